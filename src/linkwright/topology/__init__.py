@@ -1,0 +1,34 @@
+"""From the graph of bodies and joints to a spanning tree, its subsystems and the loops that close it.
+
+    tree = build_tree(description)                  cuts chosen by the program (or `cuts:` of the model)
+    tree = build_tree(description, ["J8", "J9"])    cuts chosen by you
+
+Pure graph and structural counts: nothing here evaluates a pose (numerical ranks are found above,
+at assembled states). `order` tells in which sequence the subsystems can be solved, `report` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linkwright.description import Description
+from linkwright.topology.build import rebind, tree_of
+from linkwright.topology.cuts import choose_cuts, given_cuts
+from linkwright.topology.graph import read_graph
+from linkwright.topology.tree import Loop, Node, Subsystem, Tree
+
+__all__ = ["Loop", "Node", "Subsystem", "Tree", "build_tree", "choose_cuts", "rebind"]
+
+
+def build_tree(description: Description, cuts: Sequence[str] | None = None) -> Tree:
+    """Spanning tree, subsystems and loops of a numeric description.
+
+    `cuts` (else `description.cuts`) names the joints to take out of the tree; without either the
+    program chooses them for cheap forward dynamics.
+    """
+    graph = read_graph(description)
+    wanted = cuts if cuts is not None else description.cuts
+    if wanted is not None:
+        return tree_of(graph, given_cuts(graph, wanted), "chosen by the user")
+    names, _, reason = choose_cuts(description)
+    return tree_of(graph, [graph.joint_index[name] for name in names], reason)

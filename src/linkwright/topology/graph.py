@@ -1,0 +1,282 @@
+"""The graph of bodies and joints as plain integers: adjacency, checks, and the tree that a cut set leaves.
+
+Bodies are numbered as written with ground 0, joints as written. Nothing here knows geometry; a
+joint counts by its freedoms (`nv`) and by the rows it has when cut (`labels`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from linkwright.description import Description, Joint
+from linkwright.errors import ModelError, listing, nearest
+from linkwright.joints import create, row_indices
+
+FLOATING = -1  # in place of a joint's index: the body hangs on an implicit joint
+
+
+@dataclass(frozen=True)
+class JointSize:
+    """What a joint counts: coordinates, velocities, and a label for each row when it is cut."""
+
+    nq: int
+    nv: int
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Bodies (ground 0) and joints (`ends`: first and second body) of a description, by number."""
+
+    description: Description
+    bodies: tuple[str, ...]
+    ends: tuple[tuple[int, int], ...]
+    sizes: tuple[JointSize, ...]
+    floating_size: JointSize  # of the implicit joint of a floating body
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.bodies)}
+
+    @cached_property
+    def joint_index(self) -> dict[str, int]:
+        return {joint.name: i for i, joint in enumerate(self.description.joints)}
+
+    @cached_property
+    def adjacency(self) -> tuple[tuple[int, ...], ...]:
+        """For every body its joints, as written."""
+        at: list[list[int]] = [[] for _ in self.bodies]
+        for e, (a, b) in enumerate(self.ends):
+            at[a].append(e)
+            at[b].append(e)
+        return tuple(tuple(edges) for edges in at)
+
+    def other(self, joint: int, body: int) -> int:
+        a, b = self.ends[joint]
+        return b if body == a else a
+
+    def name(self, joint: int) -> str:
+        return self.description.joints[joint].name
+
+    def size(self, joint: int) -> JointSize:
+        return self.floating_size if joint == FLOATING else self.sizes[joint]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A spanning tree. `order` lists the moving bodies, parents first, subsystem by subsystem."""
+
+    order: tuple[int, ...]
+    parent: tuple[int, ...]  # body -> carrying body, -1 for ground itself
+    carrier: tuple[int, ...]  # body -> joint that carries it, FLOATING for an implicit one (and for ground)
+    root: tuple[int, ...]  # body -> first body of its subsystem, 0 for ground
+    depth: tuple[int, ...]  # body -> number of joints to ground
+    left: tuple[int, ...] = ()  # joints that still close a loop
+
+    @cached_property
+    def floating(self) -> tuple[int, ...]:
+        return tuple(b for b in self.order if self.carrier[b] == FLOATING)
+
+    def path(self, a: int, b: int) -> tuple[list[int], list[int]]:
+        """The bodies from a and from b up to, but without, the body where the two ways meet."""
+        from_a: list[int] = []
+        from_b: list[int] = []
+        while a != b:
+            if self.depth[a] >= self.depth[b]:
+                from_a.append(a)
+                a = self.parent[a]
+            else:
+                from_b.append(b)
+                b = self.parent[b]
+        return from_a, from_b
+
+    def circuit(self, a: int, b: int) -> list[int]:
+        """The bodies whose carrying joints lie on the way from a to b, in that order."""
+        from_a, from_b = self.path(a, b)
+        return from_a + from_b[::-1]
+
+
+def read_graph(description: Description) -> Graph:
+    """The graph of a description; a ModelError if it is not one connected mechanism on ground."""
+    index = {body.name: i for i, body in enumerate(description.bodies)}
+    ends: list[tuple[int, int]] = []
+    for joint in description.joints:
+        for name in (joint.first, joint.second):
+            if name not in index:
+                raise ModelError(f"joint '{joint.name}' joins body '{name}', which does not exist. {nearest(name, index, 'Bodies')}", joint.where)
+        if joint.first == joint.second:
+            raise ModelError(
+                f"joint '{joint.name}' joins body '{joint.first}' to itself. A joint needs two different bodies; "
+                f"Bodies: {listing(index)}.",
+                joint.where,
+            )
+        ends.append((index[joint.first], index[joint.second]))
+    graph = Graph(
+        description,
+        tuple(index),
+        tuple(ends),
+        _sizes(description),
+        _size(create("planar" if description.planar else "free"), description.planar),
+    )
+    _check_twins(graph)
+    _check_grounded(graph)
+    return graph
+
+
+def _size(kind: Any, planar: bool) -> JointSize:
+    return JointSize(kind.nq, kind.nv, tuple(kind.rows[i] for i in row_indices(kind, planar)))
+
+
+def _sizes(description: Description) -> tuple[JointSize, ...]:
+    known: dict[str, JointSize] = {}
+    for joint in description.joints:
+        if joint.type not in known:
+            known[joint.type] = _size(create(joint.type, joint.options), description.planar)
+    return tuple(known[joint.type] for joint in description.joints)
+
+
+def _check_twins(graph: Graph) -> None:
+    """Two joints of one type between the same bodies at the same place say the same thing twice."""
+    seen: dict[tuple[object, ...], Joint] = {}
+    for joint in graph.description.joints:
+        key = (joint.type, joint.first, joint.second, joint.frame_first, joint.frame_second)
+        if key in seen:
+            raise ModelError(
+                f"joints '{seen[key].name}' and '{joint.name}' join the same bodies '{joint.first}' and '{joint.second}' "
+                f"in the same way at the same place. Remove one of them.",
+                joint.where,
+            )
+        seen[key] = joint
+
+
+class Groups:
+    """Disjoint sets of 0 .. n-1 that can be merged."""
+
+    def __init__(self, n: int):
+        self.up = list(range(n))
+
+    def of(self, i: int) -> int:
+        up = self.up
+        while up[i] != i:
+            up[i] = up[up[i]]
+            i = up[i]
+        return i
+
+    def merge(self, a: int, b: int) -> bool:
+        """Join the sets of a and b; False if they were one already. The smaller number represents both."""
+        a, b = self.of(a), self.of(b)
+        if a == b:
+            return False
+        self.up[max(a, b)] = min(a, b)
+        return True
+
+
+def distance_ends(graph: Graph) -> list[tuple[int, int]]:
+    """The body pairs held by rods and cylinders: they connect, though they are no joints."""
+    things = (*graph.description.rods, *graph.description.cylinders)
+    pairs = []
+    for thing in things:
+        a, b = (graph.index.get(body, -1) for body, _ in thing.between)
+        if a < 0 or b < 0:
+            wrong = thing.between[0 if a < 0 else 1][0]
+            raise ModelError(f"'{thing.name}' ends on body '{wrong}', which does not exist. {nearest(wrong, graph.index, 'Bodies')}", thing.where)
+        pairs.append((a, b))
+    return pairs
+
+
+def _check_grounded(graph: Graph) -> None:
+    groups = Groups(len(graph.bodies))
+    for a, b in (*graph.ends, *distance_ends(graph)):
+        groups.merge(a, b)
+    loose = [b for b in range(len(graph.bodies)) if groups.of(b) != 0]
+    if not loose:
+        return
+    first = groups.of(loose[0])
+    island = [b for b in loose if groups.of(b) == first]
+    joints = [e for e, (a, _) in enumerate(graph.ends) if groups.of(a) == first]
+    names = listing(f"'{graph.bodies[b]}'" for b in island)
+    float_type = "planar" if graph.description.planar else "free"
+    remedy = (
+        f"Add a joint between '{graph.bodies[0]}' (or a body that hangs on it) and one of them; "
+        f"if they shall float, give one a joint of type {float_type} to '{graph.bodies[0]}'."
+    )
+    if len(joints) >= len(island):
+        what = f"bodies {names} form a loop by themselves ({listing(graph.name(e) for e in joints)}), but nothing joins them to ground."
+    elif len(island) > 1:
+        what = f"bodies {names} hang together, but nothing joins them to ground."
+    else:
+        what = f"body {names} is not joined to anything."
+        remedy = f"Name one of its pins in another body or in '{graph.bodies[0]}', or remove the body. " + remedy
+    raise ModelError(f"{what} {remedy}", graph.description.bodies[island[0]].where)
+
+
+def span(graph: Graph, cuts: Collection[int]) -> Span:
+    """The tree that is left when `cuts` are taken out, depth first, children in the order of their joints.
+
+    Groups of bodies without a way to ground float: the one with most connections hangs on an
+    implicit joint. Joints that still close a loop are listed in `left`.
+    """
+    walk = _Walk(graph, cuts)
+    walk.grow([(e, graph.other(e, 0), 0) for e in graph.adjacency[0] if e not in walk.cuts])
+    if len(walk.order) + 1 < len(graph.bodies):
+        for root in _floating_roots(graph, walk):
+            walk.grow([(FLOATING, root, 0)])
+    return Span(tuple(walk.order), tuple(walk.parent), tuple(walk.carrier), tuple(walk.root), tuple(walk.depth), tuple(sorted(walk.left)))
+
+
+class _Walk:
+    """Depth-first growth of a forest from ground."""
+
+    def __init__(self, graph: Graph, cuts: Iterable[int]):
+        n = len(graph.bodies)
+        self.graph, self.cuts = graph, frozenset(cuts)
+        self.parent, self.carrier, self.root, self.depth = [-1] * n, [FLOATING] * n, [0] * n, [0] * n
+        self.seen = [True] + [False] * (n - 1)
+        self.order: list[int] = []
+        self.left: set[int] = set()
+
+    def grow(self, starts: list[tuple[int, int, int]]) -> None:
+        stack = starts[::-1]
+        adjacency, ends, seen = self.graph.adjacency, self.graph.ends, self.seen
+        while stack:
+            joint, body, parent = stack.pop()
+            if seen[body]:
+                self.left.add(joint)
+                continue
+            seen[body] = True
+            self.order.append(body)
+            self.parent[body], self.carrier[body] = parent, joint
+            self.root[body] = self.root[parent] or body
+            self.depth[body] = self.depth[parent] + 1
+            for e in reversed(adjacency[body]):
+                if e != joint and e not in self.cuts and e not in self.left:
+                    a, b = ends[e]
+                    stack.append((e, b if body == a else a, body))
+
+
+def _floating_roots(graph: Graph, walk: _Walk) -> list[int]:
+    """One body for each group without a way to ground: most joints and rods first, then as written."""
+    groups = Groups(len(graph.bodies))
+    for e, (a, b) in enumerate(graph.ends):
+        if e not in walk.cuts:
+            groups.merge(a, b)
+    weight = [len(edges) for edges in graph.adjacency]
+    for a, b in distance_ends(graph):
+        weight[a] += 1
+        weight[b] += 1
+    best: dict[int, int] = {}
+    for b in range(1, len(graph.bodies)):
+        if not walk.seen[b]:
+            g = groups.of(b)
+            if g not in best or weight[b] > weight[best[g]]:
+                best[g] = b
+    return sorted(best.values())
+
+
+def loop_left(graph: Graph, tree: Span, joint: int) -> list[str]:
+    """Names of the joints around the loop that `joint` closes."""
+    a, b = graph.ends[joint]
+    return [graph.name(tree.carrier[i]) for i in tree.circuit(a, b) if tree.carrier[i] != FLOATING] + [graph.name(joint)]
