@@ -1,0 +1,102 @@
+"""The house rules, checked by machine: linter, types, layers, size of files and functions, citations, wording."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+MOST_LINES_OF_A_FILE = 450
+MOST_LINES_OF_A_FUNCTION = 80
+
+TOOLS = {
+    "ruff": ["-m", "ruff", "check", "--no-cache", "--output-format=concise", "src", "tests", *(["examples"] if (ROOT / "examples").is_dir() else [])],
+    "basedpyright": ["-m", "basedpyright"],
+    "import-linter": ["-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-cache"],
+}
+
+# [Koul2013 (22)], [Aghili2005 III-B], [RBDA ch. 6]: a key opens the bracket, a place may follow.
+CITATION = re.compile(r"\[((?:[A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?)|(?:RBDA))(?=[ ,;\]])")
+TEXTS = {".py", ".md", ".yaml", ".yml", ".toml", ".cff", ".bib", ".html", ".js", ".css", ".sh"}
+MACHINE_PATH = re.compile(r"(?:^|[\s\"'(=`])/(?:tmp|work|farm|root|home|Users)/", re.MULTILINE)
+LEFT_OPEN = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
+SWITCHED_OFF = re.compile(r"pytest\.(?:skip|xfail)\b|mark\.(?:skip|skipif|xfail)\b|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*noqa")
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_tool_is_content(name: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"}
+    done = subprocess.run([sys.executable, *TOOLS[name]], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{name} complains:\n{done.stdout}{done.stderr}"
+
+
+def repository_texts() -> list[Path]:
+    """Every text file that belongs to the project, as git sees it; without git, all outside hidden and built folders."""
+    try:
+        names = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if not any(part.startswith(".") for part in p.relative_to(ROOT).parts)]
+    paths = [ROOT / n for n in names]
+    return [p for p in paths if p.is_file() and (p.suffix in TEXTS or p.name in {"Makefile", "run"}) and "vendor" not in p.parts]
+
+
+def found(pattern: re.Pattern[str], paths: list[Path]) -> list[str]:
+    hits = []
+    for path in paths:
+        if path == Path(__file__).resolve():
+            continue  # the patterns themselves stand here
+        text = path.read_text(encoding="utf-8")
+        hits += [f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, m.end()) + 1}: {m.group(0).strip()}" for m in pattern.finditer(text)]
+    return hits
+
+
+def test_files_are_short() -> None:
+    lengths = {p.relative_to(ROOT): p.read_text(encoding="utf-8").count("\n") for p in SOURCES}
+    long = {str(p): n for p, n in lengths.items() if n > MOST_LINES_OF_A_FILE}
+    assert SOURCES and not long, f"split these files: {long}"
+
+
+def test_functions_fit_a_screen() -> None:
+    long = []
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > MOST_LINES_OF_A_FUNCTION:
+                    long.append(f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {lines} lines")
+    assert not long, "\n".join(long)
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    modules = {p.relative_to(ROOT): ast.parse(p.read_text(encoding="utf-8")) for p in SOURCES}
+    silent = [str(name) for name, module in modules.items() if module.body and not ast.get_docstring(module)]
+    assert not silent, f"no module docstring: {silent}"
+
+
+def test_citations_exist() -> None:
+    keys = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text(encoding="utf-8"), re.MULTILINE))
+    assert len(keys) >= 6
+    cited = {}
+    for path in [*SOURCES, *sorted((ROOT / "src").rglob("*.yaml")), *sorted((ROOT / "docs").rglob("*.md"))]:
+        for key in CITATION.findall(path.read_text(encoding="utf-8")):
+            cited.setdefault(key, str(path.relative_to(ROOT)))
+    unknown = {k: where for k, where in cited.items() if k not in keys}
+    assert not unknown, f"not in docs/references.bib: {unknown}; keys there: {sorted(keys)}"
+
+
+def test_the_repository_speaks_of_the_product_only() -> None:
+    assert not found(MACHINE_PATH, repository_texts())
+
+
+def test_nothing_is_left_open_or_switched_off() -> None:
+    assert not found(LEFT_OPEN, [p for p in repository_texts() if p.suffix != ".bib"])
+    assert not found(SWITCHED_OFF, [p for p in repository_texts() if p.suffix == ".py"])
