@@ -1,0 +1,27 @@
+"""The contract every constraint keeps; see the package's text."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from linkwright.kinematics import Motion, Skeleton
+
+
+class Rows(NamedTuple):
+    """What a constraint says at one motion."""
+
+    phi: Any
+    G: list[tuple[int, Any]]
+    k: Any
+    b: Any
+
+
+class Constraint(Protocol):
+    """A named group of rows."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows: ...

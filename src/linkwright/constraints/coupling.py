@@ -1,0 +1,44 @@
+"""A coupling of two joints, q_second = f(q_first): a ratio with an offset, or a table (natural spline).
+
+Belts, cables and transmissions whose inside is of no interest: the joints feel torques, with no
+force between the bodies besides them. For the tooth force at its place use a gear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.constraints.base import Rows
+from linkwright.description import Coupling, Joint
+from linkwright.kinematics import Motion, Skeleton, joint_coordinates, joint_rate
+from linkwright.laws import Law, LinearLaw, SplineLaw
+
+
+@dataclass(frozen=True)
+class CouplingConstraint:
+    name: str
+    first: Joint
+    second: Joint
+    law: Law
+    labels: tuple[str, ...] = ("coupling",)
+
+    @classmethod
+    def of(cls, skel: Skeleton, c: Coupling) -> CouplingConstraint:
+        d = skel.tree.description
+        first, second = d.joint(c.first), d.joint(c.second)
+        if c.table is not None:
+            return cls(c.name, first, second, SplineLaw.through(c.table.x, c.table.y))
+        start = skel.start_coordinates
+        offset = start[c.second][0] - c.ratio * start[c.first][0] if c.offset is None else c.offset
+        return cls(c.name, first, second, LinearLaw(offset, c.ratio))
+
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+        a, b = (joint_rate(skel, m, j, near[j.name]) for j in (self.first, self.second))
+        q_a, q_b = (joint_coordinates(skel, m, j, near[j.name])[0] for j in (self.first, self.second))
+        f, df, ddf = self.law(q_a)
+        G = [(b.first, b.G_first), (b.second, b.G_second), (a.first, -df * a.G_first), (a.second, -df * a.G_second)]
+        k = b.bias - df * a.bias - ddf * a.v * a.v
+        return Rows(np.array([q_b - f]), G, k, np.zeros(1))

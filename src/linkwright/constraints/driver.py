@@ -1,0 +1,54 @@
+"""Prescribed motion: a joint's coordinate or a distance follows a law of time.
+
+phi = q - f(t), with b = -f'(t) at velocity level and -f''(t) inside k: J v + b = 0, J a + k = 0. The
+multiplier is the drive's effort (torque or force) in the house sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.constraints.base import Rows
+from linkwright.constraints.rod import distance_rows
+from linkwright.description import Joint, PointRef
+from linkwright.kinematics import Motion, Skeleton, joint_coordinates, joint_rate
+from linkwright.laws import Law
+
+
+@dataclass(frozen=True)
+class Driver:
+    """One coordinate of a joint, cut or not, follows law(t)."""
+
+    joint: Joint
+    law: Law
+    coordinate: int = 0
+    labels: tuple[str, ...] = ("drive",)
+
+    @property
+    def name(self) -> str:
+        return self.joint.name
+
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+        i = self.coordinate
+        r = joint_rate(skel, m, self.joint, near[self.joint.name])
+        q = joint_coordinates(skel, m, self.joint, near[self.joint.name])
+        f, df, ddf = self.law(t)
+        G = [(r.first, r.G_first[i : i + 1]), (r.second, r.G_second[i : i + 1])]
+        return Rows(np.array([q[i] - f]), G, r.bias[i : i + 1] - ddf, np.array([-df]))
+
+
+@dataclass(frozen=True)
+class DrivenDistance:
+    """A cylinder moved in length: the distance of two points follows law(t)."""
+
+    name: str
+    between: tuple[PointRef, PointRef]
+    law: Law
+    labels: tuple[str, ...] = ("length",)
+
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+        L, dL, ddL = self.law(t)
+        return distance_rows(skel, m, self.between, L, dL, ddL)

@@ -1,0 +1,55 @@
+"""External loads and cylinders that push with a given force."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.description import Cylinder, Load
+from linkwright.forces.base import Moment, Wrenches, line, push
+from linkwright.kinematics import locate, node_motion
+from linkwright.spatial import point_wrench
+
+
+@dataclass(frozen=True)
+class LoadForce:
+    """A force and a moment on a body at a point, in world axes or carried along by a body."""
+
+    load: Load
+
+    @property
+    def name(self) -> str:
+        return self.load.name
+
+    def wrenches(self, at: Moment) -> Wrenches:
+        point = locate(at.skel, at.m, (self.load.body, self.load.point))
+        if point.node < 0:
+            return []
+        force = np.array([at.value(x) for x in self.load.force])
+        moment = np.array([at.value(x) for x in self.load.moment])
+        if self.load.axes != "world":
+            R = node_motion(at.skel, at.m, at.skel.node(self.load.axes))[0].R
+            force, moment = R @ force, R @ moment
+        return [(point.node, point_wrench(point.arm, force, moment))]
+
+    def energy(self, at: Moment) -> Any:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class CylinderForce:
+    """A push between two points; zero where the cylinder is driven in length."""
+
+    cylinder: Cylinder
+
+    @property
+    def name(self) -> str:
+        return self.cylinder.name
+
+    def wrenches(self, at: Moment) -> Wrenches:
+        return push(line(at, self.cylinder.between), at.value(self.cylinder.force))
+
+    def energy(self, at: Moment) -> Any:
+        return 0.0

@@ -1,0 +1,50 @@
+"""Free joint: all six freedoms; what carries a body that no tree joint carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.scalars import common_type
+from linkwright.spatial import cross, quaternion_rate, quaternion_rotation, rotation_quaternion, skew
+
+
+@dataclass(frozen=True)
+class Free:
+    """q = (quaternion wxyz of R_FM, position of M in F); v = (angular velocity in M's axes, velocity of M's origin in F's)."""
+
+    nq, nv = 7, 6
+    rows = ()
+    coordinate_kinds = ("quaternion",) * 4 + ("length",) * 3
+    in_plane = False
+
+    def pose(self, q: Any) -> Any:
+        return quaternion_rotation(q[:4]), q[4:]
+
+    def coordinates(self, R: Any, p: Any, near: Any) -> Any:
+        q = rotation_quaternion(R)
+        return np.concatenate([-q if np.real(q @ np.asarray(near[:4])) < 0 else q, p])
+
+    def subspace(self, q: Any) -> Any:
+        S = np.zeros((6, 6), dtype=common_type(q))
+        S[:3, :3] = quaternion_rotation(q[:4])
+        S[3:, :3] = skew(q[4:]) @ S[:3, :3]
+        S[3:, 3:] = np.eye(3)
+        return S
+
+    def bias(self, q: Any, v: Any) -> Any:
+        return np.concatenate([np.zeros(3), cross(v[3:], quaternion_rotation(q[:4]) @ v[:3])])
+
+    def qdot(self, q: Any, v: Any) -> Any:
+        return np.concatenate([quaternion_rate(q[:4], v[:3]), v[3:]])
+
+    def residual(self, R: Any, p: Any, near: Any) -> Any:
+        return np.zeros(0)
+
+    def gradient(self, R: Any, p: Any) -> Any:
+        return np.zeros((0, 6))
+
+    def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
+        return np.zeros(0)

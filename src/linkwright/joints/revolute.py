@@ -1,0 +1,46 @@
+"""Revolute joint: one rotation about z. Every pin of a drawing is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.joints import _rows
+from linkwright.scalars import arctan2, unwrap
+from linkwright.spatial import rotation_z
+
+
+@dataclass(frozen=True)
+class Revolute:
+    """q = (angle about z of F)."""
+
+    nq = nv = 1
+    rows = ("tx", "ty", "tz", "rx", "ry")
+    coordinate_kinds = ("angle",)
+    in_plane = True
+
+    def pose(self, q: Any) -> Any:
+        return rotation_z(q[0]), np.zeros(3)
+
+    def coordinates(self, R: Any, p: Any, near: Any) -> Any:
+        return np.array([unwrap(arctan2(R[1, 0], R[0, 0]), near[0])])
+
+    def subspace(self, q: Any) -> Any:
+        return np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]]).T
+
+    def bias(self, q: Any, v: Any) -> Any:
+        return np.zeros(6)
+
+    def qdot(self, q: Any, v: Any) -> Any:
+        return v
+
+    def residual(self, R: Any, p: Any, near: Any) -> Any:
+        return np.concatenate([p, _rows.alignment(R)])
+
+    def gradient(self, R: Any, p: Any) -> Any:
+        return np.concatenate([_rows.translation_gradient((0, 1, 2)), _rows.alignment_gradient(R)])
+
+    def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
+        return np.concatenate([np.zeros(3), _rows.alignment_curvature(R, w)])

@@ -1,0 +1,118 @@
+"""Random mechanisms for identities: trees of all joint types, loops closed by construction.
+
+A random tree is put into a random state; then joints, rods, couplings and gears are added whose frames are
+*defined* by the current poses, so every loop is closed exactly and nothing has to be assembled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from linkwright import description as d
+from linkwright.joints import JOINTS, create
+from linkwright.kinematics import Skeleton, motion, pose_of, skeleton
+from linkwright.spatial import Pose, quaternion_rotation, rotation_z
+from linkwright.topology import build_tree
+
+SPATIAL = tuple(JOINTS)
+PLANAR = tuple(k for k in JOINTS if create(k).in_plane)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A mechanism and the state it was drawn in."""
+
+    skel: Skeleton
+    q: np.ndarray
+    v: np.ndarray
+
+
+def placement(R, p) -> d.Placement:
+    return d.Placement(tuple(map(float, p)), tuple(tuple(map(float, row)) for row in R))
+
+
+def random_pose(rng, planar=False) -> Pose:
+    if planar:
+        return Pose(rotation_z(rng.uniform(-3, 3)), np.array([*rng.normal(size=2), 0.0]))
+    return Pose(quaternion_rotation(rng.normal(size=4)), rng.normal(size=3))
+
+
+def random_coordinates(rng, kind, options=()) -> np.ndarray:
+    q = rng.uniform(-1.0, 1.0, create(kind, options).nq)
+    kinds = create(kind, options).coordinate_kinds
+    if "quaternion" in kinds:
+        q[:4] /= np.linalg.norm(q[:4])
+    return q
+
+
+def options_of(rng, kind):
+    return (("pitch", float(rng.uniform(0.05, 0.3))),) if kind == "screw" else ()
+
+
+def random_body(rng, name, planar=False) -> d.Body:
+    A = rng.normal(size=(3, 3))
+    inertia = np.diag([0.1, 0.1, 1.0]) * rng.uniform(0.5, 1.5) if planar else np.trace(A @ A.T) * np.eye(3) - A @ A.T
+    com = rng.normal(size=3) * ([1, 1, 0] if planar else 1)
+    points = tuple(d.Point(n, tuple(map(float, rng.normal(size=3) * ([1, 1, 0] if planar else 1)))) for n in "PQ")
+    return d.Body(name, points, float(rng.uniform(0.5, 2.0)), tuple(map(float, com)), tuple(tuple(map(float, r)) for r in inertia))
+
+
+def random_tree(rng, n=5, kinds=SPATIAL, planar=False, chain=0.6) -> Drawn:
+    """n bodies on random joints, joints written in either direction."""
+    bodies = [d.Body("ground", (d.Point("P", (0.3, -0.2, 0.0)), d.Point("Q", (-0.4, 0.5, 0.0))))]
+    joints = []
+    for i in range(n):
+        bodies.append(random_body(rng, f"b{i}", planar))
+        carrier = f"b{i - 1}" if i and rng.random() < chain else bodies[rng.integers(0, i + 1)].name
+        kind = str(rng.choice(kinds))
+        pair = (carrier, f"b{i}") if rng.random() < 0.5 else (f"b{i}", carrier)
+        frames = [placement(*random_pose(rng, planar)) for _ in range(2)]
+        joints.append(d.Joint(f"J{i}", kind, pair[0], pair[1], *frames, options_of(rng, kind)))
+    gravity = tuple(map(float, rng.normal(size=3) * 5 * ([1, 1, 0] if planar else 1)))
+    desc = d.Description("random", tuple(bodies), tuple(joints), plane="xy" if planar else None, gravity=gravity)
+    skel = skeleton(build_tree(desc, []))
+    q = np.concatenate([random_coordinates(rng, n.joint.type, n.joint.options) for n in skel.tree.nodes])
+    return drawn(skel, q, rng)
+
+
+def drawn(skel, q, rng) -> Drawn:
+    """The same mechanism with its bodies' start poses where q puts them."""
+    m = motion(skel, q, np.zeros(skel.tree.nv))
+    start = {n.body: placement(X.R, X.p + o) for n, X, o in zip(skel.tree.nodes, m.X, skel.origins, strict=True)}
+    desc = skel.tree.description
+    bodies = tuple(replace(b, start=start.get(b.name, b.start)) for b in desc.bodies)
+    skel = skeleton(build_tree(replace(desc, bodies=bodies), skel.tree.cuts))
+    return Drawn(skel, q, rng.normal(size=skel.tree.nv))
+
+
+def closing_joint(rng, desc, name, kind, first, second, planar=False) -> d.Joint:
+    """A joint between two bodies whose frames fit the drawn poses with random coordinates."""
+    options = options_of(rng, kind)
+    X_AF = random_pose(rng, planar)
+    X_FM = Pose(*create(kind, options).pose(random_coordinates(rng, kind, options)))
+    X_WM = pose_of(desc.body(first).start) @ X_AF @ X_FM
+    X_BM = pose_of(desc.body(second).start).inverse() @ X_WM
+    return d.Joint(name, kind, first, second, placement(*X_AF), placement(*X_BM), options)
+
+
+def with_loops(rng, tree: Drawn, kinds, planar=False, rods=0) -> Drawn:
+    """Add one cut joint of each kind (and rods) between random bodies; the old tree stays the tree."""
+    desc = tree.skel.tree.description
+    names = [b.name for b in desc.bodies]
+    joints = list(desc.joints)
+    for i, kind in enumerate(kinds):
+        first, second = rng.choice(names, size=2, replace=False)
+        joints.append(closing_joint(rng, desc, f"C{i}", kind, str(first), str(second), planar))
+    links = []
+    for i in range(rods):
+        a, b = (str(x) for x in rng.choice(names, size=2, replace=False))
+        ends = [pose_of(desc.body(x).start).point(np.array(desc.body(x).point(p).at)) for x, p in ((a, "P"), (b, "Q"))]
+        links.append(d.Rod(f"R{i}", ((a, "P"), (b, "Q")), float(np.linalg.norm(ends[1] - ends[0]))))
+    desc = replace(desc, joints=tuple(joints), rods=tuple(links))
+    cuts = [f"C{i}" for i in range(len(kinds))]
+    skel = skeleton(build_tree(desc, cuts))
+    # node numbering follows the joints as written, which did not change
+    assert [n.joint.name for n in skel.tree.nodes] == [n.joint.name for n in tree.skel.tree.nodes]
+    return Drawn(skel, tree.q, tree.v)
