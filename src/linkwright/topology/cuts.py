@@ -1,12 +1,30 @@
-"""Which joints to take out of the tree."""
+"""Which joints to take out of the tree: the user's choice checked, or the program's own.
+
+The program keeps joints that carry something (a drive, spring, damper, friction, gear, coupling) and
+screws, looks at every remaining spanning tree if there are not too many and at edge exchanges
+from a shallow tree otherwise, and takes the one with the cheapest forward dynamics. Trees with
+freedoms that move no inertia come last. The search is deterministic: equal costs keep the
+joints written first in the tree, and its bounds count evaluations, not seconds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from linkwright.description import Description
-from linkwright.errors import ModelError, nearest
-from linkwright.topology.graph import Graph, Groups, loop_left, read_graph, span
+from linkwright.description import Description, TorsionSpring
+from linkwright.errors import ModelError, listing, nearest
+from linkwright.topology.cost import forward_cost
+from linkwright.topology.graph import Graph, Groups, Span, loop_left, read_graph, span
+from linkwright.topology.inertia import InertiaTest
+from linkwright.topology.spanning import Space, count_trees, exchanges, shallow_tree, spanning_trees
+
+MOST_TREES = 2000  # exact search up to so many spanning trees
+MOST_WORK = 60_000  # bodies and loops looked at by a search through exchanges, over all evaluations
+MOST_FLOATING = 3  # bodies that are tried floating
+
+Key = tuple[float, ...]
+Judge = Callable[[Span, Sequence[int]], Key]
 
 
 def given_cuts(graph: Graph, names: Sequence[str]) -> list[int]:
@@ -22,25 +40,124 @@ def given_cuts(graph: Graph, names: Sequence[str]) -> list[int]:
     tree = span(graph, cuts)
     if tree.left:
         loop = " - ".join(loop_left(graph, tree, tree.left[0]))
-        raise ModelError(f"the cuts ({', '.join(names) or 'none'}) leave a loop closed: {loop}. Add one of these joints to cuts.")
+        raise ModelError(f"the cuts ({listing(names) or 'none'}) leave a loop closed: {loop}. Add one of these joints to cuts.")
     return cuts
 
 
+def protected_joints(description: Description) -> dict[str, str]:
+    """Joints that are not cut, with the reason; the most important reasons come first in the dict."""
+    d = description
+    out: dict[str, str] = {}
+    for joint in d.joints:
+        if joint.type == "screw":
+            out.setdefault(joint.name, "a screw")
+    for kind, things in (("gear", d.gears), ("coupling", d.couplings)):
+        for thing in things:
+            out.setdefault(thing.first, f"{kind} {thing.name}")
+            out.setdefault(thing.second, f"{kind} {thing.name}")
+    for drive in d.drives:
+        out.setdefault(drive.joint, "driven")
+    for spring in d.springs:
+        if isinstance(spring, TorsionSpring):
+            out.setdefault(spring.joint, f"spring {spring.name}")
+    for damper in d.dampers:
+        out.setdefault(damper.joint, f"damper {damper.name}")
+    for friction in d.frictions:
+        out.setdefault(friction.joint, f"friction {friction.name}")
+    names = {joint.name for joint in d.joints}
+    return {name: why for name, why in out.items() if name in names}
+
+
 def choose_cuts(description: Description) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """(cut joints, floating bodies, why): joints with drives stay, then the tree is grown breadth first."""
+    """(joints to cut as written, floating bodies, why) for cheap forward dynamics."""
     graph = read_graph(description)
-    driven = {drive.joint for drive in description.drives}
+    inertia = InertiaTest(graph)
+
+    def judge(tree: Span, cuts: Sequence[int]) -> Key:
+        return inertia.faults(tree), forward_cost(graph, tree, cuts)
+
+    found = search(graph, judge)
+    faulty = inertia.faulty(found.tree) if found.key[0] else []
+    reason = found.how
+    if faulty:
+        reason += f"; no tree gives every freedom inertia (bodies {listing(graph.bodies[b] for b in faulty)})"
+    return tuple(graph.name(e) for e in found.cuts), tuple(graph.bodies[b] for b in found.tree.floating), reason
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best tree of a search: its cuts, its key (smaller is better) and how it was found."""
+
+    cuts: tuple[int, ...]
+    tree: Span
+    key: Key
+    how: str
+
+
+def search(graph: Graph, judge: Judge) -> Found:
+    """The spanning tree with the smallest key; first without, then with a floating body."""
+    kept, forced = _keep_protected(graph)
+    plain = Space(graph, kept, forced)
+    best = _best_in(plain, judge, 1.0)
+    if not best.cuts:
+        return best
+    for b in _may_float(graph):
+        found = _best_in(Space(graph, kept, forced, (b,)), judge, 1.0 / (1 + MOST_FLOATING))
+        if found.key < best.key:
+            best = found
+    if forced:
+        how = f"{best.how}; {listing(graph.name(e) for e in forced)} could not be kept: every joint of a loop carries something"
+        best = Found(best.cuts, best.tree, best.key, how)
+    return best
+
+
+def _keep_protected(graph: Graph) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Protected joints that stay in the tree, and those that must be cut because they close a loop of such joints."""
     groups = Groups(len(graph.bodies))
-    kept = {e for e, (a, b) in enumerate(graph.ends) if graph.name(e) in driven and groups.merge(a, b)}
-    front = [0]
-    for body in front:
-        for e in graph.adjacency[body]:
-            other = graph.other(e, body)
-            if other not in front:
-                front.append(other)
-                if groups.merge(body, other):
-                    kept.add(e)
-    kept |= {e for e, (a, b) in enumerate(graph.ends) if groups.merge(a, b)}
-    cuts = [e for e in range(len(graph.ends)) if e not in kept]
-    tree = span(graph, cuts)
-    return tuple(graph.name(e) for e in cuts), tuple(graph.bodies[b] for b in tree.floating), "breadth first"
+    kept: list[int] = []
+    forced: list[int] = []
+    rowless = [joint.name for joint, size in zip(graph.description.joints, graph.sizes, strict=True) if not size.labels]
+    for name in dict.fromkeys((*protected_joints(graph.description), *rowless)):
+        e = graph.joint_index[name]
+        (kept if groups.merge(*graph.ends[e]) else forced).append(e)
+    return tuple(kept), tuple(sorted(forced))
+
+
+def _may_float(graph: Graph) -> list[int]:
+    """Bodies worth a try on an implicit joint: away from ground, with three joints or more (four in a plane,
+    where the hinge freedoms that this saves cost next to nothing)."""
+    fewest = 4 if graph.description.planar else 3
+    ground = {graph.other(e, 0) for e in graph.adjacency[0]}
+    bodies = [
+        b
+        for b in range(1, len(graph.bodies))
+        if b not in ground and len(graph.adjacency[b]) >= fewest and graph.bodies[b] not in graph.joint_index
+    ]
+    return sorted(bodies, key=lambda b: (-len(graph.adjacency[b]), b))[:MOST_FLOATING]
+
+
+def _best_in(space: Space, judge: Judge, share: float) -> Found:
+    graph = space.graph
+    trees = count_trees(space, MOST_TREES)
+
+    def found(cuts: tuple[int, ...], how: str) -> Found:
+        tree = span(graph, cuts)
+        return Found(cuts, tree, judge(tree, cuts), how)
+
+    if trees <= MOST_TREES * share:
+        how = "the only spanning tree" if trees <= 1 else f"cheapest of {trees} spanning trees"
+        return min((found(cuts, how) for cuts in spanning_trees(space)), key=lambda f: f.key)
+    best = found(shallow_tree(space), "cheapest found by exchanging joints from the shallowest tree")
+    budget = int(share * MOST_WORK) // (len(graph.bodies) + len(graph.ends))
+    improved = True
+    while improved and budget > 0:
+        improved = False
+        for e in best.cuts:
+            if budget <= 0 or e not in best.cuts:
+                break
+            tries = [found(cuts, best.how) for cuts in exchanges(space, best.tree, best.cuts, e)[:budget]]
+            budget -= len(tries)
+            better = min(tries, key=lambda f: f.key, default=best)
+            if better.key < best.key:
+                best, improved = better, True
+    return best

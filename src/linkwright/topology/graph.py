@@ -93,6 +93,18 @@ class Span:
                 b = self.parent[b]
         return from_a, from_b
 
+    def meet(self, a: int, b: int) -> int:
+        """The body where the ways from a and b to ground meet (0: ground)."""
+        if self.root[a] != self.root[b]:
+            return 0
+        depth, parent = self.depth, self.parent
+        while a != b:
+            if depth[a] >= depth[b]:
+                a = parent[a]
+            else:
+                b = parent[b]
+        return a
+
     def circuit(self, a: int, b: int) -> list[int]:
         """The bodies whose carrying joints lie on the way from a to b, in that order."""
         from_a, from_b = self.path(a, b)

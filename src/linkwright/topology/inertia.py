@@ -1,0 +1,117 @@
+"""Freedoms of a tree that move no inertia, found without kinematics.
+
+A subsystem's inertia matrix is singular if a joint at its tip only carries massless bodies, if a
+thin rod spins about itself or a point mass about its own place, or if there are more freedoms
+beyond a joint than the bodies there can resist. Trees with such freedoms are avoided.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwright.description import Body, Joint, Placement
+from linkwright.joints import create
+from linkwright.topology.graph import FLOATING, Graph, Span
+
+RELATIVE = 1e-10  # an inertia this small against the body's largest counts as none
+
+
+class InertiaTest:
+    """Counts, for spanning trees of one graph, the joints whose freedoms carry no inertia."""
+
+    def __init__(self, graph: Graph):
+        self.graph = graph
+        planar = graph.description.planar
+        full = 3 if planar else 6
+        self.rank = [full] * len(graph.bodies)
+        self.idle: set[tuple[int, int]] = set()  # (joint, body it carries): a freedom of the joint does not move that body's mass
+        self.idle_afloat: set[int] = set()
+        for b, body in enumerate(graph.description.bodies):
+            if b == 0 or body.mass is None:  # mass not given: kinematics only, nothing to judge
+                continue
+            at_com = _spatial_inertia(body, Placement(at=body.com), planar)
+            self.rank[b] = _rank(at_com)
+            if self.rank[b] == full:
+                continue
+            self.idle_afloat.add(b)
+            for e in graph.adjacency[b]:
+                joint = graph.description.joints[e]
+                frame = joint.frame_second if graph.ends[e][1] == b else joint.frame_first
+                if _moves_nothing(_spatial_inertia(body, frame, planar), _subspace(joint, planar)):
+                    self.idle.add((e, b))
+        self.always_sound = all(r == full for r in self.rank[1:])
+
+    def faults(self, tree: Span) -> int:
+        """How many joints of the tree have a freedom that moves no inertia (0: every subsystem is sound)."""
+        if self.always_sound:
+            return 0
+        return len(self.faulty(tree))
+
+    def faulty(self, tree: Span) -> list[int]:
+        """The bodies whose carrying joints have such a freedom."""
+        n = len(self.rank)
+        freedoms, resisted, massive = [0] * n, [0] * n, [0] * n
+        bad: list[int] = []
+        for b in reversed(tree.order):
+            e = tree.carrier[b]
+            freedoms[b] += self.graph.size(e).nv
+            resisted[b] += self.rank[b]
+            massive[b] += self.rank[b] > 0
+            alone = massive[b] == 1 and self.rank[b] > 0  # no mass beyond b itself
+            if freedoms[b] > resisted[b] or (alone and (b in self.idle_afloat if e == FLOATING else (e, b) in self.idle)):
+                bad.append(b)
+            p = tree.parent[b]
+            if p:
+                freedoms[p] += freedoms[b]
+                resisted[p] += resisted[b]
+                massive[p] += massive[b]
+        return bad[::-1]
+
+
+def _floats(values: Any) -> np.ndarray:
+    return np.real(np.asarray(values)).astype(float)
+
+
+def _spatial_inertia(body: Body, frame: Placement, planar: bool) -> np.ndarray:
+    """Inertia [angular; linear] about a frame's origin in its axes; in a plane (rotation, x, y) only."""
+    R = _floats(frame.rotation)
+    c = R.T @ (_floats(body.com) - _floats(frame.at))
+    m = float(_floats(body.mass))
+    C = np.array([[0.0, -c[2], c[1]], [c[2], 0.0, -c[0]], [-c[1], c[0], 0.0]])
+    I = np.zeros((6, 6))
+    I[:3, :3] = R.T @ _floats(body.inertia) @ R + m * C @ C.T
+    I[:3, 3:], I[3:, :3], I[3:, 3:] = m * C, m * C.T, m * np.eye(3)
+    return I[np.ix_([2, 3, 4], [2, 3, 4])] if planar else I
+
+
+def _sizes(I: np.ndarray) -> np.ndarray:
+    """What an entry of each kind may weigh: the largest rotational and the largest translational one."""
+    turns = len(I) // 2 if len(I) == 6 else 1
+    diagonal = np.maximum(np.diag(I), 0.0)
+    return np.array([diagonal[:turns].max()] * turns + [diagonal[turns:].max()] * (len(I) - turns))
+
+
+def _rank(I: np.ndarray) -> int:
+    size = _sizes(I)
+    size[size == 0.0] = 1.0
+    return int(np.sum(np.linalg.eigvalsh(I / np.sqrt(np.outer(size, size))) > RELATIVE))
+
+
+def _moves_nothing(I: np.ndarray, S: np.ndarray) -> bool:
+    """Is the inertia S' I S that the joint's own freedoms see singular?"""
+    if not S.size:
+        return False
+    weight = np.einsum("ij,i,ij->j", S, _sizes(I), S)  # the most each freedom could weigh
+    if np.any(weight <= 0.0):
+        return True
+    return bool(np.linalg.eigvalsh(S.T @ I @ S / np.sqrt(np.outer(weight, weight)))[0] <= RELATIVE)
+
+
+def _subspace(joint: Joint, planar: bool) -> np.ndarray:
+    """The joint's motion subspace where its two frames coincide."""
+    kind = create(joint.type, joint.options)
+    q = kind.coordinates(np.eye(3), np.zeros(3), np.zeros(kind.nq))
+    S = _floats(kind.subspace(q)).reshape(6, kind.nv)
+    return S[[2, 3, 4]] if planar else S
