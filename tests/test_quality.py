@@ -16,8 +16,9 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 MOST_LINES_OF_A_FILE = 450
 MOST_LINES_OF_A_FUNCTION = 80
 
+PYTHON_FOLDERS = [name for name in ("src", "tests", "examples") if (ROOT / name).is_dir()]
 TOOLS = {
-    "ruff": ["-m", "ruff", "check", "--no-cache", "--output-format=concise", "src", "tests", *(["examples"] if (ROOT / "examples").is_dir() else [])],
+    "ruff": ["-m", "ruff", "check", "--no-cache", "--output-format=concise", *PYTHON_FOLDERS],
     "basedpyright": ["-m", "basedpyright"],
     "import-linter": ["-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-cache"],
 }
