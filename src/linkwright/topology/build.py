@@ -121,7 +121,7 @@ def _loops(graph: Graph, tree: Span, cuts: Sequence[int], nodes: Sequence[Node])
                 slice(row, row + len(labels)),
                 labels,
                 (*(n.joint.name for n in on_way), name),
-                tuple(sorted({n.subsystem for n in on_way if n.v.stop > n.v.start})),
+                tuple(sorted({n.subsystem for n in on_way if n.v.stop > n.v.start})) if labels else (),
             )
         )
         row += len(labels)

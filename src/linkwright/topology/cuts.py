@@ -10,7 +10,7 @@ joints written first in the tree, and its bounds count evaluations, not seconds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from linkwright.description import Description, TorsionSpring
 from linkwright.errors import ModelError, listing, nearest
@@ -78,7 +78,10 @@ def choose_cuts(description: Description) -> tuple[tuple[str, ...], tuple[str, .
 
     found = search(graph, judge)
     faulty = inertia.faulty(found.tree) if found.key[0] else []
-    reason = found.how
+    reason = f"for cheap forward dynamics, {found.how}"
+    kept = [f"{name} ({why})" for name, why in protected_joints(description).items()]
+    if kept and found.cuts:
+        reason += f"; not to be cut: {listing(kept, 6)}"
     if faulty:
         reason += f"; no tree gives every freedom inertia (bodies {listing(graph.bodies[b] for b in faulty)})"
     return tuple(graph.name(e) for e in found.cuts), tuple(graph.bodies[b] for b in found.tree.floating), reason
@@ -104,10 +107,10 @@ def search(graph: Graph, judge: Judge) -> Found:
     for b in _may_float(graph):
         found = _best_in(Space(graph, kept, forced, (b,)), judge, 1.0 / (1 + MOST_FLOATING))
         if found.key < best.key:
-            best = found
+            best = replace(found, how=f"{found.how} with {graph.bodies[b]} floating")
     if forced:
-        how = f"{best.how}; {listing(graph.name(e) for e in forced)} could not be kept: every joint of a loop carries something"
-        best = Found(best.cuts, best.tree, best.key, how)
+        names = listing(graph.name(e) for e in forced)
+        best = replace(best, how=f"{best.how}; {names} had to be cut: every joint of that loop carries something")
     return best
 
 
@@ -145,15 +148,15 @@ def _best_in(space: Space, judge: Judge, share: float) -> Found:
         return Found(cuts, tree, judge(tree, cuts), how)
 
     if trees <= MOST_TREES * share:
-        how = "the only spanning tree" if trees <= 1 else f"cheapest of {trees} spanning trees"
+        how = "the only spanning tree" if trees <= 1 else f"best of {trees} spanning trees"
         return min((found(cuts, how) for cuts in spanning_trees(space)), key=lambda f: f.key)
-    best = found(shallow_tree(space), "cheapest found by exchanging joints from the shallowest tree")
+    best = found(shallow_tree(space), "best found by exchanging joints, from the shallowest tree")
     budget = int(share * MOST_WORK) // (len(graph.bodies) + len(graph.ends))
     improved = True
     while improved and budget > 0:
         improved = False
         for e in best.cuts:
-            if budget <= 0 or e not in best.cuts:
+            if budget <= 0:
                 break
             tries = [found(cuts, best.how) for cuts in exchanges(space, best.tree, best.cuts, e)[:budget]]
             budget -= len(tries)

@@ -1,0 +1,186 @@
+"""In which order the subsystems can be solved, and how the loops couple.
+
+Inverse dynamics: a subsystem is determinate when the unknowns that act on it (multipliers of the
+loops that touch it, efforts of the drives in it) are as many as its velocities. What it yields is
+known for the others. Where no single subsystem is determinate the smallest coupled group is solved
+at once. Counts are structural; ranks at assembled states are found above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from linkwright.description import Description
+from linkwright.errors import UsageError, listing, nearest
+from linkwright.topology.build import tree_of
+from linkwright.topology.cost import forward_cost
+from linkwright.topology.cuts import search
+from linkwright.topology.elimination import eliminate
+from linkwright.topology.graph import Span, read_graph
+from linkwright.topology.tree import Tree
+
+MOST_GROUPS = 5000  # coupled groups looked at before the whole connected rest is taken together
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Efforts to be found: the multipliers of a loop or the effort of a drive, and the subsystems they act on."""
+
+    name: str
+    kind: str  # "loop" or "drive"
+    count: int
+    subsystems: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Subsystems solved together: `equations` velocities against `unknowns`."""
+
+    subsystems: tuple[int, ...]
+    unknowns: tuple[str, ...]  # names of loops and drives that are found here
+    size: tuple[int, int]  # equations x unknowns
+    determinate: bool  # as many unknowns as equations
+
+    @property
+    def coupled(self) -> bool:
+        return len(self.subsystems) > 1
+
+
+def unknowns_of(tree: Tree, drives: Sequence[str] | None = None) -> list[Unknown]:
+    """Everything inverse dynamics has to find; `drives` are joints or cylinders (default: the model's)."""
+    names = [drive.joint for drive in tree.description.drives] if drives is None else list(drives)
+    out = [Unknown(loop.name, "loop", loop.rows.stop - loop.rows.start, loop.subsystems) for loop in tree.loops]
+    return out + [_drive_unknown(tree, name) for name in dict.fromkeys(names)]
+
+
+def _drive_unknown(tree: Tree, name: str) -> Unknown:
+    if name in tree.node_of_joint:
+        node = tree.nodes[tree.node_of_joint[name]]
+        return Unknown(name, "drive", node.v.stop - node.v.start, (node.subsystem,))
+    for loop in tree.loops:
+        if loop.name == name and loop.kind == "joint":  # a drive on a cut joint acts along its whole circuit
+            return Unknown(name, "drive", 1, loop.subsystems)
+    for cylinder in tree.description.cylinders:
+        if cylinder.name == name:
+            a, b = (tree.node_of_body[body] for body, _ in cylinder.between)
+            return Unknown(name, "drive", 1, _between(tree, a, b))
+    allowed = [*(joint.name for joint in tree.description.joints), *(c.name for c in tree.description.cylinders)]
+    raise UsageError(f"there is no joint or cylinder '{name}' to drive. {nearest(name, allowed, 'Joints and cylinders')}")
+
+
+def _between(tree: Tree, a: int, b: int) -> tuple[int, ...]:
+    """Subsystems with a moving joint on the way between two nodes (-1: ground); a parent has the smaller number."""
+    out: set[int] = set()
+    while a != b:
+        a, b = max(a, b), min(a, b)
+        node = tree.nodes[a]
+        if node.v.stop > node.v.start:
+            out.add(node.subsystem)
+        a = node.parent
+    return tuple(sorted(out))
+
+
+def solve_order(tree: Tree, drives: Sequence[str] | None = None) -> list[Step]:
+    """The steps of inverse dynamics, each one subsystem or the smallest coupled group (lowest numbers first)."""
+    left = {s.index for s in tree.subsystems}
+    acting: dict[int, list[int]] = {s: [] for s in left}
+    unknowns = unknowns_of(tree, drives)
+    for u, unknown in enumerate(unknowns):
+        for s in unknown.subsystems:
+            acting[s].append(u)
+    nv = [s.v.stop - s.v.start for s in tree.subsystems]
+    known: set[int] = set()
+    steps: list[Step] = []
+    while left:
+        group = _next_group(left, acting, known, unknowns, nv)
+        found = sorted({u for s in group for u in acting[s]} - known)
+        size = (sum(nv[s] for s in group), sum(unknowns[u].count for u in found))
+        steps.append(Step(tuple(sorted(group)), tuple(unknowns[u].name for u in found), size, size[0] == size[1]))
+        known.update(found)
+        left -= set(group)
+    return steps
+
+
+def _next_group(left: set[int], acting: dict[int, list[int]], known: set[int], unknowns: Sequence[Unknown], nv: Sequence[int]) -> tuple[int, ...]:
+    """The smallest connected group with no more unknowns than equations (exactly as many before fewer)."""
+    spare: tuple[int, ...] | None = None
+    whole: tuple[int, ...] = ()
+    for group in islice(_connected_groups(left, acting, known, unknowns), MOST_GROUPS):
+        if spare is not None and len(group) > len(spare):
+            return spare
+        count = sum(unknowns[u].count for u in {u for s in group for u in acting[s]} - known)
+        equations = sum(nv[s] for s in group)
+        if count == equations:
+            return group
+        if count < equations and spare is None:
+            spare = group
+        whole = group
+    return spare or _connected_rest(whole[0], left, acting, known, unknowns)
+
+
+def _neighbours(s: int, left: set[int], acting: dict[int, list[int]], known: set[int], unknowns: Sequence[Unknown]) -> set[int]:
+    return {t for u in acting[s] if u not in known for t in unknowns[u].subsystems if t in left}
+
+
+def _connected_groups(
+    left: set[int], acting: dict[int, list[int]], known: set[int], unknowns: Sequence[Unknown]
+) -> Iterator[tuple[int, ...]]:
+    """Groups of subsystems that share unknowns, one more subsystem at a time, lowest numbers first."""
+    level = [(s,) for s in sorted(left)]
+    while level:
+        yield from level
+        larger: set[tuple[int, ...]] = set()
+        for group in level:
+            for t in set().union(*(_neighbours(s, left, acting, known, unknowns) for s in group)) - set(group):
+                larger.add(tuple(sorted((*group, t))))
+            if len(larger) > MOST_GROUPS:
+                break
+        level = sorted(larger)
+
+
+def _connected_rest(start: int, left: set[int], acting: dict[int, list[int]], known: set[int], unknowns: Sequence[Unknown]) -> tuple[int, ...]:
+    group, front = {start}, [start]
+    while front:
+        new = _neighbours(front.pop(), left, acting, known, unknowns) - group
+        group |= new
+        front += new
+    return tuple(sorted(group))
+
+
+def inverse_tree(description: Description, drives: Sequence[str] | None = None) -> Tree:
+    """The spanning tree for inverse dynamics: fewest velocities in steps that are not square, then the smallest
+    matrices (a coupled group counts as one), then the cheapest forward dynamics.
+    """
+    graph = read_graph(description)
+
+    def judge(span: Span, cuts: Sequence[int]) -> tuple[float, ...]:
+        steps = solve_order(tree_of(graph, cuts, ""), drives)
+        undecided = sum(step.size[0] for step in steps if not step.determinate)
+        return undecided, sum(max(step.size) ** 3 for step in steps), forward_cost(graph, span, cuts)
+
+    found = search(graph, judge)
+    steps = solve_order(tree_of(graph, found.cuts, ""), drives)
+    sizes = listing(f"{rows}x{columns}" for rows, columns in (step.size for step in steps))
+    return tree_of(graph, found.cuts, f"for inverse dynamics, {found.how}: solved {sizes}")
+
+
+def block_pattern(tree: Tree) -> tuple[tuple[bool, ...], ...]:
+    """Loops x subsystems: has J a block J_ij there?"""
+    return tuple(tuple(s.index in loop.subsystems for s in tree.subsystems) for loop in tree.loops)
+
+
+def gicm_pattern(tree: Tree) -> tuple[tuple[frozenset[int], ...], ...]:
+    """Loops x loops: the subsystems whose J_ij I_j^-1 J_kj' make up each block of the GICM (empty: no block)."""
+    touched = [frozenset(loop.subsystems) for loop in tree.loops]
+    return tuple(tuple(a & b for b in touched) for a in touched)
+
+
+def elimination_order(tree: Tree) -> list[int]:
+    """Loops in the order in which eliminating their blocks of the GICM fills least (minimum degree)."""
+    touching: list[list[int]] = [[] for _ in tree.subsystems]
+    for i, loop in enumerate(tree.loops):
+        for s in loop.subsystems:
+            touching[s].append(i)
+    return eliminate(touching, [loop.rows.stop - loop.rows.start for loop in tree.loops])[0]
