@@ -270,3 +270,41 @@ def joint_rate(skel: Skeleton, m: Motion, joint: Joint, near: Any) -> JointRate:
     rate = np.concatenate([r.dw, r.du + cross(r.u, r.w) + cross(r.p, r.dw)])
     bias = S_plus @ (rate - jt.bias(q, v))
     return JointRate(v, bias, r.first, r.second, G @ r.E_first, G @ r.E_second)
+
+
+def velocity_kinds(skel: Skeleton) -> list[str]:
+    """'angle' or 'length' for every entry of v."""
+    out: list[str] = []
+    for jt in skel.types:
+        kinds = jt.coordinate_kinds
+        out += ["angle"] * 3 + list(kinds[4:]) if "quaternion" in kinds else list(kinds)
+    return out
+
+
+def joint_points(skel: Skeleton) -> np.ndarray:
+    """(n, 3): joints and rod ends of the drawn position, in the world."""
+    d = skel.tree.description
+    points = [(pose_of(d.body(j.first).start) @ pose_of(j.frame_first)).p for j in d.joints]
+    points += [pose_of(d.body(body).start).point(array(d.point((body, p)).at)) for r in d.rods for body, p in r.between]
+    return np.array(points, dtype=float).reshape(-1, 3)
+
+
+def displaced(skel: Skeleton, q: Any, step: Any) -> np.ndarray:
+    """q moved by a finite step in the space of v; quaternions by their exponential, so they stay unit."""
+    out = []
+    for jt, n in zip(skel.types, skel.tree.nodes, strict=True):
+        qj, dj = q[n.q], step[n.v]
+        if "quaternion" in jt.coordinate_kinds:
+            out.append(np.concatenate([_turned(qj[:4], dj[:3]), qj[4:] + dj[3:]]))
+        else:
+            out.append(qj + dj)
+    return np.concatenate(out) if out else np.zeros(0)
+
+
+def _turned(q: Any, a: Any) -> np.ndarray:
+    """Quaternion q followed by the rotation vector a in the moving axes."""
+    half = 0.5 * np.sqrt(a @ a)
+    w, r = np.cos(half), 0.5 * np.sinc(half / np.pi) * np.asarray(a)
+    s, u = q[0], q[1:]
+    out = np.concatenate([[s * w - u @ r], s * r + w * u + cross(u, r)])
+    return out / np.sqrt(out @ out)

@@ -24,6 +24,7 @@ from linkwright.constraints.cut_joint import CutJoint
 from linkwright.constraints.driver import DrivenDistance, Driver
 from linkwright.constraints.gear import GearConstraint
 from linkwright.constraints.rod import RodConstraint
+from linkwright.constraints.target import PointTarget, PoseTarget
 from linkwright.kinematics import Skeleton
 
 # kind of a Loop -> (field of the description that holds its data, the constraint made of it)
@@ -45,4 +46,4 @@ def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
     return tuple(out)
 
 
-__all__ = ["CONSTRAINTS", "Constraint", "DrivenDistance", "Driver", "Rows", "of_loops"]
+__all__ = ["CONSTRAINTS", "Constraint", "DrivenDistance", "Driver", "PointTarget", "PoseTarget", "Rows", "of_loops"]

@@ -22,6 +22,8 @@ class Constraint(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def labels(self) -> tuple[str, ...]: ...
+    def labels(self) -> tuple[str, ...]: ...  # one a row
+    @property
+    def kinds(self) -> tuple[str, ...]: ...  # "length" or "angle": the unit of each row's residual
 
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows: ...

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import joints
 from linkwright.constraints.base import Rows
 from linkwright.description import Coupling, Joint
 from linkwright.kinematics import Motion, Skeleton, joint_coordinates, joint_rate
@@ -24,6 +25,10 @@ class CouplingConstraint:
     second: Joint
     law: Law
     labels: tuple[str, ...] = ("coupling",)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return joints.create(self.second.type, self.second.options).coordinate_kinds[:1]
 
     @classmethod
     def of(cls, skel: Skeleton, c: Coupling) -> CouplingConstraint:

@@ -37,6 +37,10 @@ class CutJoint:
     def labels(self) -> tuple[str, ...]:
         return tuple(self.type.rows[i] for i in self.picked)
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple("length" if label[0] == "t" else "angle" for label in self.labels)
+
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
         r = relative(skel, m, self.joint)
         pick = list(self.picked)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import joints
 from linkwright.constraints.base import Rows
 from linkwright.constraints.rod import distance_rows
 from linkwright.description import Joint, PointRef
@@ -31,6 +32,11 @@ class Driver:
     def name(self) -> str:
         return self.joint.name
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        kinds = joints.create(self.joint.type, self.joint.options).coordinate_kinds
+        return (kinds[self.coordinate],)
+
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
         i = self.coordinate
         r = joint_rate(skel, m, self.joint, near[self.joint.name])
@@ -48,6 +54,7 @@ class DrivenDistance:
     between: tuple[PointRef, PointRef]
     law: Law
     labels: tuple[str, ...] = ("length",)
+    kinds: tuple[str, ...] = ("length",)
 
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
         L, dL, ddL = self.law(t)

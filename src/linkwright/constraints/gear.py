@@ -36,6 +36,7 @@ class GearConstraint:
     pitch_side: float  # the pitch point is r_first * pitch_side along the line of centres (from the second to the first)
     sign_first: float  # -1 where the joint is written wheel-first
     labels: tuple[str, ...] = ("rolling",)
+    kinds: tuple[str, ...] = ("length",)
 
     @classmethod
     def of(cls, skel: Skeleton, g: Gear) -> GearConstraint:

@@ -23,6 +23,7 @@ class RodConstraint:
     between: tuple[PointRef, PointRef]
     length: Any
     labels: tuple[str, ...] = ("length",)
+    kinds: tuple[str, ...] = ("length",)
 
     @classmethod
     def of(cls, skel: Skeleton, rod: Rod) -> RodConstraint:

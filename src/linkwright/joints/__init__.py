@@ -43,6 +43,8 @@ class JointType(Protocol):
     nv: int
     rows: tuple[str, ...]
     coordinate_kinds: tuple[str, ...]  # "angle", "length" or "quaternion" for every entry of q
+    q_names: tuple[str, ...]  # what a person calls each entry of q; "" for the only one
+    v_names: tuple[str, ...]
     in_plane: bool  # may stand in a planar mechanism
 
     def pose(self, q: Any) -> Any: ...

@@ -19,6 +19,7 @@ class Cylindrical:
     nq = nv = 2
     rows = ("tx", "ty", "rx", "ry")
     coordinate_kinds = ("angle", "length")
+    q_names = v_names = ("angle", "travel")
     in_plane = False
 
     def pose(self, q: Any) -> Any:

@@ -17,6 +17,7 @@ class Fixed:
     nq = nv = 0
     rows = ("tx", "ty", "tz", "rx", "ry", "rz")
     coordinate_kinds = ()
+    q_names = v_names = ()
     in_plane = True
 
     def pose(self, q: Any) -> Any:

@@ -18,6 +18,8 @@ class Free:
     nq, nv = 7, 6
     rows = ()
     coordinate_kinds = ("quaternion",) * 4 + ("length",) * 3
+    q_names = ("qw", "qx", "qy", "qz", "x", "y", "z")
+    v_names = ("wx", "wy", "wz", "x", "y", "z")
     in_plane = False
 
     def pose(self, q: Any) -> Any:

@@ -19,6 +19,7 @@ class PinSlot:
     nq = nv = 2
     rows = ("ty", "tz", "rx", "ry")
     coordinate_kinds = ("length", "angle")
+    q_names = v_names = ("slide", "angle")
     in_plane = True
 
     def pose(self, q: Any) -> Any:

@@ -19,6 +19,7 @@ class Planar:
     nq = nv = 3
     rows = ("tz", "rx", "ry")
     coordinate_kinds = ("length", "length", "angle")
+    q_names = v_names = ("x", "y", "angle")
     in_plane = True
 
     def pose(self, q: Any) -> Any:

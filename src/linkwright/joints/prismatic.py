@@ -18,6 +18,7 @@ class Prismatic:
     nq = nv = 1
     rows = ("ty", "tz", "rx", "ry", "rz")
     coordinate_kinds = ("length",)
+    q_names = v_names = ("",)
     in_plane = True
 
     def pose(self, q: Any) -> Any:

@@ -19,6 +19,7 @@ class Revolute:
     nq = nv = 1
     rows = ("tx", "ty", "tz", "rx", "ry")
     coordinate_kinds = ("angle",)
+    q_names = v_names = ("",)
     in_plane = True
 
     def pose(self, q: Any) -> Any:

@@ -25,6 +25,7 @@ class Screw:
     nq = nv = 1
     rows = ("tx", "ty", "rx", "ry", "tz")
     coordinate_kinds = ("angle",)
+    q_names = v_names = ("",)
     in_plane = False
 
     def pose(self, q: Any) -> Any:

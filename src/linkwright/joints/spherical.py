@@ -19,6 +19,8 @@ class Spherical:
     nq, nv = 4, 3
     rows = ("tx", "ty", "tz")
     coordinate_kinds = ("quaternion",) * 4
+    q_names = ("qw", "qx", "qy", "qz")
+    v_names = ("wx", "wy", "wz")
     in_plane = False
 
     def pose(self, q: Any) -> Any:

@@ -19,6 +19,7 @@ class Universal:
     nq = nv = 2
     rows = ("tx", "ty", "tz", "rz")
     coordinate_kinds = ("angle", "angle")
+    q_names = v_names = ("angle1", "angle2")
     in_plane = False
 
     def pose(self, q: Any) -> Any:

@@ -1,0 +1,232 @@
+"""Closing the loops: consistent positions and velocities on the wanted branch.
+
+Positions are found in two moves. `close` takes the sketch (or any state near the loops) onto them by
+damped Gauss-Newton steps in the dimensionless metric, of minimum norm where loops are redundant. `follow`
+then walks targets (a joint angle, a point, a body's pose) from where they are to where they are wanted
+by continuation: tangent predictor, Newton corrector, steps halved as soon as the corrector has to work
+hard. So the branch of the sketch is kept; at a dead centre the walk stops and says so instead of jumping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.closure import Closure, closure
+from linkwright.constraints import Constraint, of_loops
+from linkwright.errors import AssemblyError, SingularityError
+from linkwright.kinematics import Skeleton, displaced, joint_coordinates, joint_points, motion, pose_of, velocity_kinds
+from linkwright.linalg import Factored, factor
+from linkwright.metric import characteristic_length, scale
+
+CLOSED = 1e-13  # residual (dimensionless) that counts as closed: round-off of a few dozen products
+GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
+LONGEST_STEP = 0.3  # radians, or multiples of kappa: farthest a predictor may go before the corrector checks it
+
+
+@dataclass(frozen=True)
+class Loops:
+    """A skeleton with the constraints to satisfy and the scales that make them dimensionless."""
+
+    skel: Skeleton
+    constraints: tuple[Constraint, ...]
+    kappa: float
+    columns: np.ndarray  # v = columns * dimensionless v
+
+    @classmethod
+    def of(cls, skel: Skeleton) -> Loops:
+        kappa = characteristic_length(joint_points(skel))
+        return cls(skel, of_loops(skel), kappa, scale(velocity_kinds(skel), kappa))
+
+    def with_(self, extra: Sequence[Constraint]) -> Loops:
+        return replace(self, constraints=(*self.constraints, *extra))
+
+    @property
+    def row_scale(self) -> np.ndarray:
+        return scale([k for c in self.constraints for k in c.kinds], self.kappa)
+
+    def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
+        return closure(self.skel, motion(self.skel, q, v), v, t, constraints=self.constraints, near=near)
+
+    def dimensionless(self, c: Closure) -> tuple[np.ndarray, np.ndarray]:
+        """(phi, J) in kappa and radians."""
+        rows = self.row_scale
+        return c.phi / rows, c.J * self.columns / rows[:, None]
+
+    def factored(self, c: Closure, tolerance: float = 1e-9) -> Factored:
+        return factor(self.dimensionless(c)[1], tolerance)
+
+
+class Closed(NamedTuple):
+    """A position on the loops."""
+
+    q: np.ndarray
+    near: dict[str, np.ndarray]
+    residual: float  # largest dimensionless residual
+    moved: float  # dimensionless length of the correction
+
+
+def references(skel: Skeleton, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
+    m = motion(skel, q, np.zeros(skel.tree.nv))
+    tree = {n.joint.name: np.asarray(q[n.q]) for n in skel.tree.nodes}
+    cut = {name: joint_coordinates(skel, m, skel.tree.description.joint(name), near[name]) for name in skel.tree.cuts}
+    return {**tree, **cut}
+
+
+def close(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0, *, most: int = 60, reach: float = np.inf) -> Closed:
+    """Nearest position on the loops: damped Gauss-Newton (Levenberg-Marquardt) with minimum-norm steps.
+
+    Returns the best point found; the caller decides whether its residual is good enough. `reach`
+    limits how far q may move in all (continuation uses it to notice a jump before it happens).
+    """
+    zero = np.zeros(loops.skel.tree.nv)
+    phi, J = loops.dimensionless(loops.at(q, zero, t, near))
+    size, moved, damping = _size(phi), 0.0, 0.0
+    for _ in range(most):
+        if size < CLOSED or not np.isfinite(size):
+            break
+        step = _damped_step(J, phi, damping)
+        length = float(np.linalg.norm(step))
+        if length > LONGEST_STEP:
+            step, length = step * (LONGEST_STEP / length), LONGEST_STEP
+        if moved + length > reach:
+            break
+        trial = displaced(loops.skel, q, step * loops.columns)
+        phi_new, J_new = loops.dimensionless(loops.at(trial, zero, t, near))
+        if _size(phi_new) < size:
+            q, phi, J, moved = trial, phi_new, J_new, moved + length
+            size, damping = _size(phi), 0.0 if damping < 1e-8 else 0.1 * damping
+        elif size < GOOD_ENOUGH:
+            break  # round-off: no step improves it further
+        else:
+            damping = max(10.0 * damping, 1e-8)
+            if damping > 1e8:
+                break
+    return Closed(q, references(loops.skel, q, near), size, moved)
+
+
+def _size(phi: np.ndarray) -> float:
+    return float(np.max(np.abs(phi))) if len(phi) else 0.0
+
+
+def _damped_step(J: np.ndarray, phi: np.ndarray, damping: float) -> np.ndarray:
+    """-J^+ phi, or (J'J + damping)^-1 in its place; small singular values never blow the step up."""
+    f = factor(J, 1e-10)
+    s = f.s[: f.rank]
+    return -f.Vt[: f.rank].T @ (s / (s * s + damping) * (f.U[:, : f.rank].T @ phi))
+
+
+class Walk(NamedTuple):
+    """Where a continuation got to: t = 1 when it arrived."""
+
+    q: np.ndarray
+    near: dict[str, np.ndarray]
+    t: float
+    smallest: float  # singular value where it stopped
+
+
+def follow(loops: Loops, q: np.ndarray, near: Mapping[str, Any], *, begin: float = 0.0, end: float = 1.0, smallest_step: float = 1e-9) -> Walk:
+    """Walk the constraints' parameter t from `begin` to `end` along the branch through q.
+
+    q must satisfy the constraints at `begin`. A step is accepted when the corrector converges and moves
+    much less than the predictor did; otherwise it is halved.
+    """
+    t, step = begin, (end - begin) * 0.25
+    near = dict(near)
+    best = Walk(np.array(q), near, t, np.inf)
+    while abs(end - t) > 0.0:
+        step = min(step, end - t) if end >= begin else max(step, end - t)
+        new = _advance(loops, best, t, step)
+        if new is None:
+            step *= 0.5
+            if abs(step) < smallest_step * max(1.0, abs(end - begin)):
+                return best
+            continue
+        t = end if abs(end - (t + step)) < 1e-15 else t + step
+        best = new._replace(t=t)
+        step *= 1.6
+    return best
+
+
+def _advance(loops: Loops, here: Walk, t: float, step: float) -> Walk | None:
+    """One predictor-corrector step, or None if it had to work too hard."""
+    zero = np.zeros(loops.skel.tree.nv)
+    c = loops.at(here.q, zero, t, here.near)
+    f = loops.factored(c, 1e-10)
+    tangent = -f.solve(c.b / loops.row_scale)
+    predicted = tangent * step
+    length = float(np.linalg.norm(predicted))
+    if length > LONGEST_STEP:
+        return None
+    trial = displaced(loops.skel, here.q, predicted * loops.columns)
+    near = references(loops.skel, trial, here.near)
+    allowed = 0.2 * length + 1e-3 * min(1.0, abs(step)) + 1e-9
+    done = close(loops, trial, near, t + step, most=12, reach=allowed)
+    if done.residual > GOOD_ENOUGH:
+        return None
+    return Walk(done.q, done.near, t + step, float(f.s[f.rank - 1]) if f.rank else 0.0)
+
+
+def consistent_velocity(loops: Loops, q: Any, v_wanted: Any, near: Mapping[str, Any], t: float = 0.0) -> np.ndarray:
+    """The velocity nearest to the wanted one (dimensionless metric) with J v + b = 0."""
+    c = loops.at(q, np.zeros(loops.skel.tree.nv), t, near)
+    f = loops.factored(c)
+    defect = (c.J @ v_wanted + c.b) / loops.row_scale
+    return v_wanted - f.solve(defect) * loops.columns
+
+
+def solve_rates(loops: Loops, q: Any, near: Mapping[str, Any], t: float, v: Any = None) -> np.ndarray:
+    """v from J v + b = 0, or with `v` given a from J a + k = 0: minimum norm where motions are idle.
+
+    Raises SingularityError when the constraints contradict each other (a drive at its dead centre).
+    """
+    c = loops.at(q, np.zeros(loops.skel.tree.nv) if v is None else v, t, near)
+    f = loops.factored(c)
+    right = -(c.b if v is None else c.k) / loops.row_scale
+    y = f.solve(right)
+    gap = np.abs((loops.dimensionless(c)[1] @ y) - right)
+    if len(gap) and gap.max() > 1e-6 * (1.0 + np.abs(right).max()):
+        raise SingularityError(
+            "the mechanism cannot move as its drives ask: it stands at a dead centre or a singular position.",
+            singular_values=tuple(f.s),
+        )
+    return y * loops.columns
+
+
+def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
+    """Why the loops stay open: the widest gap, and the reach of the links around it."""
+    zero = np.zeros(loops.skel.tree.nv)
+    c = loops.at(done.q, zero, 0.0, done.near)
+    gaps = {con.name: float(np.max(np.abs(part.phi))) for con, part in zip(loops.constraints, c.parts, strict=True) if len(part.phi)}
+    worst = max(gaps, key=lambda name: gaps[name])
+    kind = next(con for con in loops.constraints if con.name == worst).kinds[0]
+    unit = "m" if kind == "length" else "rad"
+    reason = reach_reason(loops.skel, worst) or "no position of the links near the drawing closes it: check the lengths, or draw it closer."
+    return AssemblyError(f"{what}loop closed by '{worst}' stays open by {gaps[worst]:.3g} {unit}: {reason}", gap=gaps[worst], loop=worst)
+
+
+def reach_reason(skel: Skeleton, closing: str) -> str:
+    """'body X spans 1.56 m but the others reach at most 1.25 m', if that is what keeps a loop open."""
+    d = skel.tree.description
+    loop = next((x for x in skel.tree.loops if x.name == closing), None)
+    if loop is None or loop.kind != "joint" or any(d.joint(j).type not in ("revolute", "spherical", "universal") for j in loop.joints):
+        return ""
+    spans: dict[str, float] = {}
+    around = [d.joint(j) for j in loop.joints]
+    for a, b in zip(around, [*around[1:], around[0]], strict=True):
+        shared = {a.first, a.second} & {b.first, b.second}
+        if len(shared) != 1:
+            return ""
+        body = shared.pop()
+        ends = [pose_of(j.frame_first if j.first == body else j.frame_second).p for j in (a, b)]
+        spans[body] = float(np.linalg.norm(ends[1] - ends[0]))
+    longest = max(spans, key=lambda body: spans[body])
+    rest = sum(spans.values()) - spans[longest]
+    if spans[longest] <= rest:
+        return ""
+    others = ", ".join(b for b in spans if b != longest)
+    return f"the links {others} reach at most {rest:.4g} m, but the joints on '{longest}' are {spans[longest]:.4g} m apart."

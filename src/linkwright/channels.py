@@ -1,0 +1,183 @@
+"""One grammar for everything that can be read from a mechanism, at an instant or over a run.
+
+    A   A.v   A.a             a joint's coordinate, speed, acceleration (C.slide, C.angle.v for several)
+    rocker.angle  .angle.v    a body's angle in the plane, and its rates
+    rocker   rocker.rotation  a body's origin; its attitude as a quaternion wxyz
+    coupler.P  .x .vx .ax     a point: position, and components of position, velocity, acceleration
+    coupler.P.v  .a  .speed   its velocity and acceleration as vectors, and the size of the velocity
+    energy.kinetic  .potential  .total
+
+Every joint can be read, cut or not. `Instant` evaluates lazily and once; a `Channel` knows its dimension,
+so results convert units and label axes by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright import dynamics, forces, joints
+from linkwright.description import Joint
+from linkwright.errors import ChannelError, nearest
+from linkwright.kinematics import Motion, Skeleton, accelerations, joint_coordinates, joint_rate, locate_at, motion, node_motion
+from linkwright.spatial import array, point_acceleration, point_velocity, rotation_quaternion
+
+
+class Instant:
+    """A mechanism at one time: q, v and (if known) a; derived quantities computed on first use."""
+
+    def __init__(self, skel: Skeleton, q: Any, v: Any, a: Any = None, t: float = 0.0, near: Mapping[str, Any] | None = None):
+        self.skel, self.q, self.v, self.a, self.t = skel, q, v, a, t
+        self.near = skel.start_coordinates if near is None else near
+
+    @cached_property
+    def motion(self) -> Motion:
+        return motion(self.skel, self.q, self.v)
+
+    @cached_property
+    def A(self) -> list[Any]:
+        if self.a is None:
+            raise ChannelError("accelerations are not part of this result; a turn or a simulation has them.")
+        return accelerations(self.skel, self.motion, self.a)
+
+    @cached_property
+    def _with_accelerations(self) -> Motion:
+        return self.motion._replace(A=self.A)
+
+    def coordinates(self, joint: Joint) -> np.ndarray:
+        return joint_coordinates(self.skel, self.motion, joint, self.near[joint.name])
+
+    def rates(self, joint: Joint) -> np.ndarray:
+        return joint_rate(self.skel, self.motion, joint, self.near[joint.name]).v
+
+    def joint_accelerations(self, joint: Joint) -> np.ndarray:
+        """dv/dt of any joint: its bias formula evaluated with the bodies' full accelerations."""
+        return joint_rate(self.skel, self._with_accelerations, joint, self.near[joint.name]).bias
+
+    def point(self, node: int, p_B: Any) -> np.ndarray:
+        return locate_at(self.skel, self.motion, node, p_B).position
+
+    def point_velocity(self, node: int, p_B: Any) -> np.ndarray:
+        X, V, _ = node_motion(self.skel, self.motion, node)
+        return point_velocity(V, X.point(p_B))
+
+    def point_acceleration(self, node: int, p_B: Any) -> np.ndarray:
+        if node < 0:
+            return np.zeros(3)
+        return point_acceleration(self.motion.V[node], self.A[node], self.motion.X[node].point(p_B))
+
+    def rotation(self, node: int) -> np.ndarray:
+        return node_motion(self.skel, self.motion, node)[0].R
+
+    def energies(self) -> dict[str, float]:
+        kinetic = dynamics.kinetic_energy(self.skel, self.motion)
+        moment = forces.Moment(self.skel, self.motion, self.t, self.near)
+        stored = sum(f.energy(moment) for f in forces.of_description(self.skel.tree.description))
+        potential = dynamics.potential_energy(self.skel, self.motion) + stored
+        return {"kinetic": float(kinetic), "potential": float(potential), "total": float(kinetic + potential)}
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A named quantity: how to read it at an instant, its dimension, whether it is an angle that may wind up."""
+
+    name: str
+    dimension: str  # key of the unit system: "angle", "length", "speed", ...
+    read: Callable[[Instant], Any]
+    winds: bool = False
+
+
+RATES = {"angle": ("angle", "angular speed", "angular acceleration"), "length": ("length", "speed", "acceleration")}
+
+
+class Channels:
+    """All channels of a mechanism, by name."""
+
+    def __init__(self, skel: Skeleton, more: Mapping[str, Channel] | None = None):
+        self.skel = skel
+        self._plane = skel.tree.description.plane
+        self._all: dict[str, Channel] = {}
+        self._joints()
+        self._bodies()
+        for part in ("kinetic", "potential", "total"):
+            self._add(f"energy.{part}", "energy", lambda x, part=part: x.energies()[part])
+        self._all.update(more or {})
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._all)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all
+
+    def __getitem__(self, name: str) -> Channel:
+        if name in self._all:
+            return self._all[name]
+        split = [n for n in self._all if n.startswith(f"{name}:") and "." not in n]
+        if split:
+            raise ChannelError(f"pin '{name}' joins several bodies; its joints are {', '.join(split)}.")
+        head = str(name).split(".")[0]
+        family = [n for n in self._all if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in self._all})
+        raise ChannelError(f"there is no channel '{name}'. {nearest(str(name), family, 'Channels')}")
+
+    def _add(self, name: str, dimension: str, read: Callable[[Instant], Any], winds: bool = False) -> None:
+        self._all[name] = Channel(name, dimension, read, winds)
+
+    def _joints(self) -> None:
+        implicit = [n.joint for n in self.skel.tree.nodes if n.body in self.skel.tree.floating]
+        for joint in (*self.skel.tree.description.joints, *implicit):
+            jt = joints.create(joint.type, joint.options)
+            if jt.nv == 0:
+                continue
+            if jt.q_names == ("",):
+                self._coordinate(joint.name, joint, 0, jt.coordinate_kinds[0])
+                continue
+            label = joint.name if joint not in implicit else f"{joint.name}.free"
+            self._add(label, "mixed", lambda x, j=joint: x.coordinates(j))
+            self._add(f"{label}.v", "mixed", lambda x, j=joint: x.rates(j))
+            self._add(f"{label}.a", "mixed", lambda x, j=joint: x.joint_accelerations(j))
+            for i, (q_name, v_name) in enumerate(zip(jt.q_names, jt.v_names, strict=False)):
+                if q_name == v_name:
+                    self._coordinate(f"{label}.{q_name}", joint, i, jt.coordinate_kinds[i])
+
+    def _coordinate(self, name: str, joint: Joint, i: int, kind: str) -> None:
+        position, speed, acceleration = RATES[kind]
+        self._add(name, position, lambda x, j=joint, i=i: x.coordinates(j)[i])
+        self._add(f"{name}.v", speed, lambda x, j=joint, i=i: x.rates(j)[i])
+        self._add(f"{name}.a", acceleration, lambda x, j=joint, i=i: x.joint_accelerations(j)[i])
+
+    def _bodies(self) -> None:
+        planar = self._plane is not None
+        for body in self.skel.tree.description.bodies:
+            node = self.skel.node(body.name)
+            if node >= 0:
+                self._vector(body.name, node, np.zeros(3), components=False)
+                self._add(f"{body.name}.rotation", "none", lambda x, n=node: rotation_quaternion(x.rotation(n)))
+            if node >= 0 and planar:
+                self._add(f"{body.name}.angle", "angle", lambda x, n=node: _angle(x.rotation(n)), winds=True)
+                self._add(f"{body.name}.angle.v", "angular speed", lambda x, n=node: x.motion.V[n][2])
+                self._add(f"{body.name}.angle.a", "angular acceleration", lambda x, n=node: x.A[n][2])
+            for point in body.points:
+                self._vector(f"{body.name}.{point.name}", node, array(point.at), components=True)
+
+    def _vector(self, name: str, node: int, p: Any, *, components: bool) -> None:
+        """Position of a point and, for marked points, its components and derivatives."""
+        pick = slice(0, 2) if self._plane else slice(0, 3)
+        self._add(name, "length", lambda x: x.point(node, p)[pick])
+        if not components:
+            return
+        self._add(f"{name}.v", "speed", lambda x: x.point_velocity(node, p)[pick])
+        self._add(f"{name}.a", "acceleration", lambda x: x.point_acceleration(node, p)[pick])
+        self._add(f"{name}.speed", "speed", lambda x: float(np.linalg.norm(x.point_velocity(node, p))))
+        for i, axis in enumerate(self._plane or "xyz"):
+            self._add(f"{name}.{axis}", "length", lambda x, i=i: x.point(node, p)[i])
+            self._add(f"{name}.v{axis}", "speed", lambda x, i=i: x.point_velocity(node, p)[i])
+            self._add(f"{name}.a{axis}", "acceleration", lambda x, i=i: x.point_acceleration(node, p)[i])
+
+
+def _angle(R: np.ndarray) -> float:
+    return float(np.arctan2(R[1, 0], R[0, 0]))

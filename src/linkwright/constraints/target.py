@@ -1,0 +1,104 @@
+"""Where a point or a body is wanted: targets of assembly, as constraints whose law runs from 0 to 1.
+
+Assembly walks t from 0 (where the mechanism is) to 1 (where it is wanted), so a target moves along a
+straight line and a body turns about one axis on the way; the branch is followed, never jumped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.constraints.base import Rows
+from linkwright.description import PointRef
+from linkwright.kinematics import Motion, Skeleton, locate, locate_at, node_motion
+from linkwright.spatial import array, half_angle_vector, skew
+
+
+@dataclass(frozen=True)
+class PointTarget:
+    """A point of a body goes to a place; `axes` are the world components that count (two in a plane)."""
+
+    ref: PointRef
+    begin: tuple[float, ...]
+    end: tuple[float, ...]
+    axes: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.ref)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple("xyz"[i] for i in self.axes)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return ("length",) * len(self.axes)
+
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+        p = locate(skel, m, self.ref)
+        begin, rate = np.array(self.begin), np.array(self.end) - np.array(self.begin)
+        pick = list(self.axes)
+        G = np.concatenate([-skew(p.arm), np.eye(3)], axis=1)[pick]
+        return Rows((p.position - begin - t * rate)[pick], [(p.node, G)], p.acceleration[pick], -rate[pick])
+
+
+@dataclass(frozen=True)
+class PoseTarget:
+    """A body goes to a pose: its origin along a straight line, its axes about one rotation vector."""
+
+    body: str
+    begin: tuple[Any, Any]  # (R, p)
+    turn: tuple[float, float, float]  # rotation vector from begin to end, world axes
+    end: tuple[float, float, float]
+    planar: bool
+
+    @property
+    def name(self) -> str:
+        return self.body
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "rz") if self.planar else ("x", "y", "z", "rx", "ry", "rz")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return ("length", "length", "angle") if self.planar else ("length",) * 3 + ("angle",) * 3
+
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+        """Rotation rows: twice the quaternion vector of R_body R_wanted', in world axes."""
+        node = skel.node(self.body)
+        X, V, _ = node_motion(skel, m, node)
+        p = locate_at(skel, m, node, np.zeros(3))
+        R0, p0 = array(self.begin[0]), np.array(self.begin[1])
+        rate, turn = np.array(self.end) - p0, np.array(self.turn)
+        s, u = half_angle_vector(X.R @ R0.T @ rotation_vector(t * turn).T)
+        w = V[:3] - turn  # error rate; exact at s = 1, where assembly ends
+        position = np.concatenate([-skew(p.arm), np.eye(3)], axis=1)
+        attitude = np.concatenate([s * np.eye(3) - skew(u), np.zeros((3, 3))], axis=1)
+        phi = np.concatenate([p.position - p0 - t * rate, 2.0 * u])
+        G = np.concatenate([position, attitude])
+        k = np.concatenate([p.acceleration, s * m.A[node][:3] - 0.5 * (u @ w) * w])
+        pick = [0, 1, 5] if self.planar else list(range(6))
+        return Rows(phi[pick], [(node, G[pick])], k[pick], np.concatenate([-rate, -turn])[pick])
+
+
+def rotation_vector(a: Any) -> np.ndarray:
+    """Rotation matrix of a rotation vector (Rodrigues)."""
+    angle = np.sqrt(a @ a)
+    if angle < 1e-300:
+        return np.eye(3)
+    K = skew(np.asarray(a) / angle)
+    return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K)
+
+
+def rotation_vector_between(R0: Any, R1: Any) -> np.ndarray:
+    """The rotation vector that turns R0 into R1, world axes."""
+    s, u = half_angle_vector(np.asarray(R1) @ np.asarray(R0).T)
+    size = float(np.sqrt(u @ u))
+    return np.zeros(3) if size < 1e-300 else 2.0 * float(np.arctan2(size, s)) / size * u
+
+

@@ -1,0 +1,263 @@
+"""Turning a mechanism: one cycle of its drives as pure kinematics, without masses.
+
+The drives follow their laws, the rest follows by continuation along the branch of the start; velocities
+and accelerations come from J v + b = 0 and J a + k = 0. A drive that cannot turn fully swings between its
+dead centres, and the result says so. `limits` finds how far a joint can go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.assembly import Loops, follow, solve_rates
+from linkwright.constraints import Constraint, DrivenDistance, Driver
+from linkwright.description import Cylinder, Description, Drive, Table
+from linkwright.errors import SingularityError, UsageError, listing
+from linkwright.expressions import Expr
+from linkwright.kinematics import body_jacobian, motion
+from linkwright.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, SplineLaw
+from linkwright.linalg import factor
+from linkwright.results import Trajectory
+
+MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
+LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a coordinate can go from the start position."""
+
+    joint: str
+    low: float
+    high: float
+    full_turn: bool
+    dead_low: bool  # low is a dead centre, not just the end of the search
+    dead_high: bool
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place on the branch to walk from."""
+
+    q: np.ndarray
+    near: Mapping[str, Any]
+
+
+def driven(desc: Description, drive: str, law: Law) -> Constraint:
+    """The constraint that moves a joint's coordinate or a cylinder's length."""
+    for cylinder in desc.cylinders:
+        if cylinder.name == drive:
+            return DrivenDistance(drive, cylinder.between, law)
+    joint = desc.joint(drive)
+    jt = joints.create(joint.type, joint.options)
+    if jt.nv != 1:
+        raise UsageError(f"joint '{drive}' has {jt.nv} freedoms and cannot be driven as one; drive a hinge, a slider or a cylinder.")
+    return Driver(joint, law)
+
+
+def coordinate_now(loops: Loops, drive: str, here: Position) -> float:
+    """Where a driven coordinate stands."""
+    desc = loops.skel.tree.description
+    for cylinder in desc.cylinders:
+        if cylinder.name == drive:
+            return _length(loops, cylinder, here)
+    return float(here.near[desc.joint(drive).name][0])
+
+
+def _length(loops: Loops, cylinder: Cylinder, here: Position) -> float:
+    from linkwright.kinematics import locate
+
+    m = motion(loops.skel, here.q, np.zeros(loops.skel.tree.nv))
+    a, b = (locate(loops.skel, m, ref).position for ref in cylinder.between)
+    return float(np.linalg.norm(b - a))
+
+
+def is_rotary(desc: Description, drive: str) -> bool:
+    if any(c.name == drive for c in desc.cylinders):
+        return False
+    joint = desc.joint(drive)
+    return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
+
+
+def limits(loops: Loops, here: Position, joint: str, held: Sequence[str] = ()) -> Limits:
+    """Walk a coordinate both ways from here until a dead centre or, for angles, a full turn."""
+    desc = loops.skel.tree.description
+    x0 = coordinate_now(loops, joint, here)
+    still = [driven(desc, h, LinearLaw(coordinate_now(loops, h, here), 0.0)) for h in held if h != joint]
+    rotary = is_rotary(desc, joint)
+    span = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
+
+    def walk(sign: float) -> float:
+        tied = loops.with_([*still, driven(desc, joint, LinearLaw(x0, sign * span))])
+        return follow(tied, here.q, here.near, smallest_step=1e-7).t
+
+    up = walk(1.0)
+    if rotary and up >= 1.0:
+        return Limits(joint, x0, x0 + span, True, False, False)
+    down = walk(-1.0)
+    return Limits(joint, x0 - down * span, x0 + up * span, False, down < 1.0, up < 1.0)
+
+
+def law_of(drive: Drive, x0: float, speed: float | None = None) -> Law:
+    """The law of time a drive of the model prescribes, starting from x0."""
+    if drive.kind == "moves":
+        pieces, here = [], x0
+        for move in drive.moves:
+            here = here if move.to is None else float(move.to)
+            pieces.append((float(move.time), here, move.law))
+        return MovesLaw(x0, tuple(pieces))
+    if drive.kind == "position":
+        if isinstance(drive.value, Table):
+            return SplineLaw.through(drive.value.x, drive.value.y)
+        return ExpressionLaw.of(drive.value) if isinstance(drive.value, Expr) else LinearLaw(float(drive.value), 0.0)
+    if drive.kind == "speed" and speed is None:
+        if isinstance(drive.value, (Expr, Table)):
+            raise UsageError(f"the speed of '{drive.joint}' varies with time; give its position as a function of t to turn it.")
+        return LinearLaw(x0, float(drive.value))
+    return LinearLaw(x0, 1.0 if speed is None else speed)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What moves in a turn: the leading drive, the laws of all drives, and what a person should be told."""
+
+    lead: str
+    laws: dict[str, Law]
+    span: float  # duration of the cycle
+    rate: float  # scale of velocities: 0 for statics, else 1
+    open_ended: bool  # runs until a limit (constant speed), not a fixed programme
+    notes: tuple[str, ...] = ()
+
+
+def plan(loops: Loops, here: Position, lead: str | None, speed: float | None) -> Plan:
+    """Choose the leading drive and the laws; the others hold still when one is asked for by name."""
+    desc = loops.skel.tree.description
+    drives = {d.joint: d for d in desc.drives}
+    notes: list[str] = []
+    if lead is None:
+        moving = [d.joint for d in desc.drives if d.kind in ("speed", "position", "moves")]
+        lead = (moving or list(drives) or [_first_ground_joint(desc)])[0]
+        if lead not in drives:
+            notes.append(f"no drive in the model: turning '{lead}'")
+        together = True
+    else:
+        together = False
+    x = {name: coordinate_now(loops, name, here) for name in {**drives, lead: None}}
+    drive = drives.get(lead, Drive(lead, "free"))
+    if speed is None and drive.kind in ("torque", "motor_dc", "free"):
+        speed = 1.0 if is_rotary(desc, lead) else loops.kappa
+        notes.append(f"no speed given for '{lead}': shown at {'1 rad/s' if is_rotary(desc, lead) else f'{speed:.3g} m/s'}")
+    still = speed == 0.0 or (speed is None and drive.kind == "speed" and drive.value == 0.0)
+    law = law_of(drive, x[lead], 1.0 if still else speed) if speed is not None or still else law_of(drive, x[lead])
+    laws: dict[str, Law] = {lead: law}
+    for name, other in drives.items():
+        if name != lead:
+            moves = together and other.kind in ("speed", "position", "moves") and not still
+            laws[name] = law_of(other, x[name]) if moves else LinearLaw(x[name], 0.0)
+    if isinstance(law, LinearLaw):
+        reach = 2.0 * np.pi if is_rotary(desc, lead) else LONGEST_SLIDE * loops.kappa
+        return Plan(lead, laws, reach / abs(law.slope), 0.0 if still else 1.0, True, tuple(notes))
+    span = law.duration if isinstance(law, MovesLaw) else 1.0
+    return Plan(lead, laws, span, 1.0, False, tuple(notes))
+
+
+def _first_ground_joint(desc: Description) -> str:
+    ground = desc.bodies[0].name
+    for j in desc.joints:
+        if ground in (j.first, j.second) and joints.create(j.type, j.options).nv == 1:
+            return j.name
+    raise UsageError("no drive is given and no hinge or slider on ground could be one; write `drive: {joint: 60 rpm}`.")
+
+
+def turn(loops: Loops, here: Position, lead: str | None = None, *, steps: int = 360, speed: float | None = None) -> Trajectory:
+    """One cycle of the drives in `steps` equal steps of time; see the module's text."""
+    p = plan(loops, here, lead, speed)
+    desc = loops.skel.tree.description
+    tied = loops.with_([driven(desc, name, law) for name, law in p.laws.items()])
+    check_driven(loops, tied, here, list(p.laws))
+    times = np.linspace(0.0, p.span, steps + 1)
+    begin, notes, full = here, list(p.notes), p.open_ended and is_rotary(desc, p.lead)
+    if p.open_ended:
+        reached = follow(tied, here.q, here.near, end=p.span, smallest_step=1e-7)
+        if reached.t < p.span or not is_rotary(desc, p.lead):
+            back = follow(tied, here.q, here.near, end=-p.span, smallest_step=1e-7)
+            low, high, full = back.t, reached.t, False
+            gap = MARGIN * (high - low)
+            low, high = (low + gap if low > -p.span else low), (high - gap if high < p.span else high)
+            if high - low < 1e-9 * p.span:
+                raise SingularityError(f"drive '{p.lead}' stands at a dead centre and cannot move either way; choose another start position.")
+            notes.append(_swing_note(desc, p, low, high, back.t > -p.span, reached.t < p.span))
+            start = follow(tied, here.q, here.near, end=low)
+            begin, times = Position(start.q, start.near), np.linspace(low, high, steps + 1)
+    samples = _sample(tied, begin, times, p)
+    if full and not _returns(loops, samples):
+        notes.append("after one turn of the drive the mechanism is not back at its start: its cycle is longer")
+    return replace(samples, notes=tuple(notes), full_turn=full)
+
+
+def _sample(tied: Loops, begin: Position, times: np.ndarray, p: Plan) -> Trajectory:
+    here, t_here = begin, float(times[0])
+    rows: list[tuple[Any, ...]] = []
+    for t in times:
+        walk = follow(tied, here.q, here.near, begin=t_here, end=float(t))
+        if walk.t != t:
+            raise SingularityError(f"the mechanism stops at t = {walk.t:.6g} s of its programme: a dead centre or the end of a link's reach.")
+        here, t_here = Position(walk.q, walk.near), float(t)
+        v = p.rate * solve_rates(tied, here.q, here.near, t_here)
+        a = solve_rates(tied, here.q, here.near, t_here, v) if p.rate else np.zeros_like(v)
+        rows.append((here.q, v, a, here.near))
+    q, v, a, near = (list(column) for column in zip(*rows, strict=True))
+    return Trajectory(tied.skel, times - times[0], np.array(q), np.array(v), np.array(a), near, drive=p.lead)
+
+
+def _returns(loops: Loops, c: Trajectory) -> bool:
+    """Whether every body is back in its place after the cycle."""
+    first, last = c.instants[0].motion, c.instants[-1].motion
+    gaps = [max(np.abs(A.p - B.p).max() / loops.kappa, np.abs(A.R - B.R).max()) for A, B in zip(first.X, last.X, strict=True)]
+    return max(gaps, default=0.0) < 1e-6
+
+
+def _swing_note(desc: Description, p: Plan, low: float, high: float, dead_low: bool, dead_high: bool) -> str:
+    law = p.laws[p.lead]
+    a, b = sorted((float(law(low)[0]), float(law(high)[0])))
+    rotary = is_rotary(desc, p.lead)
+    text = f"{np.degrees(a):.2f} .. {np.degrees(b):.2f} deg" if rotary else f"{a:.6g} .. {b:.6g} m"
+    ends = "between dead centres" if dead_low and dead_high else "up to a dead centre" if dead_low or dead_high else "in the range tried"
+    return f"drive '{p.lead}' cannot turn fully: it swings {text}, {ends}" if rotary else f"drive '{p.lead}' slides {text}, {ends}"
+
+
+def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str]) -> None:
+    """Every freedom that moves something must be driven; idle spins do not count."""
+    zero = np.zeros(loops.skel.tree.nv)
+    c = tied.at(here.q, zero, 0.0, here.near)
+    null = tied.factored(c).null
+    if null.shape[1] == 0:
+        return
+    free = _moving_joints(loops, here, null)
+    if free:
+        raise UsageError(
+            f"{null.shape[1]} more freedom{'s' if null.shape[1] > 1 else ''} than drives: with {listing(drives)} held, joints {listing(free)} "
+            "can still move. Drive one of them, or fix its position by a spring, coupling or another joint."
+        )
+
+
+def _moving_joints(loops: Loops, here: Position, null: np.ndarray) -> list[str]:
+    """Joints still moving in undriven motions in which some joint point moves (an idle spin moves none)."""
+    skel = loops.skel
+    m = motion(skel, here.q, np.zeros(skel.tree.nv))
+    V = loops.columns[:, None] * null
+    out = []
+    for i, n in enumerate(skel.tree.nodes):
+        X = m.X[i] @ skel.X_CM[i]
+        J = body_jacobian(skel, m, i) @ V
+        others = [m.X[i].point(np.asarray(p.at, dtype=float)) for p in skel.tree.description.body(n.body).points]
+        shifts = [J[3:] - np.cross(p, J[:3], axisb=0).T for p in (X.p, *others)]
+        if max(np.abs(s).max() for s in shifts) > 1e-6 * loops.kappa:
+            out.append(n.joint.name)
+    moving = factor(null).rank
+    return out if moving else []

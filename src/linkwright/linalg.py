@@ -1,0 +1,70 @@
+"""Rank-revealing linear algebra on plain floats: ranks, null spaces, minimum-norm solves.
+
+Rank is decided on dimensionless matrices against an absolute tolerance (a relative one would never
+truncate a single vanishing row); callers scale first, see `metric`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+RANK_TOLERANCE = 1e-9
+
+
+class Factored(NamedTuple):
+    """A singular value decomposition with its rank decided: A = U s Vt."""
+
+    U: np.ndarray
+    s: np.ndarray
+    Vt: np.ndarray
+    rank: int
+
+    @property
+    def null(self) -> np.ndarray:
+        """(n, n - rank): columns span the right null space."""
+        return self.Vt[self.rank :].T
+
+    @property
+    def left_null(self) -> np.ndarray:
+        """(m, m - rank): columns span the left null space."""
+        return self.U[:, self.rank :]
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Minimum-norm least-squares solution of A x = b."""
+        r = self.rank
+        y = self.U[:, :r].T @ b
+        return self.Vt[:r].T @ (y / self.s[:r] if b.ndim == 1 else y / self.s[:r, None])
+
+
+def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE) -> Factored:
+    """SVD with full bases; entries below the absolute tolerance do not count for the rank."""
+    m, n = A.shape
+    if min(m, n) == 0:
+        return Factored(np.eye(m), np.zeros(0), np.eye(n), 0)
+    U, s, Vt = np.linalg.svd(A, full_matrices=True)
+    return Factored(U, s, Vt, int(np.sum(s > tolerance)))
+
+
+def pivoted_columns(A: np.ndarray, tolerance: float = RANK_TOLERANCE, first: tuple[int, ...] = ()) -> list[int]:
+    """Indices of independent columns by modified Gram-Schmidt with column pivoting.
+
+    Columns in `first` are taken before any other (in the order given) as long as they are independent.
+    """
+    B = np.array(A, dtype=float)
+    chosen: list[int] = []
+    waiting = list(first)
+    for _ in range(min(A.shape)):
+        norms = np.sqrt(np.sum(B * B, axis=0))
+        norms[chosen] = -1.0
+        while waiting and norms[waiting[0]] <= tolerance:
+            waiting.pop(0)
+        j = waiting.pop(0) if waiting else int(np.argmax(norms))
+        if norms[j] <= tolerance:
+            break
+        chosen.append(j)
+        u = B[:, j] / norms[j]
+        B = B - np.outer(u, u @ B)
+        B = B - np.outer(u, u @ B)  # twice is enough
+    return chosen

@@ -1,0 +1,104 @@
+"""Mechanism: what `lw.load` returns, and the verbs of a designer.
+
+    m = lw.load("wiper")        shipped name, path or dict
+    m.info()                    freedoms, reach, swing, transmission
+    c = m.turn()                one cycle: c["rocker.angle", "deg"], c["coupler.P"]
+    m.topology                  loops, cuts, subsystems, solve order; prints as tables
+
+Each verb is a line or two over the stages below; `lw.compile(m)` gives the researcher's `System`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from linkwright import models, modelfile
+from linkwright.cycle import Limits
+from linkwright.description import Description
+from linkwright.errors import UsageError, nearest
+from linkwright.results import Trajectory
+from linkwright.summary import Summary, summarise
+from linkwright.system import System
+from linkwright.topology_view import TopologyView
+
+
+class Mechanism:
+    """A mechanism as described, with everything computed from it on demand."""
+
+    def __init__(self, description: Description):
+        self.description = description
+
+    def __repr__(self) -> str:
+        d = self.description
+        return f"<Mechanism '{d.name}': {len(d.bodies) - 1} moving bodies, {len(d.joints)} joints>"
+
+    @property
+    def name(self) -> str:
+        return self.description.name
+
+    @cached_property
+    def system(self) -> System:
+        """The default System of this mechanism."""
+        return System(self.description)
+
+    def with_(self, **changes: Any) -> Mechanism:
+        """The same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`."""
+        return Mechanism(modelfile.reread(self.description, **changes))
+
+    @cached_property
+    def topology(self) -> TopologyView:
+        """Loops, cuts, subsystems, solve order, true mobility."""
+        return TopologyView(self.system)
+
+    def info(self) -> Summary:
+        """Freedoms, reach, swing and transmission, for people."""
+        return summarise(self.system)
+
+    def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None) -> Trajectory:
+        """One cycle of the drive: positions, velocities and accelerations of everything, by name."""
+        return self.system.turn(drive, steps=steps, speed=speed)
+
+    def limits(self, joint: str) -> Limits:
+        """How far a joint can go from the start, dead centres included."""
+        return self.system.limits(joint)
+
+    def picture(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """A still picture (matplotlib figure, or a file)."""
+        from linkwright.views import picture
+
+        return picture.draw(self, path, **options)
+
+    def animate(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """An animated GIF of one turn."""
+        from linkwright.views import animation
+
+        return animation.animate(self, path, **options)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the model, normalised to SI, to a new YAML file."""
+        return modelfile.save(self.description, path, force=force)
+
+
+def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Mechanism:
+    """A mechanism from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
+    if isinstance(model, Mapping):
+        return Mechanism(modelfile.read(model, **changes))
+    text = os.fspath(model)
+    looks_like_path = isinstance(model, os.PathLike) or text.endswith((".yaml", ".yml")) or os.sep in text or "/" in text
+    if not looks_like_path and text in models.names():
+        return Mechanism(modelfile.read(models.path(text), **changes))
+    if looks_like_path or Path(text).exists():
+        return Mechanism(modelfile.read(Path(text), **changes))
+    raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")
+
+
+def compile(mechanism: Mechanism | Description, *, cuts: Sequence[str] | None = None) -> System:
+    """The researcher's System of a mechanism; `cuts` overrides which joints are taken out of the tree."""
+    description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
+    if cuts is None and isinstance(mechanism, Mechanism):
+        return mechanism.system
+    return System(description, cuts)

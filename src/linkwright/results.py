@@ -1,0 +1,146 @@
+"""What a turn or a run gives back: samples of the state, and everything that follows from them by name.
+
+A `Trajectory` holds t, q, v, a and reads channels on demand (grammar in `channels`): `c["A.v", "rpm"]`.
+Angles of bodies are continuous over the samples. It saves to CSV (channels, in the file's units) and npz.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwright.channels import Channel, Channels, Instant
+from linkwright.errors import ChannelError, LinkwrightError, UsageError
+from linkwright.kinematics import Skeleton
+from linkwright.modelfile.units import KINDS, display_unit, matches, parse_unit
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn)."""
+
+    skel: Skeleton = field(repr=False)
+    t: np.ndarray
+    q: np.ndarray = field(repr=False)
+    v: np.ndarray = field(repr=False)
+    a: np.ndarray = field(repr=False)
+    near: Sequence[Mapping[str, Any]] = field(repr=False)
+    notes: tuple[str, ...] = ()
+    full_turn: bool = False
+    drive: str = ""
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @cached_property
+    def instants(self) -> list[Instant]:
+        rows = zip(self.t, self.q, self.v, self.a, self.near, strict=True)
+        return [Instant(self.skel, q, v, a, float(t), near) for t, q, v, a, near in rows]
+
+    @cached_property
+    def _channels(self) -> Channels:
+        return Channels(self.skel)
+
+    @property
+    def channels(self) -> list[str]:
+        return ["t", *self._channels.names]
+
+    def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
+        """`c["A"]` in SI, `c["A", "deg"]` in a unit."""
+        name, unit = (key, None) if isinstance(key, str) else key
+        if name == "t":
+            values, dimension = self.t, "time"
+        else:
+            channel = self._channels[name]
+            values, dimension = self._read(channel), channel.dimension
+        return values if unit is None else values / self._factor(name, dimension, unit)
+
+    def _read(self, channel: Channel) -> np.ndarray:
+        values = np.array([channel.read(x) for x in self.instants], dtype=float)
+        return np.unwrap(values) if channel.winds else values
+
+    def dimension(self, name: str) -> str:
+        return "time" if name == "t" else self._channels[name].dimension
+
+    def unit(self, name: str) -> tuple[str, float]:
+        """(symbol, size in SI) of the unit the model's file would use for a channel."""
+        return unit_of(self.skel.tree.description.units, self.dimension(name))
+
+    @staticmethod
+    def _factor(name: str, dimension: str, unit: str) -> float:
+        factor, found = parse_unit(unit)
+        if dimension in ("mixed", "none"):
+            raise ChannelError(f"channel '{name}' mixes angles and lengths; ask for one component to convert it to '{unit}'.")
+        wanted = KINDS["torque" if dimension == "energy" else dimension]
+        if not matches(found, wanted):
+            raise ChannelError(f"channel '{name}' is of the kind '{dimension}', which '{unit}' does not measure.")
+        return factor
+
+    def table(self, names: Iterable[str] | None = None) -> tuple[list[str], np.ndarray]:
+        """Columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
+        chosen = list(names) if names is not None else self.main_channels()
+        header, columns = [], []
+        for name in chosen:
+            symbol, size = self.unit(name)
+            values = self[name] / size
+            header += [f"{name} [{symbol}]"] if values.ndim == 1 else [f"{name}[{i}] [{symbol}]" for i in range(values.shape[1])]
+            columns += [values] if values.ndim == 1 else list(values.T)
+        return header, np.array(columns).T
+
+    def main_channels(self) -> list[str]:
+        """t, the joints and body angles with their rates, and the components of marked points."""
+        points = (".x", ".y", ".z", ".vx", ".vy", ".vz", ".ax", ".ay", ".az")
+        keep = []
+        for name in self._channels.names:
+            dimension = self._channels[name].dimension
+            vector = dimension in ("mixed", "none") or (dimension in ("length", "speed", "acceleration") and self[name].ndim > 1)
+            if not vector and (name.count(".") < 2 or name.endswith(points) or ".angle." in name) and not name.startswith(("ground.", "energy.")):
+                keep.append(name)
+        return ["t", *keep]
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False, channels: Iterable[str] | None = None) -> Path:
+        """Write .csv (channels in the file's units) or .npz (SI arrays by channel name); never overwrites unless told."""
+        path = Path(path)
+        if path.exists() and not force:
+            raise UsageError(f"'{path}' exists already; choose another name or pass force=True to replace it.")
+        writers = {".csv": self._write_csv, ".npz": self._write_npz}
+        if path.suffix.lower() not in writers:
+            raise UsageError(f"cannot write '{path.name}': the ending says the format, allowed are {', '.join(writers)}.")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            writers[path.suffix.lower()](temporary, channels)
+            os.replace(temporary, path)
+        except OSError as problem:
+            raise LinkwrightError(f"cannot write '{path}': {problem.strerror or problem}. Check the folder and its permissions.") from problem
+        finally:
+            temporary.unlink(missing_ok=True)
+        return path
+
+    def _write_csv(self, path: Path, channels: Iterable[str] | None) -> None:
+        header, values = self.table(channels)
+        with open(path, "w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(header)
+            writer.writerows([[repr(float(x)) for x in row] for row in values])
+
+    def _write_npz(self, path: Path, channels: Iterable[str] | None) -> None:
+        names = list(channels) if channels is not None else self.main_channels()
+        with open(path, "wb") as stream:
+            np.savez_compressed(stream, **{name: self[name] for name in names})
+
+
+def unit_of(units: tuple[str, ...], dimension: str) -> tuple[str, float]:
+    """(symbol, size in SI) for people who wrote a file in these units."""
+    if dimension in ("mixed", "none"):
+        return "-", 1.0
+    if dimension == "energy":
+        return "J", 1.0
+    symbol, from_si = display_unit(units, KINDS[dimension])
+    return symbol, 1.0 / from_si

@@ -1,0 +1,35 @@
+"""A state of a mechanism on its loops: positions and velocities of every joint, cut or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.channels import Channels, Instant
+from linkwright.kinematics import Skeleton
+
+
+@dataclass(frozen=True)
+class State:
+    """q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""
+
+    skel: Skeleton = field(repr=False)
+    q: np.ndarray
+    v: np.ndarray
+    near: Mapping[str, Any] = field(repr=False)
+    t: float = 0.0
+
+    @cached_property
+    def instant(self) -> Instant:
+        return Instant(self.skel, self.q, self.v, None, self.t, self.near)
+
+    @cached_property
+    def channels(self) -> Channels:
+        return Channels(self.skel)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.channels[name].read(self.instant)

@@ -1,0 +1,173 @@
+"""What a designer wants to know of a mechanism at a glance: freedoms, reach, swing, transmission, mass.
+
+Computed from one coarse turn of the drives; `Summary` is data (`as_dict`), `str()` the text of `linkwright info`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError
+from linkwright.results import Trajectory, unit_of
+from linkwright.system import System
+
+
+@dataclass(frozen=True)
+class Range:
+    """Smallest and largest value over the turn, and the drive's position there (SI)."""
+
+    name: str
+    low: float
+    high: float
+    at_low: float
+    at_high: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The first page about a mechanism."""
+
+    name: str
+    about: str
+    space: str  # "planar" or "spatial"
+    bodies: int
+    joints: int
+    freedoms: int
+    idle: tuple[str, ...]
+    drives: tuple[str, ...]
+    motion: str  # "full turn" or how far it swings
+    swings: tuple[Range, ...]  # body angles
+    transmission: tuple[Range, ...]  # angles between links at moving pins, 0 .. 90 deg
+    residual: float  # of the closed loops, dimensionless
+    mass: float | None
+    warnings: tuple[str, ...]
+    redundant: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        angle, size = unit_of(self.units, "angle")
+        lines = [f"{self.name}: {self.about}" if self.about else self.name]
+        plural = "freedom" if self.freedoms == 1 else "freedoms"
+        driven = f"driven at {', '.join(self.drives)}" if self.drives else "no drive"
+        lines.append(f"  {self.freedoms} {plural}, {driven}; {self.motion}")
+        lines.append(f"  {self.space}, {self.bodies} moving bodies, {self.joints} joints, loops closed to {self.residual:.1e}")
+        lines += [f"  {', '.join(group.split('+'))} can spin about itself without moving anything else" for group in self.idle]
+        lines.append(f"  moving mass {self.mass:.6g} kg" if self.mass is not None else "  no masses: kinematics only")
+        for title, ranges in (("swing of the links", self.swings), ("transmission angles (90 deg is best)", self.transmission)):
+            if ranges:
+                lines.append(f"  {title}")
+                lines += [f"    {r.name:<14} {r.low / size:9.2f} .. {r.high / size:9.2f} {angle}" for r in ranges]
+        lines += [f"  redundant: {text}" for text in self.redundant]
+        lines += [f"  warning: {text}" for text in self.warnings]
+        return "\n".join(lines)
+
+
+def summarise(system: System, steps: int = 72) -> Summary:
+    """Turn the mechanism coarsely and collect; a mechanism that cannot be turned says why in `motion`."""
+    d = system.description
+    start = system.start
+    mobility = system.mobility
+    swings: tuple[Range, ...] = ()
+    transmission: tuple[Range, ...] = ()
+    if not any(True for _ in d.joints):
+        how = "nothing to turn"
+    elif mobility.freedoms == 0:
+        how = "a structure: nothing can move"
+    else:
+        try:
+            c = system.turn(steps=steps)
+            how = _motion_text(c)
+            swings, transmission = _swings(system, c), _transmission(system, c)
+        except LinkwrightError as problem:
+            how = f"not turned: {problem}"
+    masses = [b.mass for b in d.bodies[1:]]
+    residual = float(np.abs(system.phi(start) / system.loops.row_scale).max()) if system.tree.nc else 0.0
+    return Summary(
+        name=d.name,
+        about=d.about,
+        space="planar" if d.planar else "spatial",
+        bodies=len(d.bodies) - 1,
+        joints=len(d.joints),
+        freedoms=mobility.freedoms,
+        idle=tuple("+".join(group) for group in mobility.idle),
+        drives=tuple(x.joint for x in d.drives),
+        motion=how,
+        swings=swings,
+        transmission=transmission,
+        residual=residual,
+        mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
+        warnings=(*d.warnings, *((_no_gravity(),) if _lacks_gravity(system) else ())),
+        redundant=tuple(str(r) for r in mobility.redundant),
+        units=d.units,
+    )
+
+
+def _lacks_gravity(system: System) -> bool:
+    return not np.any(system.skel.gravity) and any(b.mass for b in system.description.bodies)
+
+
+def _no_gravity() -> str:
+    return "no gravity is given, so there is none; write `gravity: [0, -9.81 m/s^2]` if there should be"
+
+
+def _motion_text(c: Trajectory) -> str:
+    notes = "; ".join(c.notes)
+    return "; ".join(x for x in ("full turn" if c.full_turn else "", notes) if x)
+
+
+def _range(name: str, values: np.ndarray, drive: np.ndarray) -> Range:
+    i, j = int(np.argmin(values)), int(np.argmax(values))
+    return Range(name, float(values[i]), float(values[j]), float(drive[i]), float(drive[j]))
+
+
+def _swings(system: System, c: Trajectory) -> tuple[Range, ...]:
+    if not system.description.planar:
+        return ()
+    drive = np.arange(len(c)) if c.drive not in c.channels else c[c.drive]
+    out = [_range(f"{b.name}.angle", c[f"{b.name}.angle"], drive) for b in system.description.bodies[1:]]
+    return tuple(r for r in out if r.high - r.low < 2 * np.pi - 1e-6)
+
+
+def _transmission(system: System, c: Trajectory) -> tuple[Range, ...]:
+    """Angle between the two links at every hinge of two moving bodies, measured to their other joints."""
+    d = system.description
+    if not d.planar:
+        return ()
+    ground = d.bodies[0].name
+    driven = {d.joint(x.joint).second for x in d.drives if x.joint in {j.name for j in d.joints}}
+    drive = np.arange(len(c)) if c.drive not in c.channels else c[c.drive]
+    out = []
+    for j in d.joints:
+        if j.type != "revolute" or ground in (j.first, j.second) or {j.first, j.second} & driven:
+            continue
+        far = [_other_end(system, body, j.name) for body in (j.first, j.second)]
+        if None in far:
+            continue
+        angle = np.unwrap(np.array([_angle_between(x, (j.first, far[0]), (j.second, far[1])) for x in c.instants]))
+        folded = np.abs((angle + np.pi / 2) % np.pi - np.pi / 2)
+        out.append(_range(j.name, folded, drive))
+    return tuple(out)
+
+
+def _other_end(system: System, body: str, joint: str) -> np.ndarray | None:
+    """Vector, in the body's frame, from a joint to the body's farthest other joint."""
+    d = system.description
+
+    def place(j: Any) -> np.ndarray:
+        return np.array((j.frame_first if j.first == body else j.frame_second).at, dtype=float)
+
+    here = place(d.joint(joint))
+    arms = [place(j) - here for j in d.joints if j.name != joint and body in (j.first, j.second)]
+    arms = [a for a in arms if np.linalg.norm(a) > 1e-12]
+    return max(arms, key=lambda a: float(np.linalg.norm(a))) if arms else None
+
+
+def _angle_between(x: Any, one: tuple[str, Any], two: tuple[str, Any]) -> float:
+    a, b = (x.rotation(x.skel.node(body)) @ arm for body, arm in (one, two))
+    return float(np.arctan2(a[0] * b[1] - a[1] * b[0], a[:2] @ b[:2]))
