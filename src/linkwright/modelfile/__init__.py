@@ -1,0 +1,11 @@
+"""The model file: YAML (or a dict) to a `Description` and back, units and quantities.
+
+`read(source, **overrides)`, `reread(description, **overrides)`, `write(description)`,
+`save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
+"""
+
+from linkwright.modelfile.quantities import quantity
+from linkwright.modelfile.reader import read, read_text, reread
+from linkwright.modelfile.units import convert, display_unit, parse_unit
+
+__all__ = ["convert", "display_unit", "parse_unit", "quantity", "read", "read_text", "reread"]

@@ -1,0 +1,165 @@
+"""Loads, and laws that vary: constants, expressions of channels, tables over a channel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from linkwright.description import ZERO3, Joint, Load, Table
+from linkwright.errors import ModelError, nearest
+from linkwright.expressions import Expr, evaluate, free_variables, variable
+from linkwright.joints import JOINTS
+from linkwright.modelfile.context import Context
+from linkwright.modelfile.geometry import vector
+from linkwright.modelfile.nodes import Node
+from linkwright.modelfile.quantities import Quantity, QuantityAlgebra, place, read_quantity
+from linkwright.modelfile.units import ANGLE, FORCE, LENGTH, TIME, TORQUE, Dimension, multiply
+
+RATE = (0, 0, -1, 0, 0)
+
+
+@dataclass(frozen=True)
+class Channels:
+    """The channels that expressions and tables may use, with their dimensions."""
+
+    joints: Mapping[str, Joint]
+    points: Mapping[str, Sequence[str]]
+    cylinders: Sequence[str] = field(default=())
+
+    def dimension(self, name: str) -> Dimension | None:
+        """None when there is no such channel: `t`, `A`, `A.v`, `rocker.angle`, `ram.P.x`, `ram.P.vx`."""
+        if name == "t":
+            return TIME
+        head, *rest = name.split(".")
+        rate = rest[-1:] == ["v"]
+        rest = rest[:-1] if rate else rest
+        found: Dimension | None = None
+        if head in self.cylinders and not rest:
+            found = LENGTH
+        elif head in self.joints and not rest:
+            kinds = JOINTS[self.joints[head].type].coordinate_kinds
+            found = (LENGTH if kinds[0] == "length" else ANGLE) if len(kinds) == 1 else None
+        elif head in self.points and rest == ["angle"]:
+            found = ANGLE
+        elif head in self.points and len(rest) == 2 and rest[0] in self.points[head] and not rate:
+            if rest[1] in ("x", "y", "z"):
+                return LENGTH
+            return multiply(LENGTH, RATE) if rest[1] in ("vx", "vy", "vz") else None
+        return multiply(found, RATE) if found and rate else found
+
+    def names(self) -> list[str]:
+        joints = [n for n, j in self.joints.items() if len(JOINTS[j.type].coordinate_kinds) == 1]
+        points = [f"{b}.{p}.x" for b, names in self.points.items() for p in names]
+        return ["t", *joints, *(f"{j}.v" for j in joints), *self.cylinders, *points]
+
+    def quantity(self, name: str) -> Quantity | None:
+        dimension = self.dimension(name)
+        if dimension is None and "." in name:
+            raise ModelError(f"there is no channel '{name}'. {nearest(name, self.names(), 'Channels')}")
+        return None if dimension is None else Quantity(variable(name), dimension)
+
+    def bare(self, name: str) -> Quantity | None:
+        found = self.quantity(name)
+        return None if found is None else Quantity(found.value)
+
+
+def varying(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str) -> Any:
+    """A constant, an expression that may use channels, or `{over: channel, table: [[x, y], ...]}`."""
+    if node.entries is not None:
+        keys = node.keys(what, ("over", "table"), ("over", "table"))
+        channel = keys["over"].string(f"{what}: over")
+        over = channels.dimension(channel)
+        if over is None:
+            raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'Channels')}")
+        return Table(channel, *read_table(context, keys["table"], over, dimension, what))
+    units = context.units
+
+    def read(channel: Any) -> Any:
+        quantity = read_quantity(node, QuantityAlgebra(units, context.algebra.names, channel))
+        return place(quantity, dimension, units, node, what)
+
+    try:
+        value = read(channels.quantity)
+    except ModelError:
+        # in an SI file every channel is in SI as well, so -5*ram.P.vx needs no unit for its 5
+        if not (units.coherent and not units.degrees):
+            raise
+        value = _second_reading(read, channels)
+    if isinstance(value, Expr):
+        rest = evaluate(value, context.env)
+        if not isinstance(rest, Expr) and not math.isfinite(rest):
+            raise node.error(f"{what}: '{node.text}' is not a finite number.")
+        if not free_variables(value) - set(context.parameters):
+            context.numeric(value, node)
+    return value
+
+
+def _second_reading(read: Any, channels: Channels) -> Any:
+    """With bare channels; if that fails too, the first message is the helpful one."""
+    try:
+        return read(channels.bare)
+    except ModelError:
+        return read(channels.quantity)
+
+
+def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Rows [x, y] with increasing x, as plain numbers."""
+    rows = [row.sequence(f"{what}, a row", 2) for row in node.sequence(what)]
+    if len(rows) < 2:
+        raise node.error(f"{what} needs at least two rows [x, y].")
+    xs = [context.numeric(context.number(row[0], x, f"{what}, first column")) for row in rows]
+    ys = [context.numeric(context.number(row[1], y, f"{what}, second column")) for row in rows]
+    for i in range(1, len(xs)):
+        if xs[i] <= xs[i - 1]:
+            raise rows[i][0].error(f"{what}: the first column must increase, but row {i + 1} ({xs[i]:g}) does not exceed row {i} ({xs[i - 1]:g}). Sort the rows.")
+    return tuple(xs), tuple(ys)
+
+
+def read_loads(context: Context, node: Node | None, channels: Channels) -> tuple[Load, ...]:
+    """External forces and moments at points of bodies."""
+    loads = []
+    for name, entry in (node.mapping("loads") if node else {}).items():
+        what = f"load '{context.check_name(name, entry, 'load')}'"
+        keys = entry.keys(what, ("on", "force", "moment", "axes"), ("on",))
+        if "force" not in keys and "moment" not in keys:
+            raise entry.error(f"{what} has neither `force` nor `moment`. Add one.")
+        body, point = _target(context, keys, entry, channels, what)
+        force = _components(context, keys["force"], FORCE, channels, f"{what}: force") if "force" in keys else ZERO3
+        moment = _moment(context, keys["moment"], channels, f"{what}: moment") if "moment" in keys else ZERO3
+        axes = keys["axes"].string(f"{what}: axes") if "axes" in keys else "world"
+        if axes == "body":
+            axes = body
+        if axes != "world" and axes not in channels.points:
+            raise keys["axes"].error(f"{what}: axes must be world, body or the name of a body, not '{axes}'. {nearest(axes, channels.points, 'Bodies')}")
+        loads.append(Load(name, body, point, force, moment, axes, entry.where))
+    return tuple(loads)
+
+
+def _target(context: Context, keys: dict[str, Node], entry: Node, channels: Channels, what: str) -> tuple[str, str]:
+    text = keys["on"].string(f"{what}: on")
+    if text in channels.points and "force" not in keys and channels.points[text]:
+        return text, channels.points[text][0]  # a moment acts on the whole body
+    return context.point_ref(keys["on"], dict(channels.points), what)
+
+
+def _components(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str) -> Any:
+    items = node.sequence(what)
+    allowed = (2,) if context.planar else (2, 3) if context.planar_drawing else (3,)
+    if len(items) not in allowed:
+        raise node.error(f"{what} must have {' or '.join(map(str, allowed))} components, not {len(items)}.")
+    values = [varying(context, item, dimension, channels, what) for item in items]
+    return vector([*values, 0.0] if len(values) == 2 else values)
+
+
+def _moment(context: Context, node: Node, channels: Channels, what: str) -> Any:
+    """One number about the normal in a plane, three components in space."""
+    if node.items is None and context.planar_drawing:
+        return (0.0, 0.0, varying(context, node, TORQUE, channels, what))
+    items = node.sequence(what, 3)
+    if context.planar:
+        raise node.error(f"{what} is a single number in a plane, about its normal, e.g. `moment: 5 N m`.")
+    return vector([varying(context, item, TORQUE, channels, what) for item in items])
+
+
