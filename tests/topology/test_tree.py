@@ -219,6 +219,17 @@ def test_two_joints_between_the_same_bodies_at_different_places_are_legal():
     assert (tree.cuts, tree.nv, tree.nc) == (("B",), 1, 5)
 
 
+def test_wrong_references_of_rods_couplings_and_gears():
+    for more, message in (
+        ({"rods": (Rod("r", (("crank", "P"), ("crank", "Q")), 1.0),)}, "rod 'r' has both ends on body 'crank'"),
+        ({"rods": (Rod("r", (("crank", "P"), ("cranc", "Q")), 1.0),)}, "Did you mean 'crank'"),
+        ({"couplings": (Coupling("c", "A", "X"),)}, "coupling 'c' names joint 'X', which does not exist"),
+        ({"gears": (Gear("g", "A", "A", 0.1, 0.1),)}, "gear 'g' names joint 'A' twice"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            build_tree(graphs.four_bar(**more))
+
+
 def test_wrong_names_in_cuts():
     with pytest.raises(ModelError, match=r"joint 'J80', which does not exist\. Did you mean 'J8'"):
         build_tree(graphs.scraper(), ["J80", "J9", "J10"])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from linkwright.description import Description, Joint
-from linkwright.errors import ModelError, UsageError, nearest
+from linkwright.errors import ModelError, UsageError
 from linkwright.topology.graph import FLOATING, Graph, Span, span
 from linkwright.topology.tree import Loop, Node, Subsystem, Tree
 
@@ -89,11 +89,6 @@ def closing_conditions(graph: Graph, tree: Span, cuts: Iterable[int]) -> list[tu
         for thing in things:
             bodies: list[int] = []
             for name in (thing.first, thing.second):
-                if name not in graph.joint_index:
-                    raise ModelError(
-                        f"{kind} '{thing.name}' names joint '{name}', which does not exist. {nearest(name, graph.joint_index, 'Joints')}",
-                        thing.where,
-                    )
                 bodies += [b for b in joint_bodies(graph, tree, graph.joint_index[name]) if b not in bodies]
             out.append((thing.name, kind, ("ratio" if kind == "coupling" else "mesh",), bodies))
     return out

@@ -32,7 +32,8 @@ class _Share:
 def forward_cost(graph: Graph, tree: Span, cuts: Iterable[int]) -> float:
     """Flops of the tree's inertia, Jacobian, GICM and its elimination (see the module's text)."""
     shares, base, up, steps = _tree_part(graph, tree)
-    rows, outside = [], []
+    rows: list[int] = []
+    outside: list[list[tuple[int, int]]] = []
     straight = 2 if graph.description.planar else 3  # translations of a floating body: columns of J that are constant
     for r, parts in _loop_parts(graph, tree, cuts, up, steps):
         i = len(rows)
@@ -47,12 +48,12 @@ def forward_cost(graph: Graph, tree: Span, cuts: Iterable[int]) -> float:
     fixed = sum(share.factor + share.solve + gicm[s] for s, share in shares.items())
     cliques = {s: [i for _, i in share.loops] for s, share in shares.items()}
     best = fixed + eliminate(list(cliques.values()), rows)[1]
-    s = _most_touched(shares)
-    if s is not None and all(sum(m for t, m in outside[i] if t != s) >= rows[i] for i in cliques[s]):
-        share = shares[s]
-        others = [members for t, members in cliques.items() if t != s]
-        late = eliminate(others, rows, cliques[s], share.nv)[1]
-        best = min(best, fixed - share.factor - share.solve - gicm[s] + late)
+    hub = _most_touched(shares)
+    if hub is not None and all(sum(m for t, m in outside[i] if t != hub) >= rows[i] for i in cliques[hub]):
+        share = shares[hub]
+        others = [members for t, members in cliques.items() if t != hub]
+        late = eliminate(others, rows, cliques[hub], share.nv)[1]
+        best = min(best, fixed - share.factor - share.solve - gicm[hub] + late)
     return base + best
 
 
@@ -84,16 +85,17 @@ def _loop_parts(
     """For every loop its rows and, per subsystem, (root, freedoms on the way, freedoms filled, LDL' steps)."""
     d = graph.description
     ends = [(len(graph.sizes[e].labels), *graph.ends[e]) for e in cuts]
-    ends += [(1, *(graph.index[body] for body, _ in rod.between)) for rod in d.rods]
+    ends += [(1, graph.index[rod.between[0][0]], graph.index[rod.between[1][0]]) for rod in d.rods]
     for r, a, b in ends:
         m = tree.meet(a, b)
         if m:
             yield r, [(tree.root[a], up[a] + up[b] - 2 * up[m], up[a] + up[b] - up[m], steps[a] + steps[b] - steps[m])]
         else:
             yield r, [(tree.root[x], up[x], up[x], steps[x]) for x in (a, b) if x]
-    for thing in (*d.couplings, *d.gears):
+    pairs = [(thing.first, thing.second) for thing in d.couplings] + [(thing.first, thing.second) for thing in d.gears]
+    for pair in pairs:
         parts: dict[int, tuple[int, int, int, int]] = {}
-        for name in (thing.first, thing.second):
+        for name in pair:
             for x in graph.ends[graph.joint_index[name]]:
                 if tree.carrier[x] == graph.joint_index[name]:
                     _, moving, filled, work = parts.get(tree.root[x], (0, 0, 0, 0))

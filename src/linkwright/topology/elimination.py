@@ -77,7 +77,8 @@ class _Pattern:
         """Eliminate v and all blocks that only know the clique this makes: (eliminated, others touched)."""
         absorbed = set(self.member_of[v])
         at_hub = self.at_hub[v] or bool(absorbed & self.hub_cliques)
-        batch, rest = [v], []
+        batch: list[int] = [v]
+        rest: list[int] = []
         for u in sorted(frozenset().union(*(self.cliques[c] for c in absorbed))):
             if u != v:
                 within = self.member_of[u] <= absorbed and (at_hub or not self.at_hub[u])

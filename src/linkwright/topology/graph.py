@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from linkwright.description import Description, Joint
+from linkwright.description import Coupling, Cylinder, Description, Gear, Joint, Rod
 from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import create, row_indices
 
@@ -118,11 +118,12 @@ def read_graph(description: Description) -> Graph:
     for joint in description.joints:
         for name in (joint.first, joint.second):
             if name not in index:
-                raise ModelError(f"joint '{joint.name}' joins body '{name}', which does not exist. {nearest(name, index, 'Bodies')}", joint.where)
+                raise ModelError(
+                    f"joint '{joint.name}' joins body '{name}', which does not exist. {nearest(name, index, 'Bodies')}", joint.where
+                )
         if joint.first == joint.second:
             raise ModelError(
-                f"joint '{joint.name}' joins body '{joint.first}' to itself. A joint needs two different bodies; "
-                f"Bodies: {listing(index)}.",
+                f"joint '{joint.name}' joins body '{joint.first}' to itself. A joint needs two different bodies; Bodies: {listing(index)}.",
                 joint.where,
             )
         ends.append((index[joint.first], index[joint.second]))
@@ -134,6 +135,7 @@ def read_graph(description: Description) -> Graph:
         _size(create("planar" if description.planar else "free"), description.planar),
     )
     _check_twins(graph)
+    _check_references(graph)
     _check_grounded(graph)
     return graph
 
@@ -164,6 +166,26 @@ def _check_twins(graph: Graph) -> None:
         seen[key] = joint
 
 
+def _check_references(graph: Graph) -> None:
+    """Rods join two different bodies; couplings and gears name two different joints."""
+    for rod in graph.description.rods:
+        if rod.between[0][0] == rod.between[1][0]:
+            raise ModelError(
+                f"rod '{rod.name}' has both ends on body '{rod.between[0][0]}': it holds nothing. Name another body.", rod.where
+            )
+    things: list[tuple[str, Coupling | Gear]] = [("coupling", c) for c in graph.description.couplings]
+    things += [("gear", g) for g in graph.description.gears]
+    for kind, thing in things:
+        for name in (thing.first, thing.second):
+            if name not in graph.joint_index:
+                raise ModelError(
+                    f"{kind} '{thing.name}' names joint '{name}', which does not exist. {nearest(name, graph.joint_index, 'Joints')}",
+                    thing.where,
+                )
+        if thing.first == thing.second:
+            raise ModelError(f"{kind} '{thing.name}' names joint '{thing.first}' twice. It needs two different joints.", thing.where)
+
+
 class Groups:
     """Disjoint sets of 0 .. n-1 that can be merged."""
 
@@ -188,13 +210,16 @@ class Groups:
 
 def distance_ends(graph: Graph) -> list[tuple[int, int]]:
     """The body pairs held by rods and cylinders: they connect, though they are no joints."""
-    things = (*graph.description.rods, *graph.description.cylinders)
-    pairs = []
+    things: tuple[Rod | Cylinder, ...] = (*graph.description.rods, *graph.description.cylinders)
+    pairs: list[tuple[int, int]] = []
     for thing in things:
-        a, b = (graph.index.get(body, -1) for body, _ in thing.between)
+        (first, _), (second, _) = thing.between
+        a, b = graph.index.get(first, -1), graph.index.get(second, -1)
         if a < 0 or b < 0:
-            wrong = thing.between[0 if a < 0 else 1][0]
-            raise ModelError(f"'{thing.name}' ends on body '{wrong}', which does not exist. {nearest(wrong, graph.index, 'Bodies')}", thing.where)
+            wrong = first if a < 0 else second
+            raise ModelError(
+                f"'{thing.name}' ends on body '{wrong}', which does not exist. {nearest(wrong, graph.index, 'Bodies')}", thing.where
+            )
         pairs.append((a, b))
     return pairs
 

@@ -8,7 +8,7 @@ at once. Counts are structural; ranks at assembled states are found above.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -84,69 +84,70 @@ def _between(tree: Tree, a: int, b: int) -> tuple[int, ...]:
 
 def solve_order(tree: Tree, drives: Sequence[str] | None = None) -> list[Step]:
     """The steps of inverse dynamics, each one subsystem or the smallest coupled group (lowest numbers first)."""
-    left = {s.index for s in tree.subsystems}
-    acting: dict[int, list[int]] = {s: [] for s in left}
-    unknowns = unknowns_of(tree, drives)
-    for u, unknown in enumerate(unknowns):
-        for s in unknown.subsystems:
-            acting[s].append(u)
-    nv = [s.v.stop - s.v.start for s in tree.subsystems]
-    known: set[int] = set()
+    rest = _Rest(tree, unknowns_of(tree, drives))
     steps: list[Step] = []
-    while left:
-        group = _next_group(left, acting, known, unknowns, nv)
-        found = sorted({u for s in group for u in acting[s]} - known)
-        size = (sum(nv[s] for s in group), sum(unknowns[u].count for u in found))
-        steps.append(Step(tuple(sorted(group)), tuple(unknowns[u].name for u in found), size, size[0] == size[1]))
-        known.update(found)
-        left -= set(group)
+    while rest.left:
+        group = rest.next_group()
+        found = sorted(rest.open_unknowns(group))
+        size = (sum(rest.nv[s] for s in group), sum(rest.unknowns[u].count for u in found))
+        steps.append(Step(group, tuple(rest.unknowns[u].name for u in found), size, size[0] == size[1]))
+        rest.known.update(found)
+        rest.left.difference_update(group)
     return steps
 
 
-def _next_group(left: set[int], acting: dict[int, list[int]], known: set[int], unknowns: Sequence[Unknown], nv: Sequence[int]) -> tuple[int, ...]:
-    """The smallest connected group with no more unknowns than equations (exactly as many before fewer)."""
-    spare: tuple[int, ...] | None = None
-    whole: tuple[int, ...] = ()
-    for group in islice(_connected_groups(left, acting, known, unknowns), MOST_GROUPS):
-        if spare is not None and len(group) > len(spare):
-            return spare
-        count = sum(unknowns[u].count for u in {u for s in group for u in acting[s]} - known)
-        equations = sum(nv[s] for s in group)
-        if count == equations:
-            return group
-        if count < equations and spare is None:
-            spare = group
-        whole = group
-    return spare or _connected_rest(whole[0], left, acting, known, unknowns)
+class _Rest:
+    """The subsystems not solved yet, and what is known by now."""
 
+    def __init__(self, tree: Tree, unknowns: Sequence[Unknown]):
+        self.unknowns = unknowns
+        self.nv = [s.v.stop - s.v.start for s in tree.subsystems]
+        self.left = {s.index for s in tree.subsystems}
+        self.known: set[int] = set()
+        self.acting: dict[int, list[int]] = {s: [] for s in self.left}
+        for u, unknown in enumerate(unknowns):
+            for s in unknown.subsystems:
+                self.acting[s].append(u)
 
-def _neighbours(s: int, left: set[int], acting: dict[int, list[int]], known: set[int], unknowns: Sequence[Unknown]) -> set[int]:
-    return {t for u in acting[s] if u not in known for t in unknowns[u].subsystems if t in left}
+    def open_unknowns(self, group: Iterable[int]) -> set[int]:
+        return {u for s in group for u in self.acting[s] if u not in self.known}
 
+    def neighbours(self, group: Iterable[int]) -> set[int]:
+        """Subsystems, the group's own included, that share an open unknown with the group."""
+        return {t for u in self.open_unknowns(group) for t in self.unknowns[u].subsystems if t in self.left}
 
-def _connected_groups(
-    left: set[int], acting: dict[int, list[int]], known: set[int], unknowns: Sequence[Unknown]
-) -> Iterator[tuple[int, ...]]:
-    """Groups of subsystems that share unknowns, one more subsystem at a time, lowest numbers first."""
-    level = [(s,) for s in sorted(left)]
-    while level:
-        yield from level
-        larger: set[tuple[int, ...]] = set()
-        for group in level:
-            for t in set().union(*(_neighbours(s, left, acting, known, unknowns) for s in group)) - set(group):
-                larger.add(tuple(sorted((*group, t))))
-            if len(larger) > MOST_GROUPS:
-                break
-        level = sorted(larger)
+    def next_group(self) -> tuple[int, ...]:
+        """The smallest connected group with no more unknowns than equations (exactly as many before fewer)."""
+        short: tuple[int, ...] | None = None
+        for group in islice(self.connected_groups(), MOST_GROUPS):
+            if short is not None and len(group) > len(short):
+                return short
+            surplus = sum(self.unknowns[u].count for u in self.open_unknowns(group)) - sum(self.nv[s] for s in group)
+            if surplus == 0:
+                return group
+            if surplus < 0 and short is None:
+                short = group
+        return short or self.connected_rest(min(self.left))
 
+    def connected_groups(self) -> Iterator[tuple[int, ...]]:
+        """Groups that share unknowns, one more subsystem at a time, lowest numbers first."""
+        level: list[tuple[int, ...]] = [(s,) for s in sorted(self.left)]
+        while level:
+            yield from level
+            larger: set[tuple[int, ...]] = set()
+            for group in level:
+                larger.update(tuple(sorted((*group, t))) for t in self.neighbours(group) - set(group))
+                if len(larger) > MOST_GROUPS:
+                    break
+            level = sorted(larger)
 
-def _connected_rest(start: int, left: set[int], acting: dict[int, list[int]], known: set[int], unknowns: Sequence[Unknown]) -> tuple[int, ...]:
-    group, front = {start}, [start]
-    while front:
-        new = _neighbours(front.pop(), left, acting, known, unknowns) - group
-        group |= new
-        front += new
-    return tuple(sorted(group))
+    def connected_rest(self, start: int) -> tuple[int, ...]:
+        group: set[int] = set()
+        front = {start}
+        while front:
+            group |= front
+            front = self.neighbours(front) - group
+        return tuple(sorted(group))
 
 
 def inverse_tree(description: Description, drives: Sequence[str] | None = None) -> Tree:

@@ -121,8 +121,10 @@ def jacobian_table(tree: Tree) -> Table:
     """Which blocks J_ij of the loop Jacobian are not zero."""
     heads = ("loop", *(str(s.index + 1) for s in tree.subsystems))
     if max(len(tree.loops), len(tree.subsystems)) > WIDEST:
-        return Table("Jacobian blocks", ("loop", "subsystems"), tuple((lp.name, _numbers(lp.subsystems)) for lp in tree.loops[:WIDEST]), _first(tree))
-    rows = tuple((loop.name, *("J" if block else "." for block in line)) for loop, line in zip(tree.loops, block_pattern(tree), strict=True))
+        listed = tuple((loop.name, _numbers(loop.subsystems)) for loop in tree.loops[:WIDEST])
+        return Table("Jacobian blocks", ("loop", "subsystems"), listed, _first(tree))
+    pattern = zip(tree.loops, block_pattern(tree), strict=True)
+    rows = tuple((loop.name, *("J" if block else "." for block in line)) for loop, line in pattern)
     return Table("Jacobian blocks (loops x subsystems)", heads, rows)
 
 
@@ -133,7 +135,8 @@ def gicm_table(tree: Tree) -> Table:
         return Table("GICM blocks", ("loop",), (), f"{len(names)} loops: too many to draw")
     rows = tuple((name, *(_numbers(sorted(block)) or "." for block in line)) for name, line in zip(names, gicm_pattern(tree), strict=True))
     order = " ".join(names[i] for i in elimination_order(tree))
-    return Table("GICM blocks (loops x loops: subsystems that form them)", ("loop", *names), rows, f"eliminated in the order {order}" if order else "")
+    note = f"eliminated in the order {order}" if order else ""
+    return Table("GICM blocks (loops x loops: subsystems that form them)", ("loop", *names), rows, note)
 
 
 def _first(tree: Tree) -> str:
