@@ -59,15 +59,15 @@ def random_body(rng, name, planar=False) -> d.Body:
     return d.Body(name, points, float(rng.uniform(0.5, 2.0)), tuple(map(float, com)), tuple(tuple(map(float, r)) for r in inertia))
 
 
-def random_tree(rng, n=5, kinds=SPATIAL, planar=False, chain=0.6) -> Drawn:
-    """n bodies on random joints, joints written in either direction."""
+def random_tree(rng, n=5, kinds=SPATIAL, planar=False, chain=0.6, forward=False) -> Drawn:
+    """n bodies on random joints, written in either direction unless `forward` asks for carrier first."""
     bodies = [d.Body("ground", (d.Point("P", (0.3, -0.2, 0.0)), d.Point("Q", (-0.4, 0.5, 0.0))))]
     joints = []
     for i in range(n):
         bodies.append(random_body(rng, f"b{i}", planar))
         carrier = f"b{i - 1}" if i and rng.random() < chain else bodies[rng.integers(0, i + 1)].name
         kind = str(rng.choice(kinds))
-        pair = (carrier, f"b{i}") if rng.random() < 0.5 else (f"b{i}", carrier)
+        pair = (carrier, f"b{i}") if forward or rng.random() < 0.5 else (f"b{i}", carrier)
         frames = [placement(*random_pose(rng, planar)) for _ in range(2)]
         joints.append(d.Joint(f"J{i}", kind, pair[0], pair[1], *frames, options_of(rng, kind)))
     gravity = tuple(map(float, rng.normal(size=3) * 5 * ([1, 1, 0] if planar else 1)))

@@ -1,10 +1,8 @@
 """Closing the loops: consistent positions and velocities on the wanted branch.
 
-Positions are found in two moves. `close` takes the sketch (or any state near the loops) onto them by
-damped Gauss-Newton steps in the dimensionless metric, of minimum norm where loops are redundant. `follow`
-then walks targets (a joint angle, a point, a body's pose) from where they are to where they are wanted
-by continuation: tangent predictor, Newton corrector, steps halved as soon as the corrector has to work
-hard. So the branch of the sketch is kept; at a dead centre the walk stops and says so instead of jumping.
+`close` takes a sketch, or any state near the loops, onto them by damped Gauss-Newton steps in the dimensionless
+metric, of minimum norm where loops are redundant. `solve_rates` completes velocities and accelerations. Walking
+along the loops to a wanted position is the business of `continuation`.
 """
 
 from __future__ import annotations
@@ -77,11 +75,14 @@ def references(skel: Skeleton, q: Any, near: Mapping[str, Any]) -> dict[str, np.
     return {**tree, **cut}
 
 
-def close(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0, *, most: int = 60, reach: float = np.inf) -> Closed:
+def close(
+    loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0, *, most: int = 60, reach: float = np.inf, window: float = 1e-10
+) -> Closed:
     """Nearest position on the loops: damped Gauss-Newton (Levenberg-Marquardt) with minimum-norm steps.
 
     Returns the best point found; the caller decides whether its residual is good enough. `reach`
-    limits how far q may move in all (continuation uses it to notice a jump before it happens).
+    limits how far q may move in all (continuation uses it to notice a jump before it happens); directions
+    with singular values below `window` are left alone.
     """
     zero = np.zeros(loops.skel.tree.nv)
     phi, J = loops.dimensionless(loops.at(q, zero, t, near))
@@ -89,7 +90,7 @@ def close(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0, 
     for _ in range(most):
         if size < CLOSED or not np.isfinite(size):
             break
-        step = _damped_step(J, phi, damping)
+        step = _damped_step(J, phi, damping, window)
         length = float(np.linalg.norm(step))
         if length > LONGEST_STEP:
             step, length = step * (LONGEST_STEP / length), LONGEST_STEP
@@ -113,62 +114,11 @@ def _size(phi: np.ndarray) -> float:
     return float(np.max(np.abs(phi))) if len(phi) else 0.0
 
 
-def _damped_step(J: np.ndarray, phi: np.ndarray, damping: float) -> np.ndarray:
-    """-J^+ phi, or (J'J + damping)^-1 in its place; small singular values never blow the step up."""
-    f = factor(J, 1e-10)
+def _damped_step(J: np.ndarray, phi: np.ndarray, damping: float, window: float) -> np.ndarray:
+    """-J^+ phi, or (J'J + damping)^-1 J' in its place; small singular values never blow the step up."""
+    f = factor(J, window)
     s = f.s[: f.rank]
     return -f.Vt[: f.rank].T @ (s / (s * s + damping) * (f.U[:, : f.rank].T @ phi))
-
-
-class Walk(NamedTuple):
-    """Where a continuation got to: t = 1 when it arrived."""
-
-    q: np.ndarray
-    near: dict[str, np.ndarray]
-    t: float
-    smallest: float  # singular value where it stopped
-
-
-def follow(loops: Loops, q: np.ndarray, near: Mapping[str, Any], *, begin: float = 0.0, end: float = 1.0, smallest_step: float = 1e-9) -> Walk:
-    """Walk the constraints' parameter t from `begin` to `end` along the branch through q.
-
-    q must satisfy the constraints at `begin`. A step is accepted when the corrector converges and moves
-    much less than the predictor did; otherwise it is halved.
-    """
-    t, step = begin, (end - begin) * 0.25
-    near = dict(near)
-    best = Walk(np.array(q), near, t, np.inf)
-    while abs(end - t) > 0.0:
-        step = min(step, end - t) if end >= begin else max(step, end - t)
-        new = _advance(loops, best, t, step)
-        if new is None:
-            step *= 0.5
-            if abs(step) < smallest_step * max(1.0, abs(end - begin)):
-                return best
-            continue
-        t = end if abs(end - (t + step)) < 1e-15 else t + step
-        best = new._replace(t=t)
-        step *= 1.6
-    return best
-
-
-def _advance(loops: Loops, here: Walk, t: float, step: float) -> Walk | None:
-    """One predictor-corrector step, or None if it had to work too hard."""
-    zero = np.zeros(loops.skel.tree.nv)
-    c = loops.at(here.q, zero, t, here.near)
-    f = loops.factored(c, 1e-10)
-    tangent = -f.solve(c.b / loops.row_scale)
-    predicted = tangent * step
-    length = float(np.linalg.norm(predicted))
-    if length > LONGEST_STEP:
-        return None
-    trial = displaced(loops.skel, here.q, predicted * loops.columns)
-    near = references(loops.skel, trial, here.near)
-    allowed = 0.2 * length + 1e-3 * min(1.0, abs(step)) + 1e-9
-    done = close(loops, trial, near, t + step, most=12, reach=allowed)
-    if done.residual > GOOD_ENOUGH:
-        return None
-    return Walk(done.q, done.near, t + step, float(f.s[f.rank - 1]) if f.rank else 0.0)
 
 
 def consistent_velocity(loops: Loops, q: Any, v_wanted: Any, near: Mapping[str, Any], t: float = 0.0) -> np.ndarray:

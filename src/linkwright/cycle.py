@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.assembly import Loops, follow, solve_rates
+from linkwright.assembly import Loops
+from linkwright.continuation import Walker, walk
+from linkwright.continuation import start as walker
 from linkwright.constraints import Constraint, DrivenDistance, Driver
 from linkwright.description import Cylinder, Description, Drive, Table
 from linkwright.errors import SingularityError, UsageError, listing
@@ -25,6 +27,7 @@ from linkwright.linalg import factor
 from linkwright.results import Trajectory
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
+REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
 
 
@@ -92,14 +95,14 @@ def limits(loops: Loops, here: Position, joint: str, held: Sequence[str] = ()) -
     rotary = is_rotary(desc, joint)
     span = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
 
-    def walk(sign: float) -> float:
+    def reached(sign: float) -> float:
         tied = loops.with_([*still, driven(desc, joint, LinearLaw(x0, sign * span))])
-        return follow(tied, here.q, here.near, smallest_step=1e-7).t
+        return walk(tied, walker(tied, here.q, here.near), 1.0, smallest_step=REACH_STEP).t
 
-    up = walk(1.0)
+    up = reached(1.0)
     if rotary and up >= 1.0:
         return Limits(joint, x0, x0 + span, True, False, False)
-    down = walk(-1.0)
+    down = reached(-1.0)
     return Limits(joint, x0 - down * span, x0 + up * span, False, down < 1.0, up < 1.0)
 
 
@@ -181,36 +184,32 @@ def turn(loops: Loops, here: Position, lead: str | None = None, *, steps: int = 
     tied = loops.with_([driven(desc, name, law) for name, law in p.laws.items()])
     check_driven(loops, tied, here, list(p.laws))
     times = np.linspace(0.0, p.span, steps + 1)
-    begin, notes, full = here, list(p.notes), p.open_ended and is_rotary(desc, p.lead)
+    begin = walker(tied, here.q, here.near)
+    notes, full = list(p.notes), p.open_ended and is_rotary(desc, p.lead)
     if p.open_ended:
-        reached = follow(tied, here.q, here.near, end=p.span, smallest_step=1e-7)
-        if reached.t < p.span or not is_rotary(desc, p.lead):
-            back = follow(tied, here.q, here.near, end=-p.span, smallest_step=1e-7)
-            low, high, full = back.t, reached.t, False
-            gap = MARGIN * (high - low)
-            low, high = (low + gap if low > -p.span else low), (high - gap if high < p.span else high)
-            if high - low < 1e-9 * p.span:
+        ahead = walk(tied, begin, p.span, smallest_step=REACH_STEP)
+        if ahead.t < p.span or not is_rotary(desc, p.lead):
+            back = walk(tied, begin, -p.span, smallest_step=REACH_STEP)
+            full, gap = False, MARGIN * (ahead.t - back.t)
+            low = back.t + gap if back.t > -p.span else back.t
+            high = ahead.t - gap if ahead.t < p.span else ahead.t
+            if high - low < 1e-6 * p.span:
                 raise SingularityError(f"drive '{p.lead}' stands at a dead centre and cannot move either way; choose another start position.")
-            notes.append(_swing_note(desc, p, low, high, back.t > -p.span, reached.t < p.span))
-            start = follow(tied, here.q, here.near, end=low)
-            begin, times = Position(start.q, start.near), np.linspace(low, high, steps + 1)
+            notes.append(_swing_note(desc, p, low, high, back.t > -p.span, ahead.t < p.span))
+            begin, times = walk(tied, begin, low), np.linspace(low, high, steps + 1)
     samples = _sample(tied, begin, times, p)
     if full and not _returns(loops, samples):
         notes.append("after one turn of the drive the mechanism is not back at its start: its cycle is longer")
     return replace(samples, notes=tuple(notes), full_turn=full)
 
 
-def _sample(tied: Loops, begin: Position, times: np.ndarray, p: Plan) -> Trajectory:
-    here, t_here = begin, float(times[0])
+def _sample(tied: Loops, here: Walker, times: np.ndarray, p: Plan) -> Trajectory:
     rows: list[tuple[Any, ...]] = []
     for t in times:
-        walk = follow(tied, here.q, here.near, begin=t_here, end=float(t))
-        if walk.t != t:
-            raise SingularityError(f"the mechanism stops at t = {walk.t:.6g} s of its programme: a dead centre or the end of a link's reach.")
-        here, t_here = Position(walk.q, walk.near), float(t)
-        v = p.rate * solve_rates(tied, here.q, here.near, t_here)
-        a = solve_rates(tied, here.q, here.near, t_here, v) if p.rate else np.zeros_like(v)
-        rows.append((here.q, v, a, here.near))
+        here = walk(tied, here, float(t))
+        if here.t != t:
+            raise SingularityError(f"the mechanism stops at t = {here.t:.6g} s of its programme: a dead centre or the end of a link's reach.")
+        rows.append((here.q, p.rate * here.v, p.rate * here.a, here.near))
     q, v, a, near = (list(column) for column in zip(*rows, strict=True))
     return Trajectory(tied.skel, times - times[0], np.array(q), np.array(v), np.array(a), near, drive=p.lead)
 

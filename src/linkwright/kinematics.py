@@ -81,8 +81,10 @@ def start_coordinates(tree: Tree) -> dict[str, np.ndarray]:
     """Coordinates of all joints in the drawn position, read from the bodies' start poses.
 
     A sketch does not close exactly; what a joint cannot follow is left out here and closed by assembly.
+    Whole turns are counted from the values in `start:`.
     """
     d = tree.description
+    wanted = {name: float(x) for name, x in d.start if not name.endswith(".v")}
     out = {}
     for joint in {**{j.name: j for j in d.joints}, **{n.joint.name: n.joint for n in tree.nodes}}.values():
         X_F = pose_of(d.body(joint.first).start) @ pose_of(joint.frame_first)
@@ -90,6 +92,8 @@ def start_coordinates(tree: Tree) -> dict[str, np.ndarray]:
         X = X_F.inverse() @ X_M
         jt = joints.create(joint.type, joint.options)
         near = np.array([1.0] + [0.0] * (jt.nq - 1)) if "quaternion" in jt.coordinate_kinds else np.zeros(jt.nq)
+        for i, part in enumerate(jt.q_names):
+            near[i] = wanted.get(f"{joint.name}.{part}" if part else joint.name, near[i])
         out[joint.name] = jt.coordinates(X.R, X.p, near)
     return out
 

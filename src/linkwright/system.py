@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import cycle, dynamics, forces, joints
-from linkwright.assembly import GOOD_ENOUGH, Closed, Loops, close, follow, open_error, references, solve_rates
+from linkwright import continuation, cycle, dynamics, forces, joints
+from linkwright.assembly import GOOD_ENOUGH, Closed, Loops, close, open_error, references, solve_rates
 from linkwright.branches import distinct_positions
 from linkwright.channels import Instant
 from linkwright.closure import Closure, blocks
@@ -24,7 +24,8 @@ from linkwright.errors import AssemblyError, ChannelError, UsageError, nearest
 from linkwright.kinematics import Skeleton, displaced, locate, motion, node_motion, skeleton
 from linkwright.laws import LinearLaw
 from linkwright.mobility import Mobility, mobility
-from linkwright.modelfile.units import KINDS, quantity
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory
 from linkwright.spatial import Pose, quaternion_rotation
 from linkwright.state import State
@@ -305,10 +306,12 @@ class System:
         return cycle.Position(done.q, done.near)
 
     def _walk(self, here: cycle.Position, targets: list[Constraint]) -> cycle.Position:
-        walk = follow(self.loops.with_(targets), here.q, here.near)
-        if walk.t < 1.0:
-            raise self._unreachable(walk, targets)
-        return cycle.Position(walk.q, walk.near)
+        tied = self.loops.with_(targets)
+        there = continuation.walk(tied, continuation.start(tied, here.q, here.near), 1.0)
+        if there.t < 1.0:
+            raise self._unreachable(there, targets)
+        done = close(tied, there.q, there.near, 1.0)
+        return cycle.Position(done.q, done.near)
 
     def _unreachable(self, walk: Any, targets: list[Constraint]) -> AssemblyError:
         """Say how far it got and how wide the loops gape at the wanted place."""

@@ -50,7 +50,7 @@ class TopologyView:
         return self._system.mobility.mobility
 
     def __str__(self) -> str:
-        text = report.internals(self._tree, [d.joint for d in self._system.description.drives])
+        text = report.report(self._tree, [d.joint for d in self._system.description.drives])
         return f"{text}\n\n{self._ranks_text()}"
 
     def _ranks_text(self) -> str:

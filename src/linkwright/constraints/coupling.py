@@ -24,7 +24,7 @@ class CouplingConstraint:
     first: Joint
     second: Joint
     law: Law
-    labels: tuple[str, ...] = ("coupling",)
+    labels: tuple[str, ...] = ("ratio",)
 
     @property
     def kinds(self) -> tuple[str, ...]:

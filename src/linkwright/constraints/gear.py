@@ -35,7 +35,7 @@ class GearConstraint:
     rack: bool
     pitch_side: float  # the pitch point is r_first * pitch_side along the line of centres (from the second to the first)
     sign_first: float  # -1 where the joint is written wheel-first
-    labels: tuple[str, ...] = ("rolling",)
+    labels: tuple[str, ...] = ("mesh",)
     kinds: tuple[str, ...] = ("length",)
 
     @classmethod

@@ -1,0 +1,96 @@
+"""Walking along the loops: from where the mechanism is to where its drives or targets want it.
+
+The constraints' parameter t (time of a drive, 0 .. 1 of a target) advances step by step: second-order Taylor
+predictor, Newton corrector, the step halved as soon as the corrector has to work hard. So the branch of the
+start is kept: a dead centre stops the walk instead of throwing it to another assembly mode, and a singular
+position that lies on the branch (a change point) is passed straight on, by the rules of `passage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.assembly import GOOD_ENOUGH, Loops, close, references
+from linkwright.kinematics import displaced
+from linkwright.linalg import factor
+from linkwright.passage import acceleration_rows, branch_velocity
+
+LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)
+CAREFUL_STEP = 0.02  # near a singular position
+NEAR_SINGULAR = 0.05  # smallest counted singular value that calls for care
+WINDOW = 1e-3  # directions weaker than this are predicted, not corrected
+
+
+class Walker(NamedTuple):
+    """A point on the branch: position, velocity and acceleration with respect to t."""
+
+    q: np.ndarray
+    near: Mapping[str, Any]
+    t: float
+    v: np.ndarray
+    a: np.ndarray
+    smallest: float  # smallest singular value that counts here
+    strong: int  # most directions stronger than the window seen so far: fewer mean a passage
+
+
+def start(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0) -> Walker:
+    """A walker at a closed position; where nothing decides the velocity it is the smallest one."""
+    here = Walker(q, near, t, np.zeros(loops.skel.tree.nv), np.zeros(loops.skel.tree.nv), 0.0, 0)
+    return _with_rates(loops, here)
+
+
+def _with_rates(loops: Loops, w: Walker) -> Walker:
+    v = branch_velocity(loops, w.q, w.v, w.t, w.near, WINDOW)
+    c = loops.at(w.q, v, w.t, w.near)
+    rows = acceleration_rows(loops, c, w.q, v, w.t, w.near)
+    a = rows.solve() * loops.columns
+    counted = rows.s[rows.s > 1e-9]
+    strong = max(w.strong, int(np.sum(rows.s > WINDOW)))
+    return w._replace(v=v, a=a, smallest=float(counted[-1]) if len(counted) else 0.0, strong=strong)
+
+
+def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-9) -> Walker:
+    """Advance to t = end; the walker returned has a smaller t if it met a dead centre or the end of a link's reach."""
+    here, step = begin, end - begin.t
+    floor = smallest_step * max(1.0, abs(end - begin.t))
+    while here.t != end:
+        if abs(end - here.t) <= abs(step) * (1.0 + 1e-12):
+            step = end - here.t
+        new = _advance(loops, here, step, end)
+        if new is None:
+            step *= 0.5
+            if abs(step) < floor:
+                return here
+            continue
+        here = new
+        step *= 2.0
+    return here
+
+
+def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | None:
+    """One predictor-corrector step, or None if it would be too long or the corrector had to work too hard."""
+    t = end if abs(end - here.t - step) < 1e-14 * max(1.0, abs(end)) else here.t + step
+    move = here.v * step + 0.5 * here.a * step * step
+    length = float(np.linalg.norm(move / loops.columns))
+    bend = float(np.linalg.norm(0.5 * here.a * step * step / loops.columns))
+    if length > (CAREFUL_STEP if here.smallest < NEAR_SINGULAR else LONGEST_STEP) or bend > 0.5 * length + 1e-9:
+        return None
+    trial = displaced(loops.skel, here.q, move)
+    near = references(loops.skel, trial, here.near)
+    weak = _strong(loops, trial, near, t) < here.strong
+    done = close(loops, trial, near, t, most=12, reach=0.1 * length + 1e-9, window=WINDOW if weak else 1e-10)
+    if done.residual > (1e-3 * WINDOW if weak else GOOD_ENOUGH):
+        return None
+    slope = here.v + here.a * step
+    new = _with_rates(loops, Walker(done.q, done.near, t, slope, here.a, 0.0, here.strong))
+    turned = float(np.linalg.norm((new.v - slope) / loops.columns)) * abs(step)
+    return new if turned <= 0.1 * length + 1e-6 * abs(step) + 1e-9 else None
+
+
+def _strong(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float) -> int:
+    """How many directions of the constraints are stronger than the window."""
+    s = factor(loops.dimensionless(loops.at(q, np.zeros(loops.skel.tree.nv), t, near))[1]).s
+    return int(np.sum(s > WINDOW))

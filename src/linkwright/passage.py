@@ -1,0 +1,128 @@
+"""Singular passages: what takes the place of a constraint row that is about to be lost.
+
+Let u be a left singular vector of the dimensionless J with small singular value s, N a basis of the null space
+including the small right vectors, and w = u'(Jdot + dk/dv) N. Differentiating J a + k = 0 once more gives
+
+    u'(Jdot + dk/dv) a + u'(dk/dq . qdot + dk/dt) + u'J j = 0,        and u'J vanishes at the singular point.
+
+So where s |v| < 1e-3 |w| the state is a *passage*: the row u'(J a + k) = 0 is replaced by the one above, and the
+acceleration is the limit along the smooth branch. Otherwise, where s < 1e-9, the row is *redundant* and dropped.
+Otherwise it is kept. At velocity level the row u'(J v + b) = 0 gives way to u'k(q, v) = 0 in the same manner.
+Derivatives along the motion are complex steps of the closure: exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.assembly import Loops
+from linkwright.closure import Closure
+from linkwright.kinematics import qdot
+from linkwright.linalg import RANK_TOLERANCE, Factored, factor
+
+WINDOW = 1e-3  # a passage is closer in time than this (s |v| / |w|, in units of the motion's own time)
+SUSPECT = 0.05  # singular values above this are not looked at
+STEP = 1e-30
+
+
+class Rows(NamedTuple):
+    """Acceleration-level rows in dimensionless form, lost ones mended: A (a / columns) = r."""
+
+    A: np.ndarray
+    r: np.ndarray
+    s: np.ndarray  # singular values of the dimensionless J
+    passages: int  # rows replaced
+    redundant: int  # rows dropped
+    replaced: np.ndarray  # (rows, passages): the left vectors u of the replaced rows
+
+    def solve(self) -> np.ndarray:
+        return factor(self.A, RANK_TOLERANCE).solve(self.r)
+
+
+class _Rates(NamedTuple):
+    """Directional derivatives along the motion, dimensionless."""
+
+    Jdot: np.ndarray
+    kdot: np.ndarray  # dk/dq . qdot + dk/dt at fixed v
+
+
+def _rates(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any]) -> _Rates:
+    ahead = loops.at(q + 1j * STEP * qdot(loops.skel, q, v), v.astype(complex), t + 1j * STEP, near)
+    rows = loops.row_scale
+    return _Rates(ahead.J.imag / STEP * loops.columns / rows[:, None], ahead.k.imag / STEP / rows)
+
+
+def _dk_dv(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], N: np.ndarray) -> np.ndarray:
+    """(rows, columns of N): derivative of k in the directions N of the dimensionless velocity."""
+    out = [loops.at(q, v + 1j * STEP * loops.columns * n, t, near).k.imag / STEP / loops.row_scale for n in N.T]
+    return np.array(out).T if out else np.zeros((len(loops.row_scale), 0))
+
+
+def acceleration_rows(loops: Loops, c: Closure, q: Any, v: Any, t: float, near: Mapping[str, Any]) -> Rows:
+    """The rows J a = -k with every lost one replaced or dropped by the rule above."""
+    J = loops.dimensionless(c)[1]
+    k = c.k / loops.row_scale
+    f = factor(J)
+    s = np.zeros(len(k))
+    s[: len(f.s)] = f.s
+    small = np.flatnonzero(s < SUSPECT)
+    if len(small) == 0:
+        return Rows(J, -k, f.s, 0, 0, np.zeros((len(k), 0)))
+    lost, gone = _classify(loops, q, v, t, near, f, s, small)
+    A, r = f.U.T @ J, -(f.U.T @ k)
+    if lost:
+        rates = _rates(loops, q, v, t, near)
+        third = rates.Jdot + _dk_dv(loops, q, v, t, near, np.eye(J.shape[1]))
+        for i in lost:
+            A[i], r[i] = f.U[:, i] @ third, -(f.U[:, i] @ rates.kdot)
+    keep = [i for i in range(len(s)) if i not in gone]
+    return Rows(A[keep], r[keep], f.s, len(lost), len(gone), f.U[:, list(lost)])
+
+
+def _classify(
+    loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], f: Factored, s: np.ndarray, small: np.ndarray
+) -> tuple[list[int], list[int]]:
+    """(rows lost in a passage, redundant rows) among the left singular vectors with small singular values."""
+    speed = float(np.linalg.norm(v / loops.columns))
+    columns = [j for j in range(f.Vt.shape[0]) if j >= len(f.s) or s[j] < SUSPECT]
+    N = f.Vt[columns].T
+    lost: list[int] = []
+    gone: list[int] = []
+    sensitivity = np.zeros(len(s))
+    if speed > 0.0 and N.shape[1]:
+        rates = _rates(loops, q, v, t, near)
+        w = f.U[:, small].T @ (rates.Jdot @ N + _dk_dv(loops, q, v, t, near, N))
+        sensitivity[small] = np.linalg.norm(w, axis=1)
+    for i in small:
+        if sensitivity[i] > RANK_TOLERANCE * (1.0 + speed) and s[i] * speed < WINDOW * sensitivity[i]:
+            lost.append(int(i))
+        elif s[i] < RANK_TOLERANCE:
+            gone.append(int(i))
+    return lost, gone
+
+
+def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[str, Any], window: float = 1e-3) -> np.ndarray:
+    """Velocity with J v + b = 0, following the branch of `guess` where rows of J are (nearly) lost.
+
+    Rows with singular values below the window are replaced by u'k(q, v) = 0, a quadratic condition on v that is
+    solved by Newton steps from the guess; freedoms nothing decides keep the guess's part.
+    """
+    c = loops.at(q, np.zeros(loops.skel.tree.nv), t, near)
+    J, b = loops.dimensionless(c)[1], c.b / loops.row_scale
+    f = factor(J, window)
+    v = guess / loops.columns
+    v = v - f.solve(J @ v + b)
+    U, N = f.left_null, f.null
+    if not N.shape[1] or not U.shape[1]:
+        return v * loops.columns
+    for _ in range(8):
+        k = loops.at(q, v * loops.columns, t, near).k / loops.row_scale
+        slope = U.T @ _dk_dv(loops, q, v * loops.columns, t, near, N)
+        step = N @ factor(slope, 1e-6 * (1.0 + np.linalg.norm(v))).solve(-(U.T @ k))
+        v = v + step
+        if np.linalg.norm(step) < 1e-13 * (1.0 + np.linalg.norm(v)):
+            break
+    return v * loops.columns
