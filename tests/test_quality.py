@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ MOST_LINES_OF_A_FUNCTION = 80
 PYTHON_FOLDERS = [name for name in ("src", "tests", "examples") if (ROOT / name).is_dir()]
 TOOLS = {
     "ruff": ["-m", "ruff", "check", "--no-cache", "--output-format=concise", *PYTHON_FOLDERS],
-    "basedpyright": ["-m", "basedpyright"],
+    "basedpyright": ["-m", "basedpyright", "--pythonpath", sys.executable],
     "import-linter": ["-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-cache"],
 }
 
@@ -36,6 +37,17 @@ def test_tool_is_content(name: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"}
     done = subprocess.run([sys.executable, *TOOLS[name]], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{name} complains:\n{done.stdout}{done.stderr}"
+
+
+def test_the_wheel_holds_the_models_and_the_type_marker(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"the wheel cannot be built:\n{done.stdout}{done.stderr}"
+    (wheel,) = tmp_path.glob("*.whl")
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/models").glob("*.yaml")}
+    assert models and inside >= {*models, "linkwright/py.typed"}
+    assert not [name for name in inside if name.startswith("tests")]
 
 
 def repository_texts() -> list[Path]:
