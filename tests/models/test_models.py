@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -143,6 +145,19 @@ def test_a_header_says_what_it_is_and_where_its_data_comes_from(name: str) -> No
     assert desc.name == name
     assert 10 < len(models.about(name)) < 110
     assert models.about(name) == desc.about
+
+
+def test_the_docs_list_every_model_with_its_drives() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    listed = {row[0]: row for row in rows[1:]}
+    assert set(listed) == set(models.names())
+    for name, row in listed.items():
+        drives = [d.joint for d in model(name).drives]
+        assert row[3] == (", ".join(drives) if len(drives) < 4 else f"{drives[0]} ... {drives[-1]}")
+        parameters = {p for p, _ in model(name).parameters}
+        named = set(re.findall(r"\w+", row[1][row[1].rindex("(") :])) if row[1].endswith(")") else set()
+        assert named <= parameters, name
 
 
 @pytest.mark.parametrize("name", models.names())
