@@ -74,10 +74,11 @@ def test_rssr_rocker_follows_the_closed_form(name: str) -> None:
     """|B - A| = 0.4 with B = R0 + 0.25 (cos psi u1 + sin psi u2) is K1 cos psi + K2 sin psi = K3."""
     c = turned(name)
     R0, u1, u2 = np.array([0.35, 0.1, 0.2]), np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.8, -0.6])
-    for theta, B in zip(2 * math.pi / 0.6 * np.asarray(c.t), np.asarray(c["rocker.B"]), strict=True):
+    for theta, read_psi, B in zip(c["crank"], c["rocker"], np.asarray(c["rocker.B"]), strict=True):
         d = R0 - 0.1 * np.array([math.cos(theta), math.sin(theta), 0.0])
         K1, K2, K3 = 0.5 * d @ u1, 0.5 * d @ u2, 0.4**2 - d @ d - 0.25**2
         psi = math.atan2(K2, K1) + math.acos(K3 / math.hypot(K1, K2))
+        assert read_psi == pytest.approx(psi, abs=1e-12)
         np.testing.assert_allclose(B, R0 + 0.25 * (math.cos(psi) * u1 + math.sin(psi) * u2), atol=1e-12)
 
 
