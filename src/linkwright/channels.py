@@ -154,8 +154,9 @@ class Channels:
         planar = self._plane is not None
         for body in self.skel.tree.description.bodies:
             node = self.skel.node(body.name)
-            if node >= 0:
+            if node >= 0 and body.name not in self._all:  # a joint of the same name keeps it
                 self._vector(body.name, node, np.zeros(3), components=False)
+            if node >= 0:
                 self._add(f"{body.name}.rotation", "none", lambda x, n=node: rotation_quaternion(x.rotation(n)))
             if node >= 0 and planar:
                 self._add(f"{body.name}.angle", "angle", lambda x, n=node: _angle(x.rotation(n)), winds=True)

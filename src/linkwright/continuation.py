@@ -52,10 +52,13 @@ def _with_rates(loops: Loops, w: Walker) -> Walker:
     return w._replace(v=v, a=a, smallest=float(counted[-1]) if len(counted) else 0.0, strong=strong)
 
 
-def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-9) -> Walker:
-    """Advance to t = end; the walker returned has a smaller t if it met a dead centre or the end of a link's reach."""
+def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6) -> Walker:
+    """Advance to t = end; the walker returned has a smaller t if it met a dead centre or the end of a link's reach.
+
+    `smallest_step`, a share of the way, is how finely such an end is located.
+    """
     here, step = begin, end - begin.t
-    floor = smallest_step * max(1.0, abs(end - begin.t))
+    floor = smallest_step * abs(end - begin.t)
     while here.t != end:
         if abs(end - here.t) <= abs(step) * (1.0 + 1e-12):
             step = end - here.t
@@ -80,7 +83,8 @@ def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | No
         return None
     trial = displaced(loops.skel, here.q, move)
     near = references(loops.skel, trial, here.near)
-    weak = _strong(loops, trial, near, t) < here.strong
+    # J changes by about as much as q does, so a singular value well above the step cannot vanish in it
+    weak = here.smallest < 3.0 * length + WINDOW and _strong(loops, trial, near, t) < here.strong
     done = close(loops, trial, near, t, most=12, reach=0.1 * length + 1e-9, window=WINDOW if weak else 1e-10)
     if done.residual > (1e-3 * WINDOW if weak else GOOD_ENOUGH):
         return None

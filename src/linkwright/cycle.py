@@ -183,32 +183,40 @@ def turn(loops: Loops, here: Position, lead: str | None = None, *, steps: int = 
     desc = loops.skel.tree.description
     tied = loops.with_([driven(desc, name, law) for name, law in p.laws.items()])
     check_driven(loops, tied, here, list(p.laws))
-    times = np.linspace(0.0, p.span, steps + 1)
     begin = walker(tied, here.q, here.near)
-    notes, full = list(p.notes), p.open_ended and is_rotary(desc, p.lead)
-    if p.open_ended:
-        ahead = walk(tied, begin, p.span, smallest_step=REACH_STEP)
-        if ahead.t < p.span or not is_rotary(desc, p.lead):
-            back = walk(tied, begin, -p.span, smallest_step=REACH_STEP)
-            full, gap = False, MARGIN * (ahead.t - back.t)
-            low = back.t + gap if back.t > -p.span else back.t
-            high = ahead.t - gap if ahead.t < p.span else ahead.t
-            if high - low < 1e-6 * p.span:
-                raise SingularityError(f"drive '{p.lead}' stands at a dead centre and cannot move either way; choose another start position.")
-            notes.append(_swing_note(desc, p, low, high, back.t > -p.span, ahead.t < p.span))
-            begin, times = walk(tied, begin, low), np.linspace(low, high, steps + 1)
-    samples = _sample(tied, begin, times, p)
-    if full and not _returns(loops, samples):
-        notes.append("after one turn of the drive the mechanism is not back at its start: its cycle is longer")
-    return replace(samples, notes=tuple(notes), full_turn=full)
+    samples = _sample(tied, begin, np.linspace(0.0, p.span, steps + 1), p) if is_rotary(desc, p.lead) or not p.open_ended else None
+    if samples is not None:
+        back_at_start = not p.open_ended or _returns(loops, samples)
+        longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
+        return replace(samples, notes=(*p.notes, *longer), full_turn=p.open_ended)
+    return _swing(tied, begin, p, steps)
 
 
-def _sample(tied: Loops, here: Walker, times: np.ndarray, p: Plan) -> Trajectory:
+def _swing(tied: Loops, begin: Walker, p: Plan, steps: int) -> Trajectory:
+    """The range a drive can cover, from one dead centre (or end of the range tried) to the other."""
+    if not p.open_ended:
+        stop = walk(tied, begin, p.span)
+        raise SingularityError(f"the mechanism stops at t = {stop.t:.6g} s of its programme: a dead centre or the end of a link's reach.")
+    ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP) for end in (p.span, -p.span))
+    gap = MARGIN * (ahead.t - back.t)
+    low = back.t + gap if back.t > -p.span else back.t
+    high = ahead.t - gap if ahead.t < p.span else ahead.t
+    if high - low < 1e-6 * p.span:
+        raise SingularityError(f"drive '{p.lead}' stands at a dead centre and cannot move either way; choose another start position.")
+    samples = _sample(tied, walk(tied, begin, low), np.linspace(low, high, steps + 1), p)
+    if samples is None:
+        raise SingularityError(f"drive '{p.lead}' could not be followed between {low:.6g} and {high:.6g} s; choose another start position.")
+    note = _swing_note(tied.skel.tree.description, p, low, high, back.t > -p.span, ahead.t < p.span)
+    return replace(samples, notes=(*p.notes, note))
+
+
+def _sample(tied: Loops, here: Walker, times: np.ndarray, p: Plan) -> Trajectory | None:
+    """States at the given times, or None if the walk meets an end before the last."""
     rows: list[tuple[Any, ...]] = []
     for t in times:
         here = walk(tied, here, float(t))
         if here.t != t:
-            raise SingularityError(f"the mechanism stops at t = {here.t:.6g} s of its programme: a dead centre or the end of a link's reach.")
+            return None
         rows.append((here.q, p.rate * here.v, p.rate * here.a, here.near))
     q, v, a, near = (list(column) for column in zip(*rows, strict=True))
     return Trajectory(tied.skel, times - times[0], np.array(q), np.array(v), np.array(a), near, drive=p.lead)

@@ -250,8 +250,9 @@ def joint_coordinates(skel: Skeleton, m: Motion, joint: Joint, near: Any) -> np.
 
 
 class JointRate(NamedTuple):
-    """v of a joint as a function of the two bodies' twists: v = G_first V_first + G_second V_second."""
+    """q and v of a joint, and v as a function of the two bodies' twists: v = G_first V_first + G_second V_second."""
 
+    q: Any
     v: Any
     bias: Any  # dv/dt at zero accelerations of the tree
     first: int
@@ -273,7 +274,7 @@ def joint_rate(skel: Skeleton, m: Motion, joint: Joint, near: Any) -> JointRate:
     # rate of the twist at F's origin: d/dt (u + p x w) = du + u x w + p x dw
     rate = np.concatenate([r.dw, r.du + cross(r.u, r.w) + cross(r.p, r.dw)])
     bias = S_plus @ (rate - jt.bias(q, v))
-    return JointRate(v, bias, r.first, r.second, G @ r.E_first, G @ r.E_second)
+    return JointRate(q, v, bias, r.first, r.second, G @ r.E_first, G @ r.E_second)
 
 
 def velocity_kinds(skel: Skeleton) -> list[str]:

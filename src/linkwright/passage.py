@@ -43,20 +43,28 @@ class Rows(NamedTuple):
 
 
 class _Rates(NamedTuple):
-    """Directional derivatives along the motion, dimensionless."""
+    """The closure along a motion, dimensionless: k, dJ/dt, and dk/dq . qdot + dk/dt at fixed v."""
 
+    k: np.ndarray
     Jdot: np.ndarray
-    kdot: np.ndarray  # dk/dq . qdot + dk/dt at fixed v
+    kdot: np.ndarray
 
 
 def _rates(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any]) -> _Rates:
     ahead = loops.at(q + 1j * STEP * qdot(loops.skel, q, v), v.astype(complex), t + 1j * STEP, near)
     rows = loops.row_scale
-    return _Rates(ahead.J.imag / STEP * loops.columns / rows[:, None], ahead.k.imag / STEP / rows)
+    return _Rates(ahead.k.real / rows, ahead.J.imag / STEP * loops.columns / rows[:, None], ahead.k.imag / STEP / rows)
 
 
-def _dk_dv(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], N: np.ndarray) -> np.ndarray:
-    """(rows, columns of N): derivative of k in the directions N of the dimensionless velocity."""
+def _dk_dv(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], rates: _Rates, N: np.ndarray) -> np.ndarray:
+    """(rows, columns of N): derivative of k in the directions N of the dimensionless velocity.
+
+    k is quadratic in v, so this is 2 Jdot N; for quasi-velocities (quaternions) up to a term J [n, v], which
+    vanishes in exactly the rows asked for here. A distance that moves with time has a linear term too: then
+    the directions are stepped one by one.
+    """
+    if not any(getattr(c, "linear_in_v", False) for c in loops.constraints):
+        return 2.0 * rates.Jdot @ N
     out = [loops.at(q, v + 1j * STEP * loops.columns * n, t, near).k.imag / STEP / loops.row_scale for n in N.T]
     return np.array(out).T if out else np.zeros((len(loops.row_scale), 0))
 
@@ -75,7 +83,7 @@ def acceleration_rows(loops: Loops, c: Closure, q: Any, v: Any, t: float, near: 
     A, r = f.U.T @ J, -(f.U.T @ k)
     if lost:
         rates = _rates(loops, q, v, t, near)
-        third = rates.Jdot + _dk_dv(loops, q, v, t, near, np.eye(J.shape[1]))
+        third = rates.Jdot + _dk_dv(loops, q, v, t, near, rates, np.eye(J.shape[1]))
         for i in lost:
             A[i], r[i] = f.U[:, i] @ third, -(f.U[:, i] @ rates.kdot)
     keep = [i for i in range(len(s)) if i not in gone]
@@ -94,7 +102,7 @@ def _classify(
     sensitivity = np.zeros(len(s))
     if speed > 0.0 and N.shape[1]:
         rates = _rates(loops, q, v, t, near)
-        w = f.U[:, small].T @ (rates.Jdot @ N + _dk_dv(loops, q, v, t, near, N))
+        w = f.U[:, small].T @ (rates.Jdot @ N + _dk_dv(loops, q, v, t, near, rates, N))
         sensitivity[small] = np.linalg.norm(w, axis=1)
     for i in small:
         if sensitivity[i] > RANK_TOLERANCE * (1.0 + speed) and s[i] * speed < WINDOW * sensitivity[i]:
@@ -119,9 +127,9 @@ def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[st
     if not N.shape[1] or not U.shape[1]:
         return v * loops.columns
     for _ in range(8):
-        k = loops.at(q, v * loops.columns, t, near).k / loops.row_scale
-        slope = U.T @ _dk_dv(loops, q, v * loops.columns, t, near, N)
-        step = N @ factor(slope, 1e-6 * (1.0 + np.linalg.norm(v))).solve(-(U.T @ k))
+        rates = _rates(loops, q, v * loops.columns, t, near)
+        slope = U.T @ _dk_dv(loops, q, v * loops.columns, t, near, rates, N)
+        step = N @ factor(slope, 1e-6 * (1.0 + np.linalg.norm(v))).solve(-(U.T @ rates.k))
         v = v + step
         if np.linalg.norm(step) < 1e-13 * (1.0 + np.linalg.norm(v)):
             break

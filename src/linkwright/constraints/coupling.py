@@ -14,7 +14,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.constraints.base import Rows
 from linkwright.description import Coupling, Joint
-from linkwright.kinematics import Motion, Skeleton, joint_coordinates, joint_rate
+from linkwright.kinematics import Motion, Skeleton, joint_rate
 from linkwright.laws import Law, LinearLaw, SplineLaw
 
 
@@ -42,7 +42,7 @@ class CouplingConstraint:
 
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
         a, b = (joint_rate(skel, m, j, near[j.name]) for j in (self.first, self.second))
-        q_a, q_b = (joint_coordinates(skel, m, j, near[j.name])[0] for j in (self.first, self.second))
+        q_a, q_b = a.q[0], b.q[0]
         f, df, ddf = self.law(q_a)
         G = [(b.first, b.G_first), (b.second, b.G_second), (a.first, -df * a.G_first), (a.second, -df * a.G_second)]
         k = b.bias - df * a.bias - ddf * a.v * a.v

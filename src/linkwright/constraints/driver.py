@@ -15,7 +15,7 @@ from linkwright import joints
 from linkwright.constraints.base import Rows
 from linkwright.constraints.rod import distance_rows
 from linkwright.description import Joint, PointRef
-from linkwright.kinematics import Motion, Skeleton, joint_coordinates, joint_rate
+from linkwright.kinematics import Motion, Skeleton, joint_rate
 from linkwright.laws import Law
 
 
@@ -40,16 +40,16 @@ class Driver:
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
         i = self.coordinate
         r = joint_rate(skel, m, self.joint, near[self.joint.name])
-        q = joint_coordinates(skel, m, self.joint, near[self.joint.name])
         f, df, ddf = self.law(t)
         G = [(r.first, r.G_first[i : i + 1]), (r.second, r.G_second[i : i + 1])]
-        return Rows(np.array([q[i] - f]), G, r.bias[i : i + 1] - ddf, np.array([-df]))
+        return Rows(np.array([r.q[i] - f]), G, r.bias[i : i + 1] - ddf, np.array([-df]))
 
 
 @dataclass(frozen=True)
 class DrivenDistance:
     """A cylinder moved in length: the distance of two points follows law(t)."""
 
+    linear_in_v = True  # k has a term linear in v: the moving length couples to the closing speed
     name: str
     between: tuple[PointRef, PointRef]
     law: Law

@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.constraints.base import Rows
 from linkwright.description import Gear, Joint
 from linkwright.errors import ModelError
-from linkwright.kinematics import Motion, Skeleton, joint_coordinates, joint_rate, node_motion, pose_of
+from linkwright.kinematics import Motion, Skeleton, joint_rate, node_motion, pose_of
 from linkwright.spatial import cross, normalise, point_wrench
 
 
@@ -85,7 +85,7 @@ class GearConstraint:
 
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
         a, b = (joint_rate(skel, m, j, near[j.name]) for j in (self.first, self.second))
-        q_a, q_b = (joint_coordinates(skel, m, j, near[j.name])[0] for j in (self.first, self.second))
+        q_a, q_b = a.q[0], b.q[0]
         r_a = self.sign_first * self.r_first
         phi = r_a * q_a + self.factor_second * q_b - self.offset
         k = r_a * a.bias + self.factor_second * b.bias
