@@ -1,0 +1,76 @@
+"""A static page: headings, text, tables and pictures in one HTML file that needs nothing from outside."""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from linkwright.errors import LinkwrightError
+from linkwright.views import files
+
+KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #22303c; --paper: #fff; --faint: #8593a0; --line: #dde3e8; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e3e9ee; --paper: #12181f; --line: #2b3742; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.7rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1.2rem; }
+pre { background: color-mix(in srgb, var(--ink) 5%, var(--paper)); padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; border-radius: .4rem; }
+figure { display: inline-block; margin: .5rem 1rem .5rem 0; vertical-align: top; }
+img { max-width: 100%; height: auto; background: #fff; border-radius: .4rem; } figcaption { color: var(--faint); font-size: .85rem; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .85rem; }
+th, td { text-align: right; padding: .15rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+"""
+
+
+@dataclass
+class Page:
+    """Collects sections and writes them: `Page("Title").text(...).picture(...).save("page.html")`."""
+
+    title: str
+    parts: list[str] = field(default_factory=list)
+
+    def heading(self, text: str) -> Page:
+        return self._add(f"<h2>{html.escape(text)}</h2>")
+
+    def paragraph(self, text: str) -> Page:
+        return self._add(f"<p>{html.escape(text)}</p>")
+
+    def text(self, text: Any) -> Page:
+        """Preformatted text, such as what `info` prints."""
+        return self._add(f"<pre>{html.escape(str(text))}</pre>")
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Page:
+        head = "".join(f"<th>{html.escape(str(h))}</th>" for h in header)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(str(x))}</td>" for x in row) + "</tr>\n" for row in rows)
+        return self._add(f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>')
+
+    def picture(self, path: str | os.PathLike[str], caption: str = "") -> Page:
+        """An image file, put into the page itself."""
+        path = Path(path)
+        files_kind = KINDS.get(path.suffix.lower())
+        if files_kind is None or not path.is_file():
+            raise LinkwrightError(f"cannot show '{path}': it must be an existing file ending in {', '.join(KINDS)}.")
+        data = base64.b64encode(path.read_bytes()).decode("ascii")
+        alt = html.escape(caption or path.stem, quote=True)
+        return self._add(f'<figure><img alt="{alt}" src="data:{files_kind};base64,{data}"><figcaption>{html.escape(caption)}</figcaption></figure>')
+
+    def _add(self, part: str) -> Page:
+        self.parts.append(part)
+        return self
+
+    def __str__(self) -> str:
+        title = html.escape(self.title)
+        head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title><style>{STYLE}</style>'
+        body = "\n".join(self.parts)
+        return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body><h1>{title}</h1>\n{body}\n</body></html>\n'
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        with files.replacing(path, (".html",), force=force) as temporary:
+            temporary.write_text(str(self), encoding="utf-8")
+        return Path(path)

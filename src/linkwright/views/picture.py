@@ -1,0 +1,122 @@
+"""A still picture of a mechanism, planar or spatial, at its start or at any state.
+
+    draw(m, "wiper.png")                     the start position, marked points traced over a turn
+    draw(m, at=s.assemble(q={"A": 1.0}))     another position; returns the matplotlib Figure
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError
+from linkwright.results import Trajectory
+from linkwright.state import State
+from linkwright.system import System
+from linkwright.views import files, style
+from linkwright.views.planar import Planar, drawn_bodies, furniture, legend_room, legend_rows
+from linkwright.views.scene import Scene, Stage
+from linkwright.views.sheet import BAND, Sheet, window
+from linkwright.views.space import Spatial
+
+TURN_STEPS = 120  # of the turn that gives traces and travels
+
+
+def draw(
+    mechanism: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    at: State | None = None,
+    turn: Trajectory | None = None,
+    trace: Sequence[str] | None = None,
+    size: tuple[float, float] | None = None,
+    dark: bool = False,
+    labels: bool = True,
+    force: bool = False,
+) -> Any:
+    """A picture of a Mechanism or System: the Figure, or with `path` (.png, .svg, .pdf) the file written.
+
+    `at` is the state drawn (default the start); `trace` names points (`"coupler.P"`) whose paths over a turn are shown
+    (default: all marked points; `[]`: none); `turn` is that turn, if it is at hand; `size` in inches.
+    """
+    if path is not None:
+        files.checked(path, files.PICTURES, force=force)
+    canvas = Canvas(mechanism, turn=turn, trace=trace, size=size, dark=dark, labels=labels, at=at)
+    with style.settings(canvas.look):
+        figure = canvas.figure(None if at is None else at.instant)
+        if path is None:
+            return figure
+        with files.replacing(path, files.PICTURES, force=force) as temporary:
+            style.write(figure, temporary)
+    return Path(path)
+
+
+def turned(system: System, steps: int = TURN_STEPS) -> Trajectory | None:
+    """One turn for traces and travels, or None for what cannot be turned."""
+    try:
+        return system.turn(steps=steps)
+    except LinkwrightError:
+        return None
+
+
+class Canvas:
+    """A scene with a fixed window, drawn at any instant: one figure for a picture, many for an animation."""
+
+    def __init__(
+        self,
+        mechanism: Any,
+        *,
+        turn: Trajectory | None = None,
+        trace: Sequence[str] | None = None,
+        size: tuple[float, float] | None = None,
+        dark: bool = False,
+        labels: bool = True,
+        at: State | None = None,
+        whole_turn: bool = False,
+    ):
+        system: System = getattr(mechanism, "system", mechanism)
+        self.look = style.theme(dark)
+        self.scene = Scene(system, turned(system) if turn is None else turn)
+        self.traces = self.scene.trace(trace)
+        self.labels, self.size, self.whole_turn = labels, size, whole_turn
+        self.points = self.scene.extent(self.scene.start if at is None else at.instant, whole_turn=whole_turn)
+        if self.traces:
+            self.points = np.concatenate([self.points, *(path for _, path in self.traces)])
+
+    def figure(self, instant: Any = None) -> Any:
+        """A new Figure of the scene at an instant (default the start)."""
+        instant = self.scene.start if instant is None else instant
+        return self._flat(instant) if self.scene.description.planar else self._deep(instant)
+
+    def _flat(self, instant: Any) -> Any:
+        from matplotlib.figure import Figure
+
+        (w, h), low, high, pt = window(self.points, self.size, BAND)
+        rows = len(legend_rows(drawn_bodies(self.scene), legend_room(w * 72))) if self.labels else 1
+        if rows > 2:
+            (w, h), low, high, pt = window(self.points, self.size, BAND + 13.0 * (rows - 2))
+        figure = Figure(figsize=(w, h), facecolor=self.look.paper)
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_axis_off()
+        axes.set_xlim(low[0], high[0])
+        axes.set_ylim(low[1], high[1])
+        sheet = Sheet(axes, self.look, low, high, pt)
+        painter = Planar(self.scene, bar_width(self.scene, pt))
+        painter.paint(sheet, instant, self.traces, self.labels, self.whole_turn)
+        furniture(sheet, painter, self.points, self.labels)
+        return figure
+
+    def _deep(self, instant: Any) -> Any:
+        return Spatial(self.scene, self.look).figure(instant, self.points, self.traces, self.size, self.labels)
+
+
+def bar_width(scene: Scene, pt: float) -> float:
+    """Width of bars in points: a share of the typical link, within what looks right."""
+    stage = Stage(scene.skel, scene.start)
+    lengths = [float(np.linalg.norm(np.diff(stage.place(p.node, p.points), axis=0), axis=1).max()) for p in scene.pieces if len(p.points) > 1]
+    lengths += [float(np.linalg.norm(stage.spot(t.ends[0]) - stage.spot(t.ends[1]))) for t in scene.telescopes]
+    return float(np.clip(0.10 * np.median(lengths) / pt, 5.0, 11.0)) if lengths else 9.0

@@ -1,0 +1,364 @@
+"""What there is to draw of a mechanism: bodies, pins, guides, telescopes and lines, in the bodies' own frames.
+
+A `Scene` is geometry without any graphics: it is made once from a System and a turn (which says how far sliders
+travel), and a `Stage` puts it into the world at one instant. Drawings in the plane and in space read the same scene.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.channels import Instant
+from linkwright.description import Body, CoilSpring, Description, GasSpring, Joint, PointRef
+from linkwright.errors import ChannelError
+from linkwright.kinematics import Skeleton, node_motion, pose_of
+from linkwright.results import Trajectory
+from linkwright.spatial import Pose, array
+from linkwright.system import System
+
+BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of its telescope
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place on a body (node -1: ground)."""
+
+    node: int
+    at: np.ndarray
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A bar or chain of bars (`closed`: a plate) of a body."""
+
+    body: str
+    node: int
+    points: np.ndarray  # (n, 3)
+    closed: bool
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A joint's place, with a name for people; `grounded`: on the ground."""
+
+    name: str
+    spot: Spot
+    grounded: bool
+    type: str
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A straight guide on one body (x of `frame`) for a block or pin of another, with its travel."""
+
+    name: str
+    type: str  # prismatic, cylindrical, screw or pin_slot
+    node: int
+    frame: Pose
+    block: int
+    block_frame: Pose
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Telescope:
+    """A barrel and a rod between two places: cylinders, gas springs, sliding pairs on one line."""
+
+    bodies: tuple[str, str]  # barrel's and rod's body, or "" where it is a force element
+    ends: tuple[Spot, Spot]
+    barrel: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A rod (constant distance), coil spring or damper between two places."""
+
+    kind: str
+    ends: tuple[Spot, Spot]
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A pitch circle about a joint."""
+
+    spot: Spot
+    axis: np.ndarray
+    radius: float
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A drive: about a pin (`turning`), or along a line; `sense` +1, -1, or 0 for both ways."""
+
+    name: str
+    turning: bool
+    spot: Spot
+    axis: np.ndarray  # in the frame of the spot's node
+    to: Spot | None
+    sense: int
+
+
+class Stage:
+    """The scene's frames at one instant: places of any node in the world."""
+
+    def __init__(self, skel: Skeleton, instant: Instant):
+        self.skel, self.motion = skel, instant.motion
+
+    def pose(self, node: int) -> Pose:
+        X = node_motion(self.skel, self.motion, node)[0]
+        return Pose(X.R, X.p + self.skel.origin(node))
+
+    def place(self, node: int, points: Any) -> np.ndarray:
+        """World positions of points (n, 3) or of one point of a node."""
+        X = self.pose(node)
+        return np.asarray(points, dtype=float) @ X.R.T + X.p
+
+    def spot(self, spot: Spot) -> np.ndarray:
+        return self.place(spot.node, spot.at)
+
+
+class Scene:
+    """Everything drawable of a mechanism; `turn` (if it can be turned) gives travels, traces and extents."""
+
+    def __init__(self, system: System, turn: Trajectory | None):
+        self.skel = system.skel
+        self.description: Description = system.description
+        self.start = system.start.instant
+        self.turn = turn
+        self.joints: tuple[Joint, ...] = self.description.joints
+        self.telescopes = [*self._sliding_pairs(), *self._struts()]
+        hidden = {name for t in self.telescopes for name in t.bodies if name}
+        self.pieces = [p for b in self.description.bodies[1:] if b.name not in hidden for p in self._pieces(b)]
+        self.guides = self._guides()
+        self.pins = self._pins()
+        self.marks = self._marks()
+        self.lines = self._lines()
+        self.wheels = self._wheels()
+        self.arrows = [a for d in self.description.drives for a in self._arrow(d)]
+        self.driven = self._driven_bodies()
+
+    # ---------------------------------------------------------------- bodies
+
+    def _joint_spots(self, body: Body) -> list[tuple[Joint, np.ndarray]]:
+        out = []
+        for j in self.joints:
+            if j.first == body.name:
+                out.append((j, array(j.frame_first.at)))
+            if j.second == body.name:
+                out.append((j, array(j.frame_second.at)))
+        return out
+
+    def _places(self, body: Body) -> np.ndarray:
+        """All distinct places of a body: its points and its joints."""
+        every = [array(p.at) for p in body.points] + [at for _, at in self._joint_spots(body)]
+        size = self._size(every)
+        kept: list[np.ndarray] = []
+        for p in every:
+            if all(np.linalg.norm(p - k) > 1e-6 * size for k in kept):
+                kept.append(p)
+        return np.array(kept, dtype=float).reshape(-1, 3)
+
+    @staticmethod
+    def _size(points: list[np.ndarray]) -> float:
+        return float(np.ptp(np.array(points), axis=0).max()) or 1.0 if points else 1.0
+
+    def _pieces(self, body: Body) -> list[Piece]:
+        node = self.skel.node(body.name)
+        named = {p.name: array(p.at) for p in body.points}
+        out = []
+        for line in body.outline:
+            closed = len(line) > 3 and line[0] == line[-1]
+            names = line[:-1] if closed else line
+            out.append(Piece(body.name, node, np.array([named[n] for n in names]), closed))
+        plates = [p.points for p in out if p.closed]
+        out = [p for p in out if p.closed or len(p.points) != 2 or not any(_inside(p.points, plate) for plate in plates)]
+        if not out:
+            places = self._places(body)
+            return [Piece(body.name, node, hull(places), len(places) > 2)] if len(places) > 1 else []
+        drawn = np.concatenate([p.points for p in out])
+        size = self._size(list(drawn))
+        for joint, at in self._joint_spots(body):
+            rail = joint.type in ("prismatic", "pin_slot") and joint.first == body.name
+            near = drawn[np.argmin(np.linalg.norm(drawn - at, axis=1))]
+            if not rail and np.linalg.norm(near - at) > 1e-6 * size:
+                out.append(Piece(body.name, node, np.array([near, at]), False))
+        return out
+
+    def _driven_bodies(self) -> set[str]:
+        out: set[str] = set()
+        for d in self.description.drives:
+            for j in self.joints:
+                if j.name == d.joint:
+                    out.add(j.second if j.second != self.description.bodies[0].name else j.first)
+        return out
+
+    # ---------------------------------------------------------------- joints
+
+    def _on_axis(self, body: str, frame: Pose) -> bool:
+        """Whether every place of a body lies on the x axis of a joint's frame."""
+        places = self._places(self.description.body(body))
+        local = (places - frame.p) @ frame.R
+        return bool(np.abs(local[:, 1:]).max(initial=0.0) < 1e-6 * max(self._size(list(places)), np.abs(local).max(initial=0.0)))
+
+    def _sliding_pairs(self) -> list[Telescope]:
+        """Prismatic joints of two moving bodies that lie along the joint's axis: a cylinder with its rod."""
+        ground = self.description.bodies[0].name
+        out = []
+        for j in self.joints:
+            first, second = pose_of(j.frame_first), pose_of(j.frame_second)
+            if j.type != "prismatic" or ground in (j.first, j.second) or not (self._on_axis(j.first, first) and self._on_axis(j.second, second)):
+                continue
+            a, b = self.skel.node(j.first), self.skel.node(j.second)
+            stage = Stage(self.skel, self.start)
+            ends = [(p, q) for p in self._places(self.description.body(j.first)) for q in self._places(self.description.body(j.second))]
+            base, tip = max(ends, key=lambda e: float(np.linalg.norm(stage.place(a, e[0]) - stage.place(b, e[1]))))
+            pair = (Spot(a, base), Spot(b, tip))
+            if np.linalg.norm(stage.spot(pair[0]) - stage.spot(pair[1])) > 0.0:
+                out.append(Telescope((j.first, j.second), pair, BARREL * self._shortest(pair)))
+        return out
+
+    def _struts(self) -> list[Telescope]:
+        d = self.description
+        elements = [*d.cylinders, *(s for s in d.springs if isinstance(s, GasSpring))]
+        pairs = [(self._ref(e.between[0]), self._ref(e.between[1])) for e in elements]
+        return [Telescope(("", ""), pair, BARREL * self._shortest(pair)) for pair in pairs]
+
+    def _shortest(self, ends: tuple[Spot, Spot]) -> float:
+        """The smallest distance of two places over the turn."""
+        instants = [self.start] if self.turn is None else [self.start, *self.turn.instants]
+        stages = [Stage(self.skel, x) for x in instants]
+        return min(float(np.linalg.norm(s.spot(ends[0]) - s.spot(ends[1]))) for s in stages)
+
+    def _ref(self, ref: PointRef) -> Spot:
+        return Spot(self.skel.node(ref[0]), array(self.description.point(ref).at))
+
+    def _travel(self, joint: Joint) -> tuple[float, float]:
+        instants = [self.start] if self.turn is None else [self.start, *self.turn.instants]
+        values = [float(x.coordinates(joint)[0]) for x in instants]
+        return min(values), max(values)
+
+    def _guides(self) -> list[Guide]:
+        paired = {t.bodies for t in self.telescopes}
+        out = []
+        for j in self.joints:
+            if j.type in ("prismatic", "pin_slot") and (j.first, j.second) not in paired:
+                frames = pose_of(j.frame_first), pose_of(j.frame_second)
+                nodes = self.skel.node(j.first), self.skel.node(j.second)
+                out.append(Guide(j.name, j.type, nodes[0], frames[0], nodes[1], frames[1], *self._travel(j)))
+        return out
+
+    def _pins(self) -> list[Pin]:
+        ground = self.description.bodies[0].name
+        out = []
+        for j in self.joints:
+            if j.type in ("prismatic", "fixed", "free", "planar"):
+                continue
+            node = self.skel.node(j.second)
+            named = [p.name for p in self.description.body(j.second).points if np.linalg.norm(array(p.at) - array(j.frame_second.at)) < 1e-9]
+            grounded = ground in (j.first, j.second) and j.type != "pin_slot"
+            out.append(Pin(j.pin or (named or [j.name])[0], Spot(node, array(j.frame_second.at)), grounded, j.type))
+        d = self.description
+        between = [e.between for e in (*d.rods, *d.cylinders, *d.dampers, *d.springs) if getattr(e, "between", None)]
+        out += [Pin(ref[1], self._ref(ref), ref[0] == ground, "end") for refs in between for ref in refs]
+        return out
+
+    def _marks(self) -> list[tuple[str, str, Spot]]:
+        """(body, name, place) of marked points of moving bodies: those that no joint, rod or spring uses."""
+        d = self.description
+        used = {ref for e in (*d.rods, *d.cylinders) for ref in e.between}
+        used |= {ref for s in (*d.springs, *d.dampers) if getattr(s, "between", None) for ref in s.between}
+        out = []
+        for body in d.bodies[1:]:
+            joined = [at for _, at in self._joint_spots(body)]
+            for p in body.points:
+                if (body.name, p.name) not in used and all(np.linalg.norm(array(p.at) - at) > 1e-9 for at in joined):
+                    out.append((body.name, p.name, Spot(self.skel.node(body.name), array(p.at))))
+        return out
+
+    def _lines(self) -> list[Line]:
+        d = self.description
+        kinds = [("rod", e) for e in d.rods] + [("coil", s) for s in d.springs if isinstance(s, CoilSpring)]
+        kinds += [("damper", e) for e in d.dampers if e.between]
+        return [Line(kind, (self._ref(e.between[0]), self._ref(e.between[1]))) for kind, e in kinds]
+
+    def _wheels(self) -> list[Wheel]:
+        out = []
+        for g in self.description.gears:
+            for name, radius in ((g.first, g.radius_first), (g.second, g.radius_second)):
+                j = self.description.joint(name)
+                X = pose_of(j.frame_second)
+                if j.type != "prismatic" and float(radius) > 0.0:
+                    out.append(Wheel(Spot(self.skel.node(j.second), X.p), X.R[:, 2], float(radius)))
+        return out
+
+    def _arrow(self, drive: Any) -> list[Arrow]:
+        value = drive.value if drive.kind == "speed" and isinstance(drive.value, float | int) else 0.0
+        sense = int(np.sign(value))
+        for c in self.description.cylinders:
+            if c.name == drive.joint:
+                a, b = (self._ref(r) for r in c.between)
+                return [Arrow(c.name, False, a, np.zeros(3), b, sense)]
+        j = self.description.joint(drive.joint)
+        X = pose_of(j.frame_first)
+        node = self.skel.node(j.first)
+        if j.type == "prismatic":
+            for t in self.telescopes:
+                if t.bodies == (j.first, j.second):
+                    return [Arrow(j.name, False, t.ends[0], X.R[:, 0], t.ends[1], sense)]
+            return [Arrow(j.name, False, Spot(self.skel.node(j.second), pose_of(j.frame_second).p), pose_of(j.frame_second).R[:, 0], None, sense)]
+        return [Arrow(j.name, True, Spot(node, X.p), X.R[:, 2], None, sense)]
+
+    # ---------------------------------------------------------------- over the turn
+
+    def trace(self, names: Any) -> list[tuple[str, np.ndarray]]:
+        """(body, (n, 3) world positions over the turn) of the points named `body.point`; None: marked points (not of driven bodies)."""
+        chosen = [(body, spot) for body, _, spot in self.marks if body not in self.driven]
+        if names is not None:
+            refs = [n.partition(".") for n in names]
+            wrong = [n for n in names if "." not in n]
+            if wrong:
+                raise ChannelError(f"'{wrong[0]}' is not a point to trace; write it as 'body.point'.")
+            chosen = [(body, self._ref((body, point))) for body, _, point in refs]
+        instants = [] if self.turn is None else self.turn.instants
+        return [(body, np.array([Stage(self.skel, x).spot(spot) for x in instants])) for body, spot in chosen if instants]
+
+    def extent(self, at: Instant, *, whole_turn: bool) -> np.ndarray:
+        """(n, 3): every place that is drawn, now or also over the turn (thinned out)."""
+        instants = [at, *self.turn.instants[:: max(1, len(self.turn) // 48)]] if whole_turn and self.turn is not None else [at]
+        nodes: list[tuple[int, np.ndarray]] = [(p.node, p.points) for p in self.pieces]
+        nodes += [(s.node, s.at[None]) for t in self.telescopes for s in t.ends]
+        nodes += [(s.node, s.at[None]) for t in self.lines for s in t.ends]
+        nodes += [(p.spot.node, p.spot.at[None]) for p in self.pins]
+        nodes += [(s.node, s.at[None]) for _, _, s in self.marks]
+        nodes += [(g.node, g.frame.p + np.outer([g.low, g.high], g.frame.R[:, 0])) for g in self.guides]
+        stages = [Stage(self.skel, x) for x in instants]
+        return np.concatenate([stage.place(node, points) for stage in stages for node, points in nodes] or [np.zeros((1, 3))])
+
+
+def _inside(spoke: np.ndarray, plate: np.ndarray) -> bool:
+    """Whether a line from a corner of a plate to a point of its plane ends inside: it would only clutter the plate."""
+    if np.linalg.norm(plate - spoke[0], axis=1).min() > 1e-9:
+        return False
+    size = float(np.ptp(plate, axis=0).max())
+    _, _, axes = np.linalg.svd(plate - plate.mean(axis=0))
+    end = spoke[1] + 1e-6 * (plate.mean(axis=0) - spoke[1])  # an end on an edge counts as inside
+    local = (plate - end) @ axes.T
+    if abs(local[:, 2]).max() > 1e-6 * size:
+        return False
+    angles = np.arctan2(local[:, 1], local[:, 0])
+    turns = np.diff(np.concatenate([angles, angles[:1]]))
+    return bool(abs(np.sum((turns + np.pi) % (2 * np.pi) - np.pi)) > np.pi)
+
+
+def hull(points: np.ndarray) -> np.ndarray:
+    """Points in the order of their outline, as seen across their flattest direction."""
+    if len(points) < 3:
+        return points
+    centre = points.mean(axis=0)
+    _, _, axes = np.linalg.svd(points - centre)
+    flat = (points - centre) @ axes[:2].T
+    return points[np.argsort(np.arctan2(flat[:, 1], flat[:, 0]), kind="stable")]

@@ -1,0 +1,76 @@
+"""Colours and settings of all pictures, for light and dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+PALETTE = ("#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4", "#7d9a3b", "#9c7350", "#62708f", "#a8578f")
+DRIVEN = "#e06a32"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours that depend on the page."""
+
+    paper: str
+    ink: str  # outlines, text
+    faint: str  # ground, rails, frames
+    accent: str  # drive arrows
+    lighten: float  # share of the paper mixed into a body's fill
+
+
+LIGHT = Theme("#ffffff", "#22303c", "#8593a0", "#c8421a", 0.30)
+DARK = Theme("#12181f", "#e3e9ee", "#71808d", "#ff8a5c", 0.22)
+
+
+def theme(dark: bool) -> Theme:
+    return DARK if dark else LIGHT
+
+
+def mixed(colour: str, other: str, share: float) -> tuple[float, float, float]:
+    """`colour` with a share of `other`, as red, green, blue in 0 .. 1."""
+    a, b = (tuple(int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)) for c in (colour, other))
+    r, g, b = (x + share * (y - x) for x, y in zip(a, b, strict=True))
+    return r, g, b
+
+
+@contextmanager
+def settings(look: Theme) -> Iterator[None]:
+    """matplotlib's own defaults whatever the user's configuration says, with our few changes."""
+    import matplotlib
+
+    changes: dict[str, Any] = {
+        "font.family": "DejaVu Sans",
+        "font.size": 9.0,
+        "text.color": look.ink,
+        "axes.labelcolor": look.ink,
+        "axes.edgecolor": look.faint,
+        "axes.facecolor": look.paper,
+        "axes.grid": True,
+        "grid.color": look.faint,
+        "grid.alpha": 0.25,
+        "grid.linewidth": 0.6,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "xtick.color": look.ink,
+        "ytick.color": look.ink,
+        "figure.facecolor": look.paper,
+        "savefig.facecolor": look.paper,
+        "legend.frameon": False,
+        "svg.hashsalt": "linkwright",
+        "path.simplify": True,
+    }
+    quiet = {k: v for k, v in matplotlib.rcParamsDefault.items() if k not in ("backend", "backend_fallback", "interactive", "toolbar", "timezone")}
+    with matplotlib.rc_context():
+        matplotlib.rcParams.update(quiet)
+        matplotlib.rcParams.update(changes)
+        yield
+
+
+def write(figure: Any, path: Any, dpi: int = 160) -> None:
+    """Save a figure without dates or versions, so that the same input gives the same file."""
+    nothing = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None, "Creator": None, "Producer": None}}
+    figure.savefig(path, dpi=dpi, metadata=nothing[path.suffix.lower()])
