@@ -29,7 +29,7 @@ _LEVEL = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 class Expr:
     """One node: `op` with `args`, which are nodes, floats or, for `var`, the variable's name."""
 
-    __slots__ = ("op", "args", "_hash")
+    __slots__ = ("_hash", "args", "op")
     op: str
     args: tuple[Any, ...]
     _hash: int
@@ -60,7 +60,9 @@ class Expr:
         return _text(self, 0)
 
     def __float__(self) -> float:
-        raise ModelError(f"'{self}' has no value until {', '.join(sorted(free_variables(self)))} is given; call evaluate() with values for it.")
+        raise ModelError(
+            f"'{self}' has no value until {', '.join(sorted(free_variables(self)))} is given; call evaluate() with values for it."
+        )
 
     def __add__(self, other: Number) -> Number:
         return _combine("add", self, other)

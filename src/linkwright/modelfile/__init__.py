@@ -4,8 +4,8 @@
 `save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
 """
 
-from linkwright.modelfile.quantities import quantity
 from linkwright.modelfile.reader import read, read_text, reread
-from linkwright.modelfile.units import convert, display_unit, parse_unit
+from linkwright.modelfile.units import convert, display_unit, parse_unit, quantity
+from linkwright.modelfile.writer import save, write
 
-__all__ = ["convert", "display_unit", "parse_unit", "quantity", "read", "read_text", "reread"]
+__all__ = ["convert", "display_unit", "parse_unit", "quantity", "read", "read_text", "reread", "save", "write"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from linkwright.description import EYE3, GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3
+from linkwright.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3
 from linkwright.errors import listing, nearest
-from linkwright.expressions import Expr
 from linkwright.modelfile import inertia as mass_of
 from linkwright.modelfile.context import Context
-from linkwright.modelfile.geometry import Z, cross, frame_along, length, matrix, sub, transpose, unit
+from linkwright.modelfile.geometry import frame_along, length, matrix, sub, transpose
 from linkwright.modelfile.inertia import DENSITIES, MassProperties
 from linkwright.modelfile.mesh import read_mesh
 from linkwright.modelfile.nodes import Node
@@ -26,7 +25,9 @@ def read_shapes(context: Context, node: Node | None, guess: Node | None) -> dict
     entries = node.mapping("bodies") if node else {}
     if GROUND not in entries:
         place = f" {nearest(GROUND, entries, 'Bodies')}" if entries else ""
-        raise (node or Node(context.root_where)).error(f"the model has no body 'ground', the one that stands still. Add `ground: {{pins: [...]}}` to `bodies:`.{place}")
+        raise (node or Node(context.root_where)).error(
+            f"the model has no body 'ground', the one that stands still. Add `ground: {{pins: [...]}}` to `bodies:`.{place}"
+        )
     if len(entries) > MOST_BODIES:
         raise entries[GROUND].error(f"the model has {len(entries)} bodies, at most {MOST_BODIES} are read. Make `repeat` smaller.")
     shapes = {}
@@ -115,7 +116,9 @@ def _inertia(context: Context, node: Node, what: str) -> Mat3:
     """A scalar in the plane, [xx, yy, zz], a 3x3 matrix, or {xx: .., xy: ..}; about the com, body axes."""
     if node.text is not None:
         if not context.planar_drawing:
-            raise node.error(f"{what} is a single number; in space give [Ixx, Iyy, Izz], a 3x3 matrix or {{xx: .., yy: .., zz: .., xy: ..}}.")
+            raise node.error(
+                f"{what} is a single number; in space give [Ixx, Iyy, Izz], a 3x3 matrix or {{xx: .., yy: .., zz: .., xy: ..}}."
+            )
         I = context.number(node, INERTIA, what)
         return ((I / 2.0, 0.0, 0.0), (0.0, I / 2.0, 0.0), (0.0, 0.0, I))
     if node.entries is not None:
@@ -200,7 +203,9 @@ def _density(context: Context, keys: dict[str, Node], node: Node, what: str) -> 
     if "material" in keys:
         name = keys["material"].string(f"{what}: material")
         if name not in DENSITIES:
-            raise keys["material"].error(f"{what}: there is no material '{name}'. {nearest(name, DENSITIES, 'Materials')} Or give `density:`.")
+            raise keys["material"].error(
+                f"{what}: there is no material '{name}'. {nearest(name, DENSITIES, 'Materials')} Or give `density:`."
+            )
         return DENSITIES[name]
     if "density" not in keys:
         raise node.error(f"{what} needs `material:` or `density:`, or the body a `mass:`.")
@@ -222,7 +227,8 @@ def _bars(context: Context, shape: Shape, entries: dict[str, Node], mass: Any) -
     what = f"body '{shape.name}'"
     keys = entries["bar"].keys(f"{what}: bar", ("section", "material", "density")) if "bar" in entries else {}
     if "bars" in entries:
-        pairs = [[_point_of(shape, n, f"{what}: bars") for n in pair.sequence(f"{what}: bars", 2)] for pair in entries["bars"].sequence(f"{what}: bars")]
+        rows = entries["bars"].sequence(f"{what}: bars")
+        pairs = [[_point_of(shape, n, f"{what}: bars") for n in row.sequence(f"{what}: bars", 2)] for row in rows]
     else:
         names = shape.stations or (shape.pins if len(shape.pins) >= 2 else list(shape.points))
         pairs = [_corners(context, shape, names)] if len(names) > 1 else []
@@ -282,13 +288,17 @@ def _bar(context: Context, shape: Shape, a: str, b: str, mass: Any, section: dic
 def _plate(context: Context, shape: Shape, node: Node, mass: Any) -> MassProperties:
     what = f"body '{shape.name}': plate"
     keys = node.keys(what, ("points", "thickness", "density", "material"))
-    names = [_point_of(shape, n, what) for n in keys["points"].sequence(what)] if "points" in keys else (shape.pins if len(shape.pins) > 2 else list(shape.points))
+    names = shape.pins if len(shape.pins) > 2 else list(shape.points)
+    if "points" in keys:
+        names = [_point_of(shape, n, what) for n in keys["points"].sequence(what)]
     if len(names) < 3:
         raise node.error(f"{what} needs three or more corners. List them: `points: [A, B, C]`.")
     corners = [shape.points[n] for n in names]
     size = context.numeric(mass_of.plate_area(corners))
     if size <= 1e-12 * max(math.dist(context.numerics(corners[0]), context.numerics(c)) for c in corners) ** 2:
-        raise node.error(f"{what}: its corners {listing(names)} enclose no area. Use `bar:` for a straight body, or list the corners in order.")
+        raise node.error(
+            f"{what}: its corners {listing(names)} enclose no area. Use `bar:` for a straight body, or list the corners in order."
+        )
     thickness = _positive(context, keys["thickness"], f"{what}: thickness") if "thickness" in keys else 0.0
     if mass is None:
         if "thickness" not in keys:
@@ -342,7 +352,9 @@ def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool
     where = shape.node.mapping("body").get("inertia", shape.node)
     why = mass_of.why_impossible(tensor, context.planar)
     if why:
-        raise where.error(f"body '{shape.name}' cannot exist: {why}. Give the inertia about the centre of mass (not about a pin), in body axes.")
+        raise where.error(
+            f"body '{shape.name}' cannot exist: {why}. Give the inertia about the centre of mass (not about a pin), in body axes."
+        )
     if explicit:
         points = [context.numerics(p) for p in shape.points.values()]
         extent = max((math.dist(p, q) for p in points for q in points), default=0.0)

@@ -7,7 +7,7 @@ with the node's place, so the sections only say what they expect.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,9 @@ class Context:
             for j in range(3):
                 # a matrix that somebody typed with six digits is still a rotation
                 if abs(sum(m[k][i] * m[k][j] for k in range(3)) - (i == j)) > 1e-5:
-                    raise node.error(f"{what} is not a rotation: its columns must be unit vectors at right angles. Use rpy or quat instead.")
+                    raise node.error(
+                        f"{what} is not a rotation: its columns must be unit vectors at right angles. Use rpy or quat instead."
+                    )
         if m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) + m[0][2] * (
             m[1][0] * m[2][1] - m[1][1] * m[2][0]
         ) < 0:
@@ -123,10 +125,13 @@ class Context:
         if "." in name:
             raise node.error(f"the {kind} name '{name}' holds a dot, which separates body and point (crank.B). Use - or _ instead.")
         if len(name) > LONGEST_NAME or any(c.isspace() or not c.isprintable() for c in name):
-            raise node.error(f"the {kind} name '{name[:40]}' is not usable: names are printable, without spaces, and at most {LONGEST_NAME} characters.")
+            raise node.error(
+                f"the {kind} name '{name[:40]}' is not usable: names are printable, without spaces, and at most {LONGEST_NAME} "
+                "characters."
+            )
         return name
 
-    def point_ref(self, node: Node, points: dict[str, Sequence[str]], what: str) -> PointRef:
+    def point_ref(self, node: Node, points: Mapping[str, Sequence[str]], what: str) -> PointRef:
         """`body.point`, both of which must exist."""
         text = node.string(what)
         body, dot, point = text.partition(".")
@@ -145,10 +150,15 @@ def read_parameters(context: Context, node: Node | None, overrides: dict[str, No
     entries = node.mapping("parameters") if node else {}
     for name in overrides:
         if name not in entries:
-            raise UsageError(f"the model has no parameter '{name}'. {nearest(name, entries, 'Parameters')} Other keys: gravity, cuts, start, space, name.")
+            raise UsageError(
+                f"the model has no parameter '{name}'. {nearest(name, entries, 'Parameters')} Other keys: gravity, cuts, start, space, "
+                "name."
+            )
     for name, entry in entries.items():
         if not IDENTIFIER.match(name):
-            raise entry.error(f"the parameter name '{name[:40]}' is not usable in expressions: use letters, digits and _, beginning with a letter.")
+            raise entry.error(
+                f"the parameter name '{name[:40]}' is not usable in expressions: use letters, digits and _, beginning with a letter."
+            )
         if name in RESERVED:
             raise entry.error(f"'{name}' cannot be a parameter: the word has a meaning in expressions. Rename it.")
     given = {**entries, **overrides}

@@ -33,7 +33,7 @@ from linkwright.modelfile.units import (
     multiply,
 )
 
-LAWS = ("linear", "cycloidal", "harmonic", "poly345", "poly4567", "trapezoidal")
+LAWS = ("cycloidal", "modified_sine", "345", "4567", "trapezoidal")
 DRIVE_KEYS = ("speed", "position", "moves", "torque", "force", "motor_dc", "free")
 MOTOR: dict[str, Dimension] = {
     "Kt": TORQUE_CONSTANT, "Ke": TORQUE_CONSTANT, "R": RESISTANCE, "L": INDUCTANCE, "J": INERTIA, "ratio": NONE, "rated": VOLTAGE,
@@ -63,10 +63,16 @@ def _target(name: str, node: Node, channels: Channels) -> str:
     if name in channels.cylinders:
         return name
     if name not in channels.joints:
-        raise node.error(f"drive: there is no joint or cylinder '{name}'. {nearest(name, [*channels.joints, *channels.cylinders], 'Joints and cylinders')}")
+        raise node.error(
+            f"drive: there is no joint or cylinder '{name}'. "
+            f"{nearest(name, [*channels.joints, *channels.cylinders], 'Joints and cylinders')}"
+        )
     kinds = JOINTS[channels.joints[name].type].coordinate_kinds
     if len(kinds) != 1:
-        raise node.error(f"drive: joint '{name}' is {channels.joints[name].type} with {len(kinds)} coordinates; drive a hinge, a slider or a cylinder.")
+        raise node.error(
+            f"drive: joint '{name}' is {channels.joints[name].type} with {len(kinds)} coordinates; drive a hinge, a slider or a "
+            "cylinder."
+        )
     return name
 
 
@@ -110,7 +116,10 @@ def _by_dimension(context: Context, name: str, node: Node, slides: bool, channel
         if matches(quantity.dimension, dimension):
             return Drive(name, kind, varying(context, node, dimension, channels, what), where=node.where)
     usual = "20 mm/s, 50 mm or 100 N" if slides else "45 rpm, 90 deg or 2 N m"
-    raise node.error(f"{what}: '{node.text}' is {describe(quantity.dimension)}; a {'slider' if slides else 'hinge'} takes a speed, position or effort such as {usual}.")
+    raise node.error(
+        f"{what}: '{node.text}' is {describe(quantity.dimension)}; a {'slider' if slides else 'hinge'} takes a speed, position or "
+        f"effort such as {usual}."
+    )
 
 
 def _moves(context: Context, node: Node, position: Dimension, what: str) -> tuple[Move, ...]:
@@ -153,7 +162,9 @@ def read_start(context: Context, node: Node | None, channels: Channels) -> tuple
         known = head in channels.joints or head in channels.cylinders
         if not known or (dot and tail != "v"):
             allowed = [*channels.joints, *(f"{j}.v" for j in channels.joints), *channels.cylinders]
-            raise entry.error(f"{what}: there is no such joint or speed. {nearest(channel, allowed, 'Joints')} A speed is written `A.v: 45 rpm`.")
+            raise entry.error(
+                f"{what}: there is no such joint or speed. {nearest(channel, allowed, 'Joints')} A speed is written `A.v: 45 rpm`."
+            )
         dimension = channels.dimension(channel)
         if dimension is not None:
             start.append((channel, context.number(entry, dimension, what)))

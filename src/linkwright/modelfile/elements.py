@@ -89,7 +89,9 @@ class Elements:
         kinds = JOINTS[self.joints[name].type].coordinate_kinds
         if len(kinds) != 1:
             kind = self.joints[name].type
-            raise node.error(f"{what}: joint '{name}' is {kind} with {len(kinds)} coordinates; this needs a joint with one (a hinge or a slider).")
+            raise node.error(
+                f"{what}: joint '{name}' is {kind} with {len(kinds)} coordinates; this needs a joint with one (a hinge or a slider)."
+            )
         return name
 
     def slides(self, joint: str) -> bool:
@@ -117,7 +119,10 @@ class Elements:
             ends = self.between(keys, entry, what)
             length = self.positive(keys, "length", LENGTH, what) if "length" in keys else self.distance(ends)
             if self.context.numeric(length) <= 0.0:
-                raise entry.error(f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide. Give `length:` or use a joint.")
+                raise entry.error(
+                    f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide. Give `length:` or use a "
+                    "joint."
+                )
             rods.append(Rod(name, ends, length, entry.where))
         return tuple(rods)
 
@@ -173,7 +178,10 @@ class Elements:
             nodes = keys[direct].sequence(f"{what}: radii", 2) if len(wheels) == 2 else [keys[direct]]
             return [self.positive({"radius": n}, "radius", LENGTH, what) for n in nodes]
         if "teeth" not in keys or "module" not in keys or direct in keys:
-            raise entry.error(f"{what} needs its pitch {direct} (e.g. {'20 mm' if len(wheels) == 1 else '[20 mm, 60 mm]'}), or `teeth:` and `module:`.")
+            raise entry.error(
+                f"{what} needs its pitch {direct} (e.g. {'20 mm' if len(wheels) == 1 else '[20 mm, 60 mm]'}), or `teeth:` and "
+                "`module:`."
+            )
         module = self.positive(keys, "module", LENGTH, what)
         nodes = keys["teeth"].sequence(f"{what}: teeth", 2) if len(wheels) == 2 else [keys["teeth"]]
         return [module * self.positive({"teeth": n}, "teeth", NONE, what) / 2.0 for n in nodes]

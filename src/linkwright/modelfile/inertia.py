@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from linkwright.description import NO_INERTIA, ZERO3, Mat3, Vec3
@@ -78,7 +79,7 @@ def round_bar(mass: Any, a: Vec3, b: Vec3, diameter: Any, inner: Any, across: Ve
 def polygon_area_vector(corners: Sequence[Vec3]) -> Vec3:
     """Twice the area of a plane polygon, along its normal."""
     total = ZERO3
-    for b, c in zip(corners[1:-1], corners[2:], strict=True):
+    for b, c in pairwise(corners[1:]):
         total = add(total, cross(sub(b, corners[0]), sub(c, corners[0])))
     return total
 
@@ -88,7 +89,7 @@ def plate(mass: Any, corners: Sequence[Vec3], thickness: Any = 0.0) -> MassPrope
     normal = polygon_area_vector(corners)
     square = dot(normal, normal)
     com, S = ZERO3, NO_INERTIA
-    for b, c in zip(corners[1:-1], corners[2:], strict=True):
+    for b, c in pairwise(corners[1:]):
         a = corners[0]
         share = dot(cross(sub(b, a), sub(c, a)), normal) / square
         part, s = mass * share, add(add(a, b), c)

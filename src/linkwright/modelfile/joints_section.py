@@ -114,7 +114,9 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
         node = entries[joint.name]
         for body in (joint.first, joint.second):
             if body not in group:
-                raise node.error(f"joint '{joint.name}': body '{body}' does not name the pin '{pin}'. Bodies at this pin: {listing(bodies)}.")
+                raise node.error(
+                    f"joint '{joint.name}': body '{body}' does not name the pin '{pin}'. Bodies at this pin: {listing(bodies)}."
+                )
         a, b = root(joint.first), root(joint.second)
         if a == b:
             raise node.error(f"joint '{joint.name}' connects {joint.first} and {joint.second} at pin '{pin}' a second time. Remove it.")
@@ -123,7 +125,8 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
     if loose:
         node = entries[joints[-1].name]
         raise node.error(
-            f"the joints at pin '{pin}' leave out {listing(loose)}. A pin of {len(bodies)} bodies needs {len(bodies) - 1} joints that connect "
+            f"the joints at pin '{pin}' leave out {listing(loose)}. A pin of {len(bodies)} bodies needs {len(bodies) - 1} joints that "
+            "connect "
             f"all of them; add `{{pin: {pin}, between: [{joints[0].first}, {loose[0]}]}}`."
         )
 
@@ -170,7 +173,9 @@ def _ends(context: Context, shapes: dict[str, Shape], keys: dict[str, Node], nod
     """The two bodies and the names of the points where they meet ('' if only drawn)."""
     ways = [k for k in ("connect", "between") if k in keys]
     if len(ways) != 1:
-        raise node.error(f"{what} must say what it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, coupler.B]`.")
+        raise node.error(
+            f"{what} must say what it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, coupler.B]`."
+        )
     if ways == ["connect"]:
         names = {b: tuple(s.points) for b, s in shapes.items()}
         a, b = (context.point_ref(n, names, what) for n in keys["connect"].sequence(f"{what}: connect", 2))
@@ -192,7 +197,10 @@ def _ends(context: Context, shapes: dict[str, Shape], keys: dict[str, Node], nod
         if "pin" in keys and "frames" not in keys:
             for body in (first, second):
                 if not _is_pin(context, shapes[body], label):
-                    raise keys["pin"].error(f"{what}: body '{body}' has no pin '{label}'. {nearest(label, shapes[body].pins or shapes[body].stations, 'Its pins')}")
+                    raise keys["pin"].error(
+                        f"{what}: body '{body}' has no pin '{label}'. "
+                        f"{nearest(label, shapes[body].pins or shapes[body].stations, 'Its pins')}"
+                    )
     if first == second:
         raise node.error(f"{what} joins '{first}' with itself. Name two different bodies.")
     return first, second, points
@@ -203,7 +211,10 @@ def _position_in(context: Context, shape: Shape, point: str, keys: dict[str, Nod
         if point in shape.points:
             return shape.points[point]
         if point not in context.drawing:
-            raise (keys.get("at") or node).error(f"{what}: '{point}' is neither drawn nor a point of '{shape.name}'. {nearest(point, [*context.drawing, *shape.points], 'Points')}")
+            raise (keys.get("at") or node).error(
+                f"{what}: '{point}' is neither drawn nor a point of '{shape.name}'. "
+                f"{nearest(point, [*context.drawing, *shape.points], 'Points')}"
+            )
         return shape.to_local(context.drawing[point])
     return shape.to_local(context.vector(keys["at"], LENGTH, f"{what}: at"))
 

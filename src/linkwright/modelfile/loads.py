@@ -68,12 +68,12 @@ class Channels:
 def varying(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str) -> Any:
     """A constant, an expression that may use channels, or `{over: channel, table: [[x, y], ...]}`."""
     if node.entries is not None:
-        keys = node.keys(what, ("over", "table"), ("over", "table"))
+        keys = node.keys(what, ("over", "table", "x", "y"), ("over",))
         channel = keys["over"].string(f"{what}: over")
         over = channels.dimension(channel)
         if over is None:
             raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'Channels')}")
-        return Table(channel, *read_table(context, keys["table"], over, dimension, what))
+        return Table(channel, *read_table(context, _rows(keys, node, what), over, dimension, what))
     units = context.units
 
     def read(channel: Any) -> Any:
@@ -104,6 +104,17 @@ def _second_reading(read: Any, channels: Channels) -> Any:
         return read(channels.quantity)
 
 
+def _rows(keys: dict[str, Node], node: Node, what: str) -> Node:
+    """The table as rows [x, y], also when it is given as two lists `x` and `y`."""
+    if ("table" in keys) == ("x" in keys or "y" in keys) or ("x" in keys) != ("y" in keys):
+        raise node.error(f"{what} needs `table: [[x, y], ...]`, or the two lists `x: [...]` and `y: [...]`.")
+    if "table" in keys:
+        return keys["table"]
+    xs = keys["x"].sequence(f"{what}: x")
+    ys = keys["y"].sequence(f"{what}: y", len(xs))
+    return Node(node.where, items=tuple(Node(x.where, items=(x, y)) for x, y in zip(xs, ys, strict=True)))
+
+
 def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Rows [x, y] with increasing x, as plain numbers."""
     rows = [row.sequence(f"{what}, a row", 2) for row in node.sequence(what)]
@@ -113,7 +124,10 @@ def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: s
     ys = [context.numeric(context.number(row[1], y, f"{what}, second column")) for row in rows]
     for i in range(1, len(xs)):
         if xs[i] <= xs[i - 1]:
-            raise rows[i][0].error(f"{what}: the first column must increase, but row {i + 1} ({xs[i]:g}) does not exceed row {i} ({xs[i - 1]:g}). Sort the rows.")
+            raise rows[i][0].error(
+                f"{what}: the first column must increase, but row {i + 1} ({xs[i]:g}) does not exceed row {i} ({xs[i - 1]:g}). Sort "
+                "the rows."
+            )
     return tuple(xs), tuple(ys)
 
 
@@ -132,7 +146,9 @@ def read_loads(context: Context, node: Node | None, channels: Channels) -> tuple
         if axes == "body":
             axes = body
         if axes != "world" and axes not in channels.points:
-            raise keys["axes"].error(f"{what}: axes must be world, body or the name of a body, not '{axes}'. {nearest(axes, channels.points, 'Bodies')}")
+            raise keys["axes"].error(
+                f"{what}: axes must be world, body or the name of a body, not '{axes}'. {nearest(axes, channels.points, 'Bodies')}"
+            )
         loads.append(Load(name, body, point, force, moment, axes, entry.where))
     return tuple(loads)
 
@@ -141,7 +157,7 @@ def _target(context: Context, keys: dict[str, Node], entry: Node, channels: Chan
     text = keys["on"].string(f"{what}: on")
     if text in channels.points and "force" not in keys and channels.points[text]:
         return text, channels.points[text][0]  # a moment acts on the whole body
-    return context.point_ref(keys["on"], dict(channels.points), what)
+    return context.point_ref(keys["on"], channels.points, what)
 
 
 def _components(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str) -> Any:

@@ -34,7 +34,9 @@ def triangles(path: Path, node: Node) -> Any:
             raise node.error(f"mesh {path.name} is larger than {MOST_BYTES // 10**6} MB. Export it with fewer triangles.")
         data = path.read_bytes()
     except (OSError, ValueError) as error:
-        raise node.error(f"mesh {path} cannot be read ({getattr(error, 'strerror', None) or error}). The path is relative to the model file.") from error
+        raise node.error(
+            f"mesh {path} cannot be read ({getattr(error, 'strerror', None) or error}). The path is relative to the model file."
+        ) from error
     count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
     if len(data) == 84 + 50 * count and count >= 0:
         record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])

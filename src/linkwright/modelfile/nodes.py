@@ -152,16 +152,20 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise ModelError("a second document starts here (---); a model file holds one. Remove it or split the file.", self.where(event))
+                    raise ModelError(
+                        "a second document starts here (---); a model file holds one. Remove it or split the file.", self.where(event)
+                    )
             elif isinstance(event, yaml.ScalarEvent):
                 finished = Node(self.where(event), text=event.value)
             elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
                 if len(stack) >= DEEPEST:
-                    raise ModelError(f"the file nests deeper than {DEEPEST} levels. Models need about five: check the brackets.", self.where(event))
+                    raise ModelError(
+                        f"the file nests deeper than {DEEPEST} levels. Models need about five: check the brackets.", self.where(event)
+                    )
                 stack.append((event, [], []))
             elif isinstance(event, yaml.SequenceEndEvent):
                 start, _, values = stack.pop()
-                finished = Node(self.where(start), items=tuple(values))
+                finished = Node(self.where(start), items=tuple(_whole_calls(values)))
             elif isinstance(event, yaml.MappingEndEvent):
                 start, keys, values = stack.pop()
                 finished = Node(self.where(start), entries=self.entries(keys, values))
@@ -190,10 +194,12 @@ class _Builder:
 
     def entries(self, keys: list[Node], values: list[Node]) -> dict[str, Node]:
         found: dict[str, Node] = {}
-        for key, value in zip(keys, values, strict=True):
+        for key, value in _whole_entries(keys, values):
             name = (key.text or "").strip()
             if name in found:
-                raise key.error(f"'{_short(name)}' is given twice in one mapping (first in line {found[name].where.line}). Remove or rename one.")
+                raise key.error(
+                    f"'{_short(name)}' is given twice in one mapping (first in line {found[name].where.line}). Remove or rename one."
+                )
             # an empty or multi-line value is reported at its key
             found[name] = replace(value, where=key.where) if value.text is not None else value
         return found
@@ -202,11 +208,44 @@ class _Builder:
         import yaml
 
         if isinstance(event, yaml.AliasEvent):
-            raise ModelError(f"aliases (*{event.anchor}) are not part of the model format. Write the value out, or use parameters or `repeat`.", self.where(event))
+            raise ModelError(
+                f"aliases (*{event.anchor}) are not part of the model format. Write the value out, or use parameters.", self.where(event)
+            )
         if getattr(event, "anchor", None):
-            raise ModelError(f"anchors (&{event.anchor}) are not part of the model format. Use parameters or `repeat` instead.", self.where(event))
+            raise ModelError(
+                f"anchors (&{event.anchor}) are not part of the model format. Use parameters or `repeat` instead.", self.where(event)
+            )
         if getattr(event, "tag", None):
-            raise ModelError(f"tags ({_short(event.tag)}) are not part of the model format. Remove it and give the plain value.", self.where(event))
+            raise ModelError(
+                f"tags ({_short(event.tag)}) are not part of the model format. Remove it and give the plain value.", self.where(event)
+            )
+
+
+def _open_call(node: Node) -> bool:
+    return node.text is not None and node.text.count("(") > node.text.count(")")
+
+
+def _whole_calls(items: list[Node]) -> list[Node]:
+    """`[atan2(1, 2), 0]`: YAML parts the call at its comma; put it together again."""
+    whole: list[Node] = []
+    for item in items:
+        if whole and _open_call(whole[-1]) and item.text is not None:
+            whole[-1] = replace(whole[-1], text=f"{whole[-1].text}, {item.text}")
+        else:
+            whole.append(item)
+    return whole
+
+
+def _whole_entries(keys: list[Node], values: list[Node]) -> list[tuple[Node, Node]]:
+    """`{a: atan2(1, 2), b: 3}`: the same, where the rest of a call looks like a key without value."""
+    whole: list[tuple[Node, Node]] = []
+    for key, value in zip(keys, values, strict=True):
+        if whole and _open_call(whole[-1][1]) and value.text == "":
+            before, opened = whole[-1]
+            whole[-1] = (before, replace(opened, text=f"{opened.text}, {key.text}"))
+        else:
+            whole.append((key, value))
+    return whole
 
 
 def from_python(value: Any, path: str, depth: int = 0) -> Node:

@@ -70,7 +70,9 @@ class PlainAlgebra:
 def parse(text: str, algebra: Algebra | None = None) -> Any:
     """The value of an expression; a float when it holds no names."""
     if len(text) > MOST_CHARACTERS:
-        raise ModelError(f"the expression '{text[:30]}...' has {len(text)} characters, at most {MOST_CHARACTERS} are read: split it into parameters.")
+        raise ModelError(
+            f"the expression '{text[:30]}...' has {len(text)} characters, at most {MOST_CHARACTERS} are read: split it into parameters."
+        )
     parser = _Parser(text, algebra or PlainAlgebra())
     value = parser.sum(0)
     if parser.token:
@@ -91,7 +93,10 @@ class _Parser:
         while position < end:
             found = TOKEN.match(self.text, position)
             if not found or not found.lastgroup:
-                raise ModelError(f"'{_short(self.text)}' is not a number or an expression: '{self.text[position:].strip()[:1]}' cannot stand in one. {_HELP}")
+                raise ModelError(
+                    f"'{_short(self.text)}' is not a number or an expression: '{self.text[position:].strip()[:1]}' cannot stand in "
+                    f"one. {_HELP}"
+                )
             kind = found.lastgroup
             yield Token(kind, found.group(kind), position)
             position = found.end()
@@ -205,7 +210,8 @@ class _Parser:
             if token and token.text == "/" and parts and self.peek(1) in UNITS:
                 if self.algebra.is_name(self.peek(1)):
                     raise self.error(
-                        f"'{self.peek(1)}' is a unit and a name of this model at once; write (...)/{self.peek(1)} for the name, or rename it"
+                        f"'{self.peek(1)}' is a unit and a name of this model at once; write (...)/{self.peek(1)} for the name, or "
+                        "rename it"
                     )
                 divided = True
                 self.next += 1

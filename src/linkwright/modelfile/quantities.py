@@ -13,9 +13,9 @@ from typing import Any
 
 from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.expressions import Expr, apply, combine, evaluate, free_variables, variable
-from linkwright.modelfile.nodes import Node
+from linkwright.modelfile.nodes import Node, from_python
 from linkwright.modelfile.parser import parse
-from linkwright.modelfile.units import ANGLE, NONE, UNITS, Dimension, UnitSystem, describe, matches, multiply, parse_unit
+from linkwright.modelfile.units import ANGLE, NONE, UNITS, Dimension, UnitSystem, describe, display_unit, matches, multiply, parse_unit
 
 SI = UnitSystem(())
 
@@ -73,7 +73,7 @@ class QuantityAlgebra:
             return Quantity(value, multiply(a.dimension, b.dimension, -1))
         if op == "pow":
             return Quantity(value, self._power(a, b))
-        return Quantity(value, self._common(a, b, "added" if op == "add" else "subtracted"))
+        return Quantity(value, self._common(a, b, "added up" if op == "add" else "subtracted"))
 
     def _power(self, a: Quantity, b: Quantity) -> Dimension:
         if b.dimension != NONE:
@@ -94,9 +94,10 @@ class QuantityAlgebra:
             return a.dimension if b.dimension == NONE else b.dimension
         bare, other = (a, b) if a.dimension == NONE else (b, a)
         if bare.dimension == NONE:
-            unit = self.units.by_dimension.get(other.dimension, (describe(other.dimension), 0))[0]
+            unit = display_unit(self.units, other.dimension)[0]
             raise ModelError(
-                f"the bare value {_show(bare.value)} is {verb} to/from a {describe(other.dimension)}. Give it a unit as well, e.g. {_show(bare.value)} {unit}."
+                f"the bare value {_show(bare.value)} cannot be {verb} with a {describe(other.dimension)}. Give it a unit as well, e.g. "
+                f"{_show(bare.value)} {unit}."
             )
         raise ModelError(f"{describe(a.dimension)} and {describe(b.dimension)} cannot be {verb}. Check the units of both sides.")
 
@@ -169,15 +170,13 @@ def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Nod
     return quantity.value
 
 
-def quantity(text_or_number: Any, dimension: Dimension, what: str = "the value") -> float:
-    """An SI float from a number (SI, radians) or a text with a unit: quantity("45 rpm", ANGULAR_SPEED)."""
-    from linkwright.modelfile.nodes import from_python
-
+def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
+    """An SI float from a number (SI, radians) or a text with a unit."""
     try:
         node = from_python(text_or_number, what)
         value = place(read_quantity(node, QuantityAlgebra()), dimension, SI, node, what)
     except ModelError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
     return float(value)
 
 
@@ -190,7 +189,9 @@ def numeric(value: Any, env: Mapping[str, Any], node: Node | None = None) -> flo
     except ModelError as error:
         raise ModelError(error.message, node.where if node else None) from error
     if isinstance(number, Expr):
-        raise ModelError(f"'{number}' depends on {', '.join(sorted(free_variables(number)))}, which has no value here.", node.where if node else None)
+        raise ModelError(
+            f"'{number}' depends on {', '.join(sorted(free_variables(number)))}, which has no value here.", node.where if node else None
+        )
     if not math.isfinite(number):
         raise ModelError(f"'{value}' is not a finite number; check it for overflow.", node.where if node else None)
     return float(number)

@@ -137,7 +137,10 @@ def _apply_overrides(keys: dict[str, Node], overrides: Mapping[str, Any]) -> dic
         elif name in OVERRIDES:
             keys[name] = node
         else:
-            raise UsageError(f"'{name}' is neither a parameter of this model nor one of {', '.join(OVERRIDES)}. {nearest(name, [*parameters, *OVERRIDES], 'Known')}")
+            raise UsageError(
+                f"'{name}' is neither a parameter of this model nor one of {', '.join(OVERRIDES)}. "
+                f"{nearest(name, [*parameters, *OVERRIDES], 'Known')}"
+            )
     return values
 
 
@@ -182,7 +185,7 @@ def _units(keys: dict[str, Node]) -> tuple[UnitSystem, tuple[str, ...]]:
 
 
 def _gravity(context: Context, node: Node | None) -> Vec3:
-    if node is None or node.text is not None and node.text.strip() in ("", "0", "0.0", "none"):
+    if node is None or (node.text is not None and node.text.strip() in ("", "0", "0.0", "none")):
         return ZERO3
     return context.vector(node, ACCELERATION, "gravity")
 

@@ -56,7 +56,10 @@ def expand(context: Context, keys: dict[str, Node]) -> dict[str, Node]:
 
 def _range(context: Context, name: str, node: Node) -> range:
     if not IDENTIFIER.match(name) or name in RESERVED or name in context.parameters:
-        raise node.error(f"repeat: '{name}' is neither a section nor usable as an index. Sections: {', '.join(SECTIONS)}. An index is a short new name such as i.")
+        raise node.error(
+            f"repeat: '{name}' is neither a section nor usable as an index. Sections: {', '.join(SECTIONS)}. An index is a short new "
+            "name such as i."
+        )
     first, dots, last = node.string(f"repeat: {name}").partition("..")
     if not dots:
         raise node.error(f"repeat: the range of {name} is written first..last, e.g. `{name}: 1..N`, not '{node.text}'.")

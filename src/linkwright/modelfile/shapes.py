@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from linkwright.description import EYE3, GROUND, ZERO3, Mat3, Placement, Vec3
 from linkwright.errors import listing, nearest
@@ -55,7 +56,9 @@ def read_shape(context: Context, name: str, node: Node, entries: dict[str, Node]
     if len(ways) == 2:
         raise entries["sides"].error(f"body '{name}' has both `along` and `sides`. A bar has stations, a triangle has sides: keep one.")
     if ways and name == GROUND:
-        raise entries[ways[0]].error(f"ground is the drawing itself: place its pins in `drawing:` or as `points: {{A: [0, 0]}}`, not by `{ways[0]}`.")
+        raise entries[ways[0]].error(
+            f"ground is the drawing itself: place its pins in `drawing:` or as `points: {{A: [0, 0]}}`, not by `{ways[0]}`."
+        )
     if "along" in entries:
         _along(context, shape, entries["along"])
     elif "sides" in entries:
@@ -113,9 +116,11 @@ def _along(context: Context, shape: Shape, node: Node) -> None:
     numbers = {n: context.numeric(s) for n, s in stations.items()}
     first = next(iter(stations))
     ordered = sorted(stations, key=lambda n: numbers[n])
-    for a, b in zip(ordered, ordered[1:], strict=False):
+    for a, b in pairwise(ordered):
         if numbers[a] == numbers[b]:
-            raise node.error(f"{what}: {a} and {b} are at the same station {numbers[a]:g} m. Give them different ones, or name one point only.")
+            raise node.error(
+                f"{what}: {a} and {b} are at the same station {numbers[a]:g} m. Give them different ones, or name one point only."
+            )
     shape.exact, shape.stations = True, ordered
     shape.points = {n: (s - stations[first], 0.0, 0.0) for n, s in stations.items()}
     missing = [p for p in shape.pins if p not in stations]
@@ -141,7 +146,9 @@ def _sides(context: Context, shape: Shape, entries: dict[str, Node]) -> None:
     for n in names[2:]:
         known = [p for p in shape.points if (p, n) in sides]
         if len(known) != 2:
-            raise node.error(f"{what}: '{n}' needs exactly two sides to points placed before it ({listing(shape.points)}), it has {len(known)}.")
+            raise node.error(
+                f"{what}: '{n}' needs exactly two sides to points placed before it ({listing(shape.points)}), it has {len(known)}."
+            )
         shape.points[n] = _third_corner(context, shape, known[0], known[1], n, sides, node)
         for p in known:
             sides.pop((p, n))
@@ -178,7 +185,9 @@ def _third_corner(context: Context, shape: Shape, a: str, b: str, c: str, sides:
     s, t, u = (context.sketch[n] for n in (a, b, c))
     turn = (t[0] - s[0]) * (u[1] - s[1]) - (t[1] - s[1]) * (u[0] - s[0])
     if turn == 0.0 and na + nb > base * (1 + 1e-12):
-        raise node.error(f"{shape.name}: {a}, {b} and {c} lie on one line in the drawing, so the side of {c} is open. Move {c} in the drawing.")
+        raise node.error(
+            f"{shape.name}: {a}, {b} and {c} lie on one line in the drawing, so the side of {c} is open. Move {c} in the drawing."
+        )
     square = r[0] * r[0] + r[1] * r[1]
     k = (da * da + square - db * db) / (2.0 * square)
     high = da * da / square - k * k
@@ -215,7 +224,9 @@ def _drawn(context: Context, shape: Shape, marked: list[str]) -> None:
         r = sub(context.drawing[shape.pins[1]], shape.at)
         numeric = [b - a for a, b in zip(context.sketch[shape.pins[0]], context.sketch[shape.pins[1]], strict=True)]
         if not any(numeric):
-            raise shape.node.error(f"{shape.name}: the pins {shape.pins[0]} and {shape.pins[1]} are drawn at the same place. Move one in the drawing.")
+            raise shape.node.error(
+                f"{shape.name}: the pins {shape.pins[0]} and {shape.pins[1]} are drawn at the same place. Move one in the drawing."
+            )
         shape.rotation = frame_along("x", r, numeric)
         start_rotation = frame_along("x", vector(numeric), numeric)
     for name in names:
@@ -232,12 +243,14 @@ def _exact(context: Context, shape: Shape, marked: list[str]) -> None:
     """Own coordinates; the frame's start is fitted to whatever of it is drawn."""
     if marked:
         raise shape.node.error(
-            f"{shape.name}: '{marked[0]}' is taken from the drawing but the body has an exact shape. Give it a station, sides or own coordinates."
+            f"{shape.name}: '{marked[0]}' is taken from the drawing but the body has an exact shape. Give it a station, sides or own "
+            "coordinates."
         )
     missing = [p for p in shape.pins if p not in shape.points]
     if missing:
         raise shape.node.error(
-            f"{shape.name}: the pin '{missing[0]}' has no coordinates of its own although other pins have. {nearest(missing[0], shape.points, 'Its points')}"
+            f"{shape.name}: the pin '{missing[0]}' has no coordinates of its own although other pins have. "
+            f"{nearest(missing[0], shape.points, 'Its points')}"
         )
     shape.exact = True
     numbers = {n: context.numerics(p) for n, p in shape.points.items()}

@@ -166,6 +166,13 @@ def convert(value_si: Any, unit: str) -> Any:
     return value_si / parse_unit(unit)[0]
 
 
+def quantity(text_or_number: Any, dimension: Dimension, what: str = "the value") -> float:
+    """An SI float from a number (SI, radians) or a text with a unit: quantity("45 rpm", ANGULAR_SPEED)."""
+    from linkwright.modelfile.quantities import si_value  # which builds on this module
+
+    return si_value(text_or_number, dimension, what)
+
+
 class UnitSystem:
     """The `units:` line of a model: what a bare number means in a place of a given dimension."""
 
@@ -175,7 +182,9 @@ class UnitSystem:
         for unit in self.units:
             factor, dimension = parse_unit(unit)
             if dimension in self.by_dimension:
-                raise UsageError(f"'{self.by_dimension[dimension][0]}' and '{unit}' are both units of {describe(dimension)}: keep one of them.")
+                raise UsageError(
+                    f"'{self.by_dimension[dimension][0]}' and '{unit}' are both units of {describe(dimension)}: keep one of them."
+                )
             self.by_dimension[dimension] = (unit, factor)
 
     def base(self, dimension: Dimension, default: str) -> tuple[str, float]:
@@ -235,7 +244,7 @@ def _coherent_symbol(dimension: Dimension, names: dict[int, str | None]) -> str:
     return (" ".join(up) or "1") + "".join(f"/{d}" for d in down)
 
 
-def display_unit(units: Iterable[str], dimension: Dimension) -> tuple[str, float]:
+def display_unit(units: Iterable[str] | UnitSystem, dimension: Dimension) -> tuple[str, float]:
     """Symbol of the unit in which a model shows a dimension, and the factor from SI to it.
 
     A unit of exactly that dimension in `units` wins; otherwise speeds follow the length, angles

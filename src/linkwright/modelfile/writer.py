@@ -1,0 +1,230 @@
+"""`write`: a description as a normalised model file, in SI, that reads back to the same description.
+
+Bodies carry their own points, mass, centre and inertia; joints their two frames. Expressions of
+parameters are kept. Bare numbers are SI (there is no `units:`); `show:` keeps the units in which
+results are shown. A user's own file is never rewritten: `save` refuses to overwrite.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from linkwright.description import (
+    EYE3,
+    NO_INERTIA,
+    ZERO3,
+    Body,
+    CoilSpring,
+    Damper,
+    Description,
+    Drive,
+    GasSpring,
+    Gear,
+    Joint,
+    Placement,
+    Point,
+    Table,
+    TorsionSpring,
+)
+from linkwright.errors import UsageError
+from linkwright.expressions import Expr
+
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\- +*/^()]*\Z")
+
+
+class Raw(str):
+    """Text that is already YAML."""
+
+
+def write(description: Description) -> str:
+    """The model file of a description; `read` gives the same description back."""
+    d = description
+    flat = 2 if d.planar else 3
+    sections: dict[str, Any] = {"name": d.name}
+    if d.about:
+        sections["about"] = d.about
+    if d.plane:
+        sections["plane"] = d.plane
+    if d.units:
+        sections["show"] = list(d.units)
+    if d.gravity != ZERO3:
+        sections["gravity"] = list(d.gravity[:flat])
+    sections["parameters"] = dict(d.parameters)
+    sections["drawing"] = {name: list(at[:flat]) for name, at in d.drawing}
+    sections["bodies"] = {b.name: _body(b, flat) for b in d.bodies}
+    sections["joints"] = {j.name: _joint(j, flat) for j in d.joints}
+    sections["rods"] = {r.name: {"between": _ends(r.between), "length": r.length} for r in d.rods}
+    sections["couplings"] = {c.name: _coupling(c) for c in d.couplings}
+    sections["gears"] = {g.name: _gear(g) for g in d.gears}
+    sections["springs"] = {s.name: _spring(s) for s in d.springs}
+    sections["dampers"] = {x.name: _damper(x) for x in d.dampers}
+    sections["cylinders"] = {c.name: {"between": _ends(c.between), "force": _varying(c.force)} for c in d.cylinders}
+    sections["friction"] = {
+        f.name: {k: getattr(f, k) for k in ("joint", "coulomb", "viscous", "speed", "mu", "radius")} for f in d.frictions
+    }
+    sections["loads"] = {load.name: _load(load, flat) for load in d.loads}
+    sections["drive"] = {x.joint: _drive(x) for x in d.drives}
+    sections["start"] = {channel: list(v) if isinstance(v, tuple) else v for channel, v in d.start}
+    sections["guess"] = {b.name: _placement(b.start, flat) for b in d.bodies[1:] if b.start != Placement()}
+    lines: list[str] = []
+    for key, value in sections.items():
+        if value not in ({}, None):
+            lines.extend(_section(key, value))
+    if d.cuts is not None:
+        lines.append(f"cuts: {_flow(list(d.cuts))}")
+    return "\n".join(lines) + "\n"
+
+
+def save(description: Description, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write the model to a new file; an existing one is only replaced when `force` says so."""
+    target = Path(path)
+    text = write(description)
+    try:
+        with target.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{target} exists and is left as it is. Choose another name, or pass force=True (--force) to replace it.") from error
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror or error}. Check the folder.") from error
+    return target
+
+
+# ---------------------------------------------------------------- YAML text
+
+
+def _section(key: str, value: Any) -> list[str]:
+    """One line a named thing, the rest in flow style."""
+    if isinstance(value, dict):
+        return [f"{key}:", *(f"  {_key(name)}: {_flow(entry)}" for name, entry in value.items())]
+    return [f"{key}: {_flow(value)}"]
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Raw):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_flow(v) for v in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(float(value))
+    text = str(value)
+    return text if _PLAIN.match(text) and not text.endswith(" ") and ": " not in text and " #" not in text else json.dumps(text, ensure_ascii=False)
+
+
+def _key(text: str) -> str:
+    return text if re.match(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*\Z", text) else json.dumps(text, ensure_ascii=False)
+
+
+def _ends(between: Any) -> list[str]:
+    return [f"{body}.{point}" for body, point in between]
+
+
+def _vector(at: Any, flat: int) -> list[Any]:
+    """Two components in a plane; the third is written only where it is not zero."""
+    return list(at[:flat]) if not isinstance(at[2], Expr) and at[2] == 0.0 else list(at)
+
+
+def _placement(placement: Placement, flat: int) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    if placement.at != ZERO3:
+        out["at"] = _vector(placement.at, flat)
+    if placement.rotation != EYE3:
+        out["rotation"] = [list(row) for row in placement.rotation]
+    return out
+
+
+def _varying(value: Any) -> Any:
+    if isinstance(value, Table):
+        return {"over": value.channel, "table": [list(row) for row in zip(value.x, value.y, strict=True)]}
+    return value
+
+
+# ---------------------------------------------------------------- one function a kind of thing
+
+
+def _point(point: Point, flat: int) -> Any:
+    if point.rotation == EYE3:
+        return _vector(point.at, flat)
+    return {"at": _vector(point.at, flat), "rotation": [list(row) for row in point.rotation]}
+
+
+def _body(body: Body, flat: int) -> dict[str, Any]:
+    out: dict[str, Any] = {"points": {p.name: _point(p, flat) for p in body.points}} if body.points else {}
+    if body.outline:
+        out["outline"] = [list(line) for line in body.outline]
+    if body.mass is not None:
+        out["mass"] = body.mass
+        out["com"] = _vector(body.com, flat)
+        I = body.inertia
+        diagonal = all(I[i][j] == 0.0 for i in range(3) for j in range(3) if i != j)
+        out["inertia"] = [I[i][i] for i in range(3)] if diagonal else [list(row) for row in I]
+        if NO_INERTIA == I:
+            out["inertia"] = [0.0, 0.0, 0.0]
+    return out
+
+
+def _joint(joint: Joint, flat: int) -> dict[str, Any]:
+    out: dict[str, Any] = {"type": joint.type, "between": [joint.first, joint.second]}
+    if joint.pin:
+        out["pin"] = joint.pin
+    out.update(dict(joint.options))
+    out["frames"] = [_placement(joint.frame_first, flat), _placement(joint.frame_second, flat)]
+    return out
+
+
+def _coupling(c: Any) -> dict[str, Any]:
+    out: dict[str, Any] = {"from": c.first, "to": c.second}
+    if c.table is not None:
+        return {**out, "table": _varying(c.table)["table"]}
+    out["ratio"] = c.ratio
+    return out if c.offset is None else {**out, "offset": c.offset}
+
+
+def _gear(g: Gear) -> dict[str, Any]:
+    if g.rack:
+        return {"pinion": g.first, "rack": g.second, "radius": g.radius_first, "pressure_angle": g.pressure_angle}
+    radii = [g.radius_first, g.radius_second]
+    return {"joints": [g.first, g.second], "radii": radii, "internal": g.internal, "pressure_angle": g.pressure_angle}
+
+
+def _spring(s: TorsionSpring | CoilSpring | GasSpring) -> dict[str, Any]:
+    if isinstance(s, TorsionSpring):
+        return {"type": "torsion", "joint": s.joint, "stiffness": s.stiffness, "free": s.free, "preload": s.preload}
+    if isinstance(s, CoilSpring):
+        return {"type": "coil", "between": _ends(s.between), "stiffness": s.stiffness, "free": s.free, "preload": s.preload}
+    sizes = {k: getattr(s, k) for k in ("force", "length", "stroke", "progression")}
+    return {"type": "gas", "between": _ends(s.between), **sizes}
+
+
+def _damper(damper: Damper) -> dict[str, Any]:
+    where = {"joint": damper.joint} if damper.between is None else {"between": _ends(damper.between)}
+    return {**where, "coefficient": damper.coefficient}
+
+
+def _load(load: Any, flat: int) -> dict[str, Any]:
+    out: dict[str, Any] = {"on": f"{load.body}.{load.point}"}
+    if load.force != ZERO3 or load.moment == ZERO3:
+        out["force"] = [_varying(v) for v in load.force[:flat]]
+    if load.moment != ZERO3:
+        out["moment"] = _varying(load.moment[2]) if flat == 2 else [_varying(v) for v in load.moment]
+    if load.axes != "world":
+        out["axes"] = load.axes
+    return out
+
+
+def _drive(drive: Drive) -> Any:
+    if drive.kind == "free":
+        return Raw("free")
+    if drive.kind == "motor_dc":
+        return {"motor_dc": dict(drive.motor)}
+    if drive.kind == "moves":
+        moves = [{"dwell": m.time} if m.to is None else {"to": m.to, "in": m.time, "law": m.law} for m in drive.moves]
+        return {"moves": moves}
+    return {drive.kind: _varying(drive.value)}
