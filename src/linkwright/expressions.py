@@ -13,6 +13,7 @@ import cmath
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 from linkwright.errors import ModelError, nearest
 
@@ -29,15 +30,22 @@ _LEVEL = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 class Expr:
     """One node: `op` with `args`, which are nodes, floats or, for `var`, the variable's name."""
 
-    __slots__ = ("_hash", "args", "op")
+    __slots__ = ("__weakref__", "_hash", "args", "op")
     op: str
     args: tuple[Any, ...]
     _hash: int
 
-    def __init__(self, op: str, args: tuple[Any, ...]):
+    def __new__(cls, op: str, args: tuple[Any, ...]) -> Expr:
+        """Equal expressions are one object: comparing is cheap and shared parts stay shared."""
+        known = _EXPRESSIONS.get((op, args))
+        if known is not None:
+            return known
+        self = object.__new__(cls)
         object.__setattr__(self, "op", op)
         object.__setattr__(self, "args", args)
         object.__setattr__(self, "_hash", hash((op, args)))
+        _EXPRESSIONS[(op, args)] = self
+        return self
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"an Expr is frozen: '{name}' cannot be set")
@@ -138,6 +146,9 @@ class Expr:
         return Expr("max", (self, _leaf(other)))
 
 
+_EXPRESSIONS: WeakValueDictionary[tuple[str, tuple[Any, ...]], Expr] = WeakValueDictionary()
+
+
 def variable(name: str) -> Expr:
     """The expression that stands for `name`."""
     return Expr("var", (name,))
@@ -169,6 +180,8 @@ def _combine(op: str, a: Any, b: Any) -> Any:
             return a
         if a_is == 0.0:
             return -b
+        if a is b:
+            return 0.0
     elif op == "mul":
         if a_is == 0.0 or b_is == 0.0:
             return 0.0
@@ -176,6 +189,8 @@ def _combine(op: str, a: Any, b: Any) -> Any:
             return b
         if b_is == 1.0:
             return a
+        if a is b and isinstance(a, Expr) and a.op == "sqrt":
+            return a.args[0]
     elif op == "div":
         if b_is == 0.0:
             raise ModelError(f"'{a}' is divided by zero; check the divisor.")

@@ -180,6 +180,22 @@ def read_parameters(context: Context, node: Node | None, overrides: dict[str, No
     context.algebra = QuantityAlgebra(context.units, known)
 
 
+def read_abbreviations(context: Context, node: Node | None) -> None:
+    """`let`: names for expressions, put in wherever they are used; they are no parameters."""
+    entries = node.mapping("let") if node else {}
+    known = dict(context.algebra.names or {})
+    for name, entry in entries.items():
+        if not IDENTIFIER.match(name) or name in RESERVED or name in known:
+            raise entry.error(f"let: '{name[:40]}' is no usable name, or a parameter has it already. Use letters, digits and _.")
+    try:
+        order = dependency_order({name: _names_in(entry, entries) for name, entry in entries.items()})
+    except ModelError as error:
+        raise ModelError(error.message.replace("parameters", "names under `let`"), error.where or (node.where if node else None)) from error
+    for name in order:
+        known[name] = read_quantity(entries[name], QuantityAlgebra(context.units, known))
+    context.algebra = QuantityAlgebra(context.units, known)
+
+
 def _dimension_in_file(context: Context, node: Node, known: dict[str, Quantity]) -> Dimension:
     try:
         return read_quantity(node, QuantityAlgebra(context.units, known)).dimension

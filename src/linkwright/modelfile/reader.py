@@ -14,7 +14,7 @@ from typing import Any
 from linkwright.description import ZERO3, Description, Vec3
 from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.modelfile.bodies import read_bodies, read_shapes
-from linkwright.modelfile.context import Context, read_parameters
+from linkwright.modelfile.context import Context, read_abbreviations, read_parameters
 from linkwright.modelfile.drives import read_cuts, read_drives, read_start
 from linkwright.modelfile.elements import Elements
 from linkwright.modelfile.joints_section import joint_places, read_joints
@@ -24,7 +24,7 @@ from linkwright.modelfile.repeat import expand
 from linkwright.modelfile.units import ACCELERATION, LENGTH, UnitSystem
 
 MODEL_KEYS = (
-    "name", "about", "plane", "space", "units", "show", "gravity", "parameters", "drawing", "bodies", "joints", "rods", "couplings",
+    "name", "about", "plane", "space", "units", "show", "gravity", "parameters", "let", "drawing", "bodies", "joints", "rods", "couplings",
     "gears", "springs", "dampers", "cylinders", "friction", "loads", "masses", "drive", "start", "guess", "cuts", "repeat",
 )  # fmt: skip
 PLANES = ("xy", "xz", "yz")
@@ -88,6 +88,7 @@ def _read_sections(document: Document) -> Description:
     context = Context(units, document.base, planar_drawing=plane is not None, planar=plane is not None and not space)
     context.root_where = document.root.where
     read_parameters(context, keys.get("parameters"), values)
+    read_abbreviations(context, keys.get("let"))
     keys = expand(context, keys)
     _drawing(context, keys.get("drawing"))
     context.joint_places = joint_places(keys.get("joints"))

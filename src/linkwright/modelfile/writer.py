@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,9 @@ from linkwright.description import (
     TorsionSpring,
 )
 from linkwright.errors import UsageError
-from linkwright.expressions import Expr
+from linkwright.expressions import Expr, variable
 
+LONG = 200  # nodes of an expression that is printed in one piece
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\- +*/^()]*\Z")
 
 
@@ -69,7 +72,13 @@ def write(description: Description) -> str:
     sections["loads"] = {load.name: _load(load, flat) for load in d.loads}
     sections["drive"] = {x.joint: _drive(x) for x in d.drives}
     sections["start"] = {channel: list(v) if isinstance(v, tuple) else v for channel, v in d.start}
-    sections["guess"] = {b.name: _placement(b.start, flat) for b in d.bodies[1:] if b.start != Placement()}
+    sections["guess"] = {b.name: _pose(b.start, flat) for b in d.bodies[1:]}
+    shared = _shared(sections, d)
+    if shared:
+        items = [(k, v if k == "parameters" else _abbreviate(v, shared)) for k, v in sections.items()]
+        position = [k for k, _ in items].index("parameters") + 1
+        named = {name: Raw(json.dumps(text)) for name, text in shared.values()}
+        sections = dict([*items[:position], ("let", named), *items[position:]])
     lines: list[str] = []
     for key, value in sections.items():
         if value not in ({}, None):
@@ -91,6 +100,75 @@ def save(description: Description, path: str | os.PathLike[str], *, force: bool 
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror or error}. Check the folder.") from error
     return target
+
+
+# ---------------------------------------------------------------- expressions too long to print
+
+
+def _expressions(value: Any) -> Iterator[Expr]:
+    if isinstance(value, Expr):
+        yield value
+    elif isinstance(value, dict):
+        for entry in value.values():
+            yield from _expressions(entry)
+    elif isinstance(value, (list, tuple)):
+        for entry in value:
+            yield from _expressions(entry)
+
+
+def _shared(sections: dict[str, Any], d: Description) -> dict[Expr, tuple[str, str]]:
+    """Parts that several long expressions have in common: expression -> (name, text), inner ones first.
+
+    Printing a shared part everywhere would make some texts grow without bound, so it gets a name
+    under `let:`. Short expressions are left as they are.
+    """
+    roots = list(_expressions({k: v for k, v in sections.items() if k != "parameters"}))
+    size: dict[Expr, int] = {}
+    uses: Counter[Expr] = Counter()
+    order: list[Expr] = []
+    for root in roots:
+        _visit(root, size, uses, order)
+    if all(size[r] <= LONG for r in roots):
+        return {}
+    taken = {*dict(d.parameters), *(j.name for j in d.joints), *(b.name for b in d.bodies), *(c.name for c in d.cylinders)}
+    prefix = "_"
+    while any(name.startswith(prefix) for name in taken):
+        prefix += "_"
+    shared: dict[Expr, tuple[str, str]] = {}
+    for node in order:
+        if uses[node] > 1 and size[node] > 4:
+            shared[node] = (f"{prefix}{len(shared) + 1}", str(_replaced(node, shared, top=True)))
+    return shared
+
+
+def _visit(node: Expr, size: dict[Expr, int], uses: Counter[Expr], order: list[Expr]) -> None:
+    """Count how often each part is used, and its size as a tree; parts before wholes."""
+    uses[node] += 1
+    if node in size:
+        return
+    total = 1
+    for arg in node.args:
+        if isinstance(arg, Expr):
+            _visit(arg, size, uses, order)
+            total += size[arg]
+    size[node] = total
+    order.append(node)
+
+
+def _replaced(node: Any, shared: dict[Expr, tuple[str, str]], top: bool = False) -> Any:
+    if not isinstance(node, Expr) or node.op == "var":
+        return node
+    if not top and node in shared:
+        return variable(shared[node][0])
+    return Expr(node.op, tuple(_replaced(a, shared) for a in node.args))
+
+
+def _abbreviate(value: Any, shared: dict[Expr, tuple[str, str]]) -> Any:
+    if isinstance(value, Expr):
+        return _replaced(value, shared)
+    if isinstance(value, dict):
+        return {k: _abbreviate(v, shared) for k, v in value.items()}
+    return [_abbreviate(v, shared) for v in value] if isinstance(value, (list, tuple)) else value
 
 
 # ---------------------------------------------------------------- YAML text
@@ -138,6 +216,11 @@ def _placement(placement: Placement, flat: int) -> dict[str, Any]:
     if placement.rotation != EYE3:
         out["rotation"] = [list(row) for row in placement.rotation]
     return out
+
+
+def _pose(placement: Placement, flat: int) -> dict[str, Any]:
+    """Both parts, also when they are nothing: the drawing would say otherwise."""
+    return {"at": _vector(placement.at, flat), "rotation": [list(row) for row in placement.rotation]}
 
 
 def _varying(value: Any) -> Any:
