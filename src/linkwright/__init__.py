@@ -1,0 +1,73 @@
+"""Linkwright: mechanisms with closed kinematic loops, from the drawing to their motion.
+
+    import linkwright as lw
+
+    m = lw.load("wiper")              # shipped name, path or dict
+    print(m.info())
+    c = m.turn()                      # one cycle of the drive
+    c["rocker.angle", "deg"]
+
+Every public name has this one import path; what stands behind it is imported on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linkwright import models
+    from linkwright.description import Description
+    from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SingularityError, UsageError
+    from linkwright.mechanism import Mechanism, compile, load
+    from linkwright.results import Trajectory
+    from linkwright.spatial import Pose
+    from linkwright.state import State
+    from linkwright.system import System
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AssemblyError",
+    "ChannelError",
+    "Description",
+    "LinkwrightError",
+    "Mechanism",
+    "ModelError",
+    "Pose",
+    "SingularityError",
+    "State",
+    "System",
+    "Trajectory",
+    "UsageError",
+    "__version__",
+    "compile",
+    "load",
+    "models",
+]
+
+_HOME = {
+    "Description": "description",
+    "Mechanism": "mechanism",
+    "Pose": "spatial",
+    "State": "state",
+    "System": "system",
+    "Trajectory": "results",
+    "compile": "mechanism",
+    "load": "mechanism",
+    **dict.fromkeys(("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SingularityError", "UsageError"), "errors"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "models":
+        return import_module("linkwright.models")
+    if name in _HOME:
+        value = getattr(import_module(f"linkwright.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'linkwright' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
