@@ -40,6 +40,7 @@ class Summary:
     drives: tuple[str, ...]
     motion: str  # "full turn" or how far it swings
     swings: tuple[Range, ...]  # body angles
+    strokes: tuple[Range, ...]  # travel of sliders and pins in slots
     transmission: tuple[Range, ...]  # angles between links at moving pins, 0 .. 90 deg
     residual: float  # of the closed loops, dimensionless
     mass: float | None
@@ -59,13 +60,20 @@ class Summary:
         lines.append(f"  {self.space}, {self.bodies} moving bodies, {self.joints} joints, loops closed to {self.residual:.1e}")
         lines += [f"  {', '.join(group.split('+'))} can spin about itself without moving anything else" for group in self.idle]
         lines.append(f"  moving mass {self.mass:.6g} kg" if self.mass is not None else "  no masses: kinematics only")
-        for title, ranges in (("swing of the links", self.swings), ("transmission angles (90 deg is best)", self.transmission)):
-            if ranges:
-                lines.append(f"  {title}")
-                lines += [f"    {r.name:<14} {r.low / size:9.2f} .. {r.high / size:9.2f} {angle}" for r in ranges]
+        lines += _ranges_text("swing of the links", self.swings, angle, size)
+        lines += _ranges_text("stroke of the sliders", self.strokes, *unit_of(self.units, "length"))
+        lines += _ranges_text(f"transmission angles (best: {0.5 * np.pi / size:.4g} {angle})", self.transmission, angle, size)
         lines += [f"  redundant: {text}" for text in self.redundant]
         lines += [f"  warning: {text}" for text in self.warnings]
         return "\n".join(lines)
+
+
+def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float) -> list[str]:
+    if not ranges:
+        return []
+    decimals = 2 if unit in ("deg", "mm", "cm") else 4
+    wide = max(14, *(len(r.name) for r in ranges))
+    return [f"  {title}", *(f"    {r.name:<{wide}} {r.low / size:10.{decimals}f} .. {r.high / size:10.{decimals}f} {unit}" for r in ranges)]
 
 
 def summarise(system: System, steps: int = 72) -> Summary:
@@ -74,6 +82,7 @@ def summarise(system: System, steps: int = 72) -> Summary:
     start = system.start
     mobility = system.mobility
     swings: tuple[Range, ...] = ()
+    strokes: tuple[Range, ...] = ()
     transmission: tuple[Range, ...] = ()
     if not any(True for _ in d.joints):
         how = "nothing to turn"
@@ -82,8 +91,8 @@ def summarise(system: System, steps: int = 72) -> Summary:
     else:
         try:
             c = system.turn(steps=steps)
-            how = _motion_text(c)
-            swings, transmission = _swings(system, c), _transmission(system, c)
+            how = _motion_text(system, c)
+            swings, strokes, transmission = _swings(system, c), _strokes(system, c), _transmission(system, c)
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
     masses = [b.mass for b in d.bodies[1:]]
@@ -99,6 +108,7 @@ def summarise(system: System, steps: int = 72) -> Summary:
         drives=tuple(x.joint for x in d.drives),
         motion=how,
         swings=swings,
+        strokes=strokes,
         transmission=transmission,
         residual=residual,
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
@@ -116,9 +126,19 @@ def _no_gravity() -> str:
     return "no gravity is given, so there is none; write `gravity: [0, -9.81 m/s^2]` if there should be"
 
 
-def _motion_text(c: Trajectory) -> str:
+def _motion_text(system: System, c: Trajectory) -> str:
     notes = "; ".join(c.notes)
-    return "; ".join(x for x in ("full turn" if c.full_turn else "", notes) if x)
+    return "; ".join(x for x in ("full turn" if c.full_turn else "", notes) if x) or _programme_text(system, c)
+
+
+def _programme_text(system: System, c: Trajectory) -> str:
+    """`moves A 130.2 .. 228.2 deg in 9 s`: a drive that follows its own moves instead of turning round."""
+    parts = []
+    for name in [d.joint for d in system.description.drives if d.joint in c.channels]:
+        symbol, size = c.unit(name)
+        values = c[name] / size
+        parts.append(f"{name} {values.min():.4g} .. {values.max():.4g} {symbol}")
+    return f"moves {', '.join(parts)} in {c.t[-1] - c.t[0]:.4g} s" if parts else f"follows its programme of {c.t[-1] - c.t[0]:.4g} s"
 
 
 def _range(name: str, values: np.ndarray, drive: np.ndarray) -> Range:
@@ -134,6 +154,13 @@ def _swings(system: System, c: Trajectory) -> tuple[Range, ...]:
     return tuple(r for r in out if r.high - r.low < 2 * np.pi - 1e-6)
 
 
+def _strokes(system: System, c: Trajectory) -> tuple[Range, ...]:
+    drive = np.arange(len(c)) if c.drive not in c.channels else c[c.drive]
+    names = {"prismatic": "", "cylindrical": ".travel", "screw": ".travel", "pin_slot": ".slide"}
+    sliding = [f"{j.name}{names[j.type]}" for j in system.description.joints if j.type in names]
+    return tuple(_range(n, c[n], drive) for n in sliding if n in c.channels and c.dimension(n) == "length")
+
+
 def _transmission(system: System, c: Trajectory) -> tuple[Range, ...]:
     """Angle between the two links at every hinge of two moving bodies, measured to their other joints."""
     d = system.description
@@ -147,7 +174,7 @@ def _transmission(system: System, c: Trajectory) -> tuple[Range, ...]:
         if j.type != "revolute" or ground in (j.first, j.second) or {j.first, j.second} & driven:
             continue
         far = [_other_end(system, body, j.name) for body in (j.first, j.second)]
-        if None in far:
+        if any(end is None for end in far):
             continue
         angle = np.unwrap(np.array([_angle_between(x, (j.first, far[0]), (j.second, far[1])) for x in c.instants]))
         folded = np.abs((angle + np.pi / 2) % np.pi - np.pi / 2)
