@@ -156,7 +156,7 @@ def _swings(system: System, c: Trajectory) -> tuple[Range, ...]:
 
 def _strokes(system: System, c: Trajectory) -> tuple[Range, ...]:
     drive = np.arange(len(c)) if c.drive not in c.channels else c[c.drive]
-    names = {"prismatic": "", "cylindrical": ".travel", "screw": ".travel", "pin_slot": ".slide"}
+    names = {"prismatic": "", "cylindrical": ".travel", "pin_slot": ".slide"}
     sliding = [f"{j.name}{names[j.type]}" for j in system.description.joints if j.type in names]
     return tuple(_range(n, c[n], drive) for n in sliding if n in c.channels and c.dimension(n) == "length")
 

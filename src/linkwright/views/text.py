@@ -54,6 +54,9 @@ def _formatted(values: np.ndarray) -> list[str]:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns flush right, two spaces apart."""
-    widths = [max(len(x) for x in column) for column in zip(header, *rows, strict=True)]
-    return "\n".join("  ".join(x.rjust(w) for x, w in zip(row, widths, strict=True)) for row in (header, *rows))
+    """Columns flush right, two spaces apart; units (`name [unit]`) stand on a line of their own."""
+    names = [h.partition(" [")[0] for h in header]
+    units = [f"[{h.partition(' [')[2]}" if " [" in h else "" for h in header]
+    lines = [names, units, *rows] if any(units) else [names, *rows]
+    widths = [max(len(x) for x in column) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(x.rjust(w) for x, w in zip(row, widths, strict=True)) for row in lines)
