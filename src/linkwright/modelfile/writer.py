@@ -191,7 +191,7 @@ def _flow(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return repr(float(value))
+        return repr(float(value) + 0.0)  # no negative zeros
     text = str(value)
     return text if _PLAIN.match(text) and not text.endswith(" ") and ": " not in text and " #" not in text else json.dumps(text, ensure_ascii=False)
 
