@@ -41,7 +41,7 @@ def draw(
     """A picture of a Mechanism or System: the Figure, or with `path` (.png, .svg, .pdf) the file written.
 
     `at` is the state drawn (default the start); `trace` names points (`"coupler.P"`) whose paths over a turn are shown
-    (default: all marked points; `[]`: none); `turn` is that turn, if it is at hand; `size` in inches.
+    (default: marked points; `[]`: none, which also saves the turn); `turn` is that turn, if it is at hand; `size` in inches.
     """
     if path is not None:
         files.checked(path, files.PICTURES, force=force)
@@ -80,7 +80,8 @@ class Canvas:
     ):
         system: System = getattr(mechanism, "system", mechanism)
         self.look = style.theme(dark)
-        self.scene = Scene(system, turned(system) if turn is None else turn)
+        wants_turn = turn is None and (trace is None or len(trace) > 0)
+        self.scene = Scene(system, turned(system) if wants_turn else turn)
         self.traces = self.scene.trace(trace)
         self.labels, self.size, self.whole_turn = labels, size, whole_turn
         self.points = self.scene.extent(self.scene.start if at is None else at.instant, whole_turn=whole_turn)

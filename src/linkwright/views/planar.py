@@ -92,14 +92,14 @@ class Planar:
     def _telescope(self, sheet: Sheet, stage: Stage, t: Telescope) -> None:
         a, b = (stage.spot(e) for e in t.ends)
         length = float(np.linalg.norm(b - a)) or 1.0
-        d = (b - a) / length
+        d, short = (b - a) / length, min(t.barrel, 0.85 * length)
         look, w = sheet.look, self.width
         colour = self.colours.get(t.bodies[0], PALETTE[8])
         edge, fill = mixed(colour, look.ink, 0.55), mixed(colour, look.paper, look.lighten)
-        rod = np.array([a + 0.5 * t.barrel * d, b])
+        rod = np.array([a + 0.5 * short * d, b])
         sheet.line(rod, color=edge, lw=0.42 * w + 1.8, solid_capstyle="round", zorder=24.0)
         sheet.line(rod, color=mixed(colour, look.paper, 0.75), lw=0.42 * w, solid_capstyle="round", zorder=24.1)
-        barrel = np.array([a, a + t.barrel * d])
+        barrel = np.array([a, a + short * d])
         sheet.line(barrel, color=edge, lw=w + 3.2, solid_capstyle="butt", zorder=24.2)
         inner = barrel + np.outer([1.0, -1.0], d) * 0.9 * sheet.pt
         sheet.line(inner, color=fill, lw=w + 1.4, solid_capstyle="butt", zorder=24.3)

@@ -94,10 +94,11 @@ class Spatial:
             out.append(("plate" if piece.closed else "bar", p, self.colours[piece.body], 6.0))
         for t in self.scene.telescopes:
             a, b = (stage.spot(e) for e in t.ends)
-            d = (b - a) / (float(np.linalg.norm(b - a)) or 1.0)
+            length = float(np.linalg.norm(b - a)) or 1.0
+            d, barrel = (b - a) / length, min(t.barrel, 0.85 * length)
             colour = self.colours.get(t.bodies[0], PALETTE[8])
-            out.append(("bar", self.seen([a + 0.5 * t.barrel * d, b]), colour, 3.0))
-            out.append(("bar", self.seen([a, a + t.barrel * d]), colour, 7.0))
+            out.append(("bar", self.seen([a + barrel * d, b]), colour, 3.0))
+            out.append(("bar", self.seen([a, a + barrel * d]), colour, 7.0))
         for line in self.scene.lines:
             out.append(("bar", self.seen([stage.spot(e) for e in line.ends]), PALETTE[8], 3.0))
         for g in self.scene.guides:

@@ -1,0 +1,282 @@
+"""The command line: every shipped model, files, JSON, exit codes, consoles that cannot print everything."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright import cli, models
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def run(*words: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
+    """The command in a process of its own, as a user starts it."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(environment or {})}
+    return subprocess.run([sys.executable, "-m", "linkwright", *words], env=env, capture_output=True, timeout=120)
+
+
+def exit_code(words: list[str]) -> int:
+    try:
+        return cli.main(words)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_every_model_turns_and_draws(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "p.png"
+    assert cli.main(["turn", name, "--steps", "24", "--picture", str(picture)]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"{name}: one ") and f"wrote {picture}" in out and not err
+    assert picture.stat().st_size > 5_000
+    assert "nan" not in out.lower()
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_every_model_has_info(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["info", name]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{name}: {models.about(name)}"
+    assert "freedom" in lines[1] and "driven at" in lines[1] and not lines[1].rstrip().endswith(";")
+    assert "not turned" not in lines[1]
+
+
+# ---------------------------------------------------------------- the wiper against a four-bar solved on paper
+
+
+def four_bar(angle: float, rate: float) -> dict[str, np.ndarray]:
+    """Closed form of the wiper: C is where two circles meet; velocities from the vector loop.
+
+    Drawn pins in metres: A (0, 0), B (0.15, 0.26), C (0.905, 0.75), D (1, 0), P (0.6, 0.76).
+    """
+    A, B0, C0, D, P0 = (np.array(x) for x in ((0, 0), (0.15, 0.26), (0.905, 0.75), (1.0, 0.0), (0.6, 0.76)))
+    r, rod, rocker = np.linalg.norm(B0), np.linalg.norm(C0 - B0), np.linalg.norm(C0 - D)
+    B = A + r * np.array([np.cos(angle), np.sin(angle)])
+    d = D - B
+    distance = np.linalg.norm(d)
+    along = (distance**2 + rod**2 - rocker**2) / (2 * distance)
+    height = np.sqrt(rod**2 - along**2)
+    n = np.array([-d[1], d[0]]) / distance
+    C = B + along * d / distance + height * n  # the drawn side: left of the way from B to D
+
+    def turned(v: np.ndarray) -> np.ndarray:
+        return np.array([-v[1], v[0]])
+
+    vB = rate * turned(B - A)
+    # vB + w2 (C-B)~ = w3 (C-D)~
+    w2, w3 = np.linalg.solve(np.column_stack([turned(C - B), -turned(C - D)]), -vB)
+    e0, e = (C0 - B0) / rod, (C - B) / rod
+    s = P0 - B0
+    P = B + (s @ e0) * e + (s @ turned(e0)) * turned(e)
+    return {"rocker": np.arctan2(*(C - D)[::-1]), "w2": w2, "w3": w3, "P": P, "vP": vB + w2 * turned(P - B), "C": C}
+
+
+def test_turn_of_the_wiper_against_the_closed_form(tmp_path: Path) -> None:
+    path = tmp_path / "wiper.csv"
+    assert cli.main(["turn", "wiper", "--steps", "24", "-o", str(path)]) == 0
+    with open(path, newline="", encoding="utf-8") as stream:
+        header, *rows = list(csv.reader(stream))
+    table = dict(zip(header, np.array(rows, dtype=float).T, strict=True))
+    rate = 45 * np.pi / 30
+    rpm = 30 / np.pi
+    assert len(rows) == 25
+    np.testing.assert_allclose(table["A [deg]"], np.degrees(np.arctan2(0.26, 0.15)) + 15 * np.arange(25), atol=1e-9)
+    for i, angle in enumerate(np.radians(table["A [deg]"])):
+        exact = four_bar(angle, rate)
+        # 1e-9: sixteen digits, minus what two intersections of circles lose; the file holds all digits
+        assert table["rocker.angle [deg]"][i] == pytest.approx(np.degrees(exact["rocker"]), abs=1e-9)
+        assert table["rocker.angle.v [rpm]"][i] == pytest.approx(exact["w3"] * rpm, abs=1e-9)
+        assert table["coupler.angle.v [rpm]"][i] == pytest.approx(exact["w2"] * rpm, abs=1e-9)
+        for k, axis in enumerate("xy"):
+            assert table[f"coupler.P.{axis} [mm]"][i] == pytest.approx(1e3 * exact["P"][k], abs=1e-9)
+            assert table[f"coupler.P.v{axis} [mm/s]"][i] == pytest.approx(1e3 * exact["vP"][k], abs=1e-8)
+
+
+def test_accelerations_of_the_wiper_against_differences_of_the_closed_form() -> None:
+    c = lw.load("wiper").turn(steps=24)
+    rate, h = 45 * np.pi / 30, 1e-5
+    for angle, acceleration, a_P in zip(c["A"], c["rocker.angle.a"], c["coupler.P.a"], strict=True):
+        before, after = (four_bar(angle + s * rate * h, rate) for s in (-1, 1))
+        # central differences of exact velocities: error h^2/6 of the third derivative (about 1e-7) and round-off/h (1e-10)
+        assert acceleration == pytest.approx((after["w3"] - before["w3"]) / (2 * h), abs=1e-5)
+        np.testing.assert_allclose(a_P, (after["vP"] - before["vP"]) / (2 * h), atol=1e-5)
+
+
+# ---------------------------------------------------------------- files and JSON
+
+
+def test_csv_columns_are_the_channels(tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    assert cli.main(["turn", "carpet-scraper", "--steps", "6", "-o", str(path)]) == 0
+    c = lw.load("carpet-scraper").turn(steps=6)
+    header = path.read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert header == [f"{n} [{c.unit(n)[0]}]" for n in c.main_channels()]
+    table = np.loadtxt(path, delimiter=",", skiprows=1)
+    np.testing.assert_allclose(table[:, header.index("tool.T.x [m]")], c["tool.T.x"], rtol=1e-12, atol=1e-15)
+
+
+def test_npz_holds_si(tmp_path: Path) -> None:
+    path = tmp_path / "c.npz"
+    assert cli.main(["turn", "wiper", "--steps", "6", "-o", str(path)]) == 0
+    with np.load(path) as data:
+        np.testing.assert_allclose(data["A.v"], 45 * np.pi / 30)
+
+
+def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert cli.main(["turn", "wiper", "--steps", "8", "--json", "-o", str(tmp_path / "x.csv")]) == 0
+    out, err = capsys.readouterr()
+    data = json.loads(out)
+    assert set(data) == {"schema", "model", "drive", "full_turn", "notes", "steps", "channels"}
+    assert (data["schema"], data["model"], data["drive"], data["full_turn"], data["steps"]) == ("linkwright.turn/1", "wiper", "A", True, 8)
+    assert all(set(x) == {"unit", "values"} and len(x["values"]) == 9 for x in data["channels"].values())
+    assert data["channels"]["A.v"]["unit"] == "rad/s" and data["channels"]["A.v"]["values"][0] == pytest.approx(45 * np.pi / 30)
+    assert data["channels"]["coupler.P.x"]["values"][0] == pytest.approx(0.6)  # metres, as drawn
+    assert "wrote" in err
+
+
+def test_info_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["info", "carpet-scraper", "--json", "--internals", "--cuts", "J8,J9,J10"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["schema"] == "linkwright.info/1" and data["freedoms"] == 1 and data["drives"] == ["J1"] and data["bodies"] == 7
+    assert data["residual"] < 1e-12 and data["mass"] == pytest.approx(1.5 + 3 + 5 + 4.2 + 3 + 10.5 + 3)
+    assert data["topology"]["cuts"] == ["J8", "J9", "J10"]
+    assert sorted(len(s) for s in data["topology"]["subsystems"]) == [1, 2, 4]
+    rocker = next(r for r in data["swings"] if r["name"] == "rocker.angle")
+    assert set(rocker) == {"name", "low", "high", "at_low", "at_high"}
+
+
+def test_models_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["models", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["models"]
+    assert [x["name"] for x in listed] == models.names() and all(x["about"] for x in listed)
+
+
+def test_options_change_the_turn(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["turn", "four-bar", "--steps", "4", "--json", "--param", "L1=250mm", "--set", "A=90deg", "--speed", "30 rpm"]
+    assert cli.main(words) == 0
+    channels = json.loads(capsys.readouterr().out)["channels"]
+    assert channels["A"]["values"][0] == pytest.approx(np.pi / 2)
+    assert channels["A.v"]["values"][0] == pytest.approx(np.pi)
+    assert np.hypot(channels["crank.B.x"]["values"][0], channels["crank.B.y"]["values"][0]) == pytest.approx(0.25)
+
+
+def test_a_swing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["turn", "four-bar", "--param", "L1=0.8m", "--steps", "12"]) == 0
+    assert "note: drive 'A' cannot turn fully" in capsys.readouterr().out
+
+
+def test_no_overwriting_without_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = tmp_path / "kept.csv"
+    kept.write_text("precious")
+    fresh = tmp_path / "fresh.png"
+    words = ["turn", "wiper", "--steps", "6", "-o", str(kept), "--picture", str(fresh)]
+    assert cli.main(words) == 1
+    assert "--force" in capsys.readouterr().err
+    assert kept.read_text() == "precious" and not fresh.exists()  # checked before anything is written
+    assert cli.main([*words, "--force"]) == 0
+    assert kept.read_text().startswith("t [s],")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["fresh.png", "kept.csv"]
+
+
+def test_two_outputs_cannot_share_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "x.png")
+    assert cli.main(["turn", "wiper", "--plot", path, "--picture", path]) == 1
+    assert "same file name" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- usage, errors, consoles
+
+
+def test_welcome_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in models.names()) and out.count("\n  linkwright ") == 3
+    for words in (["--help"], ["info", "--help"], ["turn", "--help"], ["models", "--help"]):
+        assert exit_code(words) == 0
+        assert "example" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["wiper"], "linkwright info wiper"),
+        (["trun", "wiper"], "Did you mean 'turn'"),
+        (["turn"], "MODEL"),
+        (["turn", "wiper", "--steps", "0"], "from 2 to"),
+        (["turn", "wiper", "--steps", "many"], "from 2 to"),
+        (["turn", "wiper", "--param", "L1"], "NAME=VALUE"),
+        (["info", "wiper", "--frobnicate"], "frobnicate"),
+    ],
+)
+def test_wrong_usage_is_2(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(words) == 2
+    out, err = capsys.readouterr()
+    assert said in err and not out and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["info", "wipper"], "Did you mean 'wiper'"),
+        (["info", "missing.yaml"], "missing.yaml"),
+        (["turn", "wiper", "--drive", "Q"], "no joint 'Q'"),
+        (["turn", "wiper", "--speed", "45 mm"], "mm"),
+        (["turn", "wiper", "--param", "L9=1"], "L9"),
+        (["turn", "wiper", "--set", "Z=1"], "Z"),
+        (["turn", "wiper", "-o", "out.xls"], ".csv"),
+        (["turn", "wiper", "--picture", "nowhere/p.png"], "nowhere"),
+        (["info", "wiper", "--cuts", "Q"], "Q"),
+    ],
+)
+def test_what_cannot_be_done_is_1(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(words) == 1
+    out, err = capsys.readouterr()
+    assert said in err and err.startswith("error: ") and err.count("\n") == 1 and "Traceback" not in err and not out
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_bad_model_is_one_paragraph(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text("name: bad\nplane: xy\ndrawing: {A: [0, 0], B: [1, 0]}\nbodies:\n  ground: {pins: [A]}\n  crank: {pins: [A, B], mas: 1}\n")
+    done = run("info", str(path))
+    text = done.stderr.decode()
+    assert done.returncode == 1 and not done.stdout
+    assert "bad.yaml:6" in text and "'mas'" in text and "mass" in text and "Traceback" not in text and text.count("\n") == 1
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_poor_consoles(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        'name: kurbel\nabout: "Ω größer als π → ∞"\nplane: xy\ndrawing: {A: [0, 0], B: [1, 0]}\n'
+        "bodies:\n  ground: {pins: [A]}\n  crank: {pins: [A, B]}\ndrive: {A: 60 rpm}\n",
+        encoding="utf-8",
+    )
+    for words in (["info", str(path)], ["info", str(path), "--internals"], ["turn", str(path), "--steps", "6"], []):
+        done = run(*words, environment={"LC_ALL": "C", "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"})
+        assert done.returncode == 0, done.stderr
+        done.stdout.decode(encoding)
+    missing = run("info", "größer", environment={"LC_ALL": "C", "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"})
+    assert missing.returncode == 1 and b"Traceback" not in missing.stderr
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    process = subprocess.Popen([sys.executable, "-m", "linkwright", "models"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()  # the reader goes away before anything is printed
+    complaint = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0 and not complaint
