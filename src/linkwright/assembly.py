@@ -7,55 +7,19 @@ along the loops to a wanted position is the business of `continuation`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.closure import Closure, closure
-from linkwright.constraints import Constraint, of_loops
 from linkwright.errors import AssemblyError, SingularityError
-from linkwright.kinematics import Skeleton, displaced, joint_coordinates, joint_points, motion, pose_of, velocity_kinds
-from linkwright.linalg import Factored, factor
-from linkwright.metric import characteristic_length, scale
+from linkwright.kinematics import Skeleton, displaced, joint_coordinates, motion, pose_of
+from linkwright.linalg import factor
+from linkwright.loops import Loops
 
 CLOSED = 1e-13  # residual (dimensionless) that counts as closed: round-off of a few dozen products
 GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
 LONGEST_STEP = 0.3  # radians, or multiples of kappa: farthest a predictor may go before the corrector checks it
-
-
-@dataclass(frozen=True)
-class Loops:
-    """A skeleton with the constraints to satisfy and the scales that make them dimensionless."""
-
-    skel: Skeleton
-    constraints: tuple[Constraint, ...]
-    kappa: float
-    columns: np.ndarray  # v = columns * dimensionless v
-
-    @classmethod
-    def of(cls, skel: Skeleton) -> Loops:
-        kappa = characteristic_length(joint_points(skel))
-        return cls(skel, of_loops(skel), kappa, scale(velocity_kinds(skel), kappa))
-
-    def with_(self, extra: Sequence[Constraint]) -> Loops:
-        return replace(self, constraints=(*self.constraints, *extra))
-
-    @property
-    def row_scale(self) -> np.ndarray:
-        return scale([k for c in self.constraints for k in c.kinds], self.kappa)
-
-    def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
-        return closure(self.skel, motion(self.skel, q, v), v, t, constraints=self.constraints, near=near)
-
-    def dimensionless(self, c: Closure) -> tuple[np.ndarray, np.ndarray]:
-        """(phi, J) in kappa and radians."""
-        rows = self.row_scale
-        return c.phi / rows, c.J * self.columns / rows[:, None]
-
-    def factored(self, c: Closure, tolerance: float = 1e-9) -> Factored:
-        return factor(self.dimensionless(c)[1], tolerance)
 
 
 class Closed(NamedTuple):

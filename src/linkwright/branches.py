@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.assembly import GOOD_ENOUGH, Closed, Loops, close
+from linkwright.assembly import GOOD_ENOUGH, Closed, close
+from linkwright.loops import Loops
 from linkwright.kinematics import motion
 
 SAME = 1e-6  # positions (in kappa) closer than this are one configuration

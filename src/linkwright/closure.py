@@ -10,7 +10,9 @@ that were handed in. `blocks` gives the same J as its nonzero pieces J_ij, loop 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,15 +21,25 @@ from linkwright.kinematics import Motion, Skeleton
 from linkwright.scalars import common_type
 
 
-class Closure(NamedTuple):
-    """The stacked constraint equations at one motion."""
+@dataclass(frozen=True)
+class Closure:
+    """The stacked constraint equations at one motion; J is kept as its nonzero blocks and put together on demand."""
 
     phi: Any  # (nc,)
-    J: Any  # (nc, nv)
     k: Any  # (nc,)
     b: Any  # (nc,)
     rows: tuple[slice, ...]  # of each constraint
     parts: tuple[Rows, ...]  # what each constraint said
+    blocks: dict[tuple[int, int], Any]  # (constraint, subsystem) -> J_ij
+    columns: tuple[slice, ...]  # velocities of each subsystem
+
+    @cached_property
+    def J(self) -> Any:
+        """(nc, nv), dense."""
+        J = np.zeros((len(self.k), self.columns[-1].stop if self.columns else 0), dtype=common_type(self.k, *self.blocks.values()))
+        for (i, j), block in self.blocks.items():
+            J[self.rows[i], self.columns[j]] = block
+        return J
 
 
 def closure(
@@ -42,22 +54,26 @@ def closure(
     """Evaluate constraints (default: those of the tree's loops) at a motion."""
     constraints = of_loops(skel) if constraints is None else constraints
     parts = tuple(c.rows(skel, m, v, t, skel.start_coordinates if near is None else near) for c in constraints)
-    sizes = [len(p.k) for p in parts]
-    ends = np.cumsum([0, *sizes])
+    ends = np.cumsum([0, *(len(p.k) for p in parts)])
     rows = tuple(slice(int(a), int(b)) for a, b in zip(ends, ends[1:], strict=False))
-    J = np.zeros((int(ends[-1]), skel.tree.nv), dtype=common_type(v, *(G for p in parts for _, G in p.G)))
-    for part, r in zip(parts, rows, strict=True):
-        for node, G in part.G:
-            for i in skel.tree.support(node):
-                J[r, skel.tree.nodes[i].v] += G @ m.S[i]
-    return Closure(_stack([p.phi for p in parts]), J, _stack([p.k for p in parts]), _stack([p.b for p in parts]), rows, parts)
+    columns = tuple(s.v for s in skel.tree.subsystems)
+    blocks = {(i, j): block for i, part in enumerate(parts) for j, block in _blocks(skel, m, v, part).items()}
+    return Closure(_stack([p.phi for p in parts]), _stack([p.k for p in parts]), _stack([p.b for p in parts]), rows, parts, blocks, columns)
 
 
-def blocks(skel: Skeleton, c: Closure) -> dict[tuple[int, int], Any]:
-    """J_ij for every loop i and each subsystem j it touches."""
-    return {
-        (i, j): c.J[c.rows[i], skel.tree.subsystems[j].v] for i, loop in enumerate(skel.tree.loops) for j in loop.subsystems
-    }
+def _blocks(skel: Skeleton, m: Motion, v: Any, part: Rows) -> dict[int, Any]:
+    """J_ij of one constraint for every subsystem it touches: its G along the paths to ground."""
+    nodes, out = skel.tree.nodes, {}
+    for node, G in part.G:
+        if node < 0:
+            continue
+        j = nodes[node].subsystem
+        span = skel.tree.subsystems[j].v
+        if j not in out:
+            out[j] = np.zeros((len(part.k), span.stop - span.start), dtype=common_type(v, *(g for _, g in part.G)))
+        for i in skel.tree.support(node):
+            out[j][:, nodes[i].v.start - span.start : nodes[i].v.stop - span.start] += G @ m.S[i]
+    return out
 
 
 def loop_wrenches(skel: Skeleton, c: Closure, lam: Any) -> list[tuple[int, Any]]:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.assembly import GOOD_ENOUGH, Loops, close, references
+from linkwright.assembly import GOOD_ENOUGH, close, references
+from linkwright.loops import Loops
 from linkwright.kinematics import displaced
 from linkwright.linalg import factor
 from linkwright.passage import acceleration_rows, branch_velocity

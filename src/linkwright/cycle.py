@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.assembly import Loops
+from linkwright.loops import Loops
 from linkwright.continuation import Walker, walk
 from linkwright.continuation import start as walker
 from linkwright.constraints import Constraint, DrivenDistance, Driver

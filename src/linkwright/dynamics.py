@@ -25,18 +25,33 @@ def body_inertias(skel: Skeleton, m: Motion) -> list[np.ndarray]:
     return [spatial_inertia(X, mass, com, I) for X, mass, com, I in zip(m.X, skel.mass, skel.com, skel.inertia, strict=True)]
 
 
-def mass_matrix(skel: Skeleton, m: Motion) -> np.ndarray:
-    """Composite-rigid-body algorithm; block diagonal over subsystems  [RBDA ch. 6]."""
+def inertia_blocks(skel: Skeleton, m: Motion) -> list[np.ndarray]:
+    """I_j of every subsystem: composite-rigid-body algorithm  [RBDA ch. 6]."""
     nodes = skel.tree.nodes
     I_C = body_inertias(skel, m)
-    M = np.zeros((skel.tree.nv, skel.tree.nv), dtype=common_type(np.zeros(1), *I_C, *m.S))
-    for i in reversed(range(len(nodes))):
-        F = I_C[i] @ m.S[i]
-        for j in skel.tree.support(i):
-            M[nodes[j].v, nodes[i].v] = m.S[j].T @ F
-            M[nodes[i].v, nodes[j].v] = M[nodes[j].v, nodes[i].v].T
-        if nodes[i].parent >= 0:
-            I_C[nodes[i].parent] = I_C[nodes[i].parent] + I_C[i]
+    out = []
+    for sub in skel.tree.subsystems:
+        first, size = sub.v.start, sub.v.stop - sub.v.start
+        M = np.zeros((size, size), dtype=common_type(np.zeros(1), *(I_C[i] for i in sub.nodes), *(m.S[i] for i in sub.nodes)))
+        for i in reversed(sub.nodes):
+            F = I_C[i] @ m.S[i]
+            own = slice(nodes[i].v.start - first, nodes[i].v.stop - first)
+            for j in skel.tree.support(i):
+                above = slice(nodes[j].v.start - first, nodes[j].v.stop - first)
+                M[above, own] = m.S[j].T @ F
+                M[own, above] = M[above, own].T
+            if nodes[i].parent >= 0:
+                I_C[nodes[i].parent] = I_C[nodes[i].parent] + I_C[i]
+        out.append(M)
+    return out
+
+
+def mass_matrix(skel: Skeleton, m: Motion) -> np.ndarray:
+    """M of the whole tree; block diagonal over subsystems."""
+    blocks = inertia_blocks(skel, m)
+    M = np.zeros((skel.tree.nv, skel.tree.nv), dtype=common_type(np.zeros(1), *blocks))
+    for sub, block in zip(skel.tree.subsystems, blocks, strict=True):
+        M[sub.v, sub.v] = block
     return M
 
 

@@ -6,7 +6,7 @@ truncate a single vanishing row); callers scale first, see `metric`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,3 +68,61 @@ def pivoted_columns(A: np.ndarray, tolerance: float = RANK_TOLERANCE, first: tup
         B = B - np.outer(u, u @ B)
         B = B - np.outer(u, u @ B)  # twice is enough
     return chosen
+
+
+class Ldl(NamedTuple):
+    """A = L D L' of a symmetric positive semidefinite matrix, in the given order, over any scalar.
+
+    A pivot that vanishes against its own diagonal entry is a row implied by the rows before it: it is marked in
+    `zero` and leaves the elimination; solutions have a zero there.
+    """
+
+    L: np.ndarray
+    d: list[Any]
+    zero: tuple[int, ...]
+    smallest: float  # smallest pivot that counts, against its diagonal entry
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """x with A x = b; b may have several columns."""
+        x = b.copy()
+        n = len(self.d)
+        live = [i for i in range(n) if i not in self.zero]
+        for i in live:
+            for j in live[: live.index(i)]:
+                x[i] = x[i] - self.L[i, j] * x[j]
+        for i in live:
+            x[i] = x[i] / self.d[i]
+        for i in reversed(live):
+            for j in live[live.index(i) + 1 :]:
+                x[i] = x[i] - self.L[j, i] * x[j]
+        for i in self.zero:
+            x[i] = x[i] * 0.0
+        return x
+
+
+def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None) -> Ldl:
+    """Factor without pivoting; `diagonal` are the entries pivots are measured against (default: A's own)."""
+    n = len(A)
+    L, d = np.zeros_like(A), [0.0] * n
+    zero: list[int] = []
+    smallest = 1.0
+    for j in range(n):
+        scale = A[j, j] if diagonal is None else diagonal[j]
+        pivot = A[j, j]
+        for k in range(j):
+            if k not in zero:
+                pivot = pivot - L[j, k] * L[j, k] * d[k]
+        ratio = float(pivot) / float(scale) if float(scale) > 0.0 else 0.0
+        if ratio <= tolerance:
+            zero.append(j)
+            continue
+        smallest = min(smallest, ratio)
+        d[j] = pivot
+        L[j, j] = 1.0
+        for i in range(j + 1, n):
+            entry = A[i, j]
+            for k in range(j):
+                if k not in zero:
+                    entry = entry - L[i, k] * L[j, k] * d[k]
+            L[i, j] = entry / pivot
+    return Ldl(L, d, tuple(zero), smallest)

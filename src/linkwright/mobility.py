@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright import joints
-from linkwright.assembly import GOOD_ENOUGH, Loops, close
+from linkwright.assembly import GOOD_ENOUGH, close
+from linkwright.loops import Loops
 from linkwright.kinematics import body_jacobian, displaced, motion
 from linkwright.linalg import RANK_TOLERANCE, factor
 from linkwright.topology.tree import Loop

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.assembly import Loops
+from linkwright.loops import Loops
 from linkwright.closure import Closure
 from linkwright.kinematics import qdot
 from linkwright.linalg import RANK_TOLERANCE, Factored, factor
@@ -37,6 +37,8 @@ class Rows(NamedTuple):
     passages: int  # rows replaced
     redundant: int  # rows dropped
     replaced: np.ndarray  # (rows, passages): the left vectors u of the replaced rows
+    at: tuple[int, ...]  # where the replaced rows stand in A
+    Jdot: np.ndarray | None = None  # rate of the dimensionless J, where it was needed
 
     def solve(self) -> np.ndarray:
         return factor(self.A, RANK_TOLERANCE).solve(self.r)
@@ -78,16 +80,17 @@ def acceleration_rows(loops: Loops, c: Closure, q: Any, v: Any, t: float, near: 
     s[: len(f.s)] = f.s
     small = np.flatnonzero(s < SUSPECT)
     if len(small) == 0:
-        return Rows(J, -k, f.s, 0, 0, np.zeros((len(k), 0)))
+        return Rows(J, -k, f.s, 0, 0, np.zeros((len(k), 0)), ())
     lost, gone = _classify(loops, q, v, t, near, f, s, small)
     A, r = f.U.T @ J, -(f.U.T @ k)
+    rates = None
     if lost:
         rates = _rates(loops, q, v, t, near)
         third = rates.Jdot + _dk_dv(loops, q, v, t, near, rates, np.eye(J.shape[1]))
         for i in lost:
             A[i], r[i] = f.U[:, i] @ third, -(f.U[:, i] @ rates.kdot)
     keep = [i for i in range(len(s)) if i not in gone]
-    return Rows(A[keep], r[keep], f.s, len(lost), len(gone), f.U[:, list(lost)])
+    return Rows(A[keep], r[keep], f.s, len(lost), len(gone), f.U[:, list(lost)], tuple(keep.index(i) for i in lost), rates.Jdot if rates else None)
 
 
 def _classify(

@@ -13,14 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import continuation, cycle, dynamics, forces, joints
-from linkwright.assembly import GOOD_ENOUGH, Closed, Loops, close, open_error, references, solve_rates
+from linkwright.assembly import GOOD_ENOUGH, Closed, close, open_error, references, solve_rates
+from linkwright.loops import Loops
+from linkwright.acceleration import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
 from linkwright.branches import distinct_positions
 from linkwright.channels import Instant
-from linkwright.closure import Closure, blocks
+from linkwright.closure import Closure
 from linkwright.constraints import Constraint, Driver, PointTarget, PoseTarget
 from linkwright.constraints.target import rotation_vector_between
 from linkwright.description import Description, Joint
 from linkwright.errors import AssemblyError, ChannelError, UsageError, nearest
+from linkwright.forward import forward
 from linkwright.kinematics import Skeleton, displaced, locate, motion, node_motion, skeleton
 from linkwright.laws import LinearLaw
 from linkwright.mobility import Mobility, mobility
@@ -29,6 +32,7 @@ from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory
 from linkwright.spatial import Pose, quaternion_rotation
 from linkwright.state import State
+from linkwright.terms import Terms, terms
 from linkwright.topology import Tree, build_tree
 
 
@@ -149,7 +153,7 @@ class System:
 
     def J_blocks(self, st: State) -> dict[tuple[int, int], np.ndarray]:
         """Nonzero blocks J_ij: loop i against subsystem j."""
-        return blocks(self.skel, self.closure(st))
+        return self.closure(st).blocks
 
     def M(self, st: State) -> np.ndarray:
         self._need_masses()
@@ -182,6 +186,83 @@ class System:
     def point(self, st: State, name: str) -> np.ndarray:
         """World position of a named point, `"coupler.P"`."""
         return locate(self.skel, self.motion(st), self._point_ref(name)).position
+
+    # ---------------------------------------------------------------- forward dynamics
+
+    def terms(self, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
+        """M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
+        self._need_masses()
+        pushes = [*self.applied(st), *self._wrenches(st, wrench or {}), *more]
+        return terms(self.loops, st.q, st.v, st.t, st.near, pushes)
+
+    def forward(
+        self,
+        st: State,
+        tau: Mapping[str, Any] | Any = None,
+        wrench: Mapping[str, Any] | None = None,
+        *,
+        formulation: Any = "auto",
+        limit: str = "smooth",
+        branch: Mapping[str, Any] | None = None,
+    ) -> Acceleration:
+        """Accelerations and multipliers for efforts `tau` (by joint name, cut or not, or an array in the order of
+        names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
+        effort, pushes = self._efforts(st, tau)
+        direction = None if branch is None else self.assemble(v=branch, guess=st).v
+        out = forward(self.terms(st, wrench, pushes), effort, formulation, limit=limit, branch=direction)
+        return Acceleration(out.a, out, self.names.v, self._reader(st, out.a))
+
+    def crosscheck(self, st: State, tau: Mapping[str, Any] | Any = None) -> Crosscheck:
+        """Every formulation on one state: disagreement, residual, conditioning, time. Prints as a table."""
+        effort, pushes = self._efforts(st, tau)
+        return crosscheck(self.terms(st, None, pushes), effort)
+
+    def gicm(self, st: State) -> GicmView:
+        """The generalised inertia constraint matrix in blocks, with its interpretation."""
+        return gicm_view(self.terms(st))
+
+    def _reader(self, st: State, a: np.ndarray) -> Any:
+        instant = self.instant(st, a)
+
+        def read(name: str) -> Any:
+            known = st.channels
+            return known[f"{name}.a" if f"{name}.a" in known else name].read(instant)
+
+        return read
+
+    def _efforts(self, st: State, tau: Any) -> tuple[np.ndarray, list[tuple[int, Any]]]:
+        """Efforts as an array over the tree joints, and as wrenches for those in cut joints."""
+        effort = np.zeros(self.tree.nv)
+        if tau is None:
+            return effort, []
+        if not isinstance(tau, Mapping):
+            array = np.asarray(tau, dtype=float)
+            if array.shape != effort.shape or not np.isfinite(array).all():
+                raise UsageError(f"tau needs {self.tree.nv} finite entries: {', '.join(self.names.v)}; or a dict by joint name.")
+            return array, []
+        moment = forces.Moment(self.skel, self.motion(st), st.t, st.near)
+        pushes: list[tuple[int, Any]] = []
+        for name, value in tau.items():
+            joint, i, kind = self.coordinate(name)
+            x = quantity(value, KINDS["torque" if kind == "angle" else "force"])
+            if joint.name in self.tree.node_of_joint:
+                effort[self.tree.nodes[self.tree.node_of_joint[joint.name]].v.start + i] += x
+            else:
+                pushes += forces.joint_effort(moment, joint, x, i)
+        return effort, pushes
+
+    def _wrenches(self, st: State, wrench: Mapping[str, Any]) -> list[tuple[int, Any]]:
+        """Given wrenches at body origins, moved to the subsystems' origins."""
+        m = self.motion(st)
+        out = []
+        for body, value in wrench.items():
+            node = self.skel.node(body)
+            w = np.asarray(value, dtype=float)
+            if w.shape != (6,) or not np.isfinite(w).all():
+                raise UsageError(f"the wrench on '{body}' needs six finite numbers, [moment; force] at the body's origin in world axes.")
+            if node >= 0:
+                out.append((node, np.concatenate([w[:3] + np.cross(m.X[node].p, w[3:]), w[3:]])))
+        return out
 
     @cached_property
     def mobility(self) -> Mobility:

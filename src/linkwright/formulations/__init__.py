@@ -1,0 +1,38 @@
+"""Forward dynamics by five interchangeable formulations: accelerations and loop multipliers from one set of terms.
+
+    kkt         one saddle-point system for everything                         [Koul2013 (9)]
+    slm         system-level multipliers, then accelerations                   [Koul2013 (10)-(12)]
+    sslm        subsystem-level multipliers: block by block, loop by loop      [Koul2013 (15)-(24)]
+    nullspace   multipliers eliminated by a null-space matrix                  [Hoang2023 (18)-(23)]
+    projection  projection operator, three constraint inertia matrices         [Aghili2005 (19)-(32)]
+
+A formulation is a frozen object called with (terms, tau); it gives raw accelerations and multipliers. What they share
+(rank, redundant rows, singular passages, the choice of least reactions) is written once in `forward`. `auto` is sslm with
+its pivots watched. Adding one: a file and a line in `FORMULATIONS`; the registry-wide tests check it at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkwright.errors import UsageError, nearest
+from linkwright.formulations.base import Formulation, Raw, constraint_force
+from linkwright.formulations.kkt import Kkt
+from linkwright.formulations.nullspace import Nullspace
+from linkwright.formulations.projection import Projection
+from linkwright.formulations.slm import Slm
+from linkwright.formulations.sslm import Sslm
+
+FORMULATIONS: dict[str, Any] = {"kkt": Kkt, "slm": Slm, "sslm": Sslm, "nullspace": Nullspace, "projection": Projection}
+
+
+def create(formulation: str | Formulation) -> Formulation:
+    """A formulation by name, or the object itself."""
+    if not isinstance(formulation, str):
+        return formulation
+    if formulation not in FORMULATIONS:
+        raise UsageError(f"there is no formulation '{formulation}'. {nearest(formulation, ['auto', *FORMULATIONS], 'Formulations')}")
+    return FORMULATIONS[formulation]()
+
+
+__all__ = ["FORMULATIONS", "Formulation", "Raw", "constraint_force", "create"]

@@ -1,0 +1,32 @@
+"""What a formulation takes and gives."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from linkwright.terms import Terms
+
+
+class Raw(NamedTuple):
+    """Accelerations and multipliers as a formulation found them; `dropped` rows were implied by others."""
+
+    a: Any
+    lam: Any
+    dropped: tuple[int, ...] = ()
+    smallest_pivot: float = 1.0  # of its elimination, relative: a small one asks for the rank-revealing path
+
+
+class Formulation(Protocol):
+    """(terms, tau) -> Raw. Class attributes say what it can do."""
+
+    needs_inertia: bool  # every subsystem's inertia must be positive definite
+    handles_redundant: bool  # implied rows need not be removed first
+
+    def __call__(self, terms: Terms, tau: Any) -> Raw: ...
+
+
+def constraint_force(terms: Terms, a: Any, tau: Any) -> np.ndarray:
+    """F = J' lam = M a + h - tau: unique even where lam is not."""
+    return terms.M @ a + terms.h - tau

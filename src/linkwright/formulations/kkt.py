@@ -1,0 +1,35 @@
+"""The system approach: one saddle-point system for accelerations and multipliers  [Koul2013 (9)].
+
+    [ M  J' ] [   a  ]   [ tau - h ]
+    [ J  0  ] [ -lam ] = [   -k    ]
+
+(The paper reads the lower unknown as lambda; it is -lambda.) Needs independent rows; M itself may be singular
+as long as it is positive on the motions the constraints allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.formulations.base import Raw
+from linkwright.scalars import common_type, solve
+from linkwright.terms import Terms
+
+
+@dataclass(frozen=True)
+class Kkt:
+    needs_inertia = False
+    handles_redundant = False
+
+    def __call__(self, terms: Terms, tau: Any) -> Raw:
+        n, m = terms.nv, terms.nc
+        scale = terms.row_scale  # rows and multipliers in comparable units: better pivots
+        A = np.zeros((n + m, n + m), dtype=common_type(terms.M, terms.J, np.asarray(tau)))
+        A[:n, :n] = terms.M
+        A[:n, n:] = terms.J.T / scale
+        A[n:, :n] = terms.J / scale[:, None]
+        z = solve(A, np.concatenate([tau - terms.h, -terms.k / scale]))
+        return Raw(z[:n], -z[n:] / scale)

@@ -1,0 +1,234 @@
+"""Forward dynamics at one state, whatever its rank: the shared rules around the formulations.
+
+A regular state goes straight to the chosen formulation. Otherwise the rows are sorted by `passage`: a row lost in a
+singular passage is replaced by its once more differentiated form, a redundant one is dropped, the rest is kept. With a
+passage the limit equations below are solved, the same for every formulation; with redundant rows only, the formulation
+works on an independent set (or copes by itself) and the multipliers of least reactions are chosen afterwards.
+
+The limit equations, with J = U s V' and rows A a = r after replacement (V_r: right vectors of kept and replaced rows):
+
+    M a + h - tau = V_r nu          the constraint force, finite where lam = U (nu / s) has a pole
+    A a = r
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import ModelError, SingularityError, UsageError
+from linkwright.formulations import FORMULATIONS, Formulation, constraint_force, create
+from linkwright.formulations.sslm import Sslm
+from linkwright.linalg import RANK_TOLERANCE, factor, pivoted_columns
+from linkwright.mobility import mobility
+from linkwright.passage import SUSPECT, acceleration_rows
+from linkwright.reactions import least_reactions
+from linkwright.terms import Terms
+
+PIVOT_WATCH = 1e-5  # a relative pivot below this (a singular value of about 3e-3) asks for the rank-revealing path
+LOST = 1e-8  # a singular value below this no longer tells the direction of its row: half of the digits
+NO_INERTIA = 1e-11  # share of the largest inertia below which a freedom has none
+
+
+@dataclass(frozen=True)
+class Forward:
+    """Accelerations and multipliers with what is known about them."""
+
+    a: np.ndarray
+    lam: np.ndarray
+    rank: int
+    redundant: int  # rows implied by others
+    passages: int  # rows lost in a singular passage and replaced by their limit
+    unique: np.ndarray  # which multipliers are determined
+    locked: tuple[str, ...]  # coordinates without inertia, held at zero acceleration
+    formulation: str
+    force: np.ndarray  # F = J' lam in the tree's coordinates; defined also where lam is not
+    terms: Terms = field(repr=False)
+
+    @cached_property
+    def singular_values(self) -> np.ndarray:
+        """Of the dimensionless J, largest first."""
+        return factor(self.terms.dimensionless_J()).s
+
+
+
+def forward(terms: Terms, tau: np.ndarray, formulation: str | Formulation = "auto", *, limit: str = "smooth", branch: Any = None) -> Forward:
+    """Accelerations and multipliers for applied efforts tau.
+
+    `limit="drop"` (projection and nullspace) is the papers' behaviour: a lost row is simply left out. `branch`
+    names a velocity direction where the state is at rest in a singular position and nothing else decides.
+    """
+    name = formulation if isinstance(formulation, str) else type(formulation).__name__.lower()
+    if limit not in ("smooth", "drop"):
+        raise UsageError(f"limit is 'smooth' or 'drop', not '{limit}'.")
+    if limit == "drop" and name not in ("projection", "nullspace"):
+        raise UsageError(f"limit='drop' belongs to projection and nullspace; '{name}' would divide by zero where a row is lost.")
+    if name == "auto":
+        quick = _watched(terms, tau)
+        if quick is not None:
+            return quick
+    chosen: Formulation = create("sslm" if name == "auto" else formulation)
+    J = terms.dimensionless_J()
+    f = factor(J)
+    if limit == "drop" or f.rank == terms.nc and (len(f.s) == 0 or f.s[-1] > SUSPECT):
+        return _regular(terms, tau, chosen, name, f.rank, [])
+    return _deficient(terms, tau, chosen, name, f, branch)
+
+
+def _watched(terms: Terms, tau: np.ndarray) -> Forward | None:
+    """sslm as long as its pivots are healthy; None hands over to the rank-revealing path."""
+    if _massless(terms):
+        return None
+    weakest = min((float(np.min(np.sum(n, axis=0))) for n in _row_norms(terms)), default=1.0)
+    raw = Sslm()(terms, tau)
+    if raw.dropped or raw.smallest_pivot * min(1.0, weakest) < PIVOT_WATCH:
+        return None
+    unique = np.ones(terms.nc, dtype=bool)
+    return Forward(raw.a, raw.lam, terms.nc, 0, 0, unique, (), "sslm", constraint_force(terms, raw.a, tau), terms)
+
+
+def _row_norms(terms: Terms) -> list[np.ndarray]:
+    """Squared norms of the dimensionless rows, by loop: one line for every subsystem touched.
+
+    Pivots are measured against their own diagonal and cannot see a row that vanishes as a whole.
+    """
+    out = []
+    for i, rows in enumerate(terms.rows):
+        parts = [np.sum((terms.blocks[i, j] * terms.columns[terms.spans[j]] / terms.row_scale[rows, None]) ** 2, axis=1) for j in terms.touched[i]]
+        if rows.stop > rows.start:
+            out.append(np.array(parts) if parts else np.zeros((1, rows.stop - rows.start)))
+    return out
+
+
+def _massless(terms: Terms) -> bool:
+    """Whether some subsystem's inertia is not positive definite, measured against its own diagonal."""
+    for I in terms.I:
+        d = np.sqrt(np.maximum(np.diag(I), 0.0))
+        if len(d) and (d.min() <= 1e-9 * d.max() or np.linalg.eigvalsh(I / np.outer(d, d))[0] < NO_INERTIA):
+            return True
+    return False
+
+
+def _regular(terms: Terms, tau: np.ndarray, chosen: Formulation, name: str, rank: int, implied: list[int]) -> Forward:
+    """The chosen formulation on independent rows; one that inverts subsystem inertias gives way to kkt where it cannot."""
+    if chosen.needs_inertia and _massless(terms):
+        chosen, name = FORMULATIONS["kkt"](), f"{name} (kkt: a subsystem has no inertia)"
+    keep = [i for i in range(terms.nc) if i not in implied]
+    raw = chosen(terms.select(keep) if implied else terms, tau)
+    lam = np.zeros(terms.nc)
+    lam[keep] = raw.lam
+    unique = np.ones(terms.nc, dtype=bool)
+    return Forward(raw.a, lam, rank, terms.nc - rank, 0, unique, (), name, constraint_force(terms, raw.a, tau), terms)
+
+
+def _deficient(terms: Terms, tau: np.ndarray, chosen: Formulation, name: str, f: Any, branch: Any) -> Forward:
+    """Sort the weak rows and solve: limit equations in a passage, independent rows otherwise."""
+    place = terms.place
+    if place is None:
+        implied = _implied_rows(terms, f.rank)
+        return _regular(terms, tau, chosen, name, f.rank, implied)
+    at_rest = float(np.linalg.norm(place.v / terms.columns)) < 1e-9
+    v = place.v if branch is None or not at_rest else np.asarray(branch, dtype=float)
+    rows = acceleration_rows(place.loops, place.closure, place.q, v, place.t, place.near)
+    if at_rest and branch is not None:
+        rows.r[list(rows.at)] = 0.0  # from rest the acceleration itself must point along the branch
+    elif at_rest and f.rank < terms.nc and f.rank < mobility(place.loops, place.q, dict(place.near)).rank:
+        raise SingularityError(
+            "at rest in a singular position: the next motion is not decided, because two branches meet here. "
+            "Give it a velocity along the wanted branch, or name one with branch={joint: speed}.",
+            singular_values=tuple(f.s),
+        )
+    if rows.passages:
+        return _limit(terms, tau, name, f, rows)
+    if _reduced_inertia_is_singular(terms, f):
+        return _limit(terms, tau, name, f, rows)
+    out = _regular(terms, tau, chosen, name, f.rank, _implied_rows(terms, f.rank))
+    return _least(out, f.left_null)
+
+
+def _implied_rows(terms: Terms, rank: int) -> list[int]:
+    chosen = pivoted_columns(terms.dimensionless_J().T)
+    return [i for i in range(terms.nc) if i not in chosen[:rank]]
+
+
+def _reduced_inertia_is_singular(terms: Terms, f: Any) -> bool:
+    N = f.null
+    if N.shape[1] == 0:
+        return False
+    M = terms.M * terms.columns * terms.columns[:, None]
+    return bool(np.linalg.eigvalsh(N.T @ M @ N)[0] < NO_INERTIA * max(np.linalg.norm(M, 2), 1e-300))
+
+
+def _limit(terms: Terms, tau: np.ndarray, name: str, f: Any, rows: Any) -> Forward:
+    """The limit equations, in dimensionless form, by the null space of the forces."""
+    c = terms.columns
+    M, load = terms.M * c * c[:, None], (tau - terms.h) * c
+    carried = factor(_force_directions(terms, f, rows), 1e-10)
+    N_f = carried.null
+    A = factor(rows.A, 1e-10)
+    a_p, N = A.solve(rows.r), A.null
+    y, locked = _moving_part(terms, N_f.T @ M @ N, N_f.T @ (load - M @ a_p), N)
+    a = (a_p + N @ y) * c
+    push = f.Vt[: f.rank] @ (M @ (a / c) - load)  # constraint force along the directions that still count
+    lam = (f.U[:, : f.rank] @ (push / f.s[: f.rank])) / terms.row_scale
+    unique = np.abs(rows.replaced).max(axis=1) < 1e-9 if rows.passages else np.ones(terms.nc, dtype=bool)
+    force = constraint_force(terms, a, tau)
+    out = Forward(a, lam, f.rank, rows.redundant, rows.passages, unique, locked, f"{name} (limit)", force, terms)
+    # a lost row carries force in the limit: it is no self-stress
+    implied = _without(f.left_null, rows.replaced) if rows.passages else f.left_null
+    return _least(out, implied)
+
+
+def _without(Z: np.ndarray, U: np.ndarray) -> np.ndarray:
+    """The part of span(Z) orthogonal to the columns of U (U's columns inside or outside of it)."""
+    if Z.shape[1] == 0:
+        return Z
+    return Z @ factor(U.T @ Z, 1e-6).null
+
+
+def _force_directions(terms: Terms, f: Any, rows: Any) -> np.ndarray:
+    """Rows span the directions in which the constraints can push: right vectors of J, and for a row lost below
+    round-off the direction u'Jdot that it has just before and after."""
+    place = terms.place
+    kept = f.Vt[: int(np.sum(f.s > LOST))]
+    if not rows.passages or place is None:
+        return kept
+    faint = [u for u in rows.replaced.T if np.linalg.norm(u @ terms.dimensionless_J()) <= LOST]
+    if not faint:
+        return kept
+    return np.concatenate([kept, np.array(faint) @ rows.Jdot])
+
+
+def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Solve the reduced motion; a freedom without inertia and without force is locked, a loaded one is an error."""
+    if len(right) == 0:
+        return right, ()
+    size = max(np.linalg.norm(terms.M * terms.columns * terms.columns[:, None], 2), 1e-300)
+    f = factor(K, NO_INERTIA * size)
+    if f.rank == len(right):
+        return f.solve(right), ()
+    loose = f.left_null.T @ right
+    idle = np.abs(N @ f.null).max(axis=1) > 1e-6
+    names = tuple(_coordinate_names(terms)[i] for i in np.flatnonzero(idle))
+    if np.abs(loose).max() > 1e-9 * max(1.0, np.abs(right).max()):
+        raise ModelError(f"a freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give the body at it a mass.")
+    return f.solve(right), names
+
+
+def _coordinate_names(terms: Terms) -> list[str]:
+    if terms.place is None:
+        return [f"q{i}" for i in range(terms.nv)]
+    return [n.joint.name for n in terms.place.loops.skel.tree.nodes for _ in range(n.v.stop - n.v.start)]
+
+
+def _least(out: Forward, left_null: np.ndarray) -> Forward:
+    """Replace the multipliers by those of least reactions; self-stresses are the left null vectors of J."""
+    place = out.terms.place
+    if place is None or left_null.shape[1] == 0:
+        return out
+    Z = left_null / out.terms.row_scale[:, None]
+    chosen = least_reactions(place, out.lam, out.a, Z)
+    return replace(out, lam=chosen.lam, unique=out.unique & chosen.unique)

@@ -1,0 +1,63 @@
+"""The loops of a mechanism in dimensionless form: constraints together with the scales of their rows and columns.
+
+Ranks, norms and Newton steps only make sense when metres and radians are comparable. `Loops` joins a skeleton
+and its constraints with the characteristic length, and is what assembly, formulations and simulation hold on to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.closure import Closure, closure
+from linkwright.constraints import Constraint, of_loops
+from linkwright.kinematics import Motion, Skeleton, joint_points, motion, velocity_kinds
+from linkwright.linalg import Factored, factor
+from linkwright.metric import characteristic_length, scale
+from linkwright.topology.order import elimination_order
+
+
+@dataclass(frozen=True)
+class Loops:
+    """A skeleton with the constraints to satisfy and the scales that make them dimensionless."""
+
+    skel: Skeleton
+    constraints: tuple[Constraint, ...]
+    kappa: float
+    columns: np.ndarray  # v = columns * dimensionless v
+
+    @classmethod
+    def of(cls, skel: Skeleton) -> Loops:
+        kappa = characteristic_length(joint_points(skel))
+        return cls(skel, of_loops(skel), kappa, scale(velocity_kinds(skel), kappa))
+
+    def with_(self, extra: Sequence[Constraint]) -> Loops:
+        return replace(self, constraints=(*self.constraints, *extra))
+
+    @cached_property
+    def row_scale(self) -> np.ndarray:
+        return scale([k for c in self.constraints for k in c.kinds], self.kappa)
+
+    @cached_property
+    def elimination_order(self) -> tuple[int, ...]:
+        """Loops in an order that keeps the elimination sparse; constraints added later (drivers) come last."""
+        fixed = tuple(elimination_order(self.skel.tree))
+        return (*fixed, *range(len(fixed), len(self.constraints)))
+
+    def closure(self, m: Motion, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
+        return closure(self.skel, m, v, t, constraints=self.constraints, near=near)
+
+    def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
+        return self.closure(motion(self.skel, q, v), v, t, near)
+
+    def dimensionless(self, c: Closure) -> tuple[np.ndarray, np.ndarray]:
+        """(phi, J) in kappa and radians."""
+        rows = self.row_scale
+        return c.phi / rows, c.J * self.columns / rows[:, None]
+
+    def factored(self, c: Closure, tolerance: float = 1e-9) -> Factored:
+        return factor(self.dimensionless(c)[1], tolerance)

@@ -1,0 +1,140 @@
+"""From multipliers to the wrench in every joint, and the choice among them where it is not unique.
+
+Tree joints carry what their bodies and everything beyond need; cut joints, rods, gears and couplings carry their
+multipliers. Where constraints are redundant, multipliers may change by any self-stress z with J' z = 0 without moving
+anything. The reported ones minimise the sum over *all* joints of |F|^2 + |M|^2/kappa^2, so they do not depend on which
+joints are cut; a multiplier is unique where no self-stress touches it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.closure import loop_wrenches
+from linkwright.description import Joint
+from linkwright.dynamics import joint_wrenches
+from linkwright.kinematics import joint_coordinates, node_motion, pose_of
+from linkwright.linalg import factor
+from linkwright.spatial import cross
+from linkwright.terms import Place
+
+UNIQUE = 1e-9  # share of the largest entry below which a self-stress does not touch a component
+
+
+class JointWrench(NamedTuple):
+    """What the joint does to its second body: moment and force at the joint point (M's origin), world axes."""
+
+    joint: str
+    moment: Any
+    force: Any
+    point: Any  # in the world
+
+
+def every_joint_wrench(place: Place, lam: Any, a: Any, *, inertial: bool = True) -> list[JointWrench]:
+    """Wrenches of all joints, cut or not, for multipliers lam; `inertial=False` leaves out everything but lam."""
+    skel, m = place.loops.skel, place.motion
+    pushes = loop_wrenches(skel, place.closure, lam)
+    if inertial:
+        F = joint_wrenches(skel, m, a, [*place.external, *pushes])
+    else:
+        F = _carried(place, pushes)
+    out = []
+    for i, n in enumerate(skel.tree.nodes):
+        if n.body in skel.tree.floating:
+            continue
+        on_second = -F[i] if n.reversed else F[i]
+        out.append(_at_joint(place, n.joint, on_second, i))
+    constraints = {c.name: k for k, c in enumerate(place.loops.constraints)}
+    for name in skel.tree.cuts:
+        joint = skel.tree.description.joint(name)
+        k = constraints[name]
+        second = skel.node(joint.second)
+        G = dict(place.closure.parts[k].G)[second]
+        out.append(_at_joint(place, joint, G.T @ lam[place.closure.rows[k]], second))
+    return out
+
+
+def _carried(place: Place, pushes: list[tuple[int, Any]]) -> list[Any]:
+    """Wrenches through the tree joints that balance given wrenches on the bodies, nothing else."""
+    nodes = place.loops.skel.tree.nodes
+    F = [np.zeros(6) for _ in nodes]
+    for node, w in pushes:
+        F[node] = F[node] - w
+    for i in reversed(range(len(F))):
+        if nodes[i].parent >= 0:
+            F[nodes[i].parent] = F[nodes[i].parent] + F[i]
+    return F
+
+
+def _at_joint(place: Place, joint: Joint, wrench: Any, origin_node: int) -> JointWrench:
+    """Move a wrench from a subsystem's origin to the joint point."""
+    skel = place.loops.skel
+    second = skel.node(joint.second)
+    X = node_motion(skel, place.motion, second)[0] @ pose_of(joint.frame_second)
+    point = X.p + skel.origin(second)
+    arm = point - skel.origin(origin_node)
+    return JointWrench(joint.name, wrench[:3] - cross(arm, wrench[3:]), wrench[3:], point)
+
+
+def constraint_part(place: Place, w: JointWrench) -> JointWrench:
+    """The wrench without its component along the joint's own freedoms (that part is effort, not reaction)."""
+    skel = place.loops.skel
+    joint = next(j for j in (*skel.tree.description.joints, *(n.joint for n in skel.tree.nodes)) if j.name == w.joint)
+    jt = joints.create(joint.type, joint.options)
+    if jt.nv == 0:
+        return w
+    first = skel.node(joint.first)
+    R = (node_motion(skel, place.motion, first)[0] @ pose_of(joint.frame_first)).R
+    q = _coordinates(place, joint)
+    S = jt.subspace(q)
+    at_M = np.concatenate([S[:3], S[3:] - cross_columns(jt.pose(q)[1], S[:3])])
+    local = np.concatenate([R.T @ w.moment, R.T @ w.force])
+    local = local - at_M @ np.linalg.solve(at_M.T @ at_M, at_M.T @ local)
+    return w._replace(moment=R @ local[:3], force=R @ local[3:])
+
+
+def cross_columns(p: Any, W: Any) -> np.ndarray:
+    """p x w for every column w."""
+    return np.array([cross(p, w) for w in W.T]).T if W.shape[1] else W
+
+
+def _coordinates(place: Place, joint: Joint) -> Any:
+    return joint_coordinates(place.loops.skel, place.motion, joint, place.near[joint.name])
+
+
+def stacked(place: Place, wrenches: list[JointWrench], lam: Any) -> np.ndarray:
+    """All reactions as one vector of comparable numbers: forces, moments / kappa, and multipliers of rods and gears."""
+    kappa = place.loops.kappa
+    parts = [np.concatenate([w.moment / kappa, w.force]) for w in wrenches]
+    cut = set(place.loops.skel.tree.cuts)
+    for c, rows in zip(place.loops.constraints, place.closure.rows, strict=True):
+        if c.name not in cut:
+            parts.append(lam[rows] / np.where(np.array(c.kinds) == "angle", kappa, 1.0))
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+class Chosen(NamedTuple):
+    """Multipliers of least reactions, and which of them are unique."""
+
+    lam: np.ndarray
+    unique: np.ndarray  # bool for every multiplier
+    self_stress: np.ndarray  # (nc, number): columns change nothing but reactions
+
+
+def least_reactions(place: Place, lam: np.ndarray, a: np.ndarray, self_stress: np.ndarray) -> Chosen:
+    """Among lam + Z y choose the one with the smallest reactions over all joints."""
+    Z = self_stress
+    if Z.shape[1] == 0:
+        return Chosen(lam, np.ones(len(lam), dtype=bool), Z)
+
+    def reactions(multipliers: np.ndarray, inertial: bool) -> np.ndarray:
+        wrenches = every_joint_wrench(place, multipliers, a, inertial=inertial)
+        return stacked(place, [constraint_part(place, w) for w in wrenches], multipliers)
+
+    R = np.array([reactions(z, False) for z in Z.T]).T
+    y = factor(R, 1e-10 * max(1.0, np.abs(R).max())).solve(-reactions(lam, True))
+    scaled = np.abs(Z / place.loops.row_scale[:, None])
+    return Chosen(lam + Z @ y, scaled.max(axis=1) < UNIQUE * max(1.0, scaled.max()), Z)
