@@ -17,7 +17,11 @@ SQUARE = {"A": [0, 0], "B": [2, 0], "C": [2, 1], "D": [0, 1]}
 
 def body(description, **more):
     """A planar model around one body `b` that hangs on ground at A."""
-    model = {"plane": "xy", "bodies": {"ground": {"points": ["A"]}, "b": description}, "joints": {"J": {"type": "revolute", "between": ["ground", "b"], "at": "A"}}}
+    model = {
+        "plane": "xy",
+        "bodies": {"ground": {"points": ["A"]}, "b": description},
+        "joints": {"J": {"type": "revolute", "between": ["ground", "b"], "at": "A"}},
+    }
     return read({"drawing": SQUARE, **model, **more})
 
 
@@ -26,7 +30,13 @@ def local(description, name):
 
 
 def test_a_drawn_frame_has_its_origin_at_the_first_pin_and_x_to_the_second():
-    d = body({"pins": ["A", "C"], "points": ["B"]}, joints={"J": {"type": "revolute", "between": ["ground", "b"], "at": "A"}, "K": {"type": "fixed", "between": ["ground", "b"], "at": "C"}})
+    d = body(
+        {"pins": ["A", "C"], "points": ["B"]},
+        joints={
+            "J": {"type": "revolute", "between": ["ground", "b"], "at": "A"},
+            "K": {"type": "fixed", "between": ["ground", "b"], "at": "C"},
+        },
+    )
     assert local(d, "A").tolist() == [0, 0, 0] and local(d, "C") == pytest.approx([math.sqrt(5), 0, 0])
     assert local(d, "B") == pytest.approx([4 / math.sqrt(5), -2 / math.sqrt(5), 0])
     start = d.body("b").start
@@ -67,7 +77,13 @@ def test_pins_on_one_line_make_a_rod_between_the_ends():
 
 
 def test_marked_points_do_not_make_a_plate():
-    b = body({"pins": ["A", "B"], "points": ["D"], "mass": 3}, joints={"J": {"type": "revolute", "between": ["ground", "b"], "at": "A"}, "K": {"type": "fixed", "between": ["ground", "b"], "at": "B"}}).body("b")
+    b = body(
+        {"pins": ["A", "B"], "points": ["D"], "mass": 3},
+        joints={
+            "J": {"type": "revolute", "between": ["ground", "b"], "at": "A"},
+            "K": {"type": "fixed", "between": ["ground", "b"], "at": "B"},
+        },
+    ).body("b")
     assert b.inertia[2][2] == pytest.approx(1.0)
 
 
@@ -134,10 +150,19 @@ def test_shapes_stay_expressions_of_the_parameters():
 # ---------------------------------------------------------------- meshes
 
 CUBE = [
-    [(0, 0, 0), (0, 1, 0), (1, 1, 0)], [(0, 0, 0), (1, 1, 0), (1, 0, 0)], [(0, 0, 1), (1, 0, 1), (1, 1, 1)], [(0, 0, 1), (1, 1, 1), (0, 1, 1)],
-    [(0, 0, 0), (1, 0, 0), (1, 0, 1)], [(0, 0, 0), (1, 0, 1), (0, 0, 1)], [(0, 1, 0), (0, 1, 1), (1, 1, 1)], [(0, 1, 0), (1, 1, 1), (1, 1, 0)],
-    [(0, 0, 0), (0, 0, 1), (0, 1, 1)], [(0, 0, 0), (0, 1, 1), (0, 1, 0)], [(1, 0, 0), (1, 1, 0), (1, 1, 1)], [(1, 0, 0), (1, 1, 1), (1, 0, 1)],
-]  # fmt: skip
+    [(0, 0, 0), (0, 1, 0), (1, 1, 0)],
+    [(0, 0, 0), (1, 1, 0), (1, 0, 0)],
+    [(0, 0, 1), (1, 0, 1), (1, 1, 1)],
+    [(0, 0, 1), (1, 1, 1), (0, 1, 1)],
+    [(0, 0, 0), (1, 0, 0), (1, 0, 1)],
+    [(0, 0, 0), (1, 0, 1), (0, 0, 1)],
+    [(0, 1, 0), (0, 1, 1), (1, 1, 1)],
+    [(0, 1, 0), (1, 1, 1), (1, 1, 0)],
+    [(0, 0, 0), (0, 0, 1), (0, 1, 1)],
+    [(0, 0, 0), (0, 1, 1), (0, 1, 0)],
+    [(1, 0, 0), (1, 1, 0), (1, 1, 1)],
+    [(1, 0, 0), (1, 1, 1), (1, 0, 1)],
+]
 
 
 def stl(path, triangles, binary=True):
@@ -146,14 +171,19 @@ def stl(path, triangles, binary=True):
         data += b"".join(struct.pack("<12fH", 0, 0, 0, *(c for v in t for c in v), 0) for t in triangles)
         path.write_bytes(data)
     else:
-        facets = "".join("facet normal 0 0 0\nouter loop\n" + "".join(f"vertex {x} {y} {z}\n" for x, y, z in t) + "endloop\nendfacet\n" for t in triangles)
+        facets = "".join(
+            "facet normal 0 0 0\nouter loop\n" + "".join(f"vertex {x} {y} {z}\n" for x, y, z in t) + "endloop\nendfacet\n"
+            for t in triangles
+        )
         path.write_text(f"solid s\n{facets}endsolid s\n")
 
 
 def meshed(tmp_path, **mesh):
     model = tmp_path / "m.yaml"
     extra = "".join(f", {k}: {v}" for k, v in mesh.items())
-    model.write_text(f"bodies:\n  ground: {{points: {{A: [0, 0, 0]}}}}\n  b: {{points: {{A: [0, 0, 0]}}, mesh: {{file: part.stl{extra}}}}}\n")
+    model.write_text(
+        f"bodies:\n  ground: {{points: {{A: [0, 0, 0]}}}}\n  b: {{points: {{A: [0, 0, 0]}}, mesh: {{file: part.stl{extra}}}}}\n"
+    )
     return read(model).body("b")
 
 
@@ -175,7 +205,9 @@ def test_a_tetrahedron_and_scaling_to_a_mass(tmp_path):
     assert np.array(t.inertia) == pytest.approx(np.full((3, 3), 1 / 80) + np.eye(3) * (3 / 40 - 1 / 80))
 
 
-@pytest.mark.parametrize(("triangles", "reason"), [(CUBE[:-1], "open edges"), ([[t[0], t[2], t[1]] for t in CUBE], "inside out"), ([], "no triangles")])
+@pytest.mark.parametrize(
+    ("triangles", "reason"), [(CUBE[:-1], "open edges"), ([[t[0], t[2], t[1]] for t in CUBE], "inside out"), ([], "no triangles")]
+)
 def test_bad_meshes(tmp_path, triangles, reason):
     stl(tmp_path / "part.stl", triangles)
     with pytest.raises(ModelError, match=reason):

@@ -22,14 +22,32 @@ def value(text, dimension, units=()):
 @pytest.mark.parametrize(
     ("text", "dimension", "expected"),
     [
-        ("45 rpm", u.ANGULAR_SPEED, 45 * 2 * math.pi / 60), ("0.04 kg m^2", u.INERTIA, 0.04), ("9.81 m/s^2", u.ACCELERATION, 9.81),
-        ("5 mm/rad", u.LENGTH, 0.005), ("5 mm/turn", u.LENGTH, 0.005 / (2 * math.pi)), ("30 deg", u.ANGLE, math.pi / 6), ("3 1/s", u.ANGULAR_SPEED, 3.0),
-        ("2 N*m", u.TORQUE, 2.0), ("1.5 kN", u.FORCE, 1500.0), ("6 bar", u.PRESSURE, 6e5), ("1 lbf", u.FORCE, 4.4482216152605), ("2 ft", u.LENGTH, 0.6096),
-        ("3 N mm/deg", u.TORSIONAL_STIFFNESS, 3e-3 * 180 / math.pi), ("12 V", u.VOLTAGE, 12.0), ("2 mH", u.INDUCTANCE, 2e-3), ("50 %", u.NONE, 0.5),
-        ("2*3 mm + 1 cm", u.LENGTH, 0.016), ("sqrt(9 mm^2)", u.LENGTH, 0.003), ("6 m/2", u.LENGTH, 3.0), ("10 N/2 mm", u.STIFFNESS, 5000.0),
-        ("7850 kg/m^3", u.DENSITY, 7850.0), ("1 kg m s^-2", u.FORCE, 1.0), ("1 Hz", u.ANGULAR_SPEED, 1.0), ("0", u.STIFFNESS, 0.0),
+        ("45 rpm", u.ANGULAR_SPEED, 45 * 2 * math.pi / 60),
+        ("0.04 kg m^2", u.INERTIA, 0.04),
+        ("9.81 m/s^2", u.ACCELERATION, 9.81),
+        ("5 mm/rad", u.LENGTH, 0.005),
+        ("5 mm/turn", u.LENGTH, 0.005 / (2 * math.pi)),
+        ("30 deg", u.ANGLE, math.pi / 6),
+        ("3 1/s", u.ANGULAR_SPEED, 3.0),
+        ("2 N*m", u.TORQUE, 2.0),
+        ("1.5 kN", u.FORCE, 1500.0),
+        ("6 bar", u.PRESSURE, 6e5),
+        ("1 lbf", u.FORCE, 4.4482216152605),
+        ("2 ft", u.LENGTH, 0.6096),
+        ("3 N mm/deg", u.TORSIONAL_STIFFNESS, 3e-3 * 180 / math.pi),
+        ("12 V", u.VOLTAGE, 12.0),
+        ("2 mH", u.INDUCTANCE, 2e-3),
+        ("50 %", u.NONE, 0.5),
+        ("2*3 mm + 1 cm", u.LENGTH, 0.016),
+        ("sqrt(9 mm^2)", u.LENGTH, 0.003),
+        ("6 m/2", u.LENGTH, 3.0),
+        ("10 N/2 mm", u.STIFFNESS, 5000.0),
+        ("7850 kg/m^3", u.DENSITY, 7850.0),
+        ("1 kg m s^-2", u.FORCE, 1.0),
+        ("1 Hz", u.ANGULAR_SPEED, 1.0),
+        ("0", u.STIFFNESS, 0.0),
     ],
-)  # fmt: skip
+)
 def test_a_number_with_a_unit(text, dimension, expected):
     assert quantity(text, dimension) == pytest.approx(expected, rel=1e-14)
     assert value(text, dimension, ["mm", "kg", "deg", "rpm"]) == pytest.approx(expected, rel=1e-14)
@@ -45,7 +63,9 @@ def test_a_bare_number_takes_the_unit_of_the_place():
     assert value("2", u.STIFFNESS, ["mm", "N/mm"]) == 2000.0
 
 
-@pytest.mark.parametrize("dimension", [u.INERTIA, u.STIFFNESS, u.TORQUE, u.FORCE, u.ACCELERATION, u.DAMPING, u.PRESSURE, u.DENSITY, u.SPEED])
+@pytest.mark.parametrize(
+    "dimension", [u.INERTIA, u.STIFFNESS, u.TORQUE, u.FORCE, u.ACCELERATION, u.DAMPING, u.PRESSURE, u.DENSITY, u.SPEED]
+)
 def test_a_bare_derived_quantity_in_a_mm_file_shows_its_readings(dimension):
     with pytest.raises(ModelError, match=r"could mean 0\.04 .* or 0\.04 .*Write the unit"):
         value("0.04", dimension, ["mm", "kg"])

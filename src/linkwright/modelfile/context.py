@@ -111,9 +111,12 @@ class Context:
                     raise node.error(
                         f"{what} is not a rotation: its columns must be unit vectors at right angles. Use rpy or quat instead."
                     )
-        if m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) + m[0][2] * (
-            m[1][0] * m[2][1] - m[1][1] * m[2][0]
-        ) < 0:
+        if (
+            m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
+            - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
+            + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
+            < 0
+        ):
             raise node.error(f"{what} is a left-handed frame. Exchange two columns or use rpy.")
         return matrix(rows)
 
@@ -126,8 +129,7 @@ class Context:
             raise node.error(f"the {kind} name '{name}' holds a dot, which separates body and point (crank.B). Use - or _ instead.")
         if len(name) > LONGEST_NAME or any(c.isspace() or not c.isprintable() for c in name):
             raise node.error(
-                f"the {kind} name '{name[:40]}' is not usable: names are printable, without spaces, and at most {LONGEST_NAME} "
-                "characters."
+                f"the {kind} name '{name[:40]}' is not usable: names are printable, without spaces, and at most {LONGEST_NAME} characters."
             )
         return name
 
@@ -242,4 +244,3 @@ def _names_in(node: Node, names: Container[str]) -> set[str]:
 def symbolic(values: Sequence[Any]) -> bool:
     """Some value is still an expression."""
     return any(isinstance(v, Expr) for v in values)
-

@@ -70,8 +70,7 @@ def _target(name: str, node: Node, channels: Channels) -> str:
     kinds = JOINTS[channels.joints[name].type].coordinate_kinds
     if len(kinds) != 1:
         raise node.error(
-            f"drive: joint '{name}' is {channels.joints[name].type} with {len(kinds)} coordinates; drive a hinge, a slider or a "
-            "cylinder."
+            f"drive: joint '{name}' is {channels.joints[name].type} with {len(kinds)} coordinates; drive a hinge, a slider or a cylinder."
         )
     return name
 
@@ -200,5 +199,3 @@ def read_cuts(node: Node | None, joints: Mapping[str, Joint]) -> tuple[str, ...]
             raise item.error(f"cuts: '{name}' is listed twice. Remove one.")
         names.append(name)
     return tuple(names)
-
-

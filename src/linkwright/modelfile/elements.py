@@ -60,7 +60,9 @@ class Elements:
         found = node.mapping(section) if node else {}
         return [(self.context.check_name(n, e, kind), e) for n, e in found.items()]
 
-    def value(self, keys: dict[str, Node], key: str, dimension: Dimension, what: str, default: Any = None, least: float | None = None) -> Any:
+    def value(
+        self, keys: dict[str, Node], key: str, dimension: Dimension, what: str, default: Any = None, least: float | None = None
+    ) -> Any:
         """keys[key] in SI; `least` is a bound it may not fall below."""
         if key not in keys:
             return default
@@ -120,8 +122,7 @@ class Elements:
             length = self.positive(keys, "length", LENGTH, what) if "length" in keys else self.distance(ends)
             if self.context.numeric(length) <= 0.0:
                 raise entry.error(
-                    f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide. Give `length:` or use a "
-                    "joint."
+                    f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide. Give `length:` or use a joint."
                 )
             rods.append(Rod(name, ends, length, entry.where))
         return tuple(rods)
@@ -179,8 +180,7 @@ class Elements:
             return [self.positive({"radius": n}, "radius", LENGTH, what) for n in nodes]
         if "teeth" not in keys or "module" not in keys or direct in keys:
             raise entry.error(
-                f"{what} needs its pitch {direct} (e.g. {'20 mm' if len(wheels) == 1 else '[20 mm, 60 mm]'}), or `teeth:` and "
-                "`module:`."
+                f"{what} needs its pitch {direct} (e.g. {'20 mm' if len(wheels) == 1 else '[20 mm, 60 mm]'}), or `teeth:` and `module:`."
             )
         module = self.positive(keys, "module", LENGTH, what)
         nodes = keys["teeth"].sequence(f"{what}: teeth", 2) if len(wheels) == 2 else [keys["teeth"]]
@@ -216,7 +216,9 @@ class Elements:
         length, stroke = (self.positive(keys, k, LENGTH, what) for k in ("length", "stroke"))
         if self.context.numeric(stroke) >= self.context.numeric(length):
             raise keys["stroke"].error(f"{what}: the stroke must be shorter than the extended length.")
-        return GasSpring(name, self.between(keys, entry, what), self.value(keys, "force", FORCE, what), length, stroke, progression, entry.where)
+        return GasSpring(
+            name, self.between(keys, entry, what), self.value(keys, "force", FORCE, what), length, stroke, progression, entry.where
+        )
 
     def dampers(self, node: Node | None) -> tuple[Damper, ...]:
         dampers = []

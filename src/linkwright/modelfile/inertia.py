@@ -64,7 +64,9 @@ def rod(mass: Any, a: Vec3, b: Vec3) -> MassProperties:
 def box_bar(mass: Any, a: Vec3, b: Vec3, width: Any, height: Any, across: Vec3, normal: Vec3) -> MassProperties:
     """A bar of rectangular section: `height` along `across`, `width` along `normal` (unit vectors)."""
     r = sub(b, a)
-    S = plus(outer(mass / 12.0, r, r), outer(mass * height * height / 12.0, across, across), outer(mass * width * width / 12.0, normal, normal))
+    S = plus(
+        outer(mass / 12.0, r, r), outer(mass * height * height / 12.0, across, across), outer(mass * width * width / 12.0, normal, normal)
+    )
     return MassProperties(mass, scale(0.5, add(a, b)), from_second_moments(S))
 
 

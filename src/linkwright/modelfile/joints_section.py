@@ -232,7 +232,13 @@ def _options(context: Context, kind: str, keys: dict[str, Node], node: Node, wha
 
 
 def _axes(
-    context: Context, shapes: dict[str, Shape], kind: str, bodies: tuple[str, str], points: tuple[str, str], keys: dict[str, Node], what: str
+    context: Context,
+    shapes: dict[str, Shape],
+    kind: str,
+    bodies: tuple[str, str],
+    points: tuple[str, str],
+    keys: dict[str, Node],
+    what: str,
 ) -> tuple[Mat3, Mat3]:
     """Rotations of F and M in their bodies."""
     main = MAIN_AXIS.get(kind, "z")
@@ -293,5 +299,3 @@ def joint_places(node: Node | None) -> set[str]:
         for item in (connect.items or ()) if connect else ():
             places.add((item.text or "").strip().partition(".")[2])
     return places
-
-

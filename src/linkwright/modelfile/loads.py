@@ -177,5 +177,3 @@ def _moment(context: Context, node: Node, channels: Channels, what: str) -> Any:
     if context.planar:
         raise node.error(f"{what} is a single number in a plane, about its normal, e.g. `moment: 5 N m`.")
     return vector([varying(context, item, TORQUE, channels, what) for item in items])
-
-

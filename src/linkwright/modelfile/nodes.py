@@ -98,8 +98,8 @@ def from_file(path: Path) -> Node:
                 Source(name, 1),
             )
         data = path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{name} cannot be read: {error.strerror or error}. Check the path.") from error
+    except (OSError, ValueError) as error:  # ValueError: a path the system cannot even spell
+        raise ModelError(f"{name!a} cannot be read: {getattr(error, 'strerror', None) or error}. Check the path.") from error
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -41,7 +41,7 @@ class Document:
     overrides: Mapping[str, Any]
 
 
-def read(source: str | Path | Mapping[str, Any], **overrides: Any) -> Description:
+def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Description:
     """The mechanism of a model file (path) or dict; `overrides` are parameters or gravity, cuts, start, space, name.
 
     Bare numbers in overrides are SI and radians (for a parameter that the file gives without a
@@ -57,12 +57,12 @@ def read(source: str | Path | Mapping[str, Any], **overrides: Any) -> Descriptio
     return _describe(document)
 
 
-def read_text(text: str, name: str = "model.yaml", **overrides: Any) -> Description:
-    """The mechanism of a YAML text; `name` stands in messages."""
-    return _describe(Document(from_text(text, name), Path(), Path(name).stem, overrides))
+def read_text(text: str, file: str = "model.yaml", /, **overrides: Any) -> Description:
+    """The mechanism of a YAML text; `file` stands in messages."""
+    return _describe(Document(from_text(text, file), Path(), Path(file).stem, overrides))
 
 
-def reread(description: Description, **overrides: Any) -> Description:
+def reread(description: Description, /, **overrides: Any) -> Description:
     """The same model with more overrides; also parameters that count (`repeat`) may change."""
     document = description.document
     if not isinstance(document, Document):

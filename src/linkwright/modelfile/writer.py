@@ -96,7 +96,9 @@ def save(description: Description, path: str | os.PathLike[str], *, force: bool 
         with target.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError as error:
-        raise UsageError(f"{target} exists and is left as it is. Choose another name, or pass force=True (--force) to replace it.") from error
+        raise UsageError(
+            f"{target} exists and is left as it is. Choose another name, or pass force=True (--force) to replace it."
+        ) from error
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror or error}. Check the folder.") from error
     return target
@@ -193,7 +195,11 @@ def _flow(value: Any) -> str:
     if isinstance(value, (int, float)):
         return repr(float(value) + 0.0)  # no negative zeros
     text = str(value)
-    return text if _PLAIN.match(text) and not text.endswith(" ") and ": " not in text and " #" not in text else json.dumps(text, ensure_ascii=False)
+    return (
+        text
+        if _PLAIN.match(text) and not text.endswith(" ") and ": " not in text and " #" not in text
+        else json.dumps(text, ensure_ascii=False)
+    )
 
 
 def _key(text: str) -> str:
