@@ -1,6 +1,6 @@
 """Two shipped mechanisms: what they are, one turn of each, pictures, curves, and a page with all of it.
 
-    python examples/01_wiper_and_scraper.py [folder]      writes into build/demo unless told otherwise
+python examples/01_wiper_and_scraper.py [folder]      writes into build/demo unless told otherwise
 """
 
 import sys

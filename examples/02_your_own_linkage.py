@@ -1,6 +1,6 @@
 """A linkage of your own, from a dict: draw the pins, name the bodies, say what drives it.
 
-    python examples/02_your_own_linkage.py [folder]
+python examples/02_your_own_linkage.py [folder]
 """
 
 import sys

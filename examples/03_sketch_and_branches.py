@@ -1,6 +1,6 @@
 """A rough sketch with exact lengths, and the other ways to assemble the same links.
 
-    python examples/03_sketch_and_branches.py
+python examples/03_sketch_and_branches.py
 """
 
 import numpy as np

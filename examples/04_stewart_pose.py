@@ -1,6 +1,6 @@
 """A Stewart platform: ask for a pose of the platform and read the lengths of its legs.
 
-    python examples/04_stewart_pose.py [folder]
+python examples/04_stewart_pose.py [folder]
 """
 
 import sys
@@ -18,7 +18,7 @@ here = s.pose(s.start, "platform")
 
 tilt = np.radians(8.0)
 R = np.array([[1, 0, 0], [0, np.cos(tilt), -np.sin(tilt)], [0, np.sin(tilt), np.cos(tilt)]])
-wanted = lw.Pose(R @ here.R, here.p + [0.05, 0.0, 0.04])
+wanted = lw.Pose(R @ here.R, here.p + np.array([0.05, 0.0, 0.04]))
 
 state = s.assemble(pose={"platform": wanted})
 reached = s.pose(state, "platform")

@@ -1,6 +1,6 @@
 """How far a mechanism goes: a four-bar whose crank cannot turn fully, its dead centres, and what happens beyond.
 
-    python examples/05_limits_and_dead_centres.py
+python examples/05_limits_and_dead_centres.py
 """
 
 import numpy as np

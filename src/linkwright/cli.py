@@ -126,9 +126,15 @@ def build_parser() -> Parser:
 
 def _model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a shipped model's name, or the path of a YAML file")
-    parser.add_argument("--param", metavar="NAME=VALUE", action="append", type=_assignment, default=[], help="change a parameter (L1=400mm)")
-    parser.add_argument("--set", metavar="JOINT=VALUE", action="append", type=_assignment, default=[], help="start position of a joint (A=30deg)")
-    parser.add_argument("--cuts", metavar="J1,J2", type=lambda s: [x for x in s.split(",") if x], help="joints to cut, instead of the program's choice")
+    parser.add_argument(
+        "--param", metavar="NAME=VALUE", action="append", type=_assignment, default=[], help="change a parameter (L1=400mm)"
+    )
+    parser.add_argument(
+        "--set", metavar="JOINT=VALUE", action="append", type=_assignment, default=[], help="start position of a joint (A=30deg)"
+    )
+    parser.add_argument(
+        "--cuts", metavar="J1,J2", type=lambda s: [x for x in s.split(",") if x], help="joints to cut, instead of the program's choice"
+    )
     parser.add_argument("--json", action="store_true", help="machine-readable output, SI units (docs/kinematics.md describes it)")
 
 
@@ -136,8 +142,9 @@ def _info_options(commands: Any) -> None:
     parser = commands.add_parser(
         "info",
         help="freedoms, reach, swing and transmission of a mechanism",
-        description="What a mechanism is: freedoms and what drives them, full turn or reach, swing of the links, transmission angles, mass.",
-        epilog="examples:\n  linkwright info wiper\n  linkwright info scissor-lift --param N=5\n  linkwright info carpet-scraper --internals\n"
+        description="What a mechanism is: freedoms and drives, full turn or reach, swing of the links, transmission angles, mass.",
+        epilog="examples:\n  linkwright info wiper\n  linkwright info scissor-lift --param N=5\n"
+        "  linkwright info carpet-scraper --internals\n"
         "  linkwright info carpet-scraper --internals --cuts J8,J9,J10\n  linkwright info my-linkage.yaml --json",
     )
     _model_options(parser)
@@ -154,7 +161,9 @@ def _turn_options(commands: Any) -> None:
         "  linkwright turn five-bar --drive A --json",
     )
     _model_options(parser)
-    parser.add_argument("--drive", metavar="JOINT", help="turn this joint or cylinder (default: the model's drive); other drives hold still")
+    parser.add_argument(
+        "--drive", metavar="JOINT", help="turn this joint or cylinder (default: the model's drive); other drives hold still"
+    )
     parser.add_argument("--steps", metavar="N", type=_steps, default=360, help="equal steps of the cycle (default 360)")
     parser.add_argument("--speed", metavar="SPEED", help="speed of the drive, with unit ('30 rpm', '0.1 m/s')")
     parser.add_argument("-o", "--output", metavar="FILE", help="write all channels: .csv (the file's units) or .npz (SI)")
@@ -224,7 +233,10 @@ def _topology(m: Any) -> dict[str, Any]:
         "mobility": t.mobility,
         "cuts": list(t.cuts),
         "subsystems": [list(s.bodies) for s in t.subsystems],
-        "loops": [{"name": x.name, "kind": x.kind, "rows": list(x.labels), "joints": list(x.joints), "subsystems": list(x.subsystems)} for x in t.loops],
+        "loops": [
+            {"name": x.name, "kind": x.kind, "rows": list(x.labels), "joints": list(x.joints), "subsystems": list(x.subsystems)}
+            for x in t.loops
+        ],
     }
 
 
@@ -232,7 +244,12 @@ def run_turn(options: argparse.Namespace) -> None:
     from linkwright.views import files
     from linkwright.views.animation import ANIMATIONS
 
-    wanted = ((options.output, (".csv", ".npz")), (options.plot, files.PICTURES), (options.picture, files.PICTURES), (options.animation, ANIMATIONS))
+    wanted = (
+        (options.output, (".csv", ".npz")),
+        (options.plot, files.PICTURES),
+        (options.picture, files.PICTURES),
+        (options.animation, ANIMATIONS),
+    )
     named = [os.path.abspath(path) for path, _ in wanted if path]
     if len(set(named)) < len(named):
         raise UsageError("two outputs have the same file name; give each its own.")

@@ -111,4 +111,6 @@ def _write_mp4(images: Iterator[Any], path: Path, fps: int) -> None:
     data = b"".join(im.crop((0, 0, *size)).tobytes() for im in (first, *images))
     done = subprocess.run(command, input=data, capture_output=True, check=False)
     if done.returncode:
-        raise LinkwrightError(f"ffmpeg could not write '{path.name}': {done.stderr.decode(errors='replace').strip()[-200:]}. Write a .gif instead.")
+        raise LinkwrightError(
+            f"ffmpeg could not write '{path.name}': {done.stderr.decode(errors='replace').strip()[-200:]}. Write a .gif instead."
+        )

@@ -18,9 +18,11 @@ KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
 STYLE = """
 :root { color-scheme: light dark; --ink: #22303c; --paper: #fff; --faint: #8593a0; --line: #dde3e8; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e3e9ee; --paper: #12181f; --line: #2b3742; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.7rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1.2rem; }
-pre { background: color-mix(in srgb, var(--ink) 5%, var(--paper)); padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; border-radius: .4rem; }
+pre { background: color-mix(in srgb, var(--ink) 5%, var(--paper)); border-radius: .4rem; }
+pre { padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; }
 figure { display: inline-block; margin: .5rem 1rem .5rem 0; vertical-align: top; }
 img { max-width: 100%; height: auto; background: #fff; border-radius: .4rem; } figcaption { color: var(--faint); font-size: .85rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .85rem; }
@@ -58,7 +60,9 @@ class Page:
             raise LinkwrightError(f"cannot show '{path}': it must be an existing file ending in {', '.join(KINDS)}.")
         data = base64.b64encode(path.read_bytes()).decode("ascii")
         alt = html.escape(caption or path.stem, quote=True)
-        return self._add(f'<figure><img alt="{alt}" src="data:{files_kind};base64,{data}"><figcaption>{html.escape(caption)}</figcaption></figure>')
+        return self._add(
+            f'<figure><img alt="{alt}" src="data:{files_kind};base64,{data}"><figcaption>{html.escape(caption)}</figcaption></figure>'
+        )
 
     def _add(self, part: str) -> Page:
         self.parts.append(part)
@@ -66,7 +70,8 @@ class Page:
 
     def __str__(self) -> str:
         title = html.escape(self.title)
-        head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title><style>{STYLE}</style>'
+        meta = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        head = f"{meta}<title>{title}</title><style>{STYLE}</style>"
         body = "\n".join(self.parts)
         return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body><h1>{title}</h1>\n{body}\n</body></html>\n'
 

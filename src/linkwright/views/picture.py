@@ -1,7 +1,7 @@
 """A still picture of a mechanism, planar or spatial, at its start or at any state.
 
-    draw(m, "wiper.png")                     the start position, marked points traced over a turn
-    draw(m, at=s.assemble(q={"A": 1.0}))     another position; returns the matplotlib Figure
+draw(m, "wiper.png")                     the start position, marked points traced over a turn
+draw(m, at=s.assemble(q={"A": 1.0}))     another position; returns the matplotlib Figure
 """
 
 from __future__ import annotations
@@ -118,6 +118,8 @@ class Canvas:
 def bar_width(scene: Scene, pt: float) -> float:
     """Width of bars in points: a share of the typical link, within what looks right."""
     stage = Stage(scene.skel, scene.start)
-    lengths = [float(np.linalg.norm(np.diff(stage.place(p.node, p.points), axis=0), axis=1).max()) for p in scene.pieces if len(p.points) > 1]
+    lengths = [
+        float(np.linalg.norm(np.diff(stage.place(p.node, p.points), axis=0), axis=1).max()) for p in scene.pieces if len(p.points) > 1
+    ]
     lengths += [float(np.linalg.norm(stage.spot(t.ends[0]) - stage.spot(t.ends[1]))) for t in scene.telescopes]
     return float(np.clip(0.10 * np.median(lengths) / pt, 5.0, 11.0)) if lengths else 9.0

@@ -49,7 +49,9 @@ class Planar:
         for guide in self.scene.guides:
             self._guide(sheet, stage, guide)
         for wheel in self.scene.wheels:
-            self._circle(sheet, stage.spot(wheel.spot), wheel.radius, lw=1.0, ls=(0, (8, 3, 1.5, 3)), ec=sheet.look.ink, fill=False, zorder=16)
+            self._circle(
+                sheet, stage.spot(wheel.spot), wheel.radius, lw=1.0, ls=(0, (8, 3, 1.5, 3)), ec=sheet.look.ink, fill=False, zorder=16
+            )
         self._bodies(sheet, stage)
         for line in self.scene.lines:
             self._line(sheet, stage, line)
@@ -111,7 +113,9 @@ class Planar:
         if line.kind == "coil":
             sheet.line(coil(a, b, 0.55 * self.width * sheet.pt), color=sheet.look.ink, lw=1.4, zorder=24, solid_joinstyle="round")
             return
-        sheet.line(np.array([a, b]), color=sheet.look.ink, lw=2.6 if line.kind == "rod" else 1.4, ls="-" if line.kind == "rod" else "--", zorder=19)
+        sheet.line(
+            np.array([a, b]), color=sheet.look.ink, lw=2.6 if line.kind == "rod" else 1.4, ls="-" if line.kind == "rod" else "--", zorder=19
+        )
 
     # ---------------------------------------------------------------- joints
 
@@ -125,7 +129,9 @@ class Planar:
         for pin in self.scene.pins:
             self._circle(sheet, stage.spot(pin.spot), r, fc=sheet.look.paper, ec=sheet.look.ink, lw=1.3, zorder=40)
         for body, _, spot in self.scene.marks:
-            self._circle(sheet, stage.spot(spot), 0.30 * self.width * sheet.pt, fc=self.edge(sheet, body), ec=sheet.look.paper, lw=0.9, zorder=41)
+            self._circle(
+                sheet, stage.spot(spot), 0.30 * self.width * sheet.pt, fc=self.edge(sheet, body), ec=sheet.look.paper, lw=0.9, zorder=41
+            )
 
     def _ground(self, sheet: Sheet, stage: Stage) -> None:
         """A bearing block on hatched ground under every pin that stands still."""
@@ -139,7 +145,9 @@ class Planar:
                 continue
             p = stage.spot(pin.spot)[:2]
             foot = p + down * 1.55 * w * pt
-            corners = np.array([p + across * 0.55 * w * pt, p - across * 0.55 * w * pt, foot - across * 0.95 * w * pt, foot + across * 0.95 * w * pt])
+            corners = np.array(
+                [p + across * 0.55 * w * pt, p - across * 0.55 * w * pt, foot - across * 0.95 * w * pt, foot + across * 0.95 * w * pt]
+            )
             fill = mixed(sheet.look.faint, sheet.look.paper, 0.55)
             sheet.axes.add_patch(Polygon(corners, closed=True, fc=fill, ec=sheet.look.faint, lw=1.1, joinstyle="round", zorder=10))
             self._hatched(sheet, foot - across * 1.5 * w * pt, foot + across * 1.5 * w * pt, down)
@@ -276,7 +284,9 @@ def furniture(sheet: Sheet, painter: Planar, points: np.ndarray, names: bool) ->
     sheet.line(np.array([[x0, y0], [x0 + length, y0]]), color=look.ink, lw=1.6, solid_capstyle="butt", zorder=80)
     for x in (x0, x0 + length):
         sheet.line(np.array([[x, y0 - 3 * pt], [x, y0 + 3 * pt]]), color=look.ink, lw=1.2, zorder=80)
-    sheet.axes.text(x0 + length / 2, y0 + 5 * pt, f"{length / size:g} {symbol}", ha="center", va="bottom", fontsize=8, color=look.ink, zorder=80)
+    sheet.axes.text(
+        x0 + length / 2, y0 + 5 * pt, f"{length / size:g} {symbol}", ha="center", va="bottom", fontsize=8, color=look.ink, zorder=80
+    )
     _gravity(sheet, painter, points)
     if names:
         _names(sheet, painter)
@@ -288,7 +298,11 @@ def _gravity(sheet: Sheet, painter: Planar, points: np.ndarray) -> None:
     if not np.any(g):
         return
     pt, down = sheet.pt, g / np.linalg.norm(g)
-    corners = [np.array([x, y]) for y in (sheet.high[1] - 24 * pt, sheet.low[1] + (BAND + 26) * pt) for x in (sheet.high[0] - 17 * pt, sheet.low[0] + 20 * pt)]
+    corners = [
+        np.array([x, y])
+        for y in (sheet.high[1] - 24 * pt, sheet.low[1] + (BAND + 26) * pt)
+        for x in (sheet.high[0] - 17 * pt, sheet.low[0] + 20 * pt)
+    ]
     room = [min(60 * pt, float(np.linalg.norm(points[:, :2] - c, axis=1).min())) for c in corners]
     middle = corners[int(np.argmax(np.round(np.array(room) / pt)))]
     tip, tail = middle + 11 * pt * down, middle - 13 * pt * down
@@ -328,5 +342,7 @@ def _names(sheet: Sheet, painter: Planar) -> None:
             body = name.split(" + ")[0]
             sheet.line(np.array([[x, y], [x + 9 * pt, y]]), color=painter.edge(sheet, body), lw=6.4, solid_capstyle="round", zorder=80)
             sheet.line(np.array([[x, y], [x + 9 * pt, y]]), color=painter.fill(sheet, body), lw=5.0, solid_capstyle="round", zorder=81)
-            sheet.axes.text(x + 15 * pt, y, name, ha="left", va="center_baseline", fontsize=8, color=sheet.look.ink, zorder=80, parse_math=False)
+            sheet.axes.text(
+                x + 15 * pt, y, name, ha="left", va="center_baseline", fontsize=8, color=sheet.look.ink, zorder=80, parse_math=False
+            )
             x += legend_width(name) * pt

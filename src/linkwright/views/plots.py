@@ -1,7 +1,7 @@
 """Curves of a turn or run, labelled in the units of the model's file.
 
-    plot(c, ["rocker.angle", "coupler.P.x"], "curves.png")      one panel for each kind of quantity
-    overview(c, "overview.png")                                  positions, velocities, accelerations
+plot(c, ["rocker.angle", "coupler.P.x"], "curves.png")      one panel for each kind of quantity
+overview(c, "overview.png")                                  positions, velocities, accelerations
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def plot(
     return _panels(trajectory, [[names] for names in kinds.values()], over, path, dark, force)
 
 
-def overview(trajectory: Trajectory, path: str | os.PathLike[str] | None = None, *, over: str | None = None, dark: bool = False, force: bool = False) -> Any:
+def overview(
+    trajectory: Trajectory, path: str | os.PathLike[str] | None = None, *, over: str | None = None, dark: bool = False, force: bool = False
+) -> Any:
     """Positions, velocities and accelerations of the main angles (left) and marked points (right), stacked."""
     over = over or natural_axis(trajectory)
     angles, points = main_angles(trajectory, over), marked_points(trajectory)
@@ -49,7 +51,9 @@ def overview(trajectory: Trajectory, path: str | os.PathLike[str] | None = None,
         cells += [[f"{p}.{prefix}{x}" for p in points for x in axes]] if points else []
         rows.append([cell[:MOST_CURVES] for cell in cells])
     if not rows[0]:
-        raise UsageError("there is nothing to show: the mechanism has neither moving angles nor marked points. Name channels and use plot().")
+        raise UsageError(
+            "there is nothing to show: the mechanism has neither moving angles nor marked points. Name channels and use plot()."
+        )
     return _panels(trajectory, rows, over, path, dark, force)
 
 
@@ -82,7 +86,9 @@ def marked_points(c: Trajectory) -> list[str]:
     d = c.skel.tree.description
     out = []
     for b in d.bodies[1:]:
-        joined = [np.array(j.frame_first.at if j.first == b.name else j.frame_second.at, float) for j in d.joints if b.name in (j.first, j.second)]
+        joined = [
+            np.array(j.frame_first.at if j.first == b.name else j.frame_second.at, float) for j in d.joints if b.name in (j.first, j.second)
+        ]
         out += [f"{b.name}.{p.name}" for p in b.points if all(np.linalg.norm(np.array(p.at, float) - at) > 1e-9 for at in joined)]
     return out[:3]
 

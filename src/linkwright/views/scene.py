@@ -210,7 +210,11 @@ class Scene:
         out = []
         for j in self.joints:
             first, second = pose_of(j.frame_first), pose_of(j.frame_second)
-            if j.type != "prismatic" or ground in (j.first, j.second) or not (self._on_axis(j.first, first) and self._on_axis(j.second, second)):
+            if (
+                j.type != "prismatic"
+                or ground in (j.first, j.second)
+                or not (self._on_axis(j.first, first) and self._on_axis(j.second, second))
+            ):
                 continue
             a, b = self.skel.node(j.first), self.skel.node(j.second)
             stage = Stage(self.skel, self.start)
@@ -258,21 +262,25 @@ class Scene:
             if j.type in ("prismatic", "fixed", "free", "planar"):
                 continue
             node = self.skel.node(j.second)
-            named = [p.name for p in self.description.body(j.second).points if np.linalg.norm(array(p.at) - array(j.frame_second.at)) < 1e-9]
+            named = [
+                p.name for p in self.description.body(j.second).points if np.linalg.norm(array(p.at) - array(j.frame_second.at)) < 1e-9
+            ]
             grounded = ground in (j.first, j.second) and j.type != "pin_slot"
             out.append(Pin(j.pin or (named or [j.name])[0], Spot(node, array(j.frame_second.at)), grounded, j.type))
-        d = self.description
-        between = [e.between for e in (*d.rods, *d.cylinders, *d.dampers, *d.springs) if getattr(e, "between", None)]
-        out += [Pin(ref[1], self._ref(ref), ref[0] == ground, "end") for refs in between for ref in refs]
+        out += [Pin(ref[1], self._ref(ref), ref[0] == ground, "end") for refs in self._between() for ref in refs]
         return out
+
+    def _between(self) -> list[tuple[PointRef, PointRef]]:
+        """Ends of everything that acts between two points."""
+        d = self.description
+        refs = [getattr(e, "between", None) for e in (*d.rods, *d.cylinders, *d.dampers, *d.springs)]
+        return [pair for pair in refs if pair is not None]
 
     def _marks(self) -> list[tuple[str, str, Spot]]:
         """(body, name, place) of marked points of moving bodies: those that no joint, rod or spring uses."""
-        d = self.description
-        used = {ref for e in (*d.rods, *d.cylinders) for ref in e.between}
-        used |= {ref for s in (*d.springs, *d.dampers) if getattr(s, "between", None) for ref in s.between}
+        used = {ref for pair in self._between() for ref in pair}
         out = []
-        for body in d.bodies[1:]:
+        for body in self.description.bodies[1:]:
             joined = [at for _, at in self._joint_spots(body)]
             for p in body.points:
                 if (body.name, p.name) not in used and all(np.linalg.norm(array(p.at) - at) > 1e-9 for at in joined):
@@ -281,9 +289,9 @@ class Scene:
 
     def _lines(self) -> list[Line]:
         d = self.description
-        kinds = [("rod", e) for e in d.rods] + [("coil", s) for s in d.springs if isinstance(s, CoilSpring)]
-        kinds += [("damper", e) for e in d.dampers if e.between]
-        return [Line(kind, (self._ref(e.between[0]), self._ref(e.between[1]))) for kind, e in kinds]
+        kinds = [("rod", e.between) for e in d.rods] + [("coil", s.between) for s in d.springs if isinstance(s, CoilSpring)]
+        kinds += [("damper", e.between) for e in d.dampers if e.between is not None]
+        return [Line(kind, (self._ref(a), self._ref(b))) for kind, (a, b) in kinds]
 
     def _wheels(self) -> list[Wheel]:
         out = []
@@ -309,7 +317,11 @@ class Scene:
             for t in self.telescopes:
                 if t.bodies == (j.first, j.second):
                     return [Arrow(j.name, False, t.ends[0], X.R[:, 0], t.ends[1], sense)]
-            return [Arrow(j.name, False, Spot(self.skel.node(j.second), pose_of(j.frame_second).p), pose_of(j.frame_second).R[:, 0], None, sense)]
+            return [
+                Arrow(
+                    j.name, False, Spot(self.skel.node(j.second), pose_of(j.frame_second).p), pose_of(j.frame_second).R[:, 0], None, sense
+                )
+            ]
         return [Arrow(j.name, True, Spot(node, X.p), X.R[:, 2], None, sense)]
 
     # ---------------------------------------------------------------- over the turn
@@ -350,7 +362,7 @@ def _inside(spoke: np.ndarray, plate: np.ndarray) -> bool:
     if abs(local[:, 2]).max() > 1e-6 * size:
         return False
     angles = np.arctan2(local[:, 1], local[:, 0])
-    turns = np.diff(np.concatenate([angles, angles[:1]]))
+    turns = np.roll(angles, -1) - angles
     return bool(abs(np.sum((turns + np.pi) % (2 * np.pi) - np.pi)) > np.pi)
 
 

@@ -60,7 +60,9 @@ class Sheet:
 
         halo = [withStroke(linewidth=2.4, foreground=self.look.paper)]
         x, y = centre
-        self.axes.text(x, y, text, ha="center", va="center_baseline", fontsize=size, color=colour, zorder=90, path_effects=halo, parse_math=False)
+        self.axes.text(
+            x, y, text, ha="center", va="center_baseline", fontsize=size, color=colour, zorder=90, path_effects=halo, parse_math=False
+        )
 
     def crowd(self, centre: np.ndarray, half: np.ndarray) -> float:
         """How much is in the way of a label: lengths of drawn pieces inside its box, other labels, the sheet's edge."""

@@ -63,14 +63,16 @@ def settings(look: Theme) -> Iterator[None]:
         "svg.hashsalt": "linkwright",
         "path.simplify": True,
     }
-    quiet = {k: v for k, v in matplotlib.rcParamsDefault.items() if k not in ("backend", "backend_fallback", "interactive", "toolbar", "timezone")}
+    keep = ("backend", "backend_fallback", "interactive", "toolbar", "timezone")
+    quiet = {k: v for k, v in matplotlib.rcParamsDefault.items() if k not in keep}
+    settings_now: Any = matplotlib.rcParams
     with matplotlib.rc_context():
-        matplotlib.rcParams.update(quiet)
-        matplotlib.rcParams.update(changes)
+        settings_now.update(quiet)
+        settings_now.update(changes)
         yield
 
 
 def write(figure: Any, path: Any, dpi: int = 160) -> None:
     """Save a figure without dates or versions, so that the same input gives the same file."""
-    nothing = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None, "Creator": None, "Producer": None}}
-    figure.savefig(path, dpi=dpi, metadata=nothing[path.suffix.lower()])
+    silent = {".png": ("Software",), ".svg": ("Date", "Creator"), ".pdf": ("CreationDate", "Creator", "Producer")}
+    figure.savefig(path, dpi=dpi, metadata=dict.fromkeys(silent[path.suffix.lower()]))
