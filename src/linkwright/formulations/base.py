@@ -29,4 +29,5 @@ class Formulation(Protocol):
 
 def constraint_force(terms: Terms, a: Any, tau: Any) -> np.ndarray:
     """F = J' lam = M a + h - tau: unique even where lam is not."""
-    return terms.M @ a + terms.h - tau
+    parts = [I @ a[s] + h - tau[s] for I, s, h in zip(terms.I, terms.spans, terms.bias, strict=True)]  # no matrix of system size
+    return np.concatenate(parts) if parts else np.zeros(0)
