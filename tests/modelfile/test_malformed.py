@@ -18,7 +18,7 @@ name: four-bar
 plane: xy
 units: [mm, kg, deg, rpm]
 gravity: [0, -9.81 m/s^2]
-parameters: {L: 300, k: 2 N/mm}
+parameters: {L: 300, k: 2 N/mm, A: 1}
 drawing: {A: [0, 0], B: [150, 260], C: [905, 750], D: [1000, 0], P: [600, 760]}
 bodies:
   ground: {pins: [A, D]}
@@ -45,7 +45,7 @@ CASES = [
     ("vector that is a number", "B: [150, 260]", "B: 150", 6, "must be a list"),
     ("duplicate key", "  crank: {pins", "  ground: {pins: [A]}\n  crank: {pins", 9, "given twice"),
     ("duplicate section", "drive: {A: 45 rpm}", "drive: {A: 45 rpm}\nname: again", 13, "given twice"),
-    ("cyclic parameters", "{L: 300, k: 2 N/mm}", "{L: 2*M, M: L/3}", 5, "L -> M -> L"),
+    ("cyclic parameters", "{L: 300, k: 2 N/mm, A: 1}", "{L: 2*M, M: L/3}", 5, "L -> M -> L"),
     ("unknown parameter", "B: [150, 260]", "B: [LL, 260]", 6, "Did you mean 'L'"),
     ("unit mismatch", "mass: 0.3", "mass: 0.3 mm", 9, "mass .*length"),
     ("unknown unit", "45 rpm", "45 rpmm", 12, "Did you mean 'rpm'"),
@@ -123,6 +123,8 @@ ADDITIONS = [
     ("repeat of the same name", "repeat: {i: 1..3, drawing: {Z: [i, 0]}}", "there already"),
     ("repeat with a fraction", "repeat: {i: 1..L/7, drawing: {'Z{i}': [i, 0]}}", "whole number"),
     ("missing mesh", "guess: {}\nrods: {}\nmasses: {m: {body: coupler, at: Q, mass: 1}}", "not a point of the body"),
+    ("name of a parameter and a joint", "let: {}\nrods: {}\nloads: {l: {on: coupler.P, moment: A*2 N m}}\nmasses: {}", "at once"),
+    ("radians in a file of degrees", "start: {A: pi/2}", "looks like radians"),
     ("let that shadows a parameter", "let: {L: 3}", "parameter has it"),
     ("let in a circle", "let: {p: q, q: p}", "circle"),
 ]

@@ -254,7 +254,7 @@ def _axes(
         return _complete(context, main, a), _complete(context, SECOND_AXIS.get(kind, main), b)
     own = first.point_axes(points[0]), second.point_axes(points[1])
     if not given and not drawn:
-        return own if kind != "universal" or own != (EYE3, EYE3) else (EYE3, EYE3)
+        return own
     default = vector((1.0, 0.0, 0.0) if main == "x" else (0.0, 0.0, 1.0))
     axis = context.direction(keys[given[0]], f"{what}: {given[0]}") if given else default
     flat = context.planar_drawing and context.numerics(axis)[2] != 0.0 and not any(context.numerics(axis)[:2])

@@ -7,6 +7,7 @@ match the place. Where a bare number could mean two things the message shows bot
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -50,12 +51,13 @@ class QuantityAlgebra:
         return bool(self.names) and name in (self.names or {})
 
     def name(self, name: str) -> Quantity:
+        found = self.channel(name) if self.channel else None
         if self.names and name in self.names:
-            return self.names[name]
-        if self.channel:
-            found = self.channel(name)
             if found is not None:
-                return found
+                raise ModelError(f"'{name}' is a parameter and a joint at once, so the expression could mean either. Rename one of them.")
+            return self.names[name]
+        if found is not None:
+            return found
         if name in UNITS:
             return Quantity(*UNITS[name])
         kind = "parameter, unit or channel" if self.channel else "parameter or unit"
@@ -164,6 +166,10 @@ def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Nod
         factor = (SI if node.si else units).bare_factor(dimension)
         if factor is None:
             raise node.error(f"{what} has no unit: {text} could mean {units.readings(text, dimension)}. Write the unit.")
+        if dimension[3] and factor != 1.0 and re.search(r"\bpi\b", text):
+            raise node.error(
+                f"{what}: '{text}' looks like radians, but bare numbers of this file are not. Write for example pi/2*1 rad or 90 deg."
+            )
         return scaled(quantity.value, factor)
     if not matches(quantity.dimension, dimension):
         raise node.error(f"{what} must be {describe(dimension)}, but '{text}' is {describe(quantity.dimension)}. Check its unit.")
