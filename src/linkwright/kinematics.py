@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
-from linkwright.description import Body, Joint, Placement, PointRef
+from linkwright.description import Body, Description, Joint, Placement, PointRef
 from linkwright.errors import ModelError, nearest
 from linkwright.scalars import common_type, solve
 from linkwright.spatial import IDENTITY, Pose, array, cross, cross_twist, point_acceleration, point_velocity, shift_twist, skew
@@ -84,7 +84,7 @@ def start_coordinates(tree: Tree) -> dict[str, np.ndarray]:
     Whole turns are counted from the values in `start:`.
     """
     d = tree.description
-    wanted = {name: float(x) for name, x in d.start if not name.endswith(".v")}
+    wanted = start_values(d)
     out = {}
     for joint in {**{j.name: j for j in d.joints}, **{n.joint.name: n.joint for n in tree.nodes}}.values():
         X_F = pose_of(d.body(joint.first).start) @ pose_of(joint.frame_first)
@@ -102,6 +102,21 @@ def _ground_point(joint: Joint, X: Pose, body: Body) -> np.ndarray:
     """A fixed point near the subsystem: its root joint on ground, or the start of a floating body."""
     floating = joint.type in ("free", "planar") and joint.name == body.name
     return array(body.start.at) if floating else X.p
+
+
+def start_values(d: Description) -> dict[str, float]:
+    """`start:` by single coordinates: a list given for a joint with several is spread over their names."""
+    out = {}
+    for name, value in d.start:
+        if not isinstance(value, tuple):
+            out[name] = float(value)
+            continue
+        head, tail = (name.removesuffix(".v"), ".v") if name.endswith(".v") else (name, "")
+        joint = d.joint(head)
+        jt = joints.create(joint.type, joint.options)
+        parts = jt.v_names if tail else jt.q_names
+        out.update({f"{head}.{part}{tail}": float(x) for part, x in zip(parts, value, strict=True)})
+    return out
 
 
 class Motion(NamedTuple):

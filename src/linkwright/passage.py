@@ -25,6 +25,8 @@ from linkwright.linalg import RANK_TOLERANCE, Factored, factor
 
 WINDOW = 1e-3  # a passage is closer in time than this (s |v| / |w|, in units of the motion's own time)
 SUSPECT = 0.05  # singular values above this are not looked at
+VANISHING = 1e-6  # singular values below this are too close to zero to keep their vectors apart
+INSENSITIVE = 1e-7  # a row whose rate is below this share of the motion's is not being lost, it is implied
 STEP = 1e-30
 
 
@@ -81,38 +83,54 @@ def acceleration_rows(loops: Loops, c: Closure, q: Any, v: Any, t: float, near: 
     small = np.flatnonzero(s < SUSPECT)
     if len(small) == 0:
         return Rows(J, -k, f.s, 0, 0, np.zeros((len(k), 0)), ())
-    lost, gone = _classify(loops, q, v, t, near, f, s, small)
-    A, r = f.U.T @ J, -(f.U.T @ k)
-    rates = None
-    if lost:
-        rates = _rates(loops, q, v, t, near)
+    U, lost, gone, rates = _classify(loops, q, v, t, near, f, s, small)
+    A, r = U.T @ J, -(U.T @ k)
+    if rates is not None:
         third = rates.Jdot + _dk_dv(loops, q, v, t, near, rates, np.eye(J.shape[1]))
         for i in lost:
-            A[i], r[i] = f.U[:, i] @ third, -(f.U[:, i] @ rates.kdot)
+            A[i], r[i] = U[:, i] @ third, -(U[:, i] @ rates.kdot)
     keep = [i for i in range(len(s)) if i not in gone]
-    return Rows(A[keep], r[keep], f.s, len(lost), len(gone), f.U[:, list(lost)], tuple(keep.index(i) for i in lost), rates.Jdot if rates else None)
+    at = tuple(keep.index(i) for i in lost)
+    return Rows(A[keep], r[keep], f.s, len(lost), len(gone), U[:, lost], at, rates.Jdot if rates and lost else None)
 
 
 def _classify(
     loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], f: Factored, s: np.ndarray, small: np.ndarray
-) -> tuple[list[int], list[int]]:
-    """(rows lost in a passage, redundant rows) among the left singular vectors with small singular values."""
+) -> tuple[np.ndarray, list[int], list[int], _Rates | None]:
+    """(left vectors, rows lost in a passage, redundant rows, rates) among the small singular values.
+
+    Vectors of vanishing singular values come in arbitrary combinations; they are turned so that each has either no
+    sensitivity (redundant) or one of its own (passage).
+    """
     speed = float(np.linalg.norm(v / loops.columns))
     columns = [j for j in range(f.Vt.shape[0]) if j >= len(f.s) or s[j] < SUSPECT]
-    N = f.Vt[columns].T
-    lost: list[int] = []
-    gone: list[int] = []
+    N, U = f.Vt[columns].T, f.U.copy()
     sensitivity = np.zeros(len(s))
+    rates = None
     if speed > 0.0 and N.shape[1]:
         rates = _rates(loops, q, v, t, near)
-        w = f.U[:, small].T @ (rates.Jdot @ N + _dk_dv(loops, q, v, t, near, rates, N))
-        sensitivity[small] = np.linalg.norm(w, axis=1)
-    for i in small:
-        if sensitivity[i] > RANK_TOLERANCE * (1.0 + speed) and s[i] * speed < WINDOW * sensitivity[i]:
-            lost.append(int(i))
-        elif s[i] < RANK_TOLERANCE:
-            gone.append(int(i))
-    return lost, gone
+        slope = rates.Jdot @ N + _dk_dv(loops, q, v, t, near, rates, N)
+        vanishing = [int(i) for i in small if s[i] < VANISHING]
+        if vanishing:
+            U[:, vanishing] = U[:, vanishing] @ np.linalg.svd(U[:, vanishing].T @ slope)[0]
+        sensitivity[small] = np.linalg.norm(U[:, small].T @ slope, axis=1)
+    lost: list[int] = []
+    gone: list[int] = []
+    for i in (int(i) for i in small):
+        strength = s[i] if s[i] >= VANISHING else float(np.linalg.norm(U[:, i] @ (f.U * s @ _square(f, len(s)))))
+        if sensitivity[i] > INSENSITIVE * (1.0 + speed) and strength * speed < WINDOW * sensitivity[i]:
+            lost.append(i)
+        elif strength < RANK_TOLERANCE:
+            gone.append(i)
+    return U, lost, gone, rates
+
+
+def _square(f: Factored, rows: int) -> np.ndarray:
+    """V' cut or padded to the number of rows, so that U s V' is J."""
+    out = np.zeros((rows, f.Vt.shape[1]))
+    n = min(rows, f.Vt.shape[0])
+    out[:n] = f.Vt[:n]
+    return out
 
 
 def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[str, Any], window: float = 1e-3) -> np.ndarray:

@@ -24,7 +24,7 @@ from linkwright.constraints.target import rotation_vector_between
 from linkwright.description import Description, Joint
 from linkwright.errors import AssemblyError, ChannelError, UsageError, nearest
 from linkwright.forward import forward
-from linkwright.kinematics import Skeleton, displaced, locate, motion, node_motion, skeleton
+from linkwright.kinematics import Skeleton, displaced, locate, motion, node_motion, skeleton, start_values
 from linkwright.laws import LinearLaw
 from linkwright.mobility import Mobility, mobility
 from linkwright.modelfile import quantity
@@ -67,7 +67,7 @@ class System:
     def start(self) -> State:
         """The drawn position closed exactly, at the positions and speeds of `start:`."""
         closed = self._close_sketch()
-        wanted = dict(self.description.start)
+        wanted = start_values(self.description)
         positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
         speeds = {k.removesuffix(".v"): v for k, v in wanted.items() if k.endswith(".v")}
         here = cycle.Position(closed.q, closed.near)
