@@ -305,6 +305,8 @@ def _gravity(sheet: Sheet, painter: Planar, points: np.ndarray) -> None:
     ]
     room = [min(60 * pt, float(np.linalg.norm(points[:, :2] - c, axis=1).min())) for c in corners]
     middle = corners[int(np.argmax(np.round(np.array(room) / pt)))]
+    if max(room) < 30 * pt:  # no corner is free: the foot of the sheet is
+        middle = np.array([sheet.high[0] - 15 * pt, sheet.low[1] + 18 * pt])
     tip, tail = middle + 11 * pt * down, middle - 13 * pt * down
     arrow = {"arrowstyle": "-|>", "color": sheet.look.faint, "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
     sheet.axes.annotate("", xy=tuple(tip), xytext=tuple(tail), arrowprops=arrow, zorder=80)
@@ -329,7 +331,7 @@ def legend_width(name: str) -> float:
 
 def legend_room(width: float) -> float:
     """Points beside the scale bar on a sheet of that width."""
-    return width - 16.0 - 117.0 - 10.0
+    return width - 16.0 - 117.0 - 30.0
 
 
 def _names(sheet: Sheet, painter: Planar) -> None:

@@ -7,6 +7,7 @@ travel), and a `Stage` puts it into the world at one instant. Drawings in the pl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -184,8 +185,9 @@ class Scene:
         for joint, at in self._joint_spots(body):
             rail = joint.type in ("prismatic", "pin_slot") and joint.first == body.name
             near = drawn[np.argmin(np.linalg.norm(drawn - at, axis=1))]
-            if not rail and np.linalg.norm(near - at) > 1e-6 * size:
-                out.append(Piece(body.name, node, np.array([near, at]), False))
+            arm = np.array([near, at])
+            if not rail and np.linalg.norm(near - at) > 1e-6 * size and not any(_inside(arm, plate) for plate in plates):
+                out.append(Piece(body.name, node, arm, False))
         return out
 
     def _driven_bodies(self) -> set[str]:
@@ -341,14 +343,28 @@ class Scene:
     def extent(self, at: Instant, *, whole_turn: bool) -> np.ndarray:
         """(n, 3): every place that is drawn, now or also over the turn (thinned out)."""
         instants = [at, *self.turn.instants[:: max(1, len(self.turn) // 48)]] if whole_turn and self.turn is not None else [at]
-        nodes: list[tuple[int, np.ndarray]] = [(p.node, p.points) for p in self.pieces]
+        nodes: list[tuple[int, np.ndarray]] = [(p.node, _dense(p.points)) for p in self.pieces]
+        nodes += [(w.spot.node, w.spot.at + w.radius * _circle(w.axis)) for w in self.wheels]
         nodes += [(s.node, s.at[None]) for t in self.telescopes for s in t.ends]
         nodes += [(s.node, s.at[None]) for t in self.lines for s in t.ends]
         nodes += [(p.spot.node, p.spot.at[None]) for p in self.pins]
         nodes += [(s.node, s.at[None]) for _, _, s in self.marks]
-        nodes += [(g.node, g.frame.p + np.outer([g.low, g.high], g.frame.R[:, 0])) for g in self.guides]
+        nodes += [(g.node, g.frame.p + np.outer(np.linspace(g.low, g.high, 9), g.frame.R[:, 0])) for g in self.guides]
         stages = [Stage(self.skel, x) for x in instants]
         return np.concatenate([stage.place(node, points) for stage in stages for node, points in nodes] or [np.zeros((1, 3))])
+
+
+def _dense(points: np.ndarray) -> np.ndarray:
+    """A chain with places between its points, so that distances to it can be measured."""
+    return np.concatenate([points[:1], *(a + np.linspace(0.125, 1.0, 8)[:, None] * (b - a) for a, b in pairwise(points))])
+
+
+def _circle(axis: np.ndarray) -> np.ndarray:
+    """(12, 3): a unit circle about an axis."""
+    across = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    across /= np.linalg.norm(across)
+    angles = np.linspace(0.0, 2 * np.pi, 12, endpoint=False)
+    return np.outer(np.cos(angles), across) + np.outer(np.sin(angles), np.cross(axis, across))
 
 
 def _inside(spoke: np.ndarray, plate: np.ndarray) -> bool:
