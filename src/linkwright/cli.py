@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except LinkwrightError as problem:
-        print(f"error: {problem}", file=sys.stderr)
+        print("error:", " ".join(str(problem).split()), file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
