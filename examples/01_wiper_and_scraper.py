@@ -17,7 +17,8 @@ page = Page("Linkwright: a wiper and a carpet scraper")
 
 for name in ("wiper", "carpet-scraper"):
     m = lw.load(name)
-    print(m.info())
+    info = m.info()
+    print(info)
     c = m.turn(steps=120)  # every 3 degrees: positions, velocities, accelerations of everything
     print(f"\n{aligned(*turn_table(c))}\n")
 
@@ -26,7 +27,7 @@ for name in ("wiper", "carpet-scraper"):
     plots.overview(c, folder / f"{name}-curves.png", force=True)
     c.save(folder / f"{name}.csv", force=True)
 
-    page.heading(name).text(m.info())
+    page.heading(name).text(info)
     page.picture(folder / f"{name}.png", "start position, and the paths of marked points over a turn")
     page.picture(folder / f"{name}.gif", "one turn")
     page.picture(folder / f"{name}-curves.png", "angles and points over the drive: position, velocity, acceleration")

@@ -110,6 +110,32 @@ def test_scene_of_cylinders_springs_and_slots() -> None:
     assert guide.low == pytest.approx(-1.0, abs=0.02) and guide.high == pytest.approx(3.0, abs=0.02)
 
 
+def test_wheels_and_coils_fit_on_the_page() -> None:
+    """Pitch circles touch each other and lie inside the window; the spring runs from its anchor to the wheel."""
+    from matplotlib.patches import Circle
+
+    model = {
+        "plane": "xy",
+        "drawing": {"A": [0, 0], "D": [0.09, 0], "E": [0.11, 0.04], "S": [0.16, 0.06], "B": [0.03, 0]},
+        "bodies": {
+            "ground": {"pins": ["A", "D"], "points": ["S"]},
+            "pinion": {"pins": ["A"], "points": ["B"]},
+            "wheel": {"pins": ["D"], "points": ["E"]},
+        },
+        "gears": {"g": {"joints": ["A", "D"], "radii": [0.03, 0.06]}},
+        "springs": {"s": {"type": "coil", "between": ["ground.S", "wheel.E"], "stiffness": "2 N/mm", "free": "40 mm"}},
+        "drive": {"A": "60 rpm"},
+    }
+    axes = lw.load(model).picture(trace=[]).axes[0]
+    pitch = [p for p in axes.patches if isinstance(p, Circle) and not p.get_fill()]
+    assert sorted(round(p.radius, 9) for p in pitch) == [0.03, 0.06]
+    for p in pitch:
+        for low, high, x in zip(*np.array([axes.get_xlim(), axes.get_ylim()]).T, p.center, strict=True):
+            assert low < x - p.radius and x + p.radius < high
+    ends = [line.get_xydata()[[0, -1]] for line in axes.lines if len(line.get_xydata()) > 12]
+    assert any(np.allclose(e, [[0.16, 0.06], [0.11, 0.04]]) for e in ends)
+
+
 def test_files_are_never_lost(wiper: lw.Mechanism, tmp_path: Path) -> None:
     path = tmp_path / "p.png"
     path.write_bytes(b"precious")
