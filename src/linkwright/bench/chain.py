@@ -103,26 +103,33 @@ def curves(rows: Sequence[Row]) -> dict[str, tuple[list[int], list[int]]]:
 STYLES = {  # label -> colour, line, marker
     "kkt full": ("#b4566a", "-", "s"),
     "slm full": ("#c79a1e", "-", "^"),
+    "sslm": ("#3f72a8", "-", "o"),
     "kkt folded": ("#b4566a", ":", ""),
     "slm folded": ("#c79a1e", ":", ""),
-    "sslm": ("#3f72a8", "-", "o"),
+}
+LABELS = {
+    "kkt full": "kkt, dense solver: cube of N",
+    "slm full": "slm, dense solver: cube of N",
+    "sslm": "sslm, by blocks: proportional to N",
+    "kkt folded": "kkt, zeros folded",
+    "slm folded": "slm, zeros folded (beside sslm)",
 }
 
 
 def draw(axes: Any, rows: Sequence[Row]) -> None:
     """Operations over the number of loops, both logarithmic, onto matplotlib axes."""
-    for label, (n, total) in curves(rows).items():
-        colour, line, marker = STYLES[label]
-        folded = label.endswith("folded")
-        axes.loglog(n, total, line, color=colour, marker=marker, markersize=4.5, linewidth=1.2 if folded else 1.8)
-        if not folded:
-            axes.annotate(label, (n[-1], total[-1]), xytext=(8, 0), textcoords="offset points", color=colour, va="center")
+    found = curves(rows)
+    for label, (colour, line, marker) in STYLES.items():
+        if label in found:
+            width = 1.8 if line == "-" else 1.2
+            axes.plot(*found[label], line, color=colour, marker=marker, markersize=4.5, linewidth=width, label=LABELS[label])
     axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
     ticks = sorted({r.loops for r in rows})
     axes.set_xticks(ticks, [str(n) for n in ticks])
-    axes.set_xlim(ticks[0] / 1.2, ticks[-1] * 2.2)
-    axes.set_xlabel("four-bar loops N")
+    axes.set_xlabel("four-bar loops in the chain")
     axes.set_ylabel("operations of one forward dynamics")
+    axes.legend(loc="upper left")
 
 
 def text(rows: Sequence[Row]) -> str:
