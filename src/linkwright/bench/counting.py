@@ -174,7 +174,7 @@ class Counted:
 
     # ---------------------------------------------------------------- comparisons, by value
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: Any) -> Any:
         return self.value == float(other) if isinstance(other, Counted) or _is_number(other) else NotImplemented
 
     def __hash__(self) -> int:
