@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.forward import Forward, forward
 from linkwright.formulations import FORMULATIONS
 from linkwright.formulations.projection import INERTIAS, Projection, constraint_inertia, projector
 from linkwright.formulations.sslm import gicm
+from linkwright.forward import Forward, forward
 from linkwright.kinematics import node_motion, pose_of
 from linkwright.linalg import factor
 from linkwright.terms import Terms
@@ -117,9 +117,13 @@ class Crosscheck:
     def __str__(self) -> str:
         head = f"{'formulation':<24}{'disagreement':>14}{'residual':>12}{'condition':>12}{'time [us]':>12}"
         lines = [head, "-" * len(head)]
-        lines += [f"{c.name:<24}{c.disagreement:>14.1e}{c.residual:>12.1e}{c.condition:>12.1e}{1e6 * c.seconds:>12.0f}" for c in self.checks]
-        smallest = self.singular_values[self.rank - 1] if self.rank else float("nan")
-        lines.append(f"rank {self.rank} of {self.rows} rows, smallest singular value {smallest:.2e}, gamma of least condition {self.best_gamma:.3g}")
+        lines += [
+            f"{c.name:<24}{c.disagreement:>14.1e}{c.residual:>12.1e}{c.condition:>12.1e}{1e6 * c.seconds:>12.0f}" for c in self.checks
+        ]
+        smallest = float(self.singular_values[self.rank - 1]) if self.rank else 0.0
+        lines.append(
+            f"rank {self.rank} of {self.rows} rows, smallest singular value {smallest:.2e}, gamma of least condition {self.best_gamma:.3g}"
+        )
         return "\n".join(lines)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.assembly import GOOD_ENOUGH, Closed, close
-from linkwright.loops import Loops
 from linkwright.kinematics import motion
+from linkwright.loops import Loops
 
 SAME = 1e-6  # positions (in kappa) closer than this are one configuration
 

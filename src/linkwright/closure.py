@@ -9,6 +9,7 @@ that were handed in. `blocks` gives the same J as its nonzero pieces J_ij, loop 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +56,7 @@ def closure(
     constraints = of_loops(skel) if constraints is None else constraints
     parts = tuple(c.rows(skel, m, v, t, skel.start_coordinates if near is None else near) for c in constraints)
     ends = np.cumsum([0, *(len(p.k) for p in parts)])
-    rows = tuple(slice(int(a), int(b)) for a, b in zip(ends, ends[1:], strict=False))
+    rows = tuple(slice(int(a), int(b)) for a, b in itertools.pairwise(ends))
     columns = tuple(s.v for s in skel.tree.subsystems)
     blocks = {(i, j): block for i, part in enumerate(parts) for j, block in _blocks(skel, m, v, part).items()}
     return Closure(_stack([p.phi for p in parts]), _stack([p.k for p in parts]), _stack([p.b for p in parts]), rows, parts, blocks, columns)

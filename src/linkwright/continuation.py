@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.assembly import GOOD_ENOUGH, close, references
-from linkwright.loops import Loops
 from linkwright.kinematics import displaced
 from linkwright.linalg import factor
+from linkwright.loops import Loops
 from linkwright.passage import acceleration_rows, branch_velocity
 
 LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)
@@ -72,6 +72,22 @@ def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6
         here = new
         step *= 2.0
     return here
+
+
+def dead_centre(loops: Loops, stopped: Walker, end: float) -> float:
+    """The t at which a walk that stopped short would fold back, from its last point.
+
+    There q - q* grows with the square root of t* - t, so speed and acceleration with respect to t tell the rest of
+    the way: t* - t = |v|^2 / (2 v.a).
+    """
+    if stopped.t == end:
+        return end
+    c = loops.at(stopped.q, stopped.v, stopped.t, stopped.near)
+    v, a = stopped.v / loops.columns, -loops.factored(c, 1e-12).solve(c.k / loops.row_scale)
+    growth = float(v @ a)
+    rest = float(v @ v) / (2.0 * growth) if growth != 0.0 else 0.0
+    towards = 0.0 < rest / (end - stopped.t) < 1e-2
+    return stopped.t + rest if towards else stopped.t
 
 
 def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | None:

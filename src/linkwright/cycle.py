@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.loops import Loops
-from linkwright.continuation import Walker, walk
-from linkwright.continuation import start as walker
 from linkwright.constraints import Constraint, DrivenDistance, Driver
+from linkwright.continuation import Walker, dead_centre, walk
+from linkwright.continuation import start as walker
 from linkwright.description import Cylinder, Description, Drive, Table
 from linkwright.errors import SingularityError, UsageError, listing
 from linkwright.expressions import Expr
 from linkwright.kinematics import body_jacobian, motion
 from linkwright.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, SplineLaw
 from linkwright.linalg import factor
+from linkwright.loops import Loops
 from linkwright.results import Trajectory
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
@@ -49,6 +49,7 @@ class Position:
 
     q: np.ndarray
     near: Mapping[str, Any]
+    v: np.ndarray | None = None  # direction along which it was reached, if it was
 
 
 def driven(desc: Description, drive: str, law: Law) -> Constraint:
@@ -97,7 +98,7 @@ def limits(loops: Loops, here: Position, joint: str, held: Sequence[str] = ()) -
 
     def reached(sign: float) -> float:
         tied = loops.with_([*still, driven(desc, joint, LinearLaw(x0, sign * span))])
-        return walk(tied, walker(tied, here.q, here.near), 1.0, smallest_step=REACH_STEP).t
+        return dead_centre(tied, walk(tied, walker(tied, here.q, here.near), 1.0, smallest_step=REACH_STEP), 1.0)
 
     up = reached(1.0)
     if rotary and up >= 1.0:
@@ -248,8 +249,8 @@ def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str
     free = _moving_joints(loops, here, null)
     if free:
         raise UsageError(
-            f"{null.shape[1]} more freedom{'s' if null.shape[1] > 1 else ''} than drives: with {listing(drives)} held, joints {listing(free)} "
-            "can still move. Drive one of them, or fix its position by a spring, coupling or another joint."
+            f"{null.shape[1]} more freedom{'s' if null.shape[1] > 1 else ''} than drives: with {listing(drives)} held, "
+            f"joints {listing(free)} can still move. Drive one of them, or fix its position by a spring, coupling or another joint."
         )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from linkwright.errors import ModelError, SingularityError, UsageError
 from linkwright.formulations import FORMULATIONS, Formulation, constraint_force, create
 from linkwright.formulations.sslm import Sslm
-from linkwright.linalg import RANK_TOLERANCE, factor, pivoted_columns
+from linkwright.linalg import factor, pivoted_columns
 from linkwright.mobility import mobility
 from linkwright.passage import SUSPECT, acceleration_rows
 from linkwright.reactions import least_reactions
@@ -54,8 +54,9 @@ class Forward:
         return factor(self.terms.dimensionless_J()).s
 
 
-
-def forward(terms: Terms, tau: np.ndarray, formulation: str | Formulation = "auto", *, limit: str = "smooth", branch: Any = None) -> Forward:
+def forward(
+    terms: Terms, tau: np.ndarray, formulation: str | Formulation = "auto", *, limit: str = "smooth", branch: Any = None
+) -> Forward:
     """Accelerations and multipliers for applied efforts tau.
 
     `limit="drop"` (projection and nullspace) is the papers' behaviour: a lost row is simply left out. `branch`
@@ -73,7 +74,7 @@ def forward(terms: Terms, tau: np.ndarray, formulation: str | Formulation = "aut
     chosen: Formulation = create("sslm" if name == "auto" else formulation)
     J = terms.dimensionless_J()
     f = factor(J)
-    if limit == "drop" or f.rank == terms.nc and (len(f.s) == 0 or f.s[-1] > SUSPECT):
+    if limit == "drop" or (f.rank == terms.nc and (len(f.s) == 0 or f.s[-1] > SUSPECT)):
         return _regular(terms, tau, chosen, name, f.rank, [])
     return _deficient(terms, tau, chosen, name, f, branch)
 
@@ -97,7 +98,10 @@ def _row_norms(terms: Terms) -> list[np.ndarray]:
     """
     out = []
     for i, rows in enumerate(terms.rows):
-        parts = [np.sum((terms.blocks[i, j] * terms.columns[terms.spans[j]] / terms.row_scale[rows, None]) ** 2, axis=1) for j in terms.touched[i]]
+        parts = [
+            np.sum((terms.blocks[i, j] * terms.columns[terms.spans[j]] / terms.row_scale[rows, None]) ** 2, axis=1)
+            for j in terms.touched[i]
+        ]
         if rows.stop > rows.start:
             out.append(np.array(parts) if parts else np.zeros((1, rows.stop - rows.start)))
     return out
@@ -142,11 +146,28 @@ def _deficient(terms: Terms, tau: np.ndarray, chosen: Formulation, name: str, f:
             singular_values=tuple(f.s),
         )
     if rows.passages:
+        if branch is None:
+            _check_tangent(terms, f, rows)
         return _limit(terms, tau, name, f, rows)
     if _reduced_inertia_is_singular(terms, f):
         return _limit(terms, tau, name, f, rows)
     out = _regular(terms, tau, chosen, name, f.rank, _implied_rows(terms, f.rank))
     return _least(out, f.left_null)
+
+
+def _check_tangent(terms: Terms, f: Any, rows: Any) -> None:
+    """In a singular position a velocity must lie along one of the branches that meet there: u'k(q, v) = 0."""
+    place = terms.place
+    assert place is not None
+    lost = [u for u in rows.replaced.T if np.linalg.norm(u @ terms.dimensionless_J()) <= LOST]
+    speed = float(np.linalg.norm(place.v / terms.columns))
+    for u in lost:
+        if abs(u @ (terms.k / terms.row_scale)) > 1e-3 * speed * float(np.linalg.norm(u @ rows.Jdot)):
+            raise SingularityError(
+                "the velocity points along none of the branches that meet in this singular position. "
+                "Assemble the state by the joints' speeds (s.assemble), or give a velocity along one branch.",
+                singular_values=tuple(f.s),
+            )
 
 
 def _implied_rows(terms: Terms, rank: int) -> list[int]:
@@ -206,7 +227,7 @@ def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) 
     """Solve the reduced motion; a freedom without inertia and without force is locked, a loaded one is an error."""
     if len(right) == 0:
         return right, ()
-    size = max(np.linalg.norm(terms.M * terms.columns * terms.columns[:, None], 2), 1e-300)
+    size = max(float(np.linalg.norm(terms.M * terms.columns * terms.columns[:, None], 2)), 1e-300)
     f = factor(K, NO_INERTIA * size)
     if f.rank == len(right):
         return f.solve(right), ()
@@ -214,7 +235,9 @@ def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) 
     idle = np.abs(N @ f.null).max(axis=1) > 1e-6
     names = tuple(_coordinate_names(terms)[i] for i in np.flatnonzero(idle))
     if np.abs(loose).max() > 1e-9 * max(1.0, np.abs(right).max()):
-        raise ModelError(f"a freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give the body at it a mass.")
+        raise ModelError(
+            f"a freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give the body at it a mass."
+        )
     return f.solve(right), names
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from linkwright import models, modelfile
+from linkwright import modelfile, models
 from linkwright.cycle import Limits
 from linkwright.description import Description
 from linkwright.errors import UsageError, nearest
@@ -77,6 +77,12 @@ class Mechanism:
         from linkwright.views import animation
 
         return animation.animate(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """Notebooks: the picture, and below it what moves and how."""
+        from linkwright.views import page
+
+        return page.snippet(self)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the model, normalised to SI, to a new YAML file."""

@@ -13,9 +13,9 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.assembly import GOOD_ENOUGH, close
-from linkwright.loops import Loops
 from linkwright.kinematics import body_jacobian, displaced, motion
 from linkwright.linalg import RANK_TOLERANCE, factor
+from linkwright.loops import Loops
 from linkwright.topology.tree import Loop
 
 WORDS = {"t": "translation along", "r": "rotation about"}

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.loops import Loops
 from linkwright.closure import Closure
 from linkwright.kinematics import qdot
 from linkwright.linalg import RANK_TOLERANCE, Factored, factor
+from linkwright.loops import Loops
 
 WINDOW = 1e-3  # a passage is closer in time than this (s |v| / |w|, in units of the motion's own time)
 SUSPECT = 0.05  # singular values above this are not looked at
@@ -150,7 +150,7 @@ def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[st
     for _ in range(8):
         rates = _rates(loops, q, v * loops.columns, t, near)
         slope = U.T @ _dk_dv(loops, q, v * loops.columns, t, near, rates, N)
-        step = N @ factor(slope, 1e-6 * (1.0 + np.linalg.norm(v))).solve(-(U.T @ rates.k))
+        step = N @ factor(slope, 1e-6 * (1.0 + float(np.linalg.norm(v)))).solve(-(U.T @ rates.k))
         v = v + step
         if np.linalg.norm(step) < 1e-13 * (1.0 + np.linalg.norm(v)):
             break

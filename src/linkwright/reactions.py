@@ -37,10 +37,7 @@ def every_joint_wrench(place: Place, lam: Any, a: Any, *, inertial: bool = True)
     """Wrenches of all joints, cut or not, for multipliers lam; `inertial=False` leaves out everything but lam."""
     skel, m = place.loops.skel, place.motion
     pushes = loop_wrenches(skel, place.closure, lam)
-    if inertial:
-        F = joint_wrenches(skel, m, a, [*place.external, *pushes])
-    else:
-        F = _carried(place, pushes)
+    F = joint_wrenches(skel, m, a, [*place.external, *pushes]) if inertial else _carried(place, pushes)
     out = []
     for i, n in enumerate(skel.tree.nodes):
         if n.body in skel.tree.floating:

@@ -101,7 +101,11 @@ class Trajectory:
         for name in self._channels.names:
             dimension = self._channels[name].dimension
             vector = dimension in ("mixed", "none") or (dimension in ("length", "speed", "acceleration") and self[name].ndim > 1)
-            if not vector and (name.count(".") < 2 or name.endswith(points) or ".angle." in name) and not name.startswith(("ground.", "energy.")):
+            if (
+                not vector
+                and (name.count(".") < 2 or name.endswith(points) or ".angle." in name)
+                and not name.startswith(("ground.", "energy."))
+            ):
                 keep.append(name)
         return ["t", *keep]
 
@@ -118,7 +122,9 @@ class Trajectory:
             writers[path.suffix.lower()](temporary, channels)
             os.replace(temporary, path)
         except OSError as problem:
-            raise LinkwrightError(f"cannot write '{path}': {problem.strerror or problem}. Check the folder and its permissions.") from problem
+            raise LinkwrightError(
+                f"cannot write '{path}': {problem.strerror or problem}. Check the folder and its permissions."
+            ) from problem
         finally:
             temporary.unlink(missing_ok=True)
         return path
@@ -133,7 +139,8 @@ class Trajectory:
     def _write_npz(self, path: Path, channels: Iterable[str] | None) -> None:
         names = list(channels) if channels is not None else self.main_channels()
         with open(path, "wb") as stream:
-            np.savez_compressed(stream, **{name: self[name] for name in names})
+            arrays: dict[str, Any] = {name: self[name] for name in names}
+            np.savez_compressed(stream, **arrays)
 
 
 def unit_of(units: tuple[str, ...], dimension: str) -> tuple[str, float]:

@@ -14,7 +14,7 @@ import numpy as np
 
 
 def is_symbolic(x: Any) -> bool:
-    return getattr(x, "dtype", None) == object
+    return isinstance(x, np.ndarray) and x.dtype.kind == "O"
 
 
 def common_type(*arrays: Any) -> Any:

@@ -6,31 +6,28 @@ SI and radians, `M a + h = tau + J' lam`, `J v + b = 0`, `J a + k = 0`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import continuation, cycle, dynamics, forces, joints
-from linkwright.assembly import GOOD_ENOUGH, Closed, close, open_error, references, solve_rates
-from linkwright.loops import Loops
+from linkwright import cycle, dynamics, forces
 from linkwright.acceleration import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
-from linkwright.branches import distinct_positions
+from linkwright.assembling import Assembler
+from linkwright.assembly import references
 from linkwright.channels import Instant
 from linkwright.closure import Closure
-from linkwright.constraints import Constraint, Driver, PointTarget, PoseTarget
-from linkwright.constraints.target import rotation_vector_between
 from linkwright.description import Description, Joint
-from linkwright.errors import AssemblyError, ChannelError, UsageError, nearest
+from linkwright.errors import UsageError, nearest
 from linkwright.forward import forward
-from linkwright.kinematics import Skeleton, displaced, locate, motion, node_motion, skeleton, start_values
-from linkwright.laws import LinearLaw
+from linkwright.kinematics import Skeleton, displaced, locate, motion, node_motion, skeleton
+from linkwright.loops import Loops
 from linkwright.mobility import Mobility, mobility
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory
-from linkwright.spatial import Pose, quaternion_rotation
+from linkwright.spatial import Pose
 from linkwright.state import State
 from linkwright.terms import Terms, terms
 from linkwright.topology import Tree, build_tree
@@ -52,6 +49,7 @@ class System:
         self.skel: Skeleton = skeleton(self.tree)
         self.loops = Loops.of(self.skel)
         self.forces = forces.of_description(self.description)
+        self.assembler = Assembler(self.loops)
 
     @cached_property
     def names(self) -> Names:
@@ -63,31 +61,10 @@ class System:
 
     # ---------------------------------------------------------------- states
 
-    @cached_property
+    @property
     def start(self) -> State:
         """The drawn position closed exactly, at the positions and speeds of `start:`."""
-        closed = self._close_sketch()
-        wanted = start_values(self.description)
-        positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
-        speeds = {k.removesuffix(".v"): v for k, v in wanted.items() if k.endswith(".v")}
-        here = cycle.Position(closed.q, closed.near)
-        if positions:
-            here = self._walk(here, self._coordinate_targets(positions, here))
-        return self._with_velocity(here, speeds, {})
-
-    def _close_sketch(self) -> Closed:
-        """Close the loops from the sketch, holding the drives where they are drawn if that is possible."""
-        near = self.skel.start_coordinates
-        q = np.concatenate([near[n.joint.name] for n in self.tree.nodes]) if self.tree.nodes else np.zeros(0)
-        held = [cycle.driven(self.description, d.joint, LinearLaw(near[d.joint][0], 0.0)) for d in self.description.drives if d.joint in near]
-        if held:
-            done = close(self.loops.with_(held), q, near, most=200)
-            if done.residual < GOOD_ENOUGH:
-                return done
-        done = close(self.loops, q, near, most=200)
-        if done.residual > GOOD_ENOUGH:
-            raise open_error(self.loops, done, f"'{self.description.name}' cannot be assembled: ")
-        return done
+        return self.assembler.start
 
     def assemble(
         self,
@@ -104,18 +81,15 @@ class System:
         `(x, y, angle)`; `point` gives `"coupler.P"` a place; `v` may also name points. `guess` starts the
         search elsewhere (joint values, or a State): the way to another branch.
         """
-        here = cycle.Position(self.start.q, self.start.near)
-        if isinstance(guess, State):
-            here = cycle.Position(guess.q, guess.near)
-        elif guess:
-            here = self._from_guess(guess, q or {})
-        targets = [*self._coordinate_targets(q or {}, here)]
-        targets += [self._point_target(name, place, here) for name, place in (point or {}).items()]
-        targets += [self._pose_target(name, wanted, here) for name, wanted in (pose or {}).items()]
-        if targets:
-            here = self._walk(here, targets)
-        speeds = {k: x for k, x in (v or {}).items() if not self._is_point(k)}
-        return self._with_velocity(here, speeds, {k: x for k, x in (v or {}).items() if self._is_point(k)})
+        return self.assembler.assemble(q, v, pose=pose, point=point, guess=guess)
+
+    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> list[State]:
+        """Assembly modes found for the given joint values, nearest to the start first (few loops only)."""
+        return self.assembler.branches(q, most=most, tries=tries)
+
+    def coordinate(self, name: str) -> tuple[Joint, int, str]:
+        """(joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
+        return self.assembler.coordinate(name)
 
     def state(self, q: Any, v: Any = None) -> State:
         """A State from arrays, as they are: nothing is closed."""
@@ -126,13 +100,6 @@ class System:
         if v.shape != (self.tree.nv,) or not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise UsageError(f"v needs {self.tree.nv} finite entries: {', '.join(self.names.v)}.")
         return State(self.skel, q, v, references(self.skel, q, self.start.near))
-
-    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> list[State]:
-        """Assembly modes found for the given joint values, nearest to the start first (few loops only)."""
-        here = cycle.Position(self.start.q, self.start.near)
-        fixed = self.loops.with_([self._held(name, x, here) for name, x in (q or {}).items()])
-        found = distinct_positions(fixed, here.q, here.near, most=most, tries=tries)
-        return [State(self.skel, p.q, np.zeros(self.tree.nv), p.near) for p in found]
 
     # ---------------------------------------------------------------- terms
 
@@ -185,7 +152,7 @@ class System:
 
     def point(self, st: State, name: str) -> np.ndarray:
         """World position of a named point, `"coupler.P"`."""
-        return locate(self.skel, self.motion(st), self._point_ref(name)).position
+        return locate(self.skel, self.motion(st), self.assembler.point_ref(name)).position
 
     # ---------------------------------------------------------------- forward dynamics
 
@@ -208,7 +175,7 @@ class System:
         """Accelerations and multipliers for efforts `tau` (by joint name, cut or not, or an array in the order of
         names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
         effort, pushes = self._efforts(st, tau)
-        direction = None if branch is None else self.assemble(v=branch, guess=st).v
+        direction = None if branch is None else self.assembler.branch(st, branch)
         out = forward(self.terms(st, wrench, pushes), effort, formulation, limit=limit, branch=direction)
         return Acceleration(out.a, out, self.names.v, self._reader(st, out.a))
 
@@ -300,134 +267,6 @@ class System:
                 f"dynamics needs the mass of {', '.join(repr(m) for m in missing)}: write `mass:` in the model (0 for a massless body). "
                 "Kinematics works without."
             )
-
-    def coordinate(self, name: str) -> tuple[Joint, int, str]:
-        """(joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
-        head, _, part = name.partition(".")
-        every = {j.name: j for j in (*self.description.joints, *(n.joint for n in self.tree.nodes))}
-        if head not in every:
-            raise ChannelError(f"there is no joint '{name}'. {nearest(name, every, 'Joints')}")
-        joint = every[head]
-        jt = joints.create(joint.type, joint.options)
-        if part not in jt.q_names or jt.q_names != jt.v_names:
-            allowed = [f"{head}.{p}" if p else head for p in jt.q_names] if jt.q_names == jt.v_names else ["its body's pose"]
-            raise ChannelError(f"'{name}' is not a coordinate of the {joint.type} joint '{head}'. Use {', '.join(allowed) or 'another joint'}.")
-        i = jt.q_names.index(part)
-        return joint, i, jt.coordinate_kinds[i]
-
-    def _held(self, name: str, value: Any, here: cycle.Position) -> Driver:
-        joint, i, kind = self.coordinate(name)
-        return Driver(joint, LinearLaw(quantity(value, KINDS[kind]), 0.0), i)
-
-    def _coordinate_targets(self, wanted: Mapping[str, Any], here: cycle.Position) -> list[Constraint]:
-        out: list[Constraint] = []
-        for name, value in wanted.items():
-            joint, i, kind = self.coordinate(name)
-            now = float(here.near[joint.name][i])
-            out.append(Driver(joint, LinearLaw(now, quantity(value, KINDS[kind]) - now), i))
-        return out
-
-    def _is_point(self, name: str) -> bool:
-        return name.split(".")[0] in {b.name for b in self.description.bodies} and "." in name
-
-    def _point_ref(self, name: str) -> tuple[str, str]:
-        body, _, point = name.partition(".")
-        self.description.body(body).point(point)
-        return body, point
-
-    def _vector(self, values: Any, kind: str, name: str) -> np.ndarray:
-        size = 2 if self.description.planar else 3
-        items = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-        if len(items) != size:
-            raise UsageError(f"'{name}' needs {size} numbers, got {len(items)}.")
-        return np.array([quantity(x, KINDS[kind]) for x in items] + [0.0] * (3 - size))
-
-    def _point_target(self, name: str, place: Any, here: cycle.Position) -> PointTarget:
-        ref = self._point_ref(name)
-        now = locate(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), ref).position
-        axes = (0, 1) if self.description.planar else (0, 1, 2)
-        return PointTarget(ref, tuple(now), tuple(self._vector(place, "length", name)), axes)
-
-    def _pose_target(self, body: str, wanted: Any, here: cycle.Position) -> PoseTarget:
-        now = self.pose(State(self.skel, here.q, np.zeros(self.tree.nv), here.near), body)
-        X = self._pose_value(body, wanted)
-        turn = rotation_vector_between(now.R, X.R)
-        begin = (tuple(map(tuple, now.R)), tuple(now.p))
-        return PoseTarget(body, begin, tuple(turn), tuple(X.p), self.description.planar)
-
-    def _pose_value(self, body: str, wanted: Any) -> Pose:
-        if isinstance(wanted, Pose):
-            return wanted
-        if self.description.planar and len(wanted) == 3:
-            x, y = (quantity(w, KINDS["length"]) for w in wanted[:2])
-            half = 0.5 * quantity(wanted[2], KINDS["angle"])
-            return Pose(quaternion_rotation(np.array([np.cos(half), 0.0, 0.0, np.sin(half)])), np.array([x, y, 0.0]))
-        if len(wanted) == 2 and np.shape(wanted[0]) == (3, 3) and np.shape(wanted[1]) == (3,):
-            return Pose(np.asarray(wanted[0], float), np.asarray(wanted[1], float))
-        raise UsageError(f"the pose of '{body}' must be a Pose, a pair (R, p)" + (" or (x, y, angle)." if self.description.planar else "."))
-
-    def _from_guess(self, guess: Mapping[str, Any], wanted: Mapping[str, Any]) -> cycle.Position:
-        """Close the loops from other joint values, holding the wanted coordinates at their final values."""
-        q, near = np.array(self.start.q), dict(self.start.near)
-        for name, value in guess.items():
-            joint, i, kind = self.coordinate(name)
-            x = quantity(value, KINDS[kind])
-            if joint.name in self.tree.node_of_joint:
-                q[self.tree.nodes[self.tree.node_of_joint[joint.name]].q.start + i] = x
-            near[joint.name] = np.array([x if k == i else y for k, y in enumerate(near[joint.name])])
-        here = cycle.Position(q, near)
-        cut = {n: x for n, x in guess.items() if self.coordinate(n)[0].name in self.tree.cuts and n not in wanted}
-        fixed = self.loops.with_([self._held(n, x, here) for n, x in wanted.items()])
-        if cut:  # cut joints cannot be set, only asked for; best effort, then let go
-            rough = close(fixed.with_([self._held(n, x, here) for n, x in cut.items()]), q, near, most=200)
-            q, near = rough.q, rough.near
-        done = close(fixed, q, near, most=200)
-        if done.residual > GOOD_ENOUGH:
-            raise open_error(fixed, done, "the guess does not lead to a closed position: ")
-        return cycle.Position(done.q, done.near)
-
-    def _walk(self, here: cycle.Position, targets: list[Constraint]) -> cycle.Position:
-        tied = self.loops.with_(targets)
-        there = continuation.walk(tied, continuation.start(tied, here.q, here.near), 1.0)
-        if there.t < 1.0:
-            raise self._unreachable(there, targets)
-        done = close(tied, there.q, there.near, 1.0)
-        return cycle.Position(done.q, done.near)
-
-    def _unreachable(self, walk: Any, targets: list[Constraint]) -> AssemblyError:
-        """Say how far it got and how wide the loops gape at the wanted place."""
-        tied = self.loops.with_(targets)
-        done = close(tied, walk.q, walk.near, 1.0, most=60)
-        c = tied.at(done.q, np.zeros(self.tree.nv), 1.0, done.near)
-        gaps = {con.name: float(np.abs(part.phi).max()) for con, part in zip(tied.constraints, c.parts, strict=True) if len(part.phi)}
-        worst = max(gaps, key=lambda n: gaps[n])
-        names = ", ".join(t.name for t in targets)
-        return AssemblyError(
-            f"cannot reach the wanted {names}: the mechanism goes {100 * walk.t:.1f} % of the way from its start and stops at a dead centre "
-            f"or the end of its reach (there '{worst}' would stay open by {gaps[worst]:.3g} m). "
-            "Choose a value inside the reach (see limits), or another branch by `guess`.",
-            gap=gaps[worst],
-            loop=worst,
-        )
-
-    def _with_velocity(self, here: cycle.Position, speeds: Mapping[str, Any], points: Mapping[str, Any]) -> State:
-        zero = np.zeros(self.tree.nv)
-        if not speeds and not points:
-            return State(self.skel, here.q, zero, here.near)
-        moving: list[Constraint] = []
-        for name, value in speeds.items():
-            joint, i, kind = self.coordinate(name.removesuffix(".v"))
-            rate = quantity(value, KINDS["angular speed" if kind == "angle" else "speed"])
-            moving.append(Driver(joint, LinearLaw(float(here.near[joint.name][i]), rate), i))
-        for name, value in points.items():
-            target = self._point_target(name, self._here(name, here), here)
-            moving.append(PointTarget(target.ref, target.begin, tuple(np.array(target.begin) + self._vector(value, "speed", name)), target.axes))
-        v = solve_rates(self.loops.with_(moving), here.q, here.near, 0.0)
-        return State(self.skel, here.q, v, here.near)
-
-    def _here(self, name: str, here: cycle.Position) -> np.ndarray:
-        p = locate(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), self._point_ref(name)).position
-        return p[:2] if self.description.planar else p
 
     def instant(self, st: State, a: Any = None) -> Instant:
         return Instant(self.skel, st.q, st.v, a, st.t, st.near)

@@ -8,6 +8,7 @@ efforts minus those of springs, dampers, loads and given wrenches. `of_matrices`
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -107,7 +108,9 @@ class Terms:
         return replace(self, blocks=blocks, k_parts=k_parts, row_scale=self.row_scale[sorted(chosen)], place=self.place)
 
 
-def terms(loops: Loops, q: Any, v: Any, t: Any = 0.0, near: Mapping[str, Any] | None = None, external: Sequence[tuple[int, Any]] = ()) -> Terms:
+def terms(
+    loops: Loops, q: Any, v: Any, t: Any = 0.0, near: Mapping[str, Any] | None = None, external: Sequence[tuple[int, Any]] = ()
+) -> Terms:
     """All terms of a mechanism at a state, with wrenches on bodies already applied."""
     skel = loops.skel
     near = skel.start_coordinates if near is None else near
@@ -144,6 +147,4 @@ def of_matrices(M: Any, h: Any, J: Any, k: Any, *, columns: Any = None, row_scal
 
 def _slices(sizes: Sequence[int]) -> tuple[slice, ...]:
     ends = np.cumsum([0, *sizes])
-    return tuple(slice(int(a), int(b)) for a, b in zip(ends, ends[1:], strict=False))
-
-
+    return tuple(slice(int(a), int(b)) for a, b in itertools.pairwise(ends))

@@ -62,7 +62,9 @@ def test_pose_of_a_platform_gives_the_leg_lengths():
     s = lw.load("stewart").system
     X = s.pose(s.start, "platform")
     c, sn = np.cos(0.15), np.sin(0.15)
-    R = np.array([[c, -sn, 0], [sn, c, 0], [0, 0, 1]]) @ np.array([[1, 0, 0], [0, np.cos(0.1), -np.sin(0.1)], [0, np.sin(0.1), np.cos(0.1)]])
+    R = np.array([[c, -sn, 0], [sn, c, 0], [0, 0, 1]]) @ np.array(
+        [[1, 0, 0], [0, np.cos(0.1), -np.sin(0.1)], [0, np.sin(0.1), np.cos(0.1)]]
+    )
     p = X.p + np.array([0.05, -0.03, 0.04])
     st = s.assemble(pose={"platform": (R, p)})
     got = s.pose(st, "platform")
@@ -90,7 +92,7 @@ def test_limits_are_the_dead_centres_of_a_double_rocker(side):
     angle = np.arccos((L["ground"] ** 2 + L["crank"] ** 2 - reach**2) / (2 * L["ground"] * L["crank"]))
     assert not limits.full_turn and limits.dead_high and limits.dead_low
     got = limits.high if side > 0 else limits.low
-    assert got == pytest.approx(side * angle, abs=1e-5)  # the walk stops a share of 1e-7 of a turn before the end
+    assert got == pytest.approx(side * angle, abs=1e-8)  # from the last point of the walk by the square-root law
     c = m.turn(steps=24)
     assert "swings" in c.notes[0] and not c.full_turn
 
@@ -105,7 +107,7 @@ def test_beyond_the_reach_is_an_error_that_says_how_far_it_got():
 def test_links_too_short_name_the_loop_the_gap_and_the_reach():
     begin = time.perf_counter()
     with pytest.raises(AssemblyError) as info:
-        lw.load(four_bar(coupler=0.2, rocker=0.25)).system.start
+        lw.load(four_bar(coupler=0.2, rocker=0.25)).turn()
     text = str(info.value)
     assert "stays open by" in text and "reach at most 0.75 m" in text and "1 m apart" in text
     assert info.value.gap == pytest.approx(0.25 / 1.0, rel=0.5)
@@ -146,7 +148,7 @@ def test_change_point_four_bar_follows_its_closed_form():
 
 def test_wishes_that_make_no_sense_are_refused():
     s = lw.load("four-bar").system
-    with pytest.raises(ChannelError, match="Did you mean|Joints"):
+    with pytest.raises(ChannelError, match="Joints"):
         s.assemble(q={"Z": 1.0})
     with pytest.raises(UsageError):
         s.state([0.0])

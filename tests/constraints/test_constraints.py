@@ -13,9 +13,9 @@ from linkwright.closure import closure, loop_wrenches
 from linkwright.constraints import DrivenDistance, Driver, PointTarget, of_loops
 from linkwright.constraints.gear import GearConstraint
 from linkwright.errors import ModelError
+from linkwright.expressions import variable
 from linkwright.kinematics import motion, qdot, skeleton
 from linkwright.laws import ExpressionLaw, LinearLaw, SplineLaw
-from linkwright.expressions import variable
 from linkwright.topology import build_tree
 from tests import factory
 
@@ -97,7 +97,7 @@ def test_a_10_newton_metre_pinion_of_20_mm_loads_its_bearing_with_532_newton():
 def test_gear_with_wrong_radii_says_what_to_correct():
     skel = gear_train()
     bad = replace(skel.tree.description, gears=(d.Gear("G", "A", "B", 0.02, 0.05),))
-    with pytest.raises(ModelError, match="centres are 0.08 m apart"):
+    with pytest.raises(ModelError, match=r"centres are 0\.08 m apart"):
         of_loops(skeleton(build_tree(bad, [])))
 
 

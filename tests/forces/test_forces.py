@@ -97,10 +97,12 @@ def test_an_effort_in_a_cut_joint_equals_the_same_effort_in_a_tree_joint():
 
 def test_loads_in_world_and_body_axes_constant_table_and_expression():
     t = variable("t")
-    load = d.Load("L", "b3", "Q", force=(10.0, d.Table("J0", (-9.0, 9.0), (0.0, 18.0)), 2.0 * t), moment=(0.0, 0.0, variable("J1.v")), axes="world")
+    load = d.Load(
+        "L", "b3", "Q", force=(10.0, d.Table("J0", (-9.0, 9.0), (0.0, 18.0)), 2.0 * t), moment=(0.0, 0.0, variable("J1.v")), axes="world"
+    )
     skel, q, v = mechanism(loads=(load,))
-    p, wrenches = power(skel, q, v, t=1.5)
-    (node, w), = wrenches
+    _p, wrenches = power(skel, q, v, t=1.5)
+    ((node, w),) = wrenches
     q0 = q[skel.tree.nodes[skel.tree.node_of_joint["J0"]].q][0]
     v1 = v[skel.tree.nodes[skel.tree.node_of_joint["J1"]].v][0]
     np.testing.assert_allclose(w[3:], [10.0, q0 + 9.0, 3.0], atol=1e-12)
@@ -108,5 +110,5 @@ def test_loads_in_world_and_body_axes_constant_table_and_expression():
     np.testing.assert_allclose(w[:3] - np.cross(arm, w[3:]), [0.0, 0.0, v1], atol=1e-10)
     body = d.Load("L", "b3", "Q", force=(1.0, 2.0, 3.0), axes="b3")
     skel, q, v = mechanism(loads=(body,))
-    (node, w), = power(skel, q, v)[1]
+    ((node, w),) = power(skel, q, v)[1]
     np.testing.assert_allclose(w[3:], motion(skel, q, v).X[node].R @ [1.0, 2.0, 3.0], atol=1e-12)

@@ -31,7 +31,9 @@ def moving(seed: int) -> tuple[Loops, np.ndarray, np.ndarray, np.random.Generato
         planar = bool(rng.random() < 0.4)
         loops = int(rng.integers(1, 4)) if rng.random() < 0.7 else int(rng.integers(4, 9))
         bodies = loops * (2 if planar else 3) + int(rng.integers(1, 4))
-        tree = factory.random_tree(rng, bodies, ("revolute", "prismatic", "planar", "revolute") if planar else factory.SPATIAL, planar, chain=0.5)
+        tree = factory.random_tree(
+            rng, bodies, ("revolute", "prismatic", "planar", "revolute") if planar else factory.SPATIAL, planar, chain=0.5
+        )
         kinds = [str(rng.choice(("revolute", "pin_slot", "prismatic") if planar else CLOSING)) for _ in range(loops)]
         if seed % 5 == 0:  # a joint that is the same joint when its bodies change places
             kinds[0] = str(rng.choice(("revolute", "prismatic") if planar else ("revolute", "prismatic", "spherical", "cylindrical")))
@@ -45,5 +47,3 @@ def moving(seed: int) -> tuple[Loops, np.ndarray, np.ndarray, np.random.Generato
             v = (f.null @ rng.normal(size=f.null.shape[1])) * L.columns
             return L, mech.q, v, rng
     raise AssertionError(f"no moving mechanism for seed {seed}")
-
-

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from linkwright.channels import Instant
-from linkwright.forward import forward
 from linkwright.formulations import FORMULATIONS
 from linkwright.formulations.nullspace import Nullspace
 from linkwright.formulations.projection import INERTIAS, Projection
 from linkwright.formulations.sslm import Sslm
+from linkwright.forward import forward
 from linkwright.linalg import factor
 from linkwright.reactions import constraint_part, every_joint_wrench, stacked
 from linkwright.terms import terms
@@ -97,7 +97,9 @@ def test_newton_and_euler_hold_for_every_body(seed):
             sign = -1.0 if n.reversed else 1.0
             arm = carried.point - skel.origins[i]
             total = sign * np.concatenate([carried.moment + np.cross(arm, carried.force), carried.force])
-            np.testing.assert_allclose(place.motion.S[i].T @ total, tau[n.v], atol=tolerance * (1.0 + np.abs(place.motion.S[i]).max(initial=0.0)))
+            np.testing.assert_allclose(
+                place.motion.S[i].T @ total, tau[n.v], atol=tolerance * (1.0 + np.abs(place.motion.S[i]).max(initial=0.0))
+            )
 
 
 @pytest.mark.parametrize("seed", range(0, 200, 5))
@@ -115,6 +117,7 @@ def test_redundant_multipliers_are_marked_and_of_least_reactions(seed):
         both = np.concatenate([F["C0"].force, F["C0"].moment])
         other = np.concatenate([F["twin"].force, F["twin"].moment])
         np.testing.assert_allclose(both, -other, atol=1e-7 * (1.0 + np.abs(both).max()))
+
     # no self-stress makes the sum of squares over all joints smaller
     def cost(lam):
         wrenches = [constraint_part(T.place, w) for w in every_joint_wrench(T.place, lam, out.a)]

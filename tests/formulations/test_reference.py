@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.forward import forward
 from linkwright.formulations import FORMULATIONS
 from linkwright.formulations.projection import Projection, constraint_inertia, decoupled, projector
+from linkwright.forward import forward
 from linkwright.linalg import factor
 from linkwright.terms import of_matrices
 from tests.reference import load
@@ -62,7 +62,8 @@ def test_3rrr_later_states(rrr, state):
     s, _ = rrr
     row = SAHA["rrr_3"]["states"][state]
     names = ["J1", "J2", "J3", "J4", "J5", "J8", "J9"]
-    th = np.array(row["theta_paper"]) + [0, 0, 0, 0, np.pi / 3, 0, 0]
+    th = np.array(row["theta_paper"])
+    th[4] += np.pi / 3
     order = [names.index(n) for n in s.names.q]
     st = s.state(th[order], np.array(row["theta_paper_dot"])[order])
     assert np.abs(s.phi(st)).max() < 1e-12
@@ -182,7 +183,9 @@ def test_results_do_not_depend_on_the_unit_of_length():
     results = {}
     for name, u in unit.items():
         c = np.array([1.0, 1.0, u, u])  # v_mm = c v_m
-        T = of_matrices(M / c / c[:, None], h / c, u * J / c, u * k, columns=np.array([1, 1, 0.5 * u, 0.5 * u]), row_scale=np.full(3, 0.5 * u))
+        T = of_matrices(
+            M / c / c[:, None], h / c, u * J / c, u * k, columns=np.array([1, 1, 0.5 * u, 0.5 * u]), row_scale=np.full(3, 0.5 * u)
+        )
         for formulation in ("nullspace", "projection", "kkt"):
             out = forward(T, tau / c, formulation)
             results[name, formulation] = np.concatenate([out.a / c, out.force * c])

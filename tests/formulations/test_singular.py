@@ -125,3 +125,19 @@ def test_states_that_are_always_weak_do_not_misfire():
         acc = s.forward(st, tau={"A": 0.001})
         assert acc.passages == 0
         assert np.abs(s.J(st) @ acc.a + s.k(st)).max() < 1e-8 * (1 + np.abs(acc.a).max())
+
+
+def test_a_velocity_along_no_branch_is_refused(crank):
+    st = crank.state([1.5 * np.pi, -np.pi], [0.0, 1.0])
+    with pytest.raises(lw.SingularityError, match="none of the branches"):
+        crank.forward(st, tau={"A": 1.0})
+    at_rest = crank.state([1.5 * np.pi, -np.pi])
+    with pytest.raises(lw.SingularityError, match="no branch"):
+        crank.forward(at_rest, branch={"A": 0.0, "B": 0.0})
+
+
+@pytest.mark.parametrize("distance", [0.0, 1e-10, 1e-8, 1e-6])
+def test_assembling_in_a_singular_position_keeps_the_branch_it_came_along(crank, distance):
+    st = crank.assemble(q={"A": 1.5 * np.pi + distance}, v={"A": 1.0})
+    np.testing.assert_allclose(st.v, [1.0, -2.0], atol=1e-6)
+    np.testing.assert_allclose(st["B"] + 2 * st["A"], 2 * np.pi, atol=1e-6)

@@ -64,14 +64,11 @@ def test_coordinates_invert_the_pose(kind, seed):
 @pytest.mark.parametrize("kind", KINDS)
 def test_closed_joint_has_zero_residual_and_orthonormal_rows(kind):
     """At a closed joint the rows are unit directions, so multipliers are newtons and newton metres."""
-    j, q, v, _ = state(kind, 7)
+    j, q, _v, _ = state(kind, 7)
     R, p = j.pose(q)
     np.testing.assert_allclose(j.residual(R, p, q), 0.0, atol=1e-12)
-    if kind == "screw":
-        return_rows = j.gradient(R, p)[:-1]  # the travel row mixes angle and length by the pitch
-    else:
-        return_rows = j.gradient(R, p)
-    np.testing.assert_allclose(return_rows @ return_rows.T, np.eye(len(return_rows)), atol=1e-12)
+    rows = j.gradient(R, p)[: -1 if kind == "screw" else None]  # a screw's travel row mixes angle and length by its pitch
+    np.testing.assert_allclose(rows @ rows.T, np.eye(len(rows)), atol=1e-12)
     # rows annihilate the joint's own motion: [w; u] of M's origin from the twist at F
     S = j.subspace(q)
     motion = np.concatenate([S[:3], S[3:] - skew(p) @ S[:3]])

@@ -205,4 +205,6 @@ def test_paper_form_inertia_at_the_start_of_the_scraper():
     np.testing.assert_allclose(J * signs[:, None], t0["J"], atol=1e-12)
     np.testing.assert_allclose(-k * signs, t0["Psi"], atol=1e-10)  # speeds of order 5 squared
     np.testing.assert_allclose(-s.h(st)[order], t0["phi"], atol=1e-10)
-    assert sum(s.energy(st)[x] for x in ("kinetic", "potential")) == pytest.approx(SCRAPER["forward_dynamics"]["A_R"]["energy_J"], abs=1e-11)
+    assert sum(s.energy(st)[x] for x in ("kinetic", "potential")) == pytest.approx(
+        SCRAPER["forward_dynamics"]["A_R"]["energy_J"], abs=1e-11
+    )

@@ -50,7 +50,9 @@ class GearConstraint:
             return cls._rack(skel, g, first, second, carrier, s_a, s_b)
         turn = float(z_a @ z_b)
         if abs(abs(turn) - 1.0) > 1e-9:
-            raise ModelError(f"gear '{g.name}': the axes of '{g.first}' and '{g.second}' are not parallel; only spur gears are known.", g.where)
+            raise ModelError(
+                f"gear '{g.name}': the axes of '{g.first}' and '{g.second}' are not parallel; only spur gears are known.", g.where
+            )
         centres = float(np.linalg.norm(_centre(second, carrier) - _centre(first, carrier)))
         want = abs(g.radius_second - g.radius_first) if g.internal else g.radius_first + g.radius_second
         if abs(centres - want) > 1e-3 * max(centres, want):

@@ -100,5 +100,3 @@ def rotation_vector_between(R0: Any, R1: Any) -> np.ndarray:
     s, u = half_angle_vector(np.asarray(R1) @ np.asarray(R0).T)
     size = float(np.sqrt(u @ u))
     return np.zeros(3) if size < 1e-300 else 2.0 * float(np.arctan2(size, s)) / size * u
-
-

@@ -36,7 +36,7 @@ class Nullspace:
         size = max(np.linalg.norm(M, 2), 1e-300)  # inertia and geometry rows of one size
         stacked = np.concatenate([R.T @ M / size, J])
         right = np.concatenate([R.T @ f / size, -k])
-        a = factor(stacked, 1e-13 * max(1.0, np.linalg.norm(stacked, 2))).solve(right) * c
+        a = factor(stacked, 1e-13 * max(1.0, float(np.linalg.norm(stacked, 2)))).solve(right) * c
         lam = factor(J.T, self.tolerance).solve(constraint_force(terms, a, tau) * c) / r
         return Raw(a, lam)
 

@@ -1,6 +1,6 @@
 """System-level multipliers: lam first, from one matrix of all constraints, then the accelerations  [Koul2013 (10)-(12)].
 
-    (J M^-1 J') lam = -k - J M^-1 (tau - h)          a = M^-1 (tau - h + J' lam)
+(J M^-1 J') lam = -k - J M^-1 (tau - h)          a = M^-1 (tau - h + J' lam)
 """
 
 from __future__ import annotations

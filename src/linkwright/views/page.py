@@ -79,3 +79,16 @@ class Page:
         with files.replacing(path, (".html",), force=force) as temporary:
             temporary.write_text(str(self), encoding="utf-8")
         return Path(path)
+
+
+def snippet(mechanism: Any) -> str:
+    """A piece of HTML for notebooks: the mechanism's picture and what moves it."""
+    import io
+
+    from linkwright.views import picture
+
+    buffer = io.BytesIO()
+    picture.draw(mechanism).savefig(buffer, format="png", dpi=100)
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    line = html.escape(str(mechanism.info()).split("\n")[1].strip())
+    return f'<figure><img alt="{html.escape(mechanism.name, quote=True)}" src="data:image/png;base64,{data}"><figcaption>{line}</figcaption></figure>'
