@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linkwright import models
+    from linkwright.converters import to_mjcf, to_pinocchio
     from linkwright.description import Description
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SingularityError, UsageError
     from linkwright.mechanism import Mechanism, compile, load
@@ -44,6 +45,8 @@ __all__ = [
     "compile",
     "load",
     "models",
+    "to_mjcf",
+    "to_pinocchio",
 ]
 
 _HOME = {
@@ -55,6 +58,8 @@ _HOME = {
     "Trajectory": "results",
     "compile": "mechanism",
     "load": "mechanism",
+    "to_mjcf": "converters",
+    "to_pinocchio": "converters",
     **dict.fromkeys(("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SingularityError", "UsageError"), "errors"),
 }
 
