@@ -210,7 +210,7 @@ def _actuators(root: xml.Element, system: System) -> None:
         else:
             joint, i, _ = system.coordinate(drive.joint)
             if joint.name not in system.tree.node_of_joint:
-                raise UsageError(f"MuJoCo cannot drive the cut joint '{joint.name}'. Cut another joint of its loop: lw.compile(m, cuts=[...]).")
+                raise UsageError(f"MuJoCo cannot drive the cut joint '{joint.name}'. Cut another joint of its loop with `cuts`.")
             piece = next(at for at in placed_pieces(system, system.tree.node_of_joint[joint.name]) if at.piece and at.piece.v.start == i)
             xml.SubElement(section, "motor", name=drive.joint, joint=piece.name)
     if len(section):
