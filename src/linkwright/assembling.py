@@ -7,6 +7,7 @@ and walks to them along the loops, from the drawn position or a given state.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +16,11 @@ import numpy as np
 from linkwright import continuation, cycle, joints
 from linkwright.assembly import GOOD_ENOUGH, Closed, close, open_error, solve_rates
 from linkwright.branches import distinct_positions
-from linkwright.constraints import Constraint, Driver, PointTarget, PoseTarget
+from linkwright.constraints import Constraint, Driver, PointTarget, PoseTarget, Rows
 from linkwright.constraints.target import rotation_vector_between
 from linkwright.description import Joint
 from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError, nearest
-from linkwright.kinematics import locate, motion, node_motion, start_values
+from linkwright.kinematics import joint_rate, locate, motion, node_motion, start_values
 from linkwright.laws import LinearLaw
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
@@ -93,6 +94,58 @@ class Assembler:
             here = self._walk(here, targets)
         speeds = {k: x for k, x in (v or {}).items() if not self._is_point(k)}
         return self._with_velocity(here, speeds, {k: x for k, x in (v or {}).items() if self._is_point(k)})
+
+    def accelerations(self, st: State, wanted: Mapping[str, Any] | Any, drives: Iterable[str]) -> np.ndarray:
+        """Accelerations on the loops: of the drives (zero unless given), of joints and points by name, or an array to check."""
+        c = self.loops.at(st.q, st.v, st.t, st.near)
+        if wanted is not None and not isinstance(wanted, Mapping):
+            a = np.asarray(wanted, dtype=float)
+            if a.shape != (self.tree.nv,) or not np.isfinite(a).all():
+                raise UsageError(f"accelerations need {self.tree.nv} finite entries, or a dict by joint name.")
+            gap = np.abs((c.J @ a + c.k) / self.loops.row_scale).max(initial=0.0)
+            if gap > 1e-6 * (1.0 + np.abs(a / self.loops.columns).max(initial=0.0)):
+                raise UsageError(
+                    f"these accelerations open the loops (J a + k = {gap:.3g}); give those of the drives and let the rest follow."
+                )
+            return a
+        moving: list[Constraint] = []
+        right: list[np.ndarray] = []
+        for name, value in {**{d: 0.0 for d in drives}, **(wanted or {})}.items():
+            constraint, target = self._accelerated(name, value, st)
+            moving.append(constraint)
+            right.append(target)
+        tied = self.loops.with_(moving)
+        full = tied.at(st.q, st.v, st.t, st.near)
+        rhs = np.concatenate([-c.k, *[r - full.k[rows] for r, rows in zip(right, full.rows[len(c.rows) :], strict=True)]])
+        f = tied.factored(full)
+        y = f.solve(rhs / tied.row_scale)
+        gap = np.abs(tied.dimensionless(full)[1] @ y - rhs / tied.row_scale).max(initial=0.0)
+        if gap > 1e-6 * (1.0 + np.abs(rhs / tied.row_scale).max(initial=0.0)):
+            raise SingularityError(
+                "the mechanism cannot accelerate as asked: it stands at a dead centre, or the wishes contradict each other.",
+                singular_values=tuple(f.s),
+            )
+        return y * self.loops.columns
+
+    def _accelerated(self, name: str, value: Any, st: State) -> tuple[Constraint, np.ndarray]:
+        """A constraint that reads a joint, cylinder or point, and the second derivative it should have."""
+        here = cycle.Position(st.q, st.near)
+        if self._is_point(name):
+            return self._point_target(name, self._here(name, here), here), self._vector(value, "acceleration", name)[
+                : 2 if self.description.planar else 3
+            ]
+        if any(c.name == name for c in self.description.cylinders):
+            length = cycle.coordinate_now(self.loops, name, here)
+            rate = float(st.instant.length_rate(name))
+            constraint = cycle.driven(self.description, name, LinearLaw(length, rate))
+            return constraint, np.array([quantity(value, KINDS["acceleration"])])
+        every = {j.name: j for j in self.description.joints}
+        if name in every and np.ndim(value) == 1:
+            joint = every[name]
+            return _WholeJoint(joint), np.asarray(value, dtype=float)
+        joint, i, kind = self.coordinate(name)
+        x = quantity(value, KINDS["angular acceleration" if kind == "angle" else "acceleration"])
+        return Driver(joint, LinearLaw(float(st.near[joint.name][i]), 0.0), i), np.array([x])
 
     def branch(self, st: State, speeds: Mapping[str, Any]) -> np.ndarray:
         """The velocity along a branch through a singular position that is nearest to the named joint speeds."""
@@ -259,3 +312,25 @@ class Assembler:
     def _here(self, name: str, here: cycle.Position) -> np.ndarray:
         p = locate(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), self.point_ref(name)).position
         return p[:2] if self.description.planar else p
+
+
+@dataclass(frozen=True)
+class _WholeJoint:
+    """All velocities of a joint at once, for accelerations given as an array."""
+
+    joint: Joint
+    labels: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.joint.name
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        kinds = joints.create(self.joint.type, self.joint.options).coordinate_kinds
+        return ("angle",) * 3 + kinds[4:] if "quaternion" in kinds else kinds
+
+    def rows(self, skel: Any, m: Any, v: Any, t: Any, near: Any) -> Rows:
+        r = joint_rate(skel, m, self.joint, near[self.joint.name])
+        n = len(r.v)
+        return Rows(np.zeros(n), [(r.first, r.G_first), (r.second, r.G_second)], r.bias, np.zeros(n))

@@ -73,6 +73,11 @@ class Instant:
     def rotation(self, node: int) -> np.ndarray:
         return node_motion(self.skel, self.motion, node)[0].R
 
+    def length_rate(self, cylinder: str) -> float:
+        """How fast a cylinder extends."""
+        c = next(x for x in self.skel.tree.description.cylinders if x.name == cylinder)
+        return float(forces.line(forces.Moment(self.skel, self.motion, self.t, self.near), c.between).rate)
+
     def energies(self) -> dict[str, float]:
         kinetic = dynamics.kinetic_energy(self.skel, self.motion)
         moment = forces.Moment(self.skel, self.motion, self.t, self.near)

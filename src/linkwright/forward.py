@@ -108,10 +108,12 @@ def _row_norms(terms: Terms) -> list[np.ndarray]:
 
 
 def _massless(terms: Terms) -> bool:
-    """Whether some subsystem's inertia is not positive definite, measured against its own diagonal."""
-    for I in terms.I:
-        d = np.sqrt(np.maximum(np.diag(I), 0.0))
-        if len(d) and (d.min() <= 1e-9 * d.max() or np.linalg.eigvalsh(I / np.outer(d, d))[0] < NO_INERTIA):
+    """Whether some subsystem's inertia is not positive definite, in comparable units and against the largest inertia."""
+    blocks = [I * terms.columns[s] * terms.columns[s][:, None] for I, s in zip(terms.I, terms.spans, strict=True)]
+    largest = max((float(np.diag(I).max(initial=0.0)) for I in blocks), default=0.0)
+    for I in blocks:
+        d = np.diag(I)
+        if len(d) and (d.min() <= NO_INERTIA * largest or np.linalg.eigvalsh(I / np.sqrt(np.outer(d, d)))[0] < NO_INERTIA):
             return True
     return False
 

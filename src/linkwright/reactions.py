@@ -33,11 +33,18 @@ class JointWrench(NamedTuple):
     point: Any  # in the world
 
 
-def every_joint_wrench(place: Place, lam: Any, a: Any, *, inertial: bool = True) -> list[JointWrench]:
-    """Wrenches of all joints, cut or not, for multipliers lam; `inertial=False` leaves out everything but lam."""
+def every_joint_wrench(place: Place, lam: Any, a: Any, *, inertial: bool = True, pushed: bool = False) -> list[JointWrench]:
+    """Wrenches of all joints, cut or not, for multipliers lam.
+
+    `inertial=False` leaves out motion, weight and applied wrenches; `pushed` keeps the applied wrenches of the place.
+    """
     skel, m = place.loops.skel, place.motion
     pushes = loop_wrenches(skel, place.closure, lam)
-    F = joint_wrenches(skel, m, a, [*place.external, *pushes]) if inertial else _carried(place, pushes)
+    F = (
+        joint_wrenches(skel, m, a, [*place.external, *pushes])
+        if inertial
+        else _carried(place, [*place.external, *pushes] if pushed else pushes)
+    )
     out = []
     for i, n in enumerate(skel.tree.nodes):
         if n.body in skel.tree.floating:

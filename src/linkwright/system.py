@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import cycle, dynamics, forces
+from linkwright import cycle, dynamics, forces, inverse
 from linkwright.acceleration import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
 from linkwright.assembling import Assembler
 from linkwright.assembly import references
@@ -21,7 +21,8 @@ from linkwright.closure import Closure
 from linkwright.description import Description, Joint
 from linkwright.errors import UsageError, nearest
 from linkwright.forward import forward
-from linkwright.kinematics import Skeleton, displaced, locate, motion, node_motion, skeleton
+from linkwright.inverse import Loads
+from linkwright.kinematics import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton
 from linkwright.loops import Loops
 from linkwright.mobility import Mobility, mobility
 from linkwright.modelfile import quantity
@@ -31,6 +32,7 @@ from linkwright.spatial import Pose
 from linkwright.state import State
 from linkwright.terms import Terms, terms
 from linkwright.topology import Tree, build_tree
+from linkwright.topology.order import inverse_tree
 
 
 class Names(NamedTuple):
@@ -45,6 +47,7 @@ class System:
 
     def __init__(self, description: Description, cuts: Sequence[str] | None = None):
         self.description = description.numbers()
+        self._given_cuts = cuts is not None
         self.tree: Tree = build_tree(self.description, cuts)
         self.skel: Skeleton = skeleton(self.tree)
         self.loops = Loops.of(self.skel)
@@ -230,6 +233,62 @@ class System:
             if node >= 0:
                 out.append((node, np.concatenate([w[:3] + np.cross(m.X[node].p, w[3:]), w[3:]])))
         return out
+
+    # ---------------------------------------------------------------- inverse dynamics
+
+    def inverse(
+        self,
+        st: State,
+        a: Mapping[str, Any] | Any = None,
+        wrench: Mapping[str, Any] | None = None,
+        *,
+        drives: Sequence[str] | None = None,
+        method: str = "subsystem",
+        rated: Mapping[str, Any] | None = None,
+        preload: Mapping[str, Any] | None = None,
+        stiffness: Mapping[str, Any] | None = None,
+        release: Mapping[str, Sequence[str]] | None = None,
+    ) -> Loads:
+        """Drive efforts and the reaction of every joint for a motion.
+
+        `a` gives the accelerations of drives (default zero), joints or points by name, completed on the loops, or all
+        of them as an array (checked). `rated` weighs efforts of redundant drives, `preload` is what they hold inside;
+        `stiffness` and `release` choose among reactions that are not unique.
+        """
+        self._need_masses()
+        chosen = [d.joint for d in self.description.drives] if drives is None else list(drives)
+        for name in chosen:
+            self._drive_name(name)
+        acceleration = self.assembler.accelerations(st, a, chosen)
+        options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
+        other = self._for_inverse if method == "subsystem" else self
+        there = other.mirror(st) if other is not self else st
+        if other is not self:
+            acceleration = other.assembler.accelerations(there, self._by_joint(st, acceleration), [])
+        pushes = [*other.applied(there), *other._wrenches(there, wrench or {})]
+        args = (other.loops, there.q, there.v, acceleration, there.t, there.near, pushes, chosen, method)
+        return inverse.solve(*args, **options)
+
+    @cached_property
+    def _for_inverse(self) -> System:
+        """The same mechanism on the spanning tree that is most determinate for the inverse (this one if cuts were given)."""
+        if self._given_cuts or self.description.cuts is not None:
+            return self
+        tree = inverse_tree(self.description, [d.joint for d in self.description.drives])
+        return self if tree.cuts == self.tree.cuts else System(self.description, tree.cuts)
+
+    def mirror(self, st: State) -> State:
+        """A state of the same mechanism on another spanning tree, in this tree's coordinates."""
+        read = [joint_rate(st.skel, st.instant.motion, n.joint, st.near[n.joint.name]) for n in self.tree.nodes if n.joint.name in st.near]
+        if len(read) != len(self.tree.nodes):
+            raise UsageError("the two trees do not have the same joints; give the same cuts to both.")
+        q = np.concatenate([r.q for r in read]) if read else np.zeros(0)
+        v = np.concatenate([r.v for r in read]) if read else np.zeros(0)
+        return State(self.skel, q, v, references(self.skel, q, st.near), st.t)
+
+    def _by_joint(self, st: State, a: np.ndarray) -> dict[str, np.ndarray]:
+        instant = self.instant(st, a)
+        return {j.name: instant.joint_accelerations(j) for j in self.description.joints}
 
     @cached_property
     def mobility(self) -> Mobility:

@@ -207,3 +207,15 @@ def test_unknown_names_and_wrong_options_are_refused(scraper):
     with pytest.raises(lw.UsageError, match="six"):
         s.forward(st, wrench={"coupler": [1.0]})
     assert isinstance(s.forward(st, formulation=Projection("skew")).a, np.ndarray)
+
+
+@pytest.mark.parametrize("angle", [1.7, 1.83, 1.95, 2.2, 2.4])
+def test_a_tree_with_a_freedom_of_no_inertia_is_noticed(angle):
+    """Slider-crank cut at B: the rod turns about its own mass point, so one inertia is zero up to round-off."""
+    s = lw.compile(lw.load("slider-crank"), cuts=["B"])
+    st = s.assemble(q={"A": angle}, v={"A": 0.3})
+    results = [s.forward(st, tau={"A": 0.5}, formulation=f) for f in NAMES]
+    for acc in results:
+        np.testing.assert_allclose(acc.a, results[1].a, atol=1e-9 * (1 + np.abs(results[1].a).max()))
+        assert np.abs(s.J(st) @ acc.a + s.k(st)).max() < 1e-9
+    assert "kkt" in results[0].formulation

@@ -91,4 +91,5 @@ def snippet(mechanism: Any) -> str:
     picture.draw(mechanism).savefig(buffer, format="png", dpi=100)
     data = base64.b64encode(buffer.getvalue()).decode("ascii")
     line = html.escape(str(mechanism.info()).split("\n")[1].strip())
-    return f'<figure><img alt="{html.escape(mechanism.name, quote=True)}" src="data:image/png;base64,{data}"><figcaption>{line}</figcaption></figure>'
+    name = html.escape(mechanism.name, quote=True)
+    return f'<figure><img alt="{name}" src="data:image/png;base64,{data}"><figcaption>{line}</figcaption></figure>'

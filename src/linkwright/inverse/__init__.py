@@ -1,0 +1,81 @@
+"""Inverse dynamics of closed loops: drive efforts and the reaction at every joint for a known motion.
+
+`solve` sets up the problem J' lam + B u = M a + h, asks a method for one solution (`METHODS`), settles what is not
+unique (`choice`), and iterates where friction grows with the load. The answer is a `Loads`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwright import forces
+from linkwright.errors import UsageError, nearest
+from linkwright.inverse.choice import choose
+from linkwright.inverse.loads import Loads, Wrench
+from linkwright.inverse.methods import METHODS
+from linkwright.inverse.problem import Problem, unit_pushes
+from linkwright.loops import Loops
+from linkwright.terms import terms
+
+FRICTION_ROUNDS = 60
+
+
+def solve(
+    loops: Loops,
+    q: np.ndarray,
+    v: np.ndarray,
+    a: np.ndarray,
+    t: float,
+    near: Mapping[str, Any],
+    external: Sequence[tuple[int, Any]],
+    drives: Sequence[str],
+    method: str = "subsystem",
+    **choices: Any,
+) -> Loads:
+    """Efforts and reactions at a state with accelerations a; `choices` go to `choice.choose`."""
+    if method not in METHODS:
+        raise UsageError(f"there is no method '{method}'. {nearest(method, METHODS, 'Methods')}")
+    rub: list[tuple[int, Any]] = []
+    loads = _once(loops, q, v, a, t, near, external, drives, method, choices)
+    if not any(f.mu for f in loops.skel.tree.description.frictions):
+        return loads
+    for _ in range(FRICTION_ROUNDS):  # friction by load: a fixed point, contracting as long as mu r / link length is small
+        old = np.concatenate([w for _, w in rub]) if rub else np.zeros(1)
+        rub = _load_friction(loads)
+        new = np.concatenate([w for _, w in rub])
+        loads = _once(loops, q, v, a, t, near, [*external, *rub], drives, method, choices)
+        if old.shape == new.shape and np.abs(new - old).max() <= 1e-12 * (1.0 + np.abs(new).max()):
+            return loads
+    raise UsageError("friction by load does not settle: the joints jam (self-locking) at these friction coefficients and radii.")
+
+
+def _once(loops: Loops, q: Any, v: Any, a: Any, t: float, near: Any, external: Any, drives: Any, method: str, choices: Any) -> Loads:
+    T = terms(loops, q, v, t, near, external)
+    place = T.place
+    assert place is not None
+    moment = forces.Moment(loops.skel, place.motion, t, near)
+    p = Problem(T, place, a, tuple(drives), unit_pushes(loops.skel.tree.description, moment, drives))
+    p.check_driven()
+    solved = METHODS[method](p)
+    chosen = choose(p, solved.lam, solved.u, **choices)
+    return Loads(p, chosen.lam, chosen.u, chosen.free, solved, method)
+
+
+def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
+    """-mu |F| radius tanh(v / speed) in each rubbing joint (a slider: -mu |F| tanh), from the reactions found so far."""
+    place = loads.problem.place
+    moment = forces.Moment(place.loops.skel, place.motion, place.t, place.near)
+    out: list[tuple[int, Any]] = []
+    for f in place.loops.skel.tree.description.frictions:
+        if f.mu:
+            joint = moment.joint(f.joint)
+            lever = f.radius if joint.type != "prismatic" else 1.0
+            size = float(np.linalg.norm(loads.reaction(f.joint).force))
+            out += forces.joint_effort(moment, joint, -f.mu * lever * size * np.tanh(moment.speed(joint) / f.speed))
+    return out
+
+
+__all__ = ["METHODS", "Loads", "Problem", "Wrench", "solve"]

@@ -1,0 +1,93 @@
+"""The inverse problem at one state: which efforts and multipliers carry a known motion.
+
+    J' lam + B u = g,        g = M a + h
+
+g is what the motion needs in the tree's coordinates (forces of the model already counted in), B the columns of the
+drives. More columns than rank: the answer is not unique and is chosen afterwards; g outside their span: a freedom
+that nobody drives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright import dynamics, forces
+from linkwright.description import Description
+from linkwright.errors import UsageError, listing
+from linkwright.linalg import Factored, factor
+from linkwright.terms import Place, Terms
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Terms at a state with the accelerations, and the drives that may push."""
+
+    terms: Terms
+    place: Place
+    a: np.ndarray
+    drives: tuple[str, ...]
+    pushes: tuple[tuple[tuple[int, Any], ...], ...]  # wrenches of a unit effort of each drive
+
+    @cached_property
+    def g(self) -> np.ndarray:
+        return self.terms.M @ self.a + self.terms.h
+
+    @cached_property
+    def B(self) -> np.ndarray:
+        """(nv, drives): generalised force of a unit effort."""
+        skel, m = self.place.loops.skel, self.place.motion
+        columns = [dynamics.generalised(skel, m, push) for push in self.pushes]
+        return np.array(columns).T if columns else np.zeros((self.terms.nv, 0))
+
+    @cached_property
+    def scales(self) -> tuple[np.ndarray, np.ndarray]:
+        """(of equations, of unknowns) that make [J' B] dimensionless: efforts like the coordinates they push."""
+        c = self.terms.columns
+        sizes = np.sqrt(np.sum((self.B * c[:, None]) ** 2, axis=0))
+        return c, np.concatenate([self.terms.row_scale, np.where(sizes > 0.0, sizes, 1.0)])
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """[J' B], dimensionless."""
+        c, r = self.scales
+        return np.concatenate([self.terms.J.T, self.B], axis=1) * c[:, None] / r
+
+    @cached_property
+    def factors(self) -> Factored:
+        return factor(self.matrix)
+
+    @cached_property
+    def self_stress(self) -> np.ndarray:
+        """Columns: changes of (lam, u) that move nothing."""
+        return self.factors.null / self.scales[1][:, None]
+
+    def check_driven(self) -> None:
+        """Every freedom that needs an effort must have a drive that can give it."""
+        c = self.scales[0]
+        need = self.g * c
+        missing = self.factors.left_null @ (self.factors.left_null.T @ need)
+        if np.abs(missing).max(initial=0.0) <= 1e-8 * (1.0 + np.abs(need).max(initial=0.0)):
+            return
+        names = [n.joint.name for n in self.place.loops.skel.tree.nodes for _ in range(n.v.stop - n.v.start)]
+        loose = list(dict.fromkeys(names[i] for i in np.argsort(-np.abs(missing)) if abs(missing[i]) > 1e-3 * np.abs(missing).max()))
+        raise UsageError(
+            f"nobody drives the freedom in which {listing(loose[:6])} move together; drives are {listing(self.drives) or 'none'}. "
+            "Name one of these joints in drives=, or hold it by a spring."
+        )
+
+
+def unit_pushes(desc: Description, at: forces.Moment, drives: Sequence[str]) -> tuple[tuple[tuple[int, Any], ...], ...]:
+    """Wrenches on bodies of a unit effort of each drive: a joint's torque or force, a cylinder's push."""
+    cylinders = {c.name: c for c in desc.cylinders}
+    out = []
+    for name in drives:
+        if name in cylinders:
+            out.append(tuple(forces.push(forces.line(at, cylinders[name].between), 1.0)))
+        else:
+            out.append(tuple(forces.joint_effort(at, desc.joint(name), 1.0)))
+    return tuple(out)
