@@ -6,7 +6,7 @@ and walks to them along the loops, from the drawn position or a given state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -108,24 +108,33 @@ class Assembler:
                     f"these accelerations open the loops (J a + k = {gap:.3g}); give those of the drives and let the rest follow."
                 )
             return a
-        moving: list[Constraint] = []
-        right: list[np.ndarray] = []
-        for name, value in {**{d: 0.0 for d in drives}, **(wanted or {})}.items():
-            constraint, target = self._accelerated(name, value, st)
-            moving.append(constraint)
-            right.append(target)
-        tied = self.loops.with_(moving)
-        full = tied.at(st.q, st.v, st.t, st.near)
-        rhs = np.concatenate([-c.k, *[r - full.k[rows] for r, rows in zip(right, full.rows[len(c.rows) :], strict=True)]])
+        pairs = [self._accelerated(name, x, st) for name, x in {**dict.fromkeys(drives, 0.0), **(wanted or {})}.items()]
+        return self.rates(st, [p[0] for p in pairs], [p[1] for p in pairs], second=True)
+
+    def rates(self, st: State, readers: Sequence[Constraint], wanted: Sequence[Any], *, second: bool = False) -> np.ndarray:
+        """v (or with `second` a) on the loops for which the readers' rates (second rates) are the wanted ones."""
+        tied = self.loops.with_(readers)
+        full = tied.at(st.q, st.v if second else np.zeros(self.tree.nv), st.t, st.near)
+        mine = len(self.loops.constraints)
+        base = full.k if second else np.zeros(len(full.k))
+        right = np.concatenate(
+            [-base[r] for r in full.rows[:mine]] + [w - base[r] for w, r in zip(wanted, full.rows[mine:], strict=True)] + [np.zeros(0)]
+        )
         f = tied.factored(full)
-        y = f.solve(rhs / tied.row_scale)
-        gap = np.abs(tied.dimensionless(full)[1] @ y - rhs / tied.row_scale).max(initial=0.0)
-        if gap > 1e-6 * (1.0 + np.abs(rhs / tied.row_scale).max(initial=0.0)):
+        y = f.solve(right / tied.row_scale)
+        gap = np.abs(tied.dimensionless(full)[1] @ y - right / tied.row_scale).max(initial=0.0)
+        if gap > 1e-6 * (1.0 + np.abs(right / tied.row_scale).max(initial=0.0)):
             raise SingularityError(
-                "the mechanism cannot accelerate as asked: it stands at a dead centre, or the wishes contradict each other.",
+                "the mechanism cannot move as asked: it stands at a dead centre, or the wishes contradict each other.",
                 singular_values=tuple(f.s),
             )
         return y * self.loops.columns
+
+    def reader(self, name: str, st: State) -> Constraint:
+        """A constraint whose rate is that of a joint, cylinder or point."""
+        return self._accelerated(
+            name, [0.0, 0.0] if self.description.planar and self._is_point(name) else [0.0] * 3 if self._is_point(name) else 0.0, st
+        )[0]
 
     def _accelerated(self, name: str, value: Any, st: State) -> tuple[Constraint, np.ndarray]:
         """A constraint that reads a joint, cylinder or point, and the second derivative it should have."""
@@ -223,12 +232,12 @@ class Assembler:
         node = self.skel.node(body)
         X_now = node_motion(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), node)[0]
         now = Pose(X_now.R, X_now.p + self.skel.origin(node))
-        X = self._pose_value(body, wanted)
+        X = self.pose_value(body, wanted)
         turn = rotation_vector_between(now.R, X.R)
         begin = (tuple(map(tuple, now.R)), tuple(now.p))
         return PoseTarget(body, begin, tuple(turn), tuple(X.p), self.description.planar)
 
-    def _pose_value(self, body: str, wanted: Any) -> Pose:
+    def pose_value(self, body: str, wanted: Any) -> Pose:
         if isinstance(wanted, Pose):
             return wanted
         if self.description.planar and len(wanted) == 3:

@@ -30,7 +30,17 @@ from linkwright.spatial import array, point_acceleration, point_velocity, rotati
 class Instant:
     """A mechanism at one time: q, v and (if known) a; derived quantities computed on first use."""
 
-    def __init__(self, skel: Skeleton, q: Any, v: Any, a: Any = None, t: float = 0.0, near: Mapping[str, Any] | None = None):
+    def __init__(
+        self,
+        skel: Skeleton,
+        q: Any,
+        v: Any,
+        a: Any = None,
+        t: float = 0.0,
+        near: Mapping[str, Any] | None = None,
+        solver: Callable[[Instant], Any] | None = None,
+    ):
+        self.solver = solver  # computes the loads at this instant
         self.skel, self.q, self.v, self.a, self.t = skel, q, v, a, t
         self.near = skel.start_coordinates if near is None else near
 
@@ -43,6 +53,13 @@ class Instant:
         if self.a is None:
             raise ChannelError("accelerations are not part of this result; a turn or a simulation has them.")
         return accelerations(self.skel, self.motion, self.a)
+
+    @cached_property
+    def loads(self) -> Any:
+        """Drive efforts and reactions here."""
+        if self.solver is None:
+            raise ChannelError("loads are not part of this result; a turn or a simulation has them.")
+        return self.solver(self)
 
     @cached_property
     def _with_accelerations(self) -> Motion:

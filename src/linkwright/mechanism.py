@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,38 @@ from linkwright.cycle import Limits
 from linkwright.description import Description
 from linkwright.errors import UsageError, nearest
 from linkwright.results import Trajectory
+from linkwright.state import State
 from linkwright.summary import Summary, summarise
-from linkwright.system import System
+from linkwright.system import LoadReader, System
 from linkwright.topology_view import TopologyView
+
+
+@dataclass(frozen=True)
+class Designer:
+    """What a turn can compute beyond kinematics: loads from the System, tables and diagrams from `machine` and `views`."""
+
+    reader: LoadReader
+
+    def loads_at(self, instant: Any) -> Any:
+        return self.reader.loads_at(instant)
+
+    def load_channels(self) -> Any:
+        return self.reader.load_channels()
+
+    def bearings(self, c: Trajectory) -> Any:
+        from linkwright.machine.bearings import bearings
+
+        return bearings(c)
+
+    def drive_sizing(self, c: Trajectory, drive: str | None, **options: Any) -> Any:
+        from linkwright.machine.drive_sizing import drive_sizing
+
+        return drive_sizing(c, drive, **options)
+
+    def free_body(self, c: Trajectory, body: str, at: Any, path: Any, **options: Any) -> Any:
+        from linkwright.views.free_body import free_body
+
+        return free_body(c, body, at, path, **options)
 
 
 class Mechanism:
@@ -60,7 +90,17 @@ class Mechanism:
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None) -> Trajectory:
         """One cycle of the drive: positions, velocities and accelerations of everything, by name."""
-        return self.system.turn(drive, steps=steps, speed=speed)
+        c = self.system.turn(drive, steps=steps, speed=speed)
+        return replace(c, source=Designer(c.source))
+
+    def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
+        """States and loads along a motion of drives, points or bodies (functions of t, or arrays over t)."""
+        c = self.system.follow(motion, t, **options)
+        return replace(c, source=Designer(c.source))
+
+    def settle(self, hold: Sequence[str] = ()) -> State:
+        """Static equilibrium under weight, springs and loads, nearest downhill from the start."""
+        return self.system.settle(hold=hold)
 
     def limits(self, joint: str) -> Limits:
         """How far a joint can go from the start, dead centres included."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,31 @@ from linkwright.channels import Channel, Channels, Instant
 from linkwright.errors import ChannelError, LinkwrightError, UsageError
 from linkwright.kinematics import Skeleton
 from linkwright.modelfile.units import KINDS, display_unit, matches, parse_unit
+
+
+class LoadSource(Protocol):
+    """Who can compute loads for a trajectory: handed in by the System, above this layer."""
+
+    def loads_at(self, instant: Instant) -> Any: ...
+    def load_channels(self) -> Mapping[str, Channel]: ...
+
+
+@dataclass(frozen=True)
+class LoadHistory:
+    """The force of a pin on a body over a trajectory; `frame` says whose axes."""
+
+    pin: str
+    on: str
+    frame: str
+    t: np.ndarray
+    force: np.ndarray  # (n, 2) in a plane, (n, 3) in space
+    moment: np.ndarray  # (n, 3)
+    size: np.ndarray  # |force|
+    unique: bool
+
+    @property
+    def max(self) -> float:
+        return float(self.size.max())
 
 
 @dataclass(frozen=True)
@@ -35,6 +60,7 @@ class Trajectory:
     notes: tuple[str, ...] = ()
     full_turn: bool = False
     drive: str = ""
+    source: Any = field(default=None, repr=False)  # computes loads and gives their channels; see `LoadSource`
 
     def __len__(self) -> int:
         return len(self.t)
@@ -42,11 +68,43 @@ class Trajectory:
     @cached_property
     def instants(self) -> list[Instant]:
         rows = zip(self.t, self.q, self.v, self.a, self.near, strict=True)
-        return [Instant(self.skel, q, v, a, float(t), near) for t, q, v, a, near in rows]
+        solver = None if self.source is None else self.source.loads_at
+        return [Instant(self.skel, q, v, a, float(t), near, solver) for t, q, v, a, near in rows]
 
     @cached_property
     def _channels(self) -> Channels:
-        return Channels(self.skel)
+        return Channels(self.skel, None if self.source is None else self.source.load_channels())
+
+    @cached_property
+    def loads(self) -> list[Any]:
+        """Drive efforts and reactions at every sample (`Loads`); needs masses."""
+        return [x.loads for x in self.instants]
+
+    def load(self, pin: str, on: str, frame: str = "world") -> LoadHistory:
+        """What a pin does to a body's eye over the samples, in world axes or those of a body."""
+        wrenches = [x.on(pin, on, frame) for x in self.loads]
+        pick = slice(0, 2) if self.skel.tree.description.planar else slice(0, 3)
+        force = np.array([w.force[pick] for w in wrenches])
+        moment = np.array([w.moment for w in wrenches])
+        unique = all(w.unique_force[pick].all() for w in wrenches)
+        return LoadHistory(pin, on, frame, self.t, force, moment, np.sqrt(np.sum(force * force, axis=1)), bool(unique))
+
+    def bearings(self) -> Any:
+        """Per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
+        return self._source("bearings").bearings(self)
+
+    def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
+        """Peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
+        return self._source("drive_sizing").drive_sizing(self, drive, **options)
+
+    def free_body(self, body: str, at: Any = 0.0, path: Any = None, **options: Any) -> Any:
+        """The link alone with every force on it, drawn to scale."""
+        return self._source("free_body").free_body(self, body, at, path, **options)
+
+    def _source(self, verb: str) -> Any:
+        if not hasattr(self.source, verb):
+            raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.turn().")
+        return self.source
 
     @property
     def channels(self) -> list[str]:

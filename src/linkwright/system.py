@@ -7,6 +7,7 @@ SI and radians, `M a + h = tau + J' lam`, `J v + b = 0`, `J a + k = 0`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,13 +17,16 @@ from linkwright import cycle, dynamics, forces, inverse
 from linkwright.acceleration import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
 from linkwright.assembling import Assembler
 from linkwright.assembly import references
-from linkwright.channels import Instant
+from linkwright.channels import Channel, Instant
 from linkwright.closure import Closure
 from linkwright.description import Description, Joint
 from linkwright.errors import UsageError, nearest
+from linkwright.following import follow
 from linkwright.forward import forward
 from linkwright.inverse import Loads
+from linkwright.inverse.channels import load_channels
 from linkwright.kinematics import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton
+from linkwright.laws import LinearLaw
 from linkwright.loops import Loops
 from linkwright.mobility import Mobility, mobility
 from linkwright.modelfile import quantity
@@ -30,6 +34,7 @@ from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory
 from linkwright.spatial import Pose
 from linkwright.state import State
+from linkwright.statics import settle
 from linkwright.terms import Terms, terms
 from linkwright.topology import Tree, build_tree
 from linkwright.topology.order import inverse_tree
@@ -40,6 +45,21 @@ class Names(NamedTuple):
 
     q: tuple[str, ...]
     v: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LoadReader:
+    """Computes loads for the samples of a trajectory and names their channels."""
+
+    system: System
+    drives: tuple[str, ...]
+
+    def loads_at(self, x: Instant) -> Loads:
+        st = State(x.skel, x.q, x.v, x.near, x.t)
+        return self.system.inverse(st, x.a, drives=self.drives)
+
+    def load_channels(self) -> dict[str, Channel]:
+        return load_channels(self.system.description, self.drives)
 
 
 class System:
@@ -303,7 +323,33 @@ class System:
         lead = drive or cycle.plan(self.loops, here, None, None).lead
         kind = "angular speed" if cycle.is_rotary(self.description, lead) else "speed"
         value = None if speed is None else quantity(speed, KINDS[kind])
-        return cycle.turn(self.loops, here, drive, steps=steps, speed=value)
+        c = cycle.turn(self.loops, here, drive, steps=steps, speed=value)
+        return replace(c, source=LoadReader(self, self._driven_in(c)))
+
+    def _driven_in(self, c: Trajectory) -> tuple[str, ...]:
+        names = [d.joint for d in self.description.drives]
+        return tuple(names if not c.drive or c.drive in names else [c.drive, *names])
+
+    def follow(
+        self, motion: Mapping[str, Any], t: Any = None, *, duration: float = 1.0, steps: int = 100, drives: Any = None
+    ) -> Trajectory:
+        """States and loads along a motion of drives, points or bodies given as functions of t or arrays over t."""
+        times = np.linspace(0.0, duration, steps + 1) if t is None else np.asarray(t, dtype=float)
+        c = follow(self.assembler, self.start, motion, times)
+        chosen = [d.joint for d in self.description.drives] if drives is None else list(drives)
+        return replace(c, source=LoadReader(self, tuple(chosen)))
+
+    def potential(self, st: State) -> float:
+        """Potential energy of weight and springs."""
+        return st.instant.energies()["potential"]
+
+    def settle(self, start: State | None = None, hold: Sequence[str] = ()) -> State:
+        """Static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
+        self._need_masses()
+        st = self.start if start is None else start
+        here = cycle.Position(st.q, st.near)
+        held = [cycle.driven(self.description, n, LinearLaw(cycle.coordinate_now(self.loops, n, here), 0.0)) for n in hold]
+        return settle(self, State(self.skel, st.q, np.zeros(self.tree.nv), st.near, st.t), held)
 
     def limits(self, joint: str) -> cycle.Limits:
         """How far a joint can go, the other drives held at their start."""
