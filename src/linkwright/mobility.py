@@ -141,16 +141,23 @@ def _sentence(labels: tuple[str, ...]) -> str:
 
 
 def _idle(loops: Loops, q: np.ndarray, null: np.ndarray) -> tuple[tuple[str, ...], ...]:
-    """Groups of bodies between spherical joints that can move while every other body rests."""
+    return tuple(group for group, _ in idle_motions(loops, q, null))
+
+
+def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray) -> list[tuple[tuple[str, ...], np.ndarray]]:
+    """(bodies, dimensionless velocity) of every motion of bodies between spherical joints while all others rest."""
     skel = loops.skel
+    groups = _between_spherical_joints(loops)
+    if not groups or null.shape[1] == 0:
+        return []
     m = motion(skel, q, np.zeros(skel.tree.nv))
     jacobians = {n.body: body_jacobian(skel, m, i) @ (loops.columns[:, None] * null) for i, n in enumerate(skel.tree.nodes)}
-    out = []
-    for group in _between_spherical_joints(loops):
+    out: list[tuple[tuple[str, ...], np.ndarray]] = []
+    for group in groups:
         others = [J for body, J in jacobians.items() if body not in group]
-        free = factor(np.concatenate(others), 1e-8).null.shape[1] if others else 0
-        out += [tuple(group)] * free
-    return tuple(out)
+        free = factor(np.concatenate(others), 1e-8).null if others else np.zeros((null.shape[1], 0))
+        out += [(tuple(group), null @ y) for y in free.T]
+    return out
 
 
 def _between_spherical_joints(loops: Loops) -> list[list[str]]:

@@ -27,8 +27,9 @@ from linkwright.inverse import Loads
 from linkwright.inverse.channels import load_channels
 from linkwright.kinematics import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton
 from linkwright.laws import LinearLaw
+from linkwright.linalg import factor
 from linkwright.loops import Loops
-from linkwright.mobility import Mobility, mobility
+from linkwright.mobility import Mobility, idle_motions, mobility
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory
@@ -286,8 +287,20 @@ class System:
         if other is not self:
             acceleration = other.assembler.accelerations(there, self._by_joint(st, acceleration), [])
         pushes = [*other.applied(there), *other._wrenches(there, wrench or {})]
+        acceleration = other._spun_freely(there, acceleration, pushes)
         args = (other.loops, there.q, there.v, acceleration, there.t, there.near, pushes, chosen, method)
         return inverse.solve(*args, **options)
+
+    def _spun_freely(self, st: State, a: np.ndarray, pushes: Sequence[tuple[int, Any]]) -> np.ndarray:
+        """Idle freedoms (a rod spinning between ball joints) are nobody's to drive: they accelerate as they like."""
+        null = self.loops.factored(self.closure(st)).null
+        spins = [v for _, v in idle_motions(self.loops, st.q, null)]
+        if not spins:
+            return a
+        N = np.array(spins).T * self.loops.columns[:, None]
+        T = terms(self.loops, st.q, st.v, st.t, st.near, pushes)
+        K, rest = N.T @ T.M @ N, N.T @ (T.M @ a + T.h)
+        return a - N @ factor(K, 1e-12 * max(1e-300, float(np.abs(K).max()))).solve(rest)
 
     @cached_property
     def _for_inverse(self) -> System:
