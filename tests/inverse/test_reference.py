@@ -122,3 +122,22 @@ def test_forces_at_rest_of_the_3rrr_are_the_listed_ones():
     for joint, key in names.items():
         np.testing.assert_allclose(loads.wrench[joint].force[:2], SAHA["rrr_3"]["t0"]["joint_forces"][key], atol=1e-9)
     assert max(abs(x) for x in loads.tau.values()) < 1e-10
+
+
+@pytest.mark.parametrize("model", [n for n in lw.models.names() if n not in ("door", "parallelogram-chain")])
+def test_the_three_methods_agree_on_every_shipped_model(model):
+    """Efforts, and every reaction component that is unique, at the start with the drives moving."""
+    s = lw.load(model).system
+    drives = [d.joint for d in s.description.drives]
+    kinds = {c.name for c in s.description.cylinders}
+    st = s.assemble(v={d: 0.3 for d in drives if d not in kinds})
+    results = {m: s.inverse(st, method=m) for m in METHODS}
+    for method, loads in results.items():
+        assert loads.residual < 1e-9, method
+        for name, want in results["traditional"].tau.items():
+            assert loads.tau[name] == pytest.approx(want, abs=1e-7 * (1.0 + abs(want)))
+        for joint, w in loads.wrench.items():
+            other = results["traditional"].wrench[joint]
+            size = 1.0 + np.abs(other.force).max()
+            np.testing.assert_allclose(w.force, other.force, atol=1e-6 * size, err_msg=f"{method} {joint}")
+            assert list(w.unique_force) == list(other.unique_force)

@@ -20,7 +20,7 @@ from linkwright.dynamics import net_wrenches
 from linkwright.inverse.problem import Problem
 from linkwright.kinematics import accelerations
 from linkwright.linalg import factor
-from linkwright.topology.order import Step, solve_order
+from linkwright.topology.order import solve_order
 
 
 class Solved(NamedTuple):
@@ -45,35 +45,52 @@ def subsystem(p: Problem) -> Solved:
     steps = solve_order(tree, list(p.drives))
     t = p.terms
     lam, u = np.full(t.nc, np.nan), np.full(len(p.drives), np.nan)
-    sizes, coupled = [], []
-    for step in steps:
-        solved = _step(p, step, lam, u)
-        if solved is not None:
-            sizes.append(solved)
-        if len(step.subsystems) > 1:
-            coupled.append(tuple(step.subsystems))
+    sizes: list[tuple[int, int]] = []
+    coupled: list[tuple[int, ...]] = []
+    groups = [tuple(step.subsystems) for step in steps]
+    for at, group in enumerate(groups):
+        solved = _group(p, group, lam, u)
+        if not solved.determinate:  # idle spins or redundant rows: counts promised more than the ranks keep
+            rest = tuple(sorted({j for later in groups[at:] for j in later}))
+            solved = _group(p, rest, lam, u)
+            group = rest
+        lam[solved.loops], u[solved.drives] = solved.lam, solved.u
+        if solved.size[1]:
+            sizes.append(solved.size)
+        if len(group) > 1:
+            coupled.append(group)
+        if group is not groups[at]:
+            break
     return Solved(np.nan_to_num(lam), np.nan_to_num(u), tuple(sizes), tuple(coupled))
 
 
-def _step(p: Problem, step: Step, lam: np.ndarray, u: np.ndarray) -> tuple[int, int] | None:
-    """Solve one group of subsystems for its unknown multipliers and drives; fills lam and u in place."""
+class _Group(NamedTuple):
+    """The unknowns of a group of subsystems, solved."""
+
+    loops: list[int]
+    drives: list[int]
+    lam: np.ndarray
+    u: np.ndarray
+    size: tuple[int, int]
+    determinate: bool
+
+
+def _group(p: Problem, subsystems: tuple[int, ...], lam: np.ndarray, u: np.ndarray) -> _Group:
+    """Solve a group of subsystems for the multipliers and drives in it that are not known yet."""
     t = p.terms
-    rows = np.concatenate([np.arange(t.spans[j].start, t.spans[j].stop) for j in step.subsystems])
+    rows = np.concatenate([np.arange(t.spans[j].start, t.spans[j].stop) for j in subsystems])
     J, B = t.J[:, rows], p.B[rows]
-    known = ~np.isnan(lam)
-    right = p.g[rows] - J[known].T @ lam[known]
-    given = ~np.isnan(u)
-    right = right - B[:, given] @ u[given]
-    loops = [i for i in np.flatnonzero(~known) if np.any(J[i])]
-    drives = [i for i in np.flatnonzero(~given) if np.any(np.abs(B[:, i]) > 1e-12 * np.abs(p.B[:, i]).max(initial=1e-300))]
-    if not loops and not drives:
-        return None
-    c, r = p.scales
-    A = np.concatenate([J[loops].T, B[:, drives]], axis=1) * c[rows][:, None]
-    r = r[[*loops, *(t.nc + i for i in drives)]]
-    z = factor(A / r).solve(right * c[rows]) / r
-    lam[loops], u[drives] = z[: len(loops)], z[len(loops) :]
-    return A.shape
+    known, given = ~np.isnan(lam), ~np.isnan(u)
+    right = p.g[rows] - J[known].T @ lam[known] - B[:, given] @ u[given]
+    loops = [int(i) for i in np.flatnonzero(~known) if np.any(J[i])]
+    touching = np.abs(B).max(axis=0, initial=0.0) > 1e-12 * np.abs(p.B).max(initial=1e-300)
+    drives = [int(i) for i in np.flatnonzero(~given) if touching[i]]
+    c, scale = p.scales
+    r = scale[[*loops, *(t.nc + i for i in drives)]]
+    A = np.concatenate([J[loops].T, B[:, drives]], axis=1) * c[rows][:, None] / r
+    f = factor(A)
+    z = f.solve(right * c[rows]) / r
+    return _Group(loops, drives, z[: len(loops)], z[len(loops) :], (A.shape[0], A.shape[1]), f.rank == A.shape[1])
 
 
 def traditional(p: Problem) -> Solved:
