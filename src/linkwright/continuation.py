@@ -35,6 +35,7 @@ class Walker(NamedTuple):
     a: np.ndarray
     smallest: float  # smallest singular value that counts here
     strong: int  # most directions stronger than the window seen so far: fewer mean a passage
+    calm: float = 0.0  # largest `smallest` seen so far: what is usual for this mechanism
 
 
 def start(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0) -> Walker:
@@ -50,7 +51,8 @@ def _with_rates(loops: Loops, w: Walker) -> Walker:
     a = rows.solve() * loops.columns
     counted = rows.s[rows.s > 1e-9]
     strong = max(w.strong, int(np.sum(rows.s > WINDOW)))
-    return w._replace(v=v, a=a, smallest=float(counted[-1]) if len(counted) else 0.0, strong=strong)
+    smallest = float(counted[-1]) if len(counted) else 0.0
+    return w._replace(v=v, a=a, smallest=smallest, strong=strong, calm=max(w.calm, smallest))
 
 
 def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6) -> Walker:
@@ -93,10 +95,9 @@ def dead_centre(loops: Loops, stopped: Walker, end: float) -> float:
 def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | None:
     """One predictor-corrector step, or None if it would be too long or the corrector had to work too hard."""
     t = end if abs(end - here.t - step) < 1e-14 * max(1.0, abs(end)) else here.t + step
-    move = here.v * step + 0.5 * here.a * step * step
-    length = float(np.linalg.norm(move / loops.columns))
-    bend = float(np.linalg.norm(0.5 * here.a * step * step / loops.columns))
-    if length > (CAREFUL_STEP if here.smallest < NEAR_SINGULAR else LONGEST_STEP) or bend > 0.5 * length + 1e-9:
+    move, length, curved = _predict(loops, here, step, t)
+    careful = here.smallest < min(NEAR_SINGULAR, 0.5 * here.calm)
+    if length > (CAREFUL_STEP if careful else LONGEST_STEP):
         return None
     trial = displaced(loops.skel, here.q, move)
     near = references(loops.skel, trial, here.near)
@@ -106,9 +107,25 @@ def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | No
     if done.residual > (1e-3 * WINDOW if weak else GOOD_ENOUGH):
         return None
     slope = here.v + here.a * step
-    new = _with_rates(loops, Walker(done.q, done.near, t, slope, here.a, 0.0, here.strong))
+    new = _with_rates(loops, Walker(done.q, done.near, t, slope, here.a, 0.0, here.strong, here.calm))
     turned = float(np.linalg.norm((new.v - slope) / loops.columns)) * abs(step)
-    return new if turned <= 0.1 * length + 1e-6 * abs(step) + 1e-9 else None
+    return new if curved or turned <= 0.1 * length + 1e-6 * abs(step) + 1e-9 else None
+
+
+def _predict(loops: Loops, here: Walker, step: float, t: float) -> tuple[np.ndarray, float, bool]:
+    """(move, its dimensionless length, whether the path bends too much for Taylor's formula).
+
+    A drive that starts from rest or turns back has no useful tangent in time; at a regular position one Newton step
+    towards the new t takes its place.
+    """
+    move = here.v * step + 0.5 * here.a * step * step
+    length = float(np.linalg.norm(move / loops.columns))
+    bend = float(np.linalg.norm(0.5 * here.a * step * step / loops.columns))
+    if (bend <= 0.5 * length and length > 1e-3) or here.smallest < 2.0 * LONGEST_STEP * NEAR_SINGULAR:
+        return (move, length, False) if bend <= 0.5 * length + 1e-9 else (move, np.inf, False)
+    c = loops.at(here.q, np.zeros(loops.skel.tree.nv), t, here.near)
+    newton = -loops.factored(c).solve(c.phi / loops.row_scale)
+    return newton * loops.columns, float(np.linalg.norm(newton)), True
 
 
 def _strong(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float) -> int:

@@ -31,8 +31,9 @@ class Loops:
     columns: np.ndarray  # v = columns * dimensionless v
 
     @classmethod
-    def of(cls, skel: Skeleton) -> Loops:
-        kappa = characteristic_length(joint_points(skel))
+    def of(cls, skel: Skeleton, length: float | None = None) -> Loops:
+        """The loops of a skeleton; `length` overrides the characteristic length of the metric."""
+        kappa = characteristic_length(joint_points(skel)) if length is None else length
         return cls(skel, of_loops(skel), kappa, scale(velocity_kinds(skel), kappa))
 
     def with_(self, extra: Sequence[Constraint]) -> Loops:

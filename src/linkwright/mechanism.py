@@ -21,6 +21,7 @@ from linkwright import modelfile, models
 from linkwright.cycle import Limits
 from linkwright.description import Description
 from linkwright.errors import UsageError, nearest
+from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory
 from linkwright.state import State
 from linkwright.summary import Summary, summarise
@@ -142,9 +143,16 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> M
     raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")
 
 
-def compile(mechanism: Mechanism | Description, *, cuts: Sequence[str] | None = None) -> System:
-    """The researcher's System of a mechanism; `cuts` overrides which joints are taken out of the tree."""
+def compile(mechanism: Mechanism | Description, *, cuts: Sequence[str] | None = None, length: Any = None) -> System:
+    """The researcher's System of a mechanism.
+
+    `cuts` overrides which joints are taken out of the tree; `length` the characteristic length that makes rotations and
+    translations comparable (ranks, projections and least norms are taken in that metric).
+    """
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
-    if cuts is None and isinstance(mechanism, Mechanism):
+    if cuts is None and length is None and isinstance(mechanism, Mechanism):
         return mechanism.system
-    return System(description, cuts)
+    kappa = None if length is None else modelfile.quantity(length, KINDS["length"])
+    if kappa is not None and not kappa > 0.0:
+        raise UsageError(f"the characteristic length must be positive, not {length}.")
+    return System(description, cuts, kappa)

@@ -66,12 +66,12 @@ class LoadReader:
 class System:
     """A mechanism ready to compute: tree, constants, constraints and forces."""
 
-    def __init__(self, description: Description, cuts: Sequence[str] | None = None):
+    def __init__(self, description: Description, cuts: Sequence[str] | None = None, length: float | None = None):
         self.description = description.numbers()
         self._given_cuts = cuts is not None
         self.tree: Tree = build_tree(self.description, cuts)
         self.skel: Skeleton = skeleton(self.tree)
-        self.loops = Loops.of(self.skel)
+        self.loops = Loops.of(self.skel, length)
         self.forces = forces.of_description(self.description)
         self.assembler = Assembler(self.loops)
 

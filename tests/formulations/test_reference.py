@@ -219,3 +219,15 @@ def test_a_tree_with_a_freedom_of_no_inertia_is_noticed(angle):
         np.testing.assert_allclose(acc.a, results[1].a, atol=1e-9 * (1 + np.abs(results[1].a).max()))
         assert np.abs(s.J(st) @ acc.a + s.k(st)).max() < 1e-9
     assert "kkt" in results[0].formulation
+
+
+def test_the_metric_can_be_chosen_and_changes_no_motion():
+    m = lw.load("slider-crank")
+    for length in (None, "200 mm", 3.0):
+        s = lw.compile(m, cuts=["C"], length=length)
+        st = s.assemble(q={"A": 1.0}, v={"A": 2.0})
+        for formulation in NAMES:
+            acc = s.forward(st, tau={"A": 1.0}, formulation=formulation)
+            assert acc["A"] == pytest.approx(lw.compile(m, cuts=["C"]).forward(st, tau={"A": 1.0})["A"], rel=1e-10)
+    with pytest.raises(lw.UsageError, match="positive"):
+        lw.compile(m, length=-1.0)
