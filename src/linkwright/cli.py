@@ -11,9 +11,12 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from linkwright.errors import LinkwrightError, UsageError, nearest
+
+if TYPE_CHECKING:
+    from linkwright.machine.cycle_loads import CycleLoads
 
 COMMANDS = ("info", "turn", "models")
 MOST_STEPS = 100_000
@@ -154,8 +157,9 @@ def _info_options(commands: Any) -> None:
 def _turn_options(commands: Any) -> None:
     parser = commands.add_parser(
         "turn",
-        help="one cycle of the drive: positions, velocities, accelerations",
-        description="Turn a mechanism through one cycle of its drive. A drive that cannot turn fully swings inside its reach.",
+        help="one cycle of the drive: motion, drive efforts, loads of every pin",
+        description="Turn a mechanism through one cycle of its drive. A drive that cannot turn fully swings inside its reach. "
+        "With masses in the model it also computes what the drives must do and what every pin carries.",
         epilog="examples:\n  linkwright turn wiper\n  linkwright turn wiper --speed '30 rpm' --set A=90deg -o wiper.csv\n"
         "  linkwright turn jansen-leg --picture leg.png --animation leg.gif\n  linkwright turn four-bar --param L1=0.25 --plot curves.png\n"
         "  linkwright turn five-bar --drive A --json",
@@ -167,7 +171,14 @@ def _turn_options(commands: Any) -> None:
     parser.add_argument("--steps", metavar="N", type=_steps, default=360, help="equal steps of the cycle (default 360)")
     parser.add_argument("--speed", metavar="SPEED", help="speed of the drive, with unit ('30 rpm', '0.1 m/s')")
     parser.add_argument("-o", "--output", metavar="FILE", help="write all channels: .csv (the file's units) or .npz (SI)")
-    parser.add_argument("--plot", metavar="FILE", help="curves of angles and points: .png, .svg or .pdf")
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="curves of angles and points: .png, .svg or .pdf; with loads also FILE-torque, FILE-loads and FILE-hodographs",
+    )
+    parser.add_argument(
+        "--loads", action=argparse.BooleanOptionalAction, default=True, help="efforts and pin loads, where the model has masses (default)"
+    )
     parser.add_argument("--picture", metavar="FILE", help="the start position with the paths of marked points: .png, .svg or .pdf")
     parser.add_argument("--animation", metavar="FILE", help="one cycle as .gif (or .mp4 where ffmpeg is installed)")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
@@ -257,12 +268,17 @@ def run_turn(options: argparse.Namespace) -> None:
         if path:
             files.checked(path, endings, force=options.force)
     m = _load(options)
+    if options.plot and options.loads and not _massless(m):
+        for path in _load_plots(options.plot):
+            files.checked(path, files.PICTURES, force=options.force)
     c = m.turn(options.drive, steps=options.steps, speed=options.speed)
+    loads = _loads(m, c, options.loads)
     if options.json:
-        _print_json(_turn_data(m, c))
+        _print_json(_turn_data(m, c, loads))
     else:
         _print_turn(m, c)
-    for path in _write_outputs(m, c, options):
+        print(f"\n{loads}")
+    for path in _write_outputs(m, c, loads, options):
         print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
 
 
@@ -276,10 +292,46 @@ def _print_turn(m: Any, c: Any) -> None:
     print(f"\n{aligned(*turn_table(c))}")
 
 
-def _turn_data(m: Any, c: Any) -> dict[str, Any]:
+def _massless(m: Any) -> list[str]:
+    return [b.name for b in m.description.bodies[1:] if b.mass is None]
+
+
+def _loads(m: Any, c: Any, wanted: bool) -> CycleLoads:
+    from linkwright.machine.cycle_loads import CycleLoads, cycle_loads
+
+    if not wanted:
+        return CycleLoads("kinematics only, as asked for")
+    if _massless(m):
+        return CycleLoads(f"kinematics only: no mass given for {', '.join(_massless(m))}")
+    try:
+        _with_progress(c)
+        return cycle_loads(c)
+    except LinkwrightError as problem:
+        return CycleLoads(f"no loads: {' '.join(str(problem).split())}")
+
+
+def _with_progress(c: Any) -> None:
+    """Compute the loads of all samples; on a terminal show how far it is."""
+    if not sys.stderr.isatty():
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    for x in track(c.instants, description="loads", console=Console(stderr=True), transient=True):
+        _ = x.loads
+
+
+def _channel_names(c: Any, loads: CycleLoads) -> list[str]:
+    """Motion, and if loads were computed every load that is one number."""
+    known = c.source.load_channels()
+    motion = [n for n in c.main_channels() if n not in known]
+    return motion if loads.why else [*motion, *(n for n in known if c[n].ndim == 1)]
+
+
+def _turn_data(m: Any, c: Any, loads: CycleLoads) -> dict[str, Any]:
     from linkwright.results import unit_of
 
-    names = c.main_channels()
+    names = _channel_names(c, loads)
     channels = {n: {"unit": unit_of((), c.dimension(n))[0], "values": [float(x) for x in c[n]]} for n in names}
     return {
         "schema": "linkwright.turn/1",
@@ -289,18 +341,39 @@ def _turn_data(m: Any, c: Any) -> dict[str, Any]:
         "notes": list(c.notes),
         "steps": len(c) - 1,
         "channels": channels,
+        "loads": loads.as_dict(),
     }
 
 
-def _write_outputs(m: Any, c: Any, options: argparse.Namespace) -> list[str]:
+def _load_plots(plot: str) -> list[str]:
+    """`curves.png` brings `curves-torque.png`, `curves-loads.png` and `curves-hodographs.png`."""
+    stem, ending = os.path.splitext(plot)
+    return [f"{stem}-{what}{ending}" for what in ("torque", "loads", "hodographs")]
+
+
+def _write_outputs(m: Any, c: Any, loads: CycleLoads, options: argparse.Namespace) -> list[str]:
     from linkwright.views import animation, picture, plots
 
+    written = [p for p in (options.output, options.plot) if p]
     if options.output:
-        c.save(options.output, force=options.force)
+        c.save(options.output, force=options.force, channels=_channel_names(c, loads))
     if options.plot:
         plots.overview(c, options.plot, force=options.force)
+        written += _write_load_plots(m, c, options) if not loads.why else []
     if options.picture:
         picture.draw(m, options.picture, turn=c, force=options.force)
     if options.animation:
         animation.animate(m, options.animation, turn=c, force=options.force)
-    return [p for p in (options.output, options.plot, options.picture, options.animation) if p]
+    return written + [p for p in (options.picture, options.animation) if p]
+
+
+def _write_load_plots(m: Any, c: Any, options: argparse.Namespace) -> list[str]:
+    from linkwright.views import load_plots
+
+    torque, loads, hodographs = _load_plots(options.plot)
+    load_plots.torque(c, torque, force=options.force)
+    load_plots.pin_loads(c, loads, force=options.force)
+    if not m.description.planar:  # a hodograph is a curve in the plane
+        return [torque, loads]
+    load_plots.hodographs(c, hodographs, force=options.force)
+    return [torque, loads, hodographs]

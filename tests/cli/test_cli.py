@@ -100,7 +100,9 @@ def test_csv_columns_are_the_channels(tmp_path: Path) -> None:
     assert cli.main(["turn", "carpet-scraper", "--steps", "6", "-o", str(path)]) == 0
     c = lw.load("carpet-scraper").turn(steps=6)
     header = path.read_text(encoding="utf-8").splitlines()[0].split(",")
-    assert header == [f"{n} [{c.unit(n)[0]}]" for n in c.main_channels()]
+    loads = c.source.load_channels()
+    names = [n for n in c.main_channels() if n not in loads] + [n for n in loads if c[n].ndim == 1]
+    assert header == [f"{n} [{c.unit(n)[0]}]" for n in names]
     table = np.loadtxt(path, delimiter=",", skiprows=1)
     np.testing.assert_allclose(table[:, header.index("tool.T.x [m]")], c["tool.T.x"], rtol=1e-12, atol=1e-15)
 
@@ -116,7 +118,7 @@ def test_turn_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert cli.main(["turn", "wiper", "--steps", "8", "--json", "-o", str(tmp_path / "x.csv")]) == 0
     out, err = capsys.readouterr()
     data = json.loads(out)
-    assert set(data) == {"schema", "model", "drive", "full_turn", "notes", "steps", "channels"}
+    assert set(data) == {"schema", "model", "drive", "full_turn", "notes", "steps", "channels", "loads"}
     assert (data["schema"], data["model"], data["drive"], data["full_turn"], data["steps"]) == ("linkwright.turn/1", "wiper", "A", True, 8)
     assert all(set(x) == {"unit", "values"} and len(x["values"]) == 9 for x in data["channels"].values())
     assert data["channels"]["A.v"]["unit"] == "rad/s" and data["channels"]["A.v"]["values"][0] == pytest.approx(45 * np.pi / 30)

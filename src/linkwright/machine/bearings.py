@@ -116,9 +116,10 @@ class Bearings:
         turning, length, speed = unit_of(self.units, "angular speed"), unit_of(self.units, "length"), unit_of(self.units, "speed")
         at, moment = unit_of(self.units, self.dimension), unit_of(self.units, "torque")
         bent = any(r.moment_max > 1e-9 * max(x.max for x in self.rows) for r in self.rows)  # guides and hinges in space
+        tilted = [("max moment", moment[0])] if bent else []
         header = [
             ("pin", ""), ("on", ""), ("max", force[0]), (f"at {self.over}", at[0]), ("mean", force[0]), ("RMS", force[0]),
-            ("P (p=3)", force[0]), ("P (p=10/3)", force[0]), *([("max moment", moment[0])] if bent else []), ("swing", ""), ("mean speed", ""), ("unique", ""),
+            ("P (p=3)", force[0]), ("P (p=10/3)", force[0]), *tilted, ("swing", ""), ("mean speed", ""), ("unique", ""),
         ]  # fmt: skip
         rows = []
         for r in self._merged():

@@ -53,10 +53,11 @@ def _formatted(values: np.ndarray) -> list[str]:
     return [f"{x:.{decimals}f}" for x in np.round(values, decimals) + 0.0]
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns flush right, two spaces apart; units (`name [unit]`) stand on a line of their own."""
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0) -> str:
+    """Columns flush right (the first `left` flush left), two spaces apart; units (`name [unit]`) stand on a line of their own."""
     names = [h.partition(" [")[0] for h in header]
     units = [f"[{h.partition(' [')[2]}" if " [" in h else "" for h in header]
     lines = [names, units, *rows] if any(units) else [names, *rows]
     widths = [max(len(x) for x in column) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(x.rjust(w) for x, w in zip(row, widths, strict=True)) for row in lines)
+    places = [str.ljust if i < left else str.rjust for i in range(len(widths))]
+    return "\n".join("  ".join(put(x, w) for put, x, w in zip(places, row, widths, strict=True)) for row in lines)

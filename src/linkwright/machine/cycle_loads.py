@@ -1,0 +1,47 @@
+"""The loads of a cycle at a glance: efforts of the drives, bearing table, shaking force; what `linkwright turn` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.machine.bearings import Bearings, bearings
+from linkwright.machine.efforts import Efforts, efforts
+from linkwright.machine.tables import show
+from linkwright.results import Trajectory, unit_of
+
+
+@dataclass(frozen=True)
+class CycleLoads:
+    """Efforts and bearings of a cycle, or why there are none."""
+
+    why: str = ""
+    efforts: Efforts | None = None
+    bearings: Bearings | None = None
+    shaking: tuple[float, float] = (0.0, 0.0)  # largest force and moment on the ground, the moment about the origin
+    units: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.why:
+            return self.why
+        force, torque = unit_of(self.units, "force"), unit_of(self.units, "torque")
+        shaking = f"shaking force on the ground up to {show(self.shaking[0] / force[1])} {force[0]}"
+        shaking += f", shaking moment about the origin up to {show(self.shaking[1] / torque[1])} {torque[0]}"
+        pins = f"loads of the pins (P: equivalent load, docs/loads.md)\n{self.bearings}"
+        return f"efforts of the drives\n{self.efforts}\n\n{pins}\n\n{shaking}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """SI; `docs/loads.md` lists the fields."""
+        if self.efforts is None or self.bearings is None:
+            return {"computed": False, "why": self.why}
+        shaking = {"force_max": self.shaking[0], "moment_max": self.shaking[1]}
+        return {"computed": True, "why": "", **self.efforts.as_dict(), **self.bearings.as_dict(), "shaking": shaking}
+
+
+def cycle_loads(c: Trajectory) -> CycleLoads:
+    """Efforts, bearing table and shaking force of a cycle; needs masses."""
+    ground = [x.ground_wrench for x in c.loads]
+    force, moment = (max(float(np.linalg.norm(w[i])) for w in ground) for i in (0, 1))
+    return CycleLoads("", efforts(c), bearings(c), (force, moment), c.skel.tree.description.units)
