@@ -76,12 +76,7 @@ class Assembler:
         point: Mapping[str, Any] | None = None,
         guess: Mapping[str, Any] | State | None = None,
     ) -> State:
-        """The state on the loops with the given joints, body poses and points, on the branch of the start.
-
-        `q` and `v` name joints (`"A"`, `"C.slide"`); `pose` gives a body a Pose, `(R, p)`, or in the plane
-        `(x, y, angle)`; `point` gives `"coupler.P"` a place; `v` may also name points. `guess` starts the
-        search elsewhere (joint values, or a State): the way to another branch.
-        """
+        """What `System.assemble` promises."""
         here = cycle.Position(self.start.q, self.start.near)
         if isinstance(guess, State):
             here = cycle.Position(guess.q, guess.near)

@@ -85,13 +85,11 @@ def _at_joint(place: Place, joint: Joint, wrench: Any, origin_node: int) -> Join
 
 def constraint_part(place: Place, w: JointWrench) -> JointWrench:
     """The wrench without its component along the joint's own freedoms (that part is effort, not reaction)."""
-    skel = place.loops.skel
-    joint = next(j for j in (*skel.tree.description.joints, *(n.joint for n in skel.tree.nodes)) if j.name == w.joint)
+    joint = _joint(place, w.joint)
     jt = joints.create(joint.type, joint.options)
     if jt.nv == 0:
         return w
-    first = skel.node(joint.first)
-    R = (node_motion(skel, place.motion, first)[0] @ pose_of(joint.frame_first)).R
+    R = _first_frame(place, w.joint)
     q = _coordinates(place, joint)
     S = jt.subspace(q)
     at_M = np.concatenate([S[:3], S[3:] - cross_columns(jt.pose(q)[1], S[:3])])
@@ -109,15 +107,41 @@ def _coordinates(place: Place, joint: Joint) -> Any:
     return joint_coordinates(place.loops.skel, place.motion, joint, place.near[joint.name])
 
 
-def stacked(place: Place, wrenches: list[JointWrench], lam: Any) -> np.ndarray:
-    """All reactions as one vector of comparable numbers: forces, moments / kappa, and multipliers of rods and gears."""
+AXES = ("rx", "ry", "rz", "tx", "ty", "tz")
+
+
+def labelled(place: Place, wrenches: list[JointWrench], lam: Any) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """All reactions by (joint, row) as comparable numbers, in the axes of each joint's first frame.
+
+    Forces, moments divided by kappa, and the multipliers of rods, couplings and gears. Efforts are left out.
+    """
     kappa = place.loops.kappa
-    parts = [np.concatenate([w.moment / kappa, w.force]) for w in wrenches]
+    names: list[tuple[str, str]] = []
+    values: list[float] = []
+    for w in wrenches:
+        reaction = constraint_part(place, w)
+        R = _first_frame(place, w.joint)
+        for axis, value in zip(AXES, np.concatenate([R.T @ reaction.moment / kappa, R.T @ reaction.force]), strict=True):
+            names.append((w.joint, axis))
+            values.append(float(value))
     cut = set(place.loops.skel.tree.cuts)
     for c, rows in zip(place.loops.constraints, place.closure.rows, strict=True):
         if c.name not in cut:
-            parts.append(lam[rows] / np.where(np.array(c.kinds) == "angle", kappa, 1.0))
-    return np.concatenate(parts) if parts else np.zeros(0)
+            names += [(c.name, label) for label in c.labels]
+            values += [float(x) / (kappa if kind == "angle" else 1.0) for x, kind in zip(lam[rows], c.kinds, strict=True)]
+    return names, np.array(values)
+
+
+def _first_frame(place: Place, joint: str) -> np.ndarray:
+    """Axes of a joint's frame F in the world."""
+    j = _joint(place, joint)
+    skel = place.loops.skel
+    return (node_motion(skel, place.motion, skel.node(j.first))[0] @ pose_of(j.frame_first)).R
+
+
+def _joint(place: Place, name: str) -> Joint:
+    tree = place.loops.skel.tree
+    return next(j for j in (*tree.description.joints, *(n.joint for n in tree.nodes)) if j.name == name)
 
 
 class Chosen(NamedTuple):
@@ -135,8 +159,7 @@ def least_reactions(place: Place, lam: np.ndarray, a: np.ndarray, self_stress: n
         return Chosen(lam, np.ones(len(lam), dtype=bool), Z)
 
     def reactions(multipliers: np.ndarray, inertial: bool) -> np.ndarray:
-        wrenches = every_joint_wrench(place, multipliers, a, inertial=inertial)
-        return stacked(place, [constraint_part(place, w) for w in wrenches], multipliers)
+        return labelled(place, every_joint_wrench(place, multipliers, a, inertial=inertial), multipliers)[1]
 
     R = np.array([reactions(z, False) for z in Z.T]).T
     y = factor(R, 1e-10 * max(1.0, np.abs(R).max())).solve(-reactions(lam, True))

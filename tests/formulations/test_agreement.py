@@ -12,7 +12,7 @@ from linkwright.formulations.projection import INERTIAS, Projection
 from linkwright.formulations.sslm import Sslm
 from linkwright.forward import forward
 from linkwright.linalg import factor
-from linkwright.reactions import constraint_part, every_joint_wrench, stacked
+from linkwright.reactions import every_joint_wrench, labelled
 from linkwright.terms import terms
 from tests.formulations.mechanisms import moving
 
@@ -120,8 +120,7 @@ def test_redundant_multipliers_are_marked_and_of_least_reactions(seed):
 
     # no self-stress makes the sum of squares over all joints smaller
     def cost(lam):
-        wrenches = [constraint_part(T.place, w) for w in every_joint_wrench(T.place, lam, out.a)]
-        return float(np.sum(stacked(T.place, wrenches, lam) ** 2))
+        return float(np.sum(labelled(T.place, every_joint_wrench(T.place, lam, out.a), lam)[1] ** 2))
 
     f = factor(T.dimensionless_J())
     best = cost(out.lam)

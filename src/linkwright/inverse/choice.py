@@ -9,6 +9,7 @@ sum of |F|^2 + |M|^2/kappa^2 (or the given compliances), which does not depend o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +17,9 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.inverse.problem import Problem
 from linkwright.linalg import factor
-from linkwright.reactions import JointWrench, constraint_part, every_joint_wrench
+from linkwright.reactions import AXES, JointWrench, every_joint_wrench, labelled
 
 UNIQUE = 1e-9
-AXES = ("rx", "ry", "rz", "tx", "ty", "tz")
 
 
 class Chosen(NamedTuple):
@@ -96,41 +96,15 @@ def _weight(label: tuple[str, str], stiffness: Mapping[str, Any]) -> float:
     return 1.0 / float(np.sqrt(entry))
 
 
-def local_wrench(p: Problem, w: JointWrench) -> np.ndarray:
-    """[moment; force] of a joint in the axes of its first body's frame F."""
-    from linkwright.kinematics import node_motion, pose_of
-
-    skel = p.place.loops.skel
-    joint = next(j for j in (*skel.tree.description.joints, *(n.joint for n in skel.tree.nodes)) if j.name == w.joint)
-    R = (node_motion(skel, p.place.motion, skel.node(joint.first))[0] @ pose_of(joint.frame_first)).R
-    return np.concatenate([R.T @ w.moment, R.T @ w.force])
-
-
 def joint_wrenches(p: Problem, z: np.ndarray, inertial: bool) -> list[JointWrench]:
     """All joints' wrenches for (lam, u), efforts of the drives included as what they do to the bodies."""
     nc = p.terms.nc
     pushes = [(node, w * z[nc + i]) for i, push in enumerate(p.pushes) for node, w in push]
     place = p.place
     external = [*(place.external if inertial else ()), *pushes]
-    from dataclasses import replace
-
     return every_joint_wrench(replace(place, external=tuple(external)), z[:nc], p.a, inertial=inertial, pushed=not inertial)
 
 
 def reaction_vector(p: Problem, z: np.ndarray, inertial: bool) -> tuple[list[tuple[str, str]], np.ndarray]:
-    """Labels and values of all reactions, comparable: moments divided by kappa, rods and gears as forces."""
-    kappa = p.place.loops.kappa
-    names: list[tuple[str, str]] = []
-    values: list[float] = []
-    for w in joint_wrenches(p, z, inertial):
-        local = local_wrench(p, constraint_part(p.place, w))
-        for axis, value in zip(AXES, local, strict=True):
-            names.append((w.joint, axis))
-            values.append(float(value) / (kappa if axis[0] == "r" else 1.0))
-    cut = set(p.place.loops.skel.tree.cuts)
-    for c, rows in zip(p.place.loops.constraints, p.terms.rows, strict=True):
-        if c.name not in cut:
-            for label, kind, value in zip(c.labels, c.kinds, z[rows], strict=True):
-                names.append((c.name, label))
-                values.append(float(value) / (kappa if kind == "angle" else 1.0))
-    return names, np.array(values)
+    """Labels and comparable values of all reactions for (lam, u)."""
+    return labelled(p.place, joint_wrenches(p, z, inertial), z[: p.terms.nc])
