@@ -1,0 +1,188 @@
+"""Exact derivatives of efforts and reactions with respect to the numbers of a model, at fixed drive coordinates.
+
+The model's numbers get an imaginary step i h. Position, velocity and acceleration follow to first order from the loops and
+the drives (implicit functions, with the real, factored Jacobian of the undisturbed state),
+
+    dq = -J^+ d phi        dv = -J^+ d(J v + b)        da = -J^+ d(J a + k)        dz = [J' B]^+ d(g - [J' B] z)
+
+each right side by the imaginary part of the terms' own formulas. h is so small that h^2 vanishes beside 1: no differences
+are taken, the result is exact to round-off. What comes out is a `Loads` of complex numbers whose imaginary parts are h
+times the derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright import cycle, forces, inverse
+from linkwright.constraints import of_loops
+from linkwright.description import Description, Drive
+from linkwright.errors import SingularityError, UsageError
+from linkwright.inverse import Loads
+from linkwright.inverse.problem import Problem, unit_pushes
+from linkwright.kinematics import displaced, motion, skeleton
+from linkwright.linalg import Factored
+from linkwright.loops import Loops
+from linkwright.machine.model_parameters import Parameter
+from linkwright.system import System
+from linkwright.terms import terms
+from linkwright.topology.build import rebind
+
+STEP = 1e-30  # its square vanishes beside every number that matters
+FITS = 1e-7  # share of a right side that may lie outside what the loops can follow: round-off of a closed position
+
+
+class Locks(UsageError):
+    """A change of this number leaves the loops no way to close."""
+
+
+@dataclass(frozen=True)
+class HeldLaw:
+    """A drive at an instant: position, speed, acceleration."""
+
+    x: Any
+    dx: Any
+    ddx: Any
+
+    def __call__(self, t: Any) -> tuple[Any, Any, Any]:
+        return self.x, self.dx, self.ddx
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An instant of a cycle with its loads; `laws` are where each drive is and how fast it goes."""
+
+    system: System
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    t: float
+    near: Mapping[str, Any]
+    laws: Mapping[str, HeldLaw]
+
+    @cached_property
+    def loads(self) -> Loads:
+        s = self.system
+        moment = forces.Moment(s.skel, motion(s.skel, self.q, self.v), self.t, self.near)
+        applied = [w for f in s.forces for w in f.wrenches(moment)]
+        return inverse.solve(s.loops, self.q, self.v, self.a, self.t, self.near, applied, list(self.laws), "system")
+
+    @cached_property
+    def tied(self) -> tuple[Loops, Factored]:
+        """The loops with the drives held, and their factored Jacobian."""
+        loops = self.system.loops.with_([cycle.driven(self.system.description, name, law) for name, law in self.laws.items()])
+        return loops, loops.factored(loops.at(self.q, self.v, self.t, self.near))
+
+    def follow(self, right: np.ndarray, parameter: str) -> np.ndarray:
+        """-J^+ right: how the coordinates follow a disturbance of the constraints."""
+        loops, f = self.tied
+        scaled = right / loops.row_scale
+        if len(scaled):
+            missed = f.left_null.T @ scaled
+            if np.abs(missed).max(initial=0.0) > FITS * (np.abs(scaled).max() + 1e-12):
+                raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
+        return -f.solve(scaled) * loops.columns
+
+
+class Disturbed:
+    """A system with an imaginary step in one parameter; `loads(sample)` gives complex loads there."""
+
+    def __init__(self, system: System, parameter: Parameter, speed_given: bool):
+        self.system, self.parameter = system, parameter
+        self.description = parameter.stepped(1j * STEP)
+        self.skel = skeleton(rebind(system.tree, self.description))
+        self.loops = Loops(self.skel, of_loops(self.skel), system.loops.kappa, system.loops.columns)
+        self.forces = forces.of_description(self.description)
+        self.speed_given = speed_given
+
+    def loads(self, at: Sample) -> Loads:
+        q, v, a = self._moved(at) if self.parameter.geometry else (at.q + 0j, at.v + 0j, at.a + 0j)
+        rub = _load_friction(at.loads)
+        if not rub:
+            return self._once(at, q, v, a, [])
+        for _ in range(inverse.FRICTION_ROUNDS):  # contracts like the fixed point of the loads themselves
+            loads = self._once(at, q, v, a, rub)
+            old, rub = rub, _load_friction(loads)
+            gap = max(float(np.abs(np.imag(x[1] - y[1])).max()) for x, y in zip(rub, old, strict=True))
+            if gap <= 1e-13 * STEP * (1.0 + max(float(np.abs(np.imag(x[1])).max()) / STEP for x in rub)):
+                return loads
+        raise UsageError("the derivative with friction by load does not settle: the joints are near jamming.")
+
+    def _moved(self, at: Sample) -> tuple[Any, Any, Any]:
+        """(q, v, a) that keep the loops closed and the drives where they are."""
+        laws = {name: self._law(at, name, law) for name, law in at.laws.items()}
+        tied = self.loops.with_([cycle.driven(self.description, name, law) for name, law in laws.items()])
+        name, ih = self.parameter.name, 1j * STEP
+        v0 = at.v + 0j
+        phi = tied.at(at.q + 0j, v0, at.t, at.near).phi
+        q = displaced(self.skel, at.q, ih * at.follow(np.imag(phi) / STEP, name))
+        c = tied.at(q, v0, at.t, at.near)
+        v = at.v + ih * at.follow(np.imag(c.J @ at.v + c.b) / STEP, name)
+        c = tied.at(q, v, at.t, at.near)
+        return q, v, at.a + ih * at.follow(np.imag(c.J @ at.a + c.k) / STEP, name)
+
+    def _law(self, at: Sample, name: str, law: HeldLaw) -> HeldLaw:
+        """The same drive where its speed is written with the parameter."""
+        drive = next((d for d in self.description.drives if d.joint == name), None)
+        if drive is None or self.speed_given or not _is_complex(drive):
+            return law
+        if drive.kind != "speed":
+            raise UsageError(
+                f"the programme of drive '{name}' is written with '{self.parameter.name}'; derivatives are taken at a fixed "
+                "motion of the drives, only a constant speed may vary."
+            )
+        return replace(law, dx=drive.value) if law.dx != 0.0 else law
+
+    def _once(self, at: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> Loads:
+        m = forces.Moment(self.skel, motion(self.skel, q, v), at.t, at.near)
+        applied = [w for f in self.forces for w in f.wrenches(m)]
+        T = terms(self.loops, q, v, at.t, at.near, [*applied, *rub])
+        assert T.place is not None
+        real = at.loads
+        p = Problem(T, T.place, a, real.problem.drives, unit_pushes(self.description, m, real.problem.drives))
+        z = np.concatenate([real.lam_all, real.u])
+        right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / STEP
+        c, r = real.problem.scales
+        z = z + 1j * STEP * (real.problem.factors.solve(right * c) / r)
+        nc = T.nc
+        return Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method)
+
+
+def _is_complex(drive: Drive) -> bool:
+    def any_complex(x: Any) -> bool:
+        if isinstance(x, (tuple, list)):
+            return any(any_complex(y) for y in x)
+        if hasattr(x, "to"):  # a Move
+            return any_complex((x.time, x.to))
+        return isinstance(x, complex) and x.imag != 0.0
+
+    return any_complex((drive.value, drive.moves))
+
+
+def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
+    """-mu |F| radius tanh(v/speed) in each joint that rubs by its load, analytic."""
+    place = loads.problem.place
+    d: Description = place.loops.skel.tree.description
+    moment = forces.Moment(place.loops.skel, place.motion, place.t, place.near)
+    out: list[tuple[int, Any]] = []
+    for f in d.frictions:
+        if f.mu:
+            joint = moment.joint(f.joint)
+            lever = f.radius if joint.type != "prismatic" else 1.0
+            F = loads.reaction(f.joint).force
+            out += forces.joint_effort(moment, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(moment.speed(joint) / f.speed))
+    return out
+
+
+def check_regular(at: Sample) -> None:
+    """At a dead centre positions do not depend smoothly on anything."""
+    s = at.tied[1].s
+    if at.tied[1].rank and s[at.tied[1].rank - 1] < 1e-7:
+        raise SingularityError(
+            "the mechanism stands at a dead centre there, where no derivative exists; turn it over another range.", singular_values=tuple(s)
+        )
