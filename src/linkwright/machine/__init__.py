@@ -1,1 +1,1 @@
-"""What designers read off a machine: balancing, and which dimension matters (bearings and drives have their own modules)."""
+"""What designers read off a machine: bearings, drives, balancing (`balancing`) and which dimension matters (`sensitivity`)."""
