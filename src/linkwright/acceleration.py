@@ -109,6 +109,7 @@ class Crosscheck:
     rows: int
     singular_values: np.ndarray
     best_gamma: float  # of the scaled constraint inertia matrix
+    limit: bool = False  # every formulation had to give way to the limit equations
 
     @property
     def max_disagreement(self) -> float:
@@ -124,6 +125,8 @@ class Crosscheck:
         lines.append(
             f"rank {self.rank} of {self.rows} rows, smallest singular value {smallest:.2e}, gamma of least condition {self.best_gamma:.3g}"
         )
+        if self.limit:
+            lines.append("all by the same limit equations (singular passage, or a freedom without inertia): nothing was compared")
         return "\n".join(lines)
 
 
@@ -132,18 +135,20 @@ def crosscheck(terms: Terms, tau: np.ndarray) -> Crosscheck:
     runs: list[tuple[str, Any]] = [(name, make()) for name, make in FORMULATIONS.items() if name != "projection"]
     runs += [(f"projection {kind}", Projection(kind)) for kind in INERTIAS]
     first = None
+    limit = True
     checks = []
     for name, formulation in runs:
         begin = time.perf_counter()
         out = forward(terms, tau, formulation)
         seconds = time.perf_counter() - begin
+        limit = limit and out.formulation.endswith("(limit)")
         first = out.a if first is None else first
         size = 1.0 + float(np.abs(first / terms.columns).max(initial=0.0))
         gap = float(np.abs((out.a - first) / terms.columns).max(initial=0.0)) / size
         residual = float(np.abs((terms.J @ out.a + terms.k) / terms.row_scale).max(initial=0.0)) if out.passages == 0 else 0.0
         checks.append(Check(name, out.a, out.lam, gap, residual, seconds, _condition(terms, name)))
     s = factor(terms.dimensionless_J())
-    return Crosscheck(tuple(checks), s.rank, terms.nc, s.s, _best_gamma(terms))
+    return Crosscheck(tuple(checks), s.rank, terms.nc, s.s, _best_gamma(terms), limit)
 
 
 def _condition(terms: Terms, name: str) -> float:

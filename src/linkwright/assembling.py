@@ -77,6 +77,9 @@ class Assembler:
         guess: Mapping[str, Any] | State | None = None,
     ) -> State:
         """What `System.assemble` promises."""
+        for what, wishes in (("q", q), ("v", v), ("pose", pose), ("point", point)):
+            if wishes is not None and not isinstance(wishes, Mapping):
+                raise UsageError(f"{what} must be a dict by name, such as {{'A': 0.3}}, not {type(wishes).__name__}.")
         here = cycle.Position(self.start.q, self.start.near)
         if isinstance(guess, State):
             here = cycle.Position(guess.q, guess.near)
@@ -103,8 +106,19 @@ class Assembler:
                     f"these accelerations open the loops (J a + k = {gap:.3g}); give those of the drives and let the rest follow."
                 )
             return a
-        pairs = [self._accelerated(name, x, st) for name, x in {**dict.fromkeys(drives, 0.0), **(wanted or {})}.items()]
+        pairs = [self._accelerated(name, x, st) for name, x in (wanted or {}).items()]
+        for name in (n for n in drives if n not in (wanted or {})):
+            more = self._accelerated(name, 0.0, st)
+            if self._adds(st, [p[0] for p in pairs], more[0]):  # redundant drives follow the others
+                pairs.append(more)
         return self.rates(st, [p[0] for p in pairs], [p[1] for p in pairs], second=True)
+
+    def _adds(self, st: State, readers: Sequence[Constraint], more: Constraint) -> bool:
+        """Whether one more reader fixes a freedom that the others leave."""
+        ranks = []
+        for tied in (self.loops.with_(readers), self.loops.with_([*readers, more])):
+            ranks.append(tied.factored(tied.at(st.q, st.v, st.t, st.near)).rank)
+        return ranks[1] > ranks[0]
 
     def rates(self, st: State, readers: Sequence[Constraint], wanted: Sequence[Any], *, second: bool = False) -> np.ndarray:
         """v (or with `second` a) on the loops for which the readers' rates (second rates) are the wanted ones."""
@@ -198,8 +212,12 @@ class Assembler:
         out: list[Constraint] = []
         for name, value in wanted.items():
             joint, i, kind = self.coordinate(name)
-            now = float(here.near[joint.name][i])
-            out.append(Driver(joint, LinearLaw(now, quantity(value, KINDS[kind]) - now), i))
+            now, there = float(here.near[joint.name][i]), quantity(value, KINDS[kind])
+            if abs(there - now) > 1e4 * (1.0 if kind == "angle" else self.loops.kappa):
+                raise UsageError(
+                    f"'{name}' = {there:.4g} is too far from its start, {now:.4g}, to be walked to; check the value and its unit."
+                )
+            out.append(Driver(joint, LinearLaw(now, there - now), i))
         return out
 
     def _is_point(self, name: str) -> bool:

@@ -24,6 +24,7 @@ from linkwright import dynamics, forces, joints
 from linkwright.description import Joint
 from linkwright.errors import ChannelError, nearest
 from linkwright.kinematics import Motion, Skeleton, accelerations, joint_coordinates, joint_rate, locate_at, motion, node_motion
+from linkwright.modelfile.units import KINDS, matches, parse_unit
 from linkwright.spatial import array, point_acceleration, point_velocity, rotation_quaternion
 
 
@@ -96,6 +97,9 @@ class Instant:
         return float(forces.line(forces.Moment(self.skel, self.motion, self.t, self.near), c.between).rate)
 
     def energies(self) -> dict[str, float]:
+        lacking = [b.name for b in self.skel.tree.description.bodies[1:] if b.mass is None]
+        if lacking:
+            raise ChannelError(f"energies need the mass of {', '.join(repr(n) for n in lacking)}: write `mass:` in the model.")
         kinetic = dynamics.kinetic_energy(self.skel, self.motion)
         moment = forces.Moment(self.skel, self.motion, self.t, self.near)
         stored = sum(f.energy(moment) for f in forces.of_description(self.skel.tree.description))
@@ -111,6 +115,15 @@ class Channel:
     dimension: str  # key of the unit system: "angle", "length", "speed", ...
     read: Callable[[Instant], Any]
     winds: bool = False
+
+    def size_of(self, unit: str) -> float:
+        """Size in SI of a unit this channel can be read in."""
+        if self.dimension in ("mixed", "none"):
+            raise ChannelError(f"channel '{self.name}' mixes angles and lengths; ask for one component to convert it to '{unit}'.")
+        factor, found = parse_unit(unit)
+        if not matches(found, KINDS["torque" if self.dimension == "energy" else self.dimension]):
+            raise ChannelError(f"channel '{self.name}' is of the kind '{self.dimension}', which '{unit}' does not measure.")
+        return factor
 
 
 RATES = {"angle": ("angle", "angular speed", "angular acceleration"), "length": ("length", "speed", "acceleration")}

@@ -24,6 +24,7 @@ from linkwright.kinematics import body_jacobian, motion
 from linkwright.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, SplineLaw
 from linkwright.linalg import factor
 from linkwright.loops import Loops
+from linkwright.modelfile.units import KINDS, display_unit
 from linkwright.results import Trajectory
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
@@ -159,7 +160,10 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None) ->
     still = speed == 0.0 or (speed is None and drive.kind == "speed" and drive.value == 0.0)
     law = law_of(drive, x[lead], 1.0 if still else speed) if speed is not None or still else law_of(drive, x[lead])
     laws: dict[str, Law] = {lead: law}
-    for name, other in drives.items():
+    if still:
+        notes.append("at rest: positions over the cycle, no speeds (statics)")
+    free = drives if together else _independent(loops, here, lead, list(drives))
+    for name, other in ((n, drives[n]) for n in free):
         if name != lead:
             moves = together and other.kind in ("speed", "position", "moves") and not still
             laws[name] = law_of(other, x[name]) if moves else LinearLaw(x[name], 0.0)
@@ -168,6 +172,20 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None) ->
         return Plan(lead, laws, reach / abs(law.slope), 0.0 if still else 1.0, True, tuple(notes))
     span = law.duration if isinstance(law, MovesLaw) else 1.0
     return Plan(lead, laws, span, 1.0, False, tuple(notes))
+
+
+def _independent(loops: Loops, here: Position, lead: str, others: Sequence[str]) -> list[str]:
+    """Drives that can be held while the lead moves: those that leave it free."""
+    desc = loops.skel.tree.description
+    zero = np.zeros(loops.skel.tree.nv)
+    chosen = [lead]
+    for name in (n for n in others if n != lead):
+        trial = loops.with_([driven(desc, n, LinearLaw(coordinate_now(loops, n, here), 0.0)) for n in [*chosen, name]])
+        base = loops.with_(trial.constraints[len(loops.constraints) : -1])
+        more = trial.factored(trial.at(here.q, zero, 0.0, here.near)).rank
+        if more > base.factored(base.at(here.q, zero, 0.0, here.near)).rank:
+            chosen.append(name)
+    return chosen[1:]
 
 
 def _first_ground_joint(desc: Description) -> str:
@@ -232,9 +250,10 @@ def _returns(loops: Loops, c: Trajectory) -> bool:
 
 def _swing_note(desc: Description, p: Plan, low: float, high: float, dead_low: bool, dead_high: bool) -> str:
     law = p.laws[p.lead]
-    a, b = sorted((float(law(low)[0]), float(law(high)[0])))
     rotary = is_rotary(desc, p.lead)
-    text = f"{np.degrees(a):.2f} .. {np.degrees(b):.2f} deg" if rotary else f"{a:.6g} .. {b:.6g} m"
+    symbol, per_si = display_unit(desc.units, KINDS["angle" if rotary else "length"])
+    a, b = sorted((float(law(low)[0]) * per_si, float(law(high)[0]) * per_si))
+    text = f"{a:.2f} .. {b:.2f} {symbol}" if symbol in ("deg", "mm", "cm") else f"{a:.5g} .. {b:.5g} {symbol}"
     ends = "between dead centres" if dead_low and dead_high else "up to a dead centre" if dead_low or dead_high else "in the range tried"
     return f"drive '{p.lead}' cannot turn fully: it swings {text}, {ends}" if rotary else f"drive '{p.lead}' slides {text}, {ends}"
 
@@ -243,7 +262,14 @@ def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str
     """Every freedom that moves something must be driven; idle spins do not count."""
     zero = np.zeros(loops.skel.tree.nv)
     c = tied.at(here.q, zero, 0.0, here.near)
-    null = tied.factored(c).null
+    f, free = tied.factored(c), loops.factored(loops.at(here.q, zero, 0.0, here.near))
+    freedoms = free.null.shape[1]
+    if f.rank - free.rank < len(drives) and len(drives) > freedoms:
+        raise UsageError(
+            f"{len(drives)} drives ({listing(drives)}) for {freedoms} freedom{'s' if freedoms != 1 else ''}: they contradict each other. "
+            "Remove drives, or turn one by name: the others then follow or are held."
+        )
+    null = f.null
     if null.shape[1] == 0:
         return
     free = _moving_joints(loops, here, null)

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.errors import UsageError
+
 RANK_TOLERANCE = 1e-9
 
 
@@ -43,6 +45,10 @@ def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE) -> Factored:
     m, n = A.shape
     if min(m, n) == 0:
         return Factored(np.eye(m), np.zeros(0), np.eye(n), 0)
+    if not np.isfinite(A).all() or np.abs(A).max() > 1e150:
+        raise UsageError(
+            "numbers overflow in the equations: check the lengths, masses and speeds of the model (one is out of any proportion)."
+        )
     U, s, Vt = np.linalg.svd(A, full_matrices=True)
     return Factored(U, s, Vt, int(np.sum(s > tolerance)))
 

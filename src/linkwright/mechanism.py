@@ -134,6 +134,8 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> M
     """A mechanism from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
     if isinstance(model, Mapping):
         return Mechanism(modelfile.read(model, **changes))
+    if not isinstance(model, (str, os.PathLike)):
+        raise UsageError(f"a model is a shipped name, a path or a dict, not {type(model).__name__}.")
     text = os.fspath(model)
     looks_like_path = isinstance(model, os.PathLike) or text.endswith((".yaml", ".yml")) or os.sep in text or "/" in text
     if not looks_like_path and text in models.names():
@@ -143,12 +145,16 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> M
     raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")
 
 
-def compile(mechanism: Mechanism | Description, *, cuts: Sequence[str] | None = None, length: Any = None) -> System:
+def compile(mechanism: Mechanism | Description | str, *, cuts: Sequence[str] | None = None, length: Any = None) -> System:
     """The researcher's System of a mechanism.
 
     `cuts` overrides which joints are taken out of the tree; `length` the characteristic length that makes rotations and
     translations comparable (ranks, projections and least norms are taken in that metric).
     """
+    if isinstance(mechanism, str):
+        mechanism = load(mechanism)
+    if not isinstance(mechanism, (Mechanism, Description)):
+        raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.")
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
     if cuts is None and length is None and isinstance(mechanism, Mechanism):
         return mechanism.system

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from linkwright.channels import Channel, Channels, Instant
-from linkwright.errors import ChannelError, LinkwrightError, UsageError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kinematics import Skeleton
-from linkwright.modelfile.units import KINDS, display_unit, matches, parse_unit
+from linkwright.modelfile.units import KINDS, display_unit
 
 
 class LoadSource(Protocol):
@@ -36,10 +36,10 @@ class LoadHistory:
     pin: str
     on: str
     frame: str
-    t: np.ndarray
-    force: np.ndarray  # (n, 2) in a plane, (n, 3) in space
-    moment: np.ndarray  # (n, 3)
-    size: np.ndarray  # |force|
+    t: np.ndarray = field(repr=False)
+    force: np.ndarray = field(repr=False)  # (n, 2) in a plane, (n, 3) in space
+    moment: np.ndarray = field(repr=False)  # (n, 3)
+    size: np.ndarray = field(repr=False)  # |force|
     unique: bool
 
     @property
@@ -113,12 +113,9 @@ class Trajectory:
     def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
         """`c["A"]` in SI, `c["A", "deg"]` in a unit."""
         name, unit = (key, None) if isinstance(key, str) else key
-        if name == "t":
-            values, dimension = self.t, "time"
-        else:
-            channel = self._channels[name]
-            values, dimension = self._read(channel), channel.dimension
-        return values if unit is None else values / self._factor(name, dimension, unit)
+        channel = Channel("t", "time", lambda x: x.t) if name == "t" else self._channels[name]
+        values = self.t if name == "t" else self._read(channel)
+        return values if unit is None else values / channel.size_of(unit)
 
     def _read(self, channel: Channel) -> np.ndarray:
         values = np.array([channel.read(x) for x in self.instants], dtype=float)
@@ -130,16 +127,6 @@ class Trajectory:
     def unit(self, name: str) -> tuple[str, float]:
         """(symbol, size in SI) of the unit the model's file would use for a channel."""
         return unit_of(self.skel.tree.description.units, self.dimension(name))
-
-    @staticmethod
-    def _factor(name: str, dimension: str, unit: str) -> float:
-        factor, found = parse_unit(unit)
-        if dimension in ("mixed", "none"):
-            raise ChannelError(f"channel '{name}' mixes angles and lengths; ask for one component to convert it to '{unit}'.")
-        wanted = KINDS["torque" if dimension == "energy" else dimension]
-        if not matches(found, wanted):
-            raise ChannelError(f"channel '{name}' is of the kind '{dimension}', which '{unit}' does not measure.")
-        return factor
 
     def table(self, names: Iterable[str] | None = None) -> tuple[list[str], np.ndarray]:
         """Columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
@@ -169,7 +156,11 @@ class Trajectory:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False, channels: Iterable[str] | None = None) -> Path:
         """Write .csv (channels in the file's units) or .npz (SI arrays by channel name); never overwrites unless told."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise UsageError(f"a file's path is needed, not {type(path).__name__}.")
         path = Path(path)
+        if path.is_dir():
+            raise UsageError(f"'{path}' is a folder; give the name of a file in it, ending in .csv or .npz.")
         if path.exists() and not force:
             raise UsageError(f"'{path}' exists already; choose another name or pass force=True to replace it.")
         writers = {".csv": self._write_csv, ".npz": self._write_npz}

@@ -31,5 +31,9 @@ class State:
     def channels(self) -> Channels:
         return Channels(self.skel)
 
-    def __getitem__(self, name: str) -> Any:
-        return self.channels[name].read(self.instant)
+    def __getitem__(self, key: str | tuple[str, str]) -> Any:
+        """`st["A"]` in SI, `st["A", "deg"]` in a unit."""
+        name, unit = (key, None) if isinstance(key, str) else key
+        channel = self.channels[name]
+        value = channel.read(self.instant)
+        return value if unit is None else value / channel.size_of(unit)

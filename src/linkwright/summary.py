@@ -5,7 +5,8 @@ Computed from one coarse turn of the drives; `Summary` is data (`as_dict`), `str
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import itertools
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,8 @@ class Summary:
         plural = "freedom" if self.freedoms == 1 else "freedoms"
         driven = f"driven at {', '.join(self.drives)}" if self.drives else "no drive"
         lines.append(f"  {self.freedoms} {plural}, {driven}; {self.motion}")
-        lines.append(f"  {self.space}, {self.bodies} moving bodies, {self.joints} joints, loops closed to {self.residual:.1e}")
+        bodies = "1 moving body" if self.bodies == 1 else f"{self.bodies} moving bodies"
+        lines.append(f"  {self.space}, {bodies}, {self.joints} joints, loops closed to {self.residual:.1e}")
         lines += [f"  {', '.join(group.split('+'))} can spin about itself without moving anything else" for group in self.idle]
         lines.append(f"  moving mass {self.mass:.6g} kg" if self.mass is not None else "  no masses: kinematics only")
         lines += _ranges_text("swing of the links", self.swings, angle, size)
@@ -73,7 +75,10 @@ def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float) 
         return []
     decimals = 2 if unit in ("deg", "mm", "cm") else 4
     wide = max(14, *(len(r.name) for r in ranges))
-    return [f"  {title}", *(f"    {r.name:<{wide}} {r.low / size:10.{decimals}f} .. {r.high / size:10.{decimals}f} {unit}" for r in ranges)]
+    return [
+        f"  {title}",
+        *(f"    {r.name:<{wide}} {r.low / size + 0.0:10.{decimals}f} .. {r.high / size + 0.0:10.{decimals}f} {unit}" for r in ranges),
+    ]
 
 
 def summarise(system: System, steps: int = 72) -> Summary:
@@ -84,7 +89,7 @@ def summarise(system: System, steps: int = 72) -> Summary:
     swings: tuple[Range, ...] = ()
     strokes: tuple[Range, ...] = ()
     transmission: tuple[Range, ...] = ()
-    if not any(True for _ in d.joints):
+    if not d.joints:
         how = "nothing to turn"
     elif mobility.freedoms == 0:
         how = "a structure: nothing can move"
@@ -141,45 +146,79 @@ def _programme_text(system: System, c: Trajectory) -> str:
     return f"moves {', '.join(parts)} in {c.t[-1] - c.t[0]:.4g} s" if parts else f"follows its programme of {c.t[-1] - c.t[0]:.4g} s"
 
 
-def _range(name: str, values: np.ndarray, drive: np.ndarray) -> Range:
-    i, j = int(np.argmin(values)), int(np.argmax(values))
-    return Range(name, float(values[i]), float(values[j]), float(drive[i]), float(drive[j]))
+def _range(name: str, values: np.ndarray, c: Trajectory) -> Range:
+    """Extremes over the turn, between the samples too: a parabola through the outermost sample and its neighbours."""
+    drive = c[c.drive] if c.drive in c.channels else np.arange(float(len(c)))
+    (low, at_low), (high, at_high) = _peak(-values, drive, c.full_turn), _peak(values, drive, c.full_turn)
+    return Range(name, -low, high, at_low, at_high)
+
+
+def _peak(values: np.ndarray, at: np.ndarray, closed: bool) -> tuple[float, float]:
+    """Largest value and where it is; a closed cycle has no ends."""
+    i, n = int(np.argmax(values)), len(values)
+    inside = 0 < i < n - 1
+    if n < 4 or not (inside or (closed and abs(values[0] - values[-1]) < 1e-9 * (1.0 + abs(values[0])))):
+        return float(values[i]), float(at[i])
+    a, b, d = (values[i - 1], values[i], values[i + 1]) if inside else (values[-2], values[0], values[1])
+    bend = a - 2.0 * b + d
+    shift = 0.5 * (a - d) / bend if bend < 0.0 else 0.0
+    step = float(at[1] - at[0])
+    return float(b - 0.25 * (a - d) * shift), float(at[i] + shift * step)
 
 
 def _swings(system: System, c: Trajectory) -> tuple[Range, ...]:
-    if not system.description.planar:
-        return ()
-    drive = np.arange(len(c)) if c.drive not in c.channels else c[c.drive]
-    out = [_range(f"{b.name}.angle", c[f"{b.name}.angle"], drive) for b in system.description.bodies[1:]]
-    return tuple(r for r in out if r.high - r.low < 2 * np.pi - 1e-6)
+    """Angles of the links in a plane; in space those of the hinges."""
+    d = system.description
+    hinges = [j.name for j in d.joints if j.type == "revolute"]
+    names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else hinges
+    out = [_range(name, c[name], c) for name in names]
+    return tuple(r for r in out if r.high - r.low < 2 * np.pi - 1e-3)
 
 
 def _strokes(system: System, c: Trajectory) -> tuple[Range, ...]:
-    drive = np.arange(len(c)) if c.drive not in c.channels else c[c.drive]
     names = {"prismatic": "", "cylindrical": ".travel", "pin_slot": ".slide"}
     sliding = [f"{j.name}{names[j.type]}" for j in system.description.joints if j.type in names]
-    return tuple(_range(n, c[n], drive) for n in sliding if n in c.channels and c.dimension(n) == "length")
+    return tuple(_range(n, c[n], c) for n in sliding if n in c.channels and c.dimension(n) == "length")
 
 
 def _transmission(system: System, c: Trajectory) -> tuple[Range, ...]:
-    """Angle between the two links at every hinge of two moving bodies, measured to their other joints."""
+    """Angle between the links at every pin of moving bodies, to their farthest other joints, folded to 0 .. 90 deg.
+
+    Links that a drive, gear or coupling moves are left out: they are inputs. Where a pin joins more than two bodies
+    the widest pair counts, so the figure does not depend on how the pin is split into joints.
+    """
     d = system.description
     if not d.planar:
         return ()
-    ground = d.bodies[0].name
-    driven = {d.joint(x.joint).second for x in d.drives if x.joint in {j.name for j in d.joints}}
-    drive = np.arange(len(c)) if c.drive not in c.channels else c[c.drive]
-    out = []
+    inputs = {x.joint for x in d.drives} | {n for g in (*d.gears, *d.couplings) for n in (g.first, g.second)}
+    moved = {d.bodies[0].name} | {j.second if j.first == d.bodies[0].name else j.first for j in d.joints if j.name in inputs}
+    pins: dict[str, list[str]] = {}
     for j in d.joints:
-        if j.type != "revolute" or ground in (j.first, j.second) or {j.first, j.second} & driven:
-            continue
-        far = [_other_end(system, body, j.name) for body in (j.first, j.second)]
-        if any(end is None for end in far):
-            continue
-        angle = np.unwrap(np.array([_angle_between(x, (j.first, far[0]), (j.second, far[1])) for x in c.instants]))
-        folded = np.abs((angle + np.pi / 2) % np.pi - np.pi / 2)
-        out.append(_range(j.name, folded, drive))
+        if j.type == "revolute":
+            pins.setdefault(j.pin or j.name, []).append(j.name)
+    out = []
+    for names in pins.values():
+        ends = {b: _other_end(system, b, n) for n in names for b in (d.joint(n).first, d.joint(n).second) if b not in moved}
+        arms = [(b, arm) for b, arm in ends.items() if arm is not None]
+        if len(arms) == len(ends) >= 2:
+            out.append(_pin_range(", ".join(names), arms, c))
     return tuple(out)
+
+
+def _pin_range(name: str, arms: list[tuple[str, np.ndarray]], c: Trajectory) -> Range:
+    pairs = list(itertools.combinations(arms, 2))
+    angles = np.array([[_angle_between(x, one, two) for one, two in pairs] for x in c.instants])
+    if len(pairs) > 1:
+        return _range(name, np.abs((angles + np.pi / 2) % np.pi - np.pi / 2).max(axis=1), c)
+    r = _range(name, np.unwrap(angles[:, 0]), c)
+    low, high = _fold(r.low), _fold(r.high)
+    crosses_flat = np.floor(r.high / np.pi) > np.floor(r.low / np.pi)
+    crosses_square = np.floor(r.high / np.pi + 0.5) > np.floor(r.low / np.pi + 0.5)
+    return replace(r, low=0.0 if crosses_flat else min(low, high), high=0.5 * np.pi if crosses_square else max(low, high))
+
+
+def _fold(angle: float) -> float:
+    return float(abs((angle + np.pi / 2) % np.pi - np.pi / 2))
 
 
 def _other_end(system: System, body: str, joint: str) -> np.ndarray | None:

@@ -40,6 +40,9 @@ from linkwright.terms import Terms, terms
 from linkwright.topology import Tree, build_tree
 from linkwright.topology.order import inverse_tree
 
+MOST_STEPS = 100_000
+OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
+
 
 class Names(NamedTuple):
     """Names of the entries of q and v."""
@@ -121,7 +124,10 @@ class System:
         if q.shape != (self.tree.nq,):
             raise UsageError(f"q has shape {q.shape}; it needs {self.tree.nq} entries: {', '.join(self.names.q)}.")
         v = np.zeros(self.tree.nv) if v is None else np.asarray(v, dtype=float)
-        if v.shape != (self.tree.nv,) or not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if not np.isfinite(q).all():
+            bad = [n for n, x in zip(self.names.q, q, strict=True) if not np.isfinite(x)]
+            raise UsageError(f"q has entries that are not finite numbers: {', '.join(bad)}.")
+        if v.shape != (self.tree.nv,) or not np.isfinite(v).all():
             raise UsageError(f"v needs {self.tree.nv} finite entries: {', '.join(self.names.v)}.")
         return State(self.skel, q, v, references(self.skel, q, self.start.near))
 
@@ -183,6 +189,7 @@ class System:
     def terms(self, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
         """M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
         self._need_masses()
+        self._need_closed(st)
         pushes = [*self.applied(st), *self._wrenches(st, wrench or {}), *more]
         return terms(self.loops, st.q, st.v, st.t, st.near, pushes)
 
@@ -277,6 +284,7 @@ class System:
         `stiffness` and `release` choose among reactions that are not unique.
         """
         self._need_masses()
+        self._need_closed(st)
         chosen = [d.joint for d in self.description.drives] if drives is None else list(drives)
         for name in chosen:
             self._drive_name(name)
@@ -330,6 +338,8 @@ class System:
     # ---------------------------------------------------------------- motions
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None) -> Trajectory:
+        if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
+            raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
         here = cycle.Position(self.start.q, self.start.near)
         if drive is not None:
             self._drive_name(drive)
@@ -377,6 +387,13 @@ class System:
         names = [*(j.name for j in self.description.joints), *(c.name for c in self.description.cylinders)]
         if name not in names:
             raise UsageError(f"there is no joint '{name}'. {nearest(name, names, 'Joints')}")
+
+    def _need_closed(self, st: State) -> None:
+        if not isinstance(st, State):
+            raise UsageError(f"a State is needed (from s.assemble, s.state or s.start), not {type(st).__name__}.")
+        gap = np.abs(self.phi(st) / self.loops.row_scale).max(initial=0.0) if self.tree.nc else 0.0
+        if not gap < OPEN:
+            raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.")
 
     def _need_masses(self) -> None:
         missing = [b.name for b in self.description.bodies[1:] if b.mass is None]

@@ -79,6 +79,8 @@ def test_redundant_drives_least_effort_preload_and_ratings():
     assert norm(five) < norm(three) and not any(five.tau_unique.values()) and all(three.tau_unique.values())
     again = s.forward(st, tau=five.tau)
     np.testing.assert_allclose(again.a, a.a, atol=1e-9)
+    steady = s.inverse(st, drives=all_drives)  # constant speed: an independent set of drives is asked for it, the others follow
+    assert steady.residual < 1e-11
     preloaded = s.inverse(st, a=a.a, drives=all_drives, preload={"J2": 5.0})
     np.testing.assert_allclose(s.forward(st, tau=preloaded.tau).a, a.a, atol=1e-9)
     assert preloaded.tau["J2"] > five.tau["J2"] and norm(preloaded) > norm(five)

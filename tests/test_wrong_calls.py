@@ -1,0 +1,74 @@
+"""Calls a person gets wrong: each one is a LinkwrightError that says what to do, never a traceback, NaN or hang."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+
+FOUR_BAR = {
+    "name": "bars", "plane": "xy",
+    "drawing": {"A": [0, 0], "B": [0.15, 0.26], "C": [0.9, 0.75], "D": [1.0, 0]},
+    "bodies": {
+        "ground": {"pins": ["A", "D"]}, "crank": {"pins": ["A", "B"]}, "coupler": {"pins": ["B", "C"]}, "rocker": {"pins": ["D", "C"]},
+    },
+    "drive": {"A": "60 rpm"},
+}  # fmt: skip
+
+CALLS = {
+    "load None": (lambda: lw.load(None), "shipped name"),
+    "load number": (lambda: lw.load(3), "shipped name"),
+    "compile None": (lambda: lw.compile(None), "compile takes"),
+    "steps 0": (lambda: lw.load("wiper").turn(steps=0), "steps must be"),
+    "steps huge": (lambda: lw.load("wiper").turn(steps=10**9), "steps must be"),
+    "steps text": (lambda: lw.load("wiper").turn(steps="ten"), "steps must be"),
+    "forward None": (lambda: lw.load("wiper").system.forward(None), "State is needed"),
+    "forward open": (lambda: lw.load("wiper").system.forward(lw.load("wiper").system.state([0.1, 0.2, 0.3])), "loops of this state are open"),
+    "inverse open": (lambda: lw.load("wiper").system.inverse(lw.load("wiper").system.state([0.1, 0.2, 0.3])), "loops of this state are open"),
+    "assemble text": (lambda: lw.load("wiper").system.assemble("A"), "dict by name"),
+    "assemble list": (lambda: lw.load("wiper").system.assemble([1.0]), "dict by name"),
+    "assemble far": (lambda: lw.load("wiper").system.assemble({"A": 1e9}), "too far"),
+    "state nan": (lambda: lw.load("wiper").system.state([np.nan, 0.0, 0.0]), "q has entries"),
+    "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).turn(), "2 drives .* for 1 freedom"),
+    "speeds contradict": (lambda: lw.load("wiper").system.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
+    "save number": (lambda: lw.load("wiper").turn(steps=2).save(3), "path is needed"),
+    "save folder": (lambda: lw.load("wiper").turn(steps=2).save("."), "is a folder"),
+    "energy without masses": (lambda: lw.load(FOUR_BAR).system.start["energy.kinetic"], "need the mass"),
+    "torque without masses": (lambda: lw.load(FOUR_BAR).turn(steps=2)["A.torque"], "mass"),
+    "unit that does not fit": (lambda: lw.load("wiper").system.start["A", "mm"], "does not measure"),
+    "huge lengths": (lambda: lw.load(FOUR_BAR | {"drawing": {**FOUR_BAR["drawing"], "B": [1e300, 1e300]}}).turn(steps=2), "overflow|stays open|dead centre"),
+    "huge speed": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "1e200 rpm"}}).turn(steps=4)["B.a"], "overflow|dead centre|cannot"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", CALLS)
+def test_it_is_refused_with_advice(name):
+    call, words = CALLS[name]
+    with pytest.raises(lw.LinkwrightError, match=words) as info:
+        call()
+    assert len(str(info.value)) > 20 and "Traceback" not in str(info.value)
+
+
+def test_natural_guesses_work():
+    assert lw.compile("wiper").tree.nv == 3
+    assert lw.load("wiper").system.start["A", "deg"] == pytest.approx(np.degrees(lw.load("wiper").system.start["A"]))
+    still = lw.load("wiper").turn(steps=4, speed=0)
+    assert any("rest" in note for note in still.notes)
+    other = lw.load("four-bar").turn("D", steps=12)  # a joint that is not the drive: the drive is let go
+    assert len(other) == 13
+
+
+def test_info_finds_extremes_between_its_samples():
+    fine = lw.load("wiper").turn(steps=1440)["rocker.angle"]
+    swing = next(r for r in lw.load("wiper").info().swings if r.name == "rocker.angle")
+    assert swing.low == pytest.approx(fine.min(), abs=2e-5) and swing.high == pytest.approx(fine.max(), abs=2e-5)
+    flat = lw.load("parallelogram-middle").info().transmission
+    assert all(r.low == 0.0 and r.high == pytest.approx(np.pi / 2) for r in flat)
+
+
+def test_transmission_does_not_depend_on_how_a_pin_is_split():
+    one, two = (lw.load(n).info().transmission for n in ("carpet-scraper", "carpet-scraper-2007"))
+    at_S = [next(r for r in rs if "J9" in r.name) for rs in (one, two)]
+    assert at_S[0].low == pytest.approx(at_S[1].low, abs=0.01)  # the two data sets differ in the third digit
