@@ -61,6 +61,7 @@ class FreeBody:
     axes: str  # "xy", or "xyz" in space
     units: tuple[str, ...]
     gravity: np.ndarray = field(repr=False)
+    size: float = 1.0  # of the mechanism, m: what arms of round-off are measured by
 
     @property
     def force(self) -> np.ndarray:
@@ -84,7 +85,8 @@ class FreeBody:
         """(largest force, largest moment): what round-off is measured by."""
         largest = max(float(np.linalg.norm(r.force)) for r in self.rows)
         reach = max(float(np.linalg.norm(r.at - self.com)) for r in self.rows)
-        return largest, max(largest * reach, *(float(np.linalg.norm(r.moment)) for r in self.rows))
+        own = max(float(np.linalg.norm(r.moment)) for r in self.rows)
+        return largest, max(largest * reach, own, 1e-3 * largest * self.size)
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """(header, rows) in the file's units; the last row is the sum."""
@@ -259,6 +261,7 @@ def of_loads(loads: Loads, body: str, where: str) -> FreeBody:
         axes=d.plane or "xyz",
         units=d.units,
         gravity=np.asarray(skel.gravity, dtype=float),
+        size=float(place.loops.kappa),
     )
 
 
