@@ -16,6 +16,9 @@ FOUR_BAR = {
     "drive": {"A": "60 rpm"},
 }  # fmt: skip
 
+WIPER = lw.load("wiper").system
+OPEN = [0.1, 0.2, 0.3]
+LARGE = {**FOUR_BAR["drawing"], "B": [1e300, 1e300]}
 CALLS = {
     "load None": (lambda: lw.load(None), "shipped name"),
     "load number": (lambda: lw.load(3), "shipped name"),
@@ -23,21 +26,21 @@ CALLS = {
     "steps 0": (lambda: lw.load("wiper").turn(steps=0), "steps must be"),
     "steps huge": (lambda: lw.load("wiper").turn(steps=10**9), "steps must be"),
     "steps text": (lambda: lw.load("wiper").turn(steps="ten"), "steps must be"),
-    "forward None": (lambda: lw.load("wiper").system.forward(None), "State is needed"),
-    "forward open": (lambda: lw.load("wiper").system.forward(lw.load("wiper").system.state([0.1, 0.2, 0.3])), "loops of this state are open"),
-    "inverse open": (lambda: lw.load("wiper").system.inverse(lw.load("wiper").system.state([0.1, 0.2, 0.3])), "loops of this state are open"),
-    "assemble text": (lambda: lw.load("wiper").system.assemble("A"), "dict by name"),
-    "assemble list": (lambda: lw.load("wiper").system.assemble([1.0]), "dict by name"),
-    "assemble far": (lambda: lw.load("wiper").system.assemble({"A": 1e9}), "too far"),
-    "state nan": (lambda: lw.load("wiper").system.state([np.nan, 0.0, 0.0]), "q has entries"),
+    "forward None": (lambda: WIPER.forward(None), "State is needed"),
+    "forward open": (lambda: WIPER.forward(WIPER.state(OPEN)), "loops of this state are open"),
+    "inverse open": (lambda: WIPER.inverse(WIPER.state(OPEN)), "loops of this state are open"),
+    "assemble text": (lambda: WIPER.assemble("A"), "dict by name"),
+    "assemble list": (lambda: WIPER.assemble([1.0]), "dict by name"),
+    "assemble far": (lambda: WIPER.assemble({"A": 1e9}), "too far"),
+    "state nan": (lambda: WIPER.state([np.nan, 0.0, 0.0]), "q has entries"),
     "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).turn(), "2 drives .* for 1 freedom"),
-    "speeds contradict": (lambda: lw.load("wiper").system.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
+    "speeds contradict": (lambda: WIPER.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
     "save number": (lambda: lw.load("wiper").turn(steps=2).save(3), "path is needed"),
     "save folder": (lambda: lw.load("wiper").turn(steps=2).save("."), "is a folder"),
     "energy without masses": (lambda: lw.load(FOUR_BAR).system.start["energy.kinetic"], "need the mass"),
     "torque without masses": (lambda: lw.load(FOUR_BAR).turn(steps=2)["A.torque"], "mass"),
-    "unit that does not fit": (lambda: lw.load("wiper").system.start["A", "mm"], "does not measure"),
-    "huge lengths": (lambda: lw.load(FOUR_BAR | {"drawing": {**FOUR_BAR["drawing"], "B": [1e300, 1e300]}}).turn(steps=2), "overflow|stays open|dead centre"),
+    "unit that does not fit": (lambda: WIPER.start["A", "mm"], "does not measure"),
+    "huge lengths": (lambda: lw.load(FOUR_BAR | {"drawing": LARGE}).turn(steps=2), "overflow|stays open|dead centre"),
     "huge speed": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "1e200 rpm"}}).turn(steps=4)["B.a"], "overflow|dead centre|cannot"),
 }  # fmt: skip
 
@@ -53,7 +56,7 @@ def test_it_is_refused_with_advice(name):
 
 def test_natural_guesses_work():
     assert lw.compile("wiper").tree.nv == 3
-    assert lw.load("wiper").system.start["A", "deg"] == pytest.approx(np.degrees(lw.load("wiper").system.start["A"]))
+    assert WIPER.start["A", "deg"] == pytest.approx(np.degrees(WIPER.start["A"]))
     still = lw.load("wiper").turn(steps=4, speed=0)
     assert any("rest" in note for note in still.notes)
     other = lw.load("four-bar").turn("D", steps=12)  # a joint that is not the drive: the drive is let go

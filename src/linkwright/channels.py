@@ -91,10 +91,13 @@ class Instant:
     def rotation(self, node: int) -> np.ndarray:
         return node_motion(self.skel, self.motion, node)[0].R
 
+    def cylinder(self, name: str) -> forces.Line:
+        """The line between a cylinder's ends: its length and how fast it extends."""
+        c = next(x for x in self.skel.tree.description.cylinders if x.name == name)
+        return forces.line(forces.Moment(self.skel, self.motion, self.t, self.near), c.between)
+
     def length_rate(self, cylinder: str) -> float:
-        """How fast a cylinder extends."""
-        c = next(x for x in self.skel.tree.description.cylinders if x.name == cylinder)
-        return float(forces.line(forces.Moment(self.skel, self.motion, self.t, self.near), c.between).rate)
+        return float(self.cylinder(cylinder).rate)
 
     def energies(self) -> dict[str, float]:
         lacking = [b.name for b in self.skel.tree.description.bodies[1:] if b.mass is None]
@@ -137,6 +140,9 @@ class Channels:
         self._plane = skel.tree.description.plane
         self._all: dict[str, Channel] = {}
         self._joints()
+        for c in skel.tree.description.cylinders:
+            self._add(c.name, "length", lambda x, n=c.name: float(x.cylinder(n).length))
+            self._add(f"{c.name}.v", "speed", lambda x, n=c.name: float(x.cylinder(n).rate))
         self._bodies()
         for part in ("kinetic", "potential", "total"):
             self._add(f"energy.{part}", "energy", lambda x, part=part: x.energies()[part])

@@ -139,7 +139,7 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
-def plan(loops: Loops, here: Position, lead: str | None, speed: float | None) -> Plan:
+def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, duration: float | None = None) -> Plan:
     """Choose the leading drive and the laws; the others hold still when one is asked for by name."""
     desc = loops.skel.tree.description
     drives = {d.joint: d for d in desc.drives}
@@ -170,8 +170,16 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None) ->
     if isinstance(law, LinearLaw):
         reach = 2.0 * np.pi if is_rotary(desc, lead) else LONGEST_SLIDE * loops.kappa
         return Plan(lead, laws, reach / abs(law.slope), 0.0 if still else 1.0, True, tuple(notes))
-    span = law.duration if isinstance(law, MovesLaw) else 1.0
-    return Plan(lead, laws, span, 1.0, False, tuple(notes))
+    return Plan(lead, laws, _programme_length(law, notes) if duration is None else duration, 1.0, False, tuple(notes))
+
+
+def _programme_length(law: Law, notes: list[str]) -> float:
+    if isinstance(law, MovesLaw):
+        return law.duration
+    if isinstance(law, SplineLaw):
+        return law.x[-1]
+    notes.append("the drive is a formula of t without an end: 1 s of it is shown (duration= for more)")
+    return 1.0
 
 
 def _independent(loops: Loops, here: Position, lead: str, others: Sequence[str]) -> list[str]:
@@ -196,10 +204,13 @@ def _first_ground_joint(desc: Description) -> str:
     raise UsageError("no drive is given and no hinge or slider on ground could be one; write `drive: {joint: 60 rpm}`.")
 
 
-def turn(loops: Loops, here: Position, lead: str | None = None, *, steps: int = 360, speed: float | None = None) -> Trajectory:
+def turn(
+    loops: Loops, here: Position, lead: str | None = None, *, steps: int = 360, speed: float | None = None, duration: float | None = None
+) -> Trajectory:
     """One cycle of the drives in `steps` equal steps of time; see the module's text."""
-    p = plan(loops, here, lead, speed)
+    p = plan(loops, here, lead, speed, duration)
     desc = loops.skel.tree.description
+    here = _at_the_beginning(loops, here, p)
     tied = loops.with_([driven(desc, name, law) for name, law in p.laws.items()])
     check_driven(loops, tied, here, list(p.laws))
     begin = walker(tied, here.q, here.near)
@@ -209,6 +220,20 @@ def turn(loops: Loops, here: Position, lead: str | None = None, *, steps: int = 
         longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
         return replace(samples, notes=(*p.notes, *longer), full_turn=p.open_ended)
     return _swing(tied, begin, p, steps)
+
+
+def _at_the_beginning(loops: Loops, here: Position, p: Plan) -> Position:
+    """Walk to where the laws begin, if they begin elsewhere than the start position."""
+    desc = loops.skel.tree.description
+    now = {name: coordinate_now(loops, name, here) for name in p.laws}
+    begin = {name: float(law(0.0)[0]) for name, law in p.laws.items()}
+    if all(abs(begin[n] - now[n]) < 1e-12 * (1.0 + abs(now[n])) for n in now):
+        return here
+    tied = loops.with_([driven(desc, n, LinearLaw(now[n], begin[n] - now[n])) for n in now])
+    there = walk(tied, walker(tied, here.q, here.near), 1.0)
+    if there.t < 1.0:
+        raise SingularityError(f"the drive's programme begins at {begin[p.lead]:.6g}, which cannot be reached from the start position.")
+    return Position(there.q, there.near)
 
 
 def _swing(tied: Loops, begin: Walker, p: Plan, steps: int) -> Trajectory:

@@ -89,9 +89,9 @@ class Mechanism:
         """Freedoms, reach, swing and transmission, for people."""
         return summarise(self.system)
 
-    def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None) -> Trajectory:
+    def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
         """One cycle of the drive: positions, velocities and accelerations of everything, by name."""
-        c = self.system.turn(drive, steps=steps, speed=speed)
+        c = self.system.turn(drive, steps=steps, speed=speed, duration=duration)
         return replace(c, source=Designer(c.source))
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:

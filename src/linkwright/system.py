@@ -25,6 +25,7 @@ from linkwright.following import follow
 from linkwright.forward import forward
 from linkwright.inverse import Loads
 from linkwright.inverse.channels import load_channels
+from linkwright.inverse.determinacy import Determinacy, determinacy
 from linkwright.kinematics import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton
 from linkwright.laws import LinearLaw
 from linkwright.linalg import factor
@@ -299,6 +300,15 @@ class System:
         args = (other.loops, there.q, there.v, acceleration, there.t, there.near, pushes, chosen, method)
         return inverse.solve(*args, **options)
 
+    def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
+        """Which reactions are unique, and what least norm, given stiffnesses and released rows make of the others."""
+        choices = {"least norm": self.inverse(st, a, **options)}
+        if stiffness is not None:
+            choices["stiffness"] = self.inverse(st, a, stiffness=stiffness, **options)
+        if release is not None:
+            choices["released"] = self.inverse(st, a, release=release, **options)
+        return determinacy(choices, self.description.planar)
+
     def _spun_freely(self, st: State, a: np.ndarray, pushes: Sequence[tuple[int, Any]]) -> np.ndarray:
         """Idle freedoms (a rod spinning between ball joints) are nobody's to drive: they accelerate as they like."""
         null = self.loops.factored(self.closure(st)).null
@@ -337,7 +347,7 @@ class System:
 
     # ---------------------------------------------------------------- motions
 
-    def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None) -> Trajectory:
+    def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
         if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
             raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
         here = cycle.Position(self.start.q, self.start.near)
@@ -346,7 +356,8 @@ class System:
         lead = drive or cycle.plan(self.loops, here, None, None).lead
         kind = "angular speed" if cycle.is_rotary(self.description, lead) else "speed"
         value = None if speed is None else quantity(speed, KINDS[kind])
-        c = cycle.turn(self.loops, here, drive, steps=steps, speed=value)
+        seconds = None if duration is None else quantity(duration, KINDS["time"])
+        c = cycle.turn(self.loops, here, drive, steps=steps, speed=value, duration=seconds)
         return replace(c, source=LoadReader(self, self._driven_in(c)))
 
     def _driven_in(self, c: Trajectory) -> tuple[str, ...]:

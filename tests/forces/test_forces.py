@@ -112,3 +112,47 @@ def test_loads_in_world_and_body_axes_constant_table_and_expression():
     skel, q, v = mechanism(loads=(body,))
     ((node, w),) = power(skel, q, v)[1]
     np.testing.assert_allclose(w[3:], motion(skel, q, v).X[node].R @ [1.0, 2.0, 3.0], atol=1e-12)
+
+
+def test_forces_may_depend_on_every_channel_the_format_names():
+    """Values a force sees equal those the channels of a state show."""
+    import linkwright as lw
+    from linkwright.forces import Moment
+
+    s = lw.load("slider-crank").system
+    st = s.assemble(q={"A": 0.4}, v={"A": 2.0})
+    at = Moment(s.skel, s.motion(st), 0.7, st.near)
+    assert at.channel("t") == 0.7
+    names = ["A", "A.v", "C.slide", "C.slide.v", "C.angle", "C.angle.v", "crank.angle", "crank.angle.v", "rod.B.x", "rod.B.vy"]
+    for name in names:
+        assert float(at.channel(name)) == pytest.approx(float(st[name]), abs=1e-12), name
+    for wrong in ("Z", "A.x", "rod.angel", "rod.B.q", "ground.nowhere.x"):
+        with pytest.raises(lw.ModelError):
+            at.channel(wrong)
+
+
+def test_a_cylinder_is_driven_in_length_read_and_loaded():
+    """A boom raised by a cylinder: its length is the law of cosines, its push balances the weight by virtual work."""
+    import linkwright as lw
+
+    boom = {
+        "name": "boom", "plane": "xy", "gravity": [0, -9.81],
+        "drawing": {"O": [0, 0], "P": [2.0, 0.5], "F": [0.5, -0.8], "Q": [1.0, 0.25]},
+        "bodies": {
+            "ground": {"pins": ["O"], "points": ["F"]},
+            "boom": {"pins": ["O"], "points": ["P", "Q"], "mass": 100, "com": "P", "inertia": 5},
+        },
+        "cylinders": {"lift": {"between": ["ground.F", "boom.Q"]}},
+        "drive": {"lift": "0.1 m/s"},
+    }  # fmt: skip
+    m = lw.load(boom)
+    c = m.turn(steps=40)
+    a, b = np.hypot(0.5, 0.8), np.hypot(1.0, 0.25)
+    between = np.arctan2(0.25, 1.0) - np.arctan2(-0.8, 0.5) + c["O"] - c["O"][0] + (float(c["O"][0]) - float(m.system.start["O"]))
+    np.testing.assert_allclose(c["lift"], np.sqrt(a * a + b * b - 2 * a * b * np.cos(between)), atol=1e-9)
+    np.testing.assert_allclose(c["lift.v"], 0.1, atol=1e-12)
+    i = 20
+    power_of_weight = -100 * 9.81 * c["boom.P.vy"][i]
+    kinetic = c["boom.angle.v"][i] * c["boom.angle.a"][i] * (5 + 100 * (2.0**2 + 0.5**2))
+    assert c["lift.force"][i] * 0.1 == pytest.approx(kinetic - power_of_weight, rel=1e-8)
+    assert c["lift.power"][i] == pytest.approx(c["lift.force"][i] * 0.1, rel=1e-12)

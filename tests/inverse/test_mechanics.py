@@ -280,3 +280,32 @@ def test_moves_with_dwell_carry_loads():
         assert still == pytest.approx(moved.system.inverse(st).tau["A"], rel=1e-9)
         work = np.trapezoid(c["A.power"], c.t) if hasattr(np, "trapezoid") else np.trapz(c["A.power"], c.t)
         assert abs(work) < 0.05 * np.abs(c["A.power"]).max()  # there and back: no work in the end, up to the coarse sum
+
+
+def test_a_drive_from_a_csv_file_and_from_a_formula(tmp_path):
+    """The same sine as a formula of t and as a file of samples; both carry loads."""
+    t = np.linspace(0.0, 1.0, 41)
+    rows = "\n".join(f"{x},{float(1.0 + 0.3 * np.sin(2 * np.pi * x))}" for x in t)
+    (tmp_path / "path.csv").write_text("t, angle\n" + rows + "\n", encoding="utf-8")
+    base = """
+name: bars
+plane: xy
+gravity: [0, -9.81]
+drawing: {A: [0, 0], B: [0.15, 0.26], C: [0.9, 0.75], D: [1.0, 0]}
+bodies:
+  ground: {pins: [A, D]}
+  crank: {pins: [A, B], mass: 1}
+  coupler: {pins: [B, C], mass: 2}
+  rocker: {pins: [D, C], mass: 1}
+"""
+    by_file, by_formula = tmp_path / "file.yaml", tmp_path / "formula.yaml"
+    by_file.write_text(base + "drive: {A: {position: {over: t, csv: path.csv}}}\n", encoding="utf-8")
+    by_formula.write_text(base + "drive: {A: {position: 1.0 + 0.3*sin(2*pi*t)}}\n", encoding="utf-8")
+    one, two = lw.load(by_file).turn(steps=20), lw.load(by_formula).turn(steps=20, duration=1.0)
+    np.testing.assert_allclose(one["A"], two["A"], atol=1e-5)  # a cubic spline through 41 samples of a period
+    inside = slice(3, -3)  # a natural spline bends wrongly at its ends
+    np.testing.assert_allclose(one["A.torque"][inside], two["A.torque"][inside], atol=0.05 * np.abs(two["A.torque"]).max())
+    assert two["A"][5] == pytest.approx(1.3, abs=1e-9) and any("formula" in n for n in lw.load(by_formula).turn(steps=4).notes)
+    (tmp_path / "path.csv").write_text("1\n2\n", encoding="utf-8")
+    with pytest.raises(lw.ModelError, match="two columns"):
+        lw.load(by_file)

@@ -127,3 +127,22 @@ def test_both_directions_and_any_axes():
     R = s.pose(st, "rocker").R
     np.testing.assert_allclose(R @ local.force, one.force, atol=1e-12)
     assert local.expressed_in == "rocker" and one.on == "rocker"
+
+
+def test_the_choices_side_by_side():
+    s = spatial_four_bar("C")
+    st = s.assemble(q={"A": 0.8}, v={"A": 5.0})
+    table = s.determinacy(
+        st, wrench={"coupler": [1.0, -2.0, 0.0, 0.0, 0.0, 30.0]}, stiffness={"D": 1e4}, release={"C": ["tz", "rx", "ry"]}
+    )
+    assert table.choices == ("least norm", "stiffness", "released")
+    assert set(table.loose) == {(j, c) for j in "ABCD" for c in ("Fz", "Mx", "My")}
+    for row in table.rows:
+        if row.unique:
+            assert row.values[1] == pytest.approx(row.values[0], abs=1e-8) and row.values[2] == pytest.approx(row.values[0], abs=1e-8)
+    released = {r.component: r.values[2] for r in table.rows if r.joint == "C"}
+    assert abs(released["Fz"]) < 1e-8
+    stiff = {r.joint: r.values[1] for r in table.rows if r.component == "Fz"}
+    least = {r.joint: r.values[0] for r in table.rows if r.component == "Fz"}
+    assert abs(stiff["D"]) > abs(least["D"])
+    assert "depends on how" in str(table) and "unique" in str(table)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from linkwright import description as d
-from linkwright.forces.base import Force, Moment, Wrenches, joint_effort, line, push
+from linkwright.forces.base import Force, Line, Moment, Wrenches, joint_effort, line, push
 from linkwright.forces.damper import DamperForce
 from linkwright.forces.friction import FrictionForce
 from linkwright.forces.load import CylinderForce, LoadForce
@@ -34,4 +34,4 @@ def of_description(desc: d.Description) -> tuple[Force, ...]:
     return tuple(FORCES[type(x)](x) for section in sections for x in section)
 
 
-__all__ = ["FORCES", "Force", "Moment", "Wrenches", "joint_effort", "line", "of_description", "push"]
+__all__ = ["FORCES", "Force", "Line", "Moment", "Wrenches", "joint_effort", "line", "of_description", "push"]

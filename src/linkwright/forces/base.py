@@ -7,11 +7,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from linkwright import joints as joint_types
 from linkwright.description import Joint, PointRef, Table
 from linkwright.errors import ModelError, nearest
 from linkwright.expressions import Expr, evaluate, free_variables
-from linkwright.kinematics import Motion, Skeleton, joint_coordinates, joint_rate, locate
-from linkwright.scalars import interpolate
+from linkwright.kinematics import Motion, Skeleton, joint_coordinates, joint_rate, locate, node_motion
+from linkwright.scalars import arctan2, interpolate
 from linkwright.spatial import point_wrench
 
 
@@ -33,23 +34,50 @@ class Moment(NamedTuple):
         return joint_rate(self.skel, self.m, joint, self.near[joint.name]).v[i]
 
     def channel(self, name: str) -> Any:
-        """`t`, a joint's coordinate `A` or speed `A.v`, a point's coordinate `ram.P.x`."""
-        d = self.skel.tree.description
+        """`t`, a joint's `A`, `A.v`, `C.slide`; a body's `rocker.angle`, `.angle.v`; a point's `ram.P.x`, `ram.P.vx`."""
         if name == "t":
             return self.t
-        head, _, tail = name.partition(".")
+        parts = name.split(".")
+        d = self.skel.tree.description
         joints = {j.name: j for j in d.joints}
-        if head in joints and tail in ("", "v"):
-            return self.speed(joints[head]) if tail else self.coordinate(joints[head])
-        body, _, rest = name.partition(".")
-        point, _, axis = rest.partition(".")
-        axes = {a: i for i, a in enumerate(d.plane or "xyz")}
-        if body in {b.name for b in d.bodies} and axis in axes:
-            return locate(self.skel, self.m, (body, point)).position[axes[axis]]
+        for cylinder in d.cylinders:
+            if cylinder.name == parts[0] and parts[1:] in ([], ["v"]):
+                on = line(self, cylinder.between)
+                return on.rate if parts[1:] else on.length
+        if parts[0] in joints and self._joint_channel(joints[parts[0]], parts[1:]) is not None:
+            return self._joint_channel(joints[parts[0]], parts[1:])
+        if parts[0] in {b.name for b in d.bodies}:
+            value = self._body_channel(parts[0], parts[1:])
+            if value is not None:
+                return value
         raise ModelError(
             f"there is no channel '{name}' a force can depend on. {nearest(name, ['t', *joints], 'Channels')} "
-            "A joint's speed is 'A.v', a point's coordinate 'body.point.x'."
+            "A joint's speed is 'A.v', a body's angle 'rocker.angle', a point's coordinate 'body.point.x'."
         )
+
+    def _joint_channel(self, joint: Joint, rest: list[str]) -> Any:
+        jt = joint_types.create(joint.type, joint.options)
+        speed = bool(rest) and rest[-1] == "v"
+        part = ".".join(rest[:-1] if speed else rest)
+        names = jt.v_names if speed else jt.q_names
+        if part not in names:
+            return None
+        return self.speed(joint, names.index(part)) if speed else self.coordinate(joint, names.index(part))
+
+    def _body_channel(self, body: str, rest: list[str]) -> Any:
+        d = self.skel.tree.description
+        node = self.skel.node(body)
+        X, V, _ = node_motion(self.skel, self.m, node)
+        if d.planar and rest == ["angle"]:
+            return arctan2(X.R[1, 0], X.R[0, 0])
+        if d.planar and rest == ["angle", "v"]:
+            return V[2]
+        axes = d.plane or "xyz"
+        if len(rest) != 2 or rest[1].removeprefix("v") not in tuple(axes):
+            return None
+        point = locate(self.skel, self.m, (body, rest[0]))
+        values = point.velocity if rest[1].startswith("v") else point.position
+        return values[axes.index(rest[1].removeprefix("v"))]
 
     def value(self, law: Any) -> Any:
         """A number, a table over a channel, or an expression of channels."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from linkwright.description import ZERO3, Joint, Load, Table
-from linkwright.errors import ModelError, nearest
+from linkwright.errors import ModelError, Source, nearest
 from linkwright.expressions import Expr, evaluate, free_variables, variable
 from linkwright.joints import JOINTS
 from linkwright.modelfile.context import Context
@@ -18,6 +18,9 @@ from linkwright.modelfile.quantities import Quantity, QuantityAlgebra, place, re
 from linkwright.modelfile.units import ANGLE, FORCE, LENGTH, TIME, TORQUE, Dimension, multiply
 
 RATE = (0, 0, -1, 0, 0)
+
+
+MOST_BYTES = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,14 @@ class Channels:
 
 
 def varying(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str) -> Any:
-    """A constant, an expression that may use channels, or `{over: channel, table: [[x, y], ...]}`."""
+    """A constant, an expression that may use channels, or `{over: channel, table: [[x, y], ...]}` (or `csv: file`)."""
     if node.entries is not None:
-        keys = node.keys(what, ("over", "table", "x", "y"), ("over",))
+        keys = node.keys(what, ("over", "table", "x", "y", "csv"), ("over",))
         channel = keys["over"].string(f"{what}: over")
         over = channels.dimension(channel)
         if over is None:
             raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'Channels')}")
-        return Table(channel, *read_table(context, _rows(keys, node, what), over, dimension, what))
+        return Table(channel, *read_table(context, _rows(context, keys, node, what), over, dimension, what))
     units = context.units
 
     def read(channel: Any) -> Any:
@@ -104,15 +107,41 @@ def _second_reading(read: Any, channels: Channels) -> Any:
         return read(channels.quantity)
 
 
-def _rows(keys: dict[str, Node], node: Node, what: str) -> Node:
-    """The table as rows [x, y], also when it is given as two lists `x` and `y`."""
-    if ("table" in keys) == ("x" in keys or "y" in keys) or ("x" in keys) != ("y" in keys):
-        raise node.error(f"{what} needs `table: [[x, y], ...]`, or the two lists `x: [...]` and `y: [...]`.")
+def _rows(context: Context, keys: dict[str, Node], node: Node, what: str) -> Node:
+    """The table as rows [x, y], also when it is given as two lists `x` and `y` or as a CSV file of two columns."""
+    ways = ["table" in keys, "x" in keys or "y" in keys, "csv" in keys]
+    if sum(ways) != 1 or ("x" in keys) != ("y" in keys):
+        raise node.error(f"{what} needs `table: [[x, y], ...]`, the two lists `x: [...]` and `y: [...]`, or `csv: file.csv`.")
     if "table" in keys:
         return keys["table"]
+    if "csv" in keys:
+        return _csv_rows(context, keys["csv"], what)
     xs = keys["x"].sequence(f"{what}: x")
     ys = keys["y"].sequence(f"{what}: y", len(xs))
     return Node(node.where, items=tuple(Node(x.where, items=(x, y)) for x, y in zip(xs, ys, strict=True)))
+
+
+def _csv_rows(context: Context, node: Node, what: str) -> Node:
+    """Two columns of a CSV file, path relative to the model; a header line is passed over."""
+    path = context.base / node.string(f"{what}: csv")
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise node.error(f"{what}: {path.name} is larger than {MOST_BYTES // 10**6} MB. Keep fewer rows.")
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise node.error(f"{what}: {path} cannot be read ({reason}). The path is relative to the model file.") from error
+    rows = []
+    for number, line in enumerate(lines, 1):
+        cells = [c.strip() for c in line.replace(";", ",").split(",")]
+        header = number == 1 and not cells[0][:1].isdigit() and cells[0][:1] not in ("-", "+", ".")
+        if not line.strip() or header:
+            continue
+        here = Source(str(path), number)
+        if len(cells) < 2:
+            raise ModelError(f"{what}: a row needs two columns, x and y.", here)
+        rows.append(Node(here, items=(Node(here, text=cells[0]), Node(here, text=cells[1]))))
+    return Node(node.where, items=tuple(rows))
 
 
 def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
