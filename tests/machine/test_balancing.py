@@ -169,6 +169,12 @@ def test_scraper_and_rssr_become_quieter() -> None:
     assert all(n["rms_after"] < n["rms_before"] for n in all_three.norms.values())
 
 
+@pytest.mark.parametrize("name", ["excavator", "delta", "punch-press"])
+def test_any_driven_machine_can_be_asked(name: str) -> None:
+    b = balance(lw.load(name), steps=12)
+    assert b.norms["force"]["rms_after"] < 0.6 * b.norms["force"]["rms_before"]
+
+
 def test_weight_may_count() -> None:
     b = balance(lw.load("four-bar"), weights={"moment": 1}, weight=True, steps=24)
     s = lw.load("four-bar").system

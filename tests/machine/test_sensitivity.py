@@ -122,6 +122,11 @@ def test_pins_of_several_links() -> None:
     assert check_every_parameter(m, "peak S.load on coupler", 4, "coupler") == 10
 
 
+def test_rods_that_spin_idly_between_ball_joints() -> None:
+    assert check_every_parameter(lw.load("delta"), "peak A1.torque", 5, "arm1") == 19
+    assert check_every_parameter(lw.load("delta"), "peak A2.moment", 3, "rod1") == 16
+
+
 def test_a_driven_cylinder() -> None:
     """The ram's force at a length: torque balance of the boom in closed form, with numbers moved by hand."""
     m = lw.load(JIB)
@@ -248,6 +253,37 @@ def test_what_would_lock_is_left_out() -> None:
     assert found["door.com.x"].derivative / found["door.inertia.zz"].derivative == pytest.approx(2 * 44.8 * 0.4, rel=1e-9)
     with pytest.raises(lw.UsageError, match="cannot vary alone"):
         sensitivity(m, "peak H1.torque", ["door.middle.x"], steps=4)
+
+
+def test_singular_positions_have_no_derivatives_for_dimensions() -> None:
+    """A parallelogram lying flat: the weight's torque is greatest there, and the links can no longer change their lengths."""
+    found = sensitivity(lw.load("parallelogram-middle"), "peak A.torque", speed=0, steps=12)
+    names = {e.name for e in found.effects}
+    assert "coupler.mass" in names and not names & {"crank.B.x", "rocker.C.x", "coupler.C.x"}
+    assert any("singular" in note for note in found.notes)
+
+
+def test_wheels_that_mesh_keep_their_places() -> None:
+    gears = {
+        "name": "gears",
+        "plane": "xy",
+        "parameters": {"r": 0.1, "w": "2 kg"},
+        "gravity": [0, -9.81],
+        "drawing": {"A": [0, 0], "B": [0.3, 0]},
+        "bodies": {
+            "ground": {"pins": ["A", "B"]},
+            "small": {"pins": ["A"], "mass": 1, "com": [0.02, 0], "inertia": 0.01},
+            "large": {"pins": ["B"], "mass": "w", "com": [0.35, 0.03], "inertia": 0.05},
+        },
+        "gears": {"mesh": {"joints": ["A", "B"], "radii": ["r", 0.2]}},
+        "drive": {"A": "60 rpm"},
+    }
+    m = lw.load(gears)
+    assert check_every_parameter(m, "peak B.load", 4, "large.com") == 2
+    found = sensitivity(m, "peak B.load", steps=12)
+    assert {e.name.split(".")[1] for e in found.effects} == {"mass", "com", "inertia"}
+    with pytest.raises(lw.UsageError, match="cannot vary alone"):
+        sensitivity(m, "peak B.load", ["r"], steps=12)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import cycle
+from linkwright import cycle, joints
 from linkwright.description import Body, Description
 from linkwright.errors import UsageError, nearest
 from linkwright.machine.inertia_regressor import CycleRegressor, of_body, parameters, regressor
@@ -165,7 +165,7 @@ def balance(
 
     `counterweights` names bodies, or gives limits for each: `mass` (at most; default all moving mass), `radius` (at most,
     default the body's own size) from the point or joint `at` (default its joint on ground, else its first). Without it and
-    without `bounds` every body with a joint on ground may get one. `bounds` lets bodies change: `mass` (least, most), `com`
+    without `bounds` every body that turns on ground may get one. `bounds` lets bodies change: `mass` (least, most), `com`
     (how far it may move along each axis), `inertia` (least, most factor about the centre of mass).
     """
     system: System = mechanism.system
@@ -204,9 +204,10 @@ def _goals(weights: Mapping[str, float]) -> list[str]:
 
 
 def _grounded(d: Description) -> list[str]:
+    """Bodies that turn on ground, where a weight can be put on the other side; one that only slides gains nothing by it."""
     ground = d.bodies[0].name
-    ends = [j.second if j.first == ground else j.first for j in d.joints if ground in (j.first, j.second)]
-    return list(dict.fromkeys(ends))
+    turning = [j for j in d.joints if ground in (j.first, j.second) and set(joints.create(j.type, j.options).coordinate_kinds) - {"length"}]
+    return list(dict.fromkeys(j.second if j.first == ground else j.first for j in turning))
 
 
 def _about(system: System, drive: str, about: Any) -> np.ndarray:

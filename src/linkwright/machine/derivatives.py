@@ -22,18 +22,20 @@ import numpy as np
 from linkwright import cycle, forces, inverse
 from linkwright.constraints import of_loops
 from linkwright.description import Description, Drive
-from linkwright.errors import SingularityError, UsageError
+from linkwright.errors import UsageError
 from linkwright.inverse import Loads
 from linkwright.inverse.problem import Problem, unit_pushes
 from linkwright.kinematics import displaced, motion, skeleton
-from linkwright.linalg import Factored
+from linkwright.linalg import Factored, factor
 from linkwright.loops import Loops
 from linkwright.machine.model_parameters import Parameter
+from linkwright.state import State
 from linkwright.system import System
 from linkwright.terms import terms
 from linkwright.topology.build import rebind
 
 STEP = 1e-30  # its square vanishes beside every number that matters
+SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more
 FITS = 1e-7  # share of a right side that may lie outside what the loops can follow: round-off of a closed position
 
 
@@ -67,10 +69,8 @@ class Sample:
 
     @cached_property
     def loads(self) -> Loads:
-        s = self.system
-        moment = forces.Moment(s.skel, motion(s.skel, self.q, self.v), self.t, self.near)
-        applied = [w for f in s.forces for w in f.wrenches(moment)]
-        return inverse.solve(s.loops, self.q, self.v, self.a, self.t, self.near, applied, list(self.laws), "system")
+        st = State(self.system.skel, self.q, self.v, self.near, self.t)
+        return self.system.inverse(st, self.a, drives=list(self.laws), method="system")
 
     @cached_property
     def tied(self) -> tuple[Loops, Factored]:
@@ -82,10 +82,12 @@ class Sample:
         """-J^+ right: how the coordinates follow a disturbance of the constraints."""
         loops, f = self.tied
         scaled = right / loops.row_scale
-        if len(scaled):
-            missed = f.left_null.T @ scaled
-            if np.abs(missed).max(initial=0.0) > FITS * (np.abs(scaled).max() + 1e-12):
-                raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
+        if not np.any(scaled):
+            return np.zeros(len(self.v))
+        if np.abs(f.left_null.T @ scaled).max(initial=0.0) > FITS * np.abs(scaled).max():
+            raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
+        if f.s[f.rank - 1] < SINGULAR:
+            raise Locks(f"'{parameter}' has no derivative here: the mechanism stands in a singular position.")
         return -f.solve(scaled) * loops.columns
 
 
@@ -95,13 +97,14 @@ class Disturbed:
     def __init__(self, system: System, parameter: Parameter, speed_given: bool):
         self.system, self.parameter = system, parameter
         self.description = parameter.stepped(1j * STEP)
+        _check_wheels(self.description, parameter.name)
         self.skel = skeleton(rebind(system.tree, self.description))
         self.loops = Loops(self.skel, of_loops(self.skel), system.loops.kappa, system.loops.columns)
         self.forces = forces.of_description(self.description)
         self.speed_given = speed_given
 
     def loads(self, at: Sample) -> Loads:
-        q, v, a = self._moved(at) if self.parameter.geometry else (at.q + 0j, at.v + 0j, at.a + 0j)
+        q, v, a = self._moved(at) if self.parameter.geometry else (at.q + 0j, at.v + 0j, at.loads.problem.a + 0j)
         rub = _load_friction(at.loads)
         if not rub:
             return self._once(at, q, v, a, [])
@@ -124,12 +127,13 @@ class Disturbed:
         c = tied.at(q, v0, at.t, at.near)
         v = at.v + ih * at.follow(np.imag(c.J @ at.v + c.b) / STEP, name)
         c = tied.at(q, v, at.t, at.near)
-        return q, v, at.a + ih * at.follow(np.imag(c.J @ at.a + c.k) / STEP, name)
+        a = at.loads.problem.a
+        return q, v, a + ih * at.follow(np.imag(c.J @ a + c.k) / STEP, name)
 
     def _law(self, at: Sample, name: str, law: HeldLaw) -> HeldLaw:
         """The same drive where its speed is written with the parameter."""
         drive = next((d for d in self.description.drives if d.joint == name), None)
-        if drive is None or self.speed_given or not _is_complex(drive):
+        if drive is None or self.speed_given or not _is_stepped(drive):
             return law
         if drive.kind != "speed":
             raise UsageError(
@@ -148,20 +152,41 @@ class Disturbed:
         z = np.concatenate([real.lam_all, real.u])
         right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / STEP
         c, r = real.problem.scales
+        spin = _spin(real.problem, right)
+        if np.any(spin):
+            right, p = right + real.problem.terms.M @ spin, replace(p, a=a + 1j * STEP * spin)
         z = z + 1j * STEP * (real.problem.factors.solve(right * c) / r)
         nc = T.nc
         return Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method)
 
 
-def _is_complex(drive: Drive) -> bool:
-    def any_complex(x: Any) -> bool:
-        if isinstance(x, (tuple, list)):
-            return any(any_complex(y) for y in x)
-        if hasattr(x, "to"):  # a Move
-            return any_complex((x.time, x.to))
-        return isinstance(x, complex) and x.imag != 0.0
+def _spin(p: Problem, right: np.ndarray) -> np.ndarray:
+    """How idle freedoms (a rod between ball joints) accelerate along: nobody can hold them, so they take what is left over."""
+    N = p.scales[0][:, None] * p.factors.left_null
+    if not N.shape[1]:
+        return np.zeros(len(right))
+    K = N.T @ p.terms.M @ N
+    return -N @ factor(K, 1e-12 * max(1e-300, float(np.abs(K).max()))).solve(N.T @ right)
 
-    return any_complex((drive.value, drive.moves))
+
+def _stepped(x: Any) -> bool:
+    """Does the imaginary step reach this number, or one of these?"""
+    if isinstance(x, tuple):
+        return any(_stepped(y) for y in x)
+    return isinstance(x, complex) and x.imag != 0.0
+
+
+def _is_stepped(drive: Drive) -> bool:
+    return _stepped((drive.value, tuple((move.time, move.to) for move in drive.moves)))
+
+
+def _check_wheels(d: Description, parameter: str) -> None:
+    """Meshing wheels touch by their data: neither radii nor the distance of centres can vary alone."""
+    for g in d.gears:
+        pair = [d.joint(g.first), d.joint(g.second)]
+        frames = tuple(f for j in pair for f in (*j.frame_first.at, *j.frame_second.at))
+        if _stepped((g.radius_first, g.radius_second, *frames)):
+            raise Locks(f"'{parameter}' cannot vary alone: it moves or changes the wheels of gear '{g.name}'.")
 
 
 def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
@@ -177,12 +202,3 @@ def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
             F = loads.reaction(f.joint).force
             out += forces.joint_effort(moment, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(moment.speed(joint) / f.speed))
     return out
-
-
-def check_regular(at: Sample) -> None:
-    """At a dead centre positions do not depend smoothly on anything."""
-    s = at.tied[1].s
-    if at.tied[1].rank and s[at.tied[1].rank - 1] < 1e-7:
-        raise SingularityError(
-            "the mechanism stands at a dead centre there, where no derivative exists; turn it over another range.", singular_values=tuple(s)
-        )

@@ -112,7 +112,10 @@ def _sample(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     skel, m = c.skel, c.instants[i].motion
     pull = np.concatenate([np.zeros(3), skel.gravity])
-    A = accelerations(skel, m, c.a[i])
+    st = State(skel, c.q[i], c.v[i], c.near[i], float(c.t[i]))
+    # what spins idly accelerates as the inverse dynamics says; all else is the cycle's own
+    a = system.inverse(st, c.a[i], drives=drives, method="system").problem.a if system.mobility.idle else c.a[i]
+    A = accelerations(skel, m, a)
     moving = [body_columns(X, V, acc, E) for X, V, acc in zip(m.X, m.V, A, strict=True)]
     loaded = [body_columns(X, V, acc - pull, E) for X, V, acc in zip(m.X, m.V, A, strict=True)]
     shaking = loaded if weight else moving
@@ -120,7 +123,6 @@ def _sample(
     moment = np.array([-Y[:3] - skew(o - about) @ Y[3:] for Y, o in zip(shaking, skel.origins, strict=True)]).transpose(1, 0, 2)
     K = _efforts_of(system, c, i, drives)
     effort = np.array([K @ body_jacobian(skel, m, k).T @ Y for k, Y in enumerate(loaded)]).transpose(1, 0, 2)
-    st = State(skel, c.q[i], c.v[i], c.near[i], float(c.t[i]))
     rest = -K @ dynamics.generalised(skel, m, system.applied(st))
     return force, moment, effort, rest
 

@@ -170,7 +170,8 @@ def counterweight_blocks(d: Description, wanted: Sequence[str] | Mapping[str, Ma
         _known(given, ("mass", "radius", "at"), f"the counterweight on '{name}'")
         places = _joint_places(d, name)
         centre = _centre(d, body, given.get("at"), places)
-        reach = max((float(np.linalg.norm(p - centre)) for p in [*places.values(), *_points(body).values()]), default=0.0)
+        own = [*places.values(), *_points(body).values(), np.array(body.com, dtype=float)]
+        reach = max(float(np.linalg.norm(p - centre)) for p in own)
         radius = quantity(given["radius"], LENGTH, "radius") if "radius" in given else reach
         most = quantity(given["mass"], MASS, "mass") if "mass" in given else everything
         if not (radius > 0.0 and most > 0.0):

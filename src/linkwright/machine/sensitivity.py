@@ -25,7 +25,7 @@ from linkwright.continuation import walk
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.inverse import Loads
 from linkwright.loops import Loops
-from linkwright.machine.derivatives import STEP, Disturbed, HeldLaw, Locks, Sample, check_regular
+from linkwright.machine.derivatives import STEP, Disturbed, HeldLaw, Locks, Sample
 from linkwright.machine.model_parameters import Parameter, choose, every_parameter
 from linkwright.modelfile import parse_unit, quantity
 from linkwright.modelfile.units import KINDS
@@ -320,22 +320,20 @@ def sensitivity(
     effects, skipped = [], []
     for p in chosen:
         try:
-            _check_wheels(system, p)
             d = slope(Disturbed(system, p, speed is not None))
         except Locks:
             skipped.append(p.name)
             continue
         effects.append(Effect(p.name, p.kind, p.value, d, d * p.size / 100.0, d / 1000.0, widths.get(p.name)))
     if skipped and parameters is not None:
-        raise Locks(f"{listing(skipped)} cannot vary alone: loops or wheels would no longer fit.")
+        raise Locks(f"{listing(skipped)} cannot vary alone here: loops or wheels would no longer fit, or the position is singular.")
     if skipped:
-        notes.append(f"left out, loops or wheels would no longer fit: {listing(skipped)}")
+        notes.append(f"left out, loops or wheels would no longer fit or the position is singular: {listing(skipped)}")
     effects.sort(key=lambda e: -abs(e.per_percent))
     return Sensitivity(quantity.strip(), value, w.unit, c.lead, at, tuple(effects), (*c.notes, *notes))
 
 
 def _check(at: Sample, w: Wanted) -> None:
-    check_regular(at)
     if not w.unique(at.loads):
         raise UsageError(f"'{w.text}' is not unique: it depends on how redundant constraints or drives share the load.")
 
@@ -355,14 +353,6 @@ def _statistic(w: Wanted, samples: Sequence[Sample]) -> tuple[float, Callable[[D
     if size == 0.0:
         raise UsageError(f"'{w.text}' is zero throughout; a size has no derivative there.")
     return size, lambda x: float(np.mean([v @ d for v, d in zip(values, slopes(x), strict=True)]) / size)
-
-
-def _check_wheels(system: System, p: Parameter) -> None:
-    """Wheels touch by their data: a distance of wheel centres cannot vary alone."""
-    d = system.description
-    pins = {j.pin or j.name for g in d.gears for j in d.joints if j.name in (g.first, g.second)}
-    if p.geometry and p.kind == "length" and p.name.count(".") == 2 and p.name.split(".")[1] in pins:
-        raise Locks(f"'{p.name}' places a wheel of a gear.")
 
 
 def _tolerances(given: Mapping[str, Any], known: Mapping[str, Parameter]) -> dict[str, float]:
