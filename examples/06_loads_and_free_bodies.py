@@ -1,0 +1,39 @@
+"""What the carpet scraper's drive and pins carry over a turn, and each link alone with its forces at the worst position.
+
+python examples/06_loads_and_free_bodies.py [folder]      writes into build/loads unless told otherwise
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import linkwright as lw
+from linkwright.views import load_plots
+from linkwright.views.page import Page
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/loads")
+folder.mkdir(parents=True, exist_ok=True)
+
+c = lw.load("carpet-scraper").turn(steps=120)
+table = c.bearings()
+print(table)
+
+load_plots.torque(c, folder / "torque.png", force=True)
+load_plots.pin_loads(c, folder / "loads.png", force=True)
+load_plots.hodograph(c, "A", folder / "hodograph.png", force=True)
+page = Page("Carpet scraper: loads").text(table)
+page.picture(folder / "torque.png", "torque of the drive over the turn")
+page.picture(folder / "loads.png", "loads of the pins")
+page.picture(folder / "hodograph.png", "load of pin A in the axes of crank and coupler")
+
+worst = max(table.rows, key=lambda row: row.max)
+where = f"{np.degrees(worst.at_max):.6g} deg"
+page.heading(f"The links at {where}, where pin {worst.pin} carries most")
+for body in ("crank", "rocker", "coupler", "tool"):
+    fb = c.free_body(body, where, folder / f"{body}.png", force=True)
+    print(f"\n{fb}\nforces add up to {fb.residual:.0e} of the largest")
+    page.picture(folder / f"{body}.png", body)
+
+page.save(folder / "index.html", force=True)
+print(f"\nDiagrams and a page are in {folder}")
