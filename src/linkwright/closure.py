@@ -71,7 +71,7 @@ def _blocks(skel: Skeleton, m: Motion, v: Any, part: Rows) -> dict[int, Any]:
         j = nodes[node].subsystem
         span = skel.tree.subsystems[j].v
         if j not in out:
-            out[j] = np.zeros((len(part.k), span.stop - span.start), dtype=common_type(v, *(g for _, g in part.G)))
+            out[j] = np.zeros((len(part.k), span.stop - span.start), dtype=common_type(v, m.S[node], *(g for _, g in part.G)))
         for i in skel.tree.support(node):
             out[j][:, nodes[i].v.start - span.start : nodes[i].v.stop - span.start] += G @ m.S[i]
     return out

@@ -103,6 +103,18 @@ class Mechanism:
         """Static equilibrium under weight, springs and loads, nearest downhill from the start."""
         return self.system.settle(hold=hold)
 
+    def balance(self, **options: Any) -> Any:
+        """Counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
+        from linkwright.machine.balancing import balance
+
+        return balance(self, **options)
+
+    def sensitivity(self, quantity: str, **options: Any) -> Any:
+        """Which dimension or mass changes a peak torque or load most (exact derivatives), and the scatter from tolerances."""
+        from linkwright.machine.sensitivity import sensitivity
+
+        return sensitivity(self, quantity, **options)
+
     def limits(self, joint: str) -> Limits:
         """How far a joint can go from the start, dead centres included."""
         return self.system.limits(joint)

@@ -140,19 +140,18 @@ class Trajectory:
         return header, np.array(columns).T
 
     def main_channels(self) -> list[str]:
-        """t, the joints and body angles with their rates, and the components of marked points."""
+        """t, the joints and body angles with their rates, and the components of marked points; loads only when asked for."""
+        loads = set() if self.source is None else set(self.source.load_channels())
+        keep = [n for n in self._channels.names if n not in loads and not n.startswith(("ground.", "energy."))]
+        return ["t", *(n for n in keep if self._is_component(n))]
+
+    def _is_component(self, name: str) -> bool:
+        """A single number worth a column: no vectors, no derived sizes."""
         points = (".x", ".y", ".z", ".vx", ".vy", ".vz", ".ax", ".ay", ".az")
-        keep = []
-        for name in self._channels.names:
-            dimension = self._channels[name].dimension
-            vector = dimension in ("mixed", "none") or (dimension in ("length", "speed", "acceleration") and self[name].ndim > 1)
-            if (
-                not vector
-                and (name.count(".") < 2 or name.endswith(points) or ".angle." in name)
-                and not name.startswith(("ground.", "energy."))
-            ):
-                keep.append(name)
-        return ["t", *keep]
+        if not (name.count(".") < 2 or name.endswith(points) or ".angle." in name):
+            return False
+        dimension = self._channels[name].dimension
+        return dimension not in ("mixed", "none") and np.ndim(self._channels[name].read(self.instants[0])) == 0
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False, channels: Iterable[str] | None = None) -> Path:
         """Write .csv (channels in the file's units) or .npz (SI arrays by channel name); never overwrites unless told."""

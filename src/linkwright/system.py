@@ -162,10 +162,10 @@ class System:
         self._need_masses()
         return dynamics.bias_force(self.skel, self.motion(st), self.applied(st))
 
-    def applied(self, st: State) -> list[tuple[int, Any]]:
-        """Wrenches of all forces of the model on bodies."""
+    def applied(self, st: State, *, outside: bool = False) -> list[tuple[int, Any]]:
+        """Wrenches of all forces of the model on bodies, or only of those that come from outside the machine."""
         moment = forces.Moment(self.skel, self.motion(st), st.t, st.near)
-        return [w for f in self.forces for w in f.wrenches(moment)]
+        return [w for f in self.forces if f.from_outside or not outside for w in f.wrenches(moment)]
 
     def energy(self, st: State) -> dict[str, float]:
         self._need_masses()
@@ -295,9 +295,11 @@ class System:
         there = other.mirror(st) if other is not self else st
         if other is not self:
             acceleration = other.assembler.accelerations(there, self._by_joint(st, acceleration), [])
-        pushes = [*other.applied(there), *other._wrenches(there, wrench or {})]
+        given = other._wrenches(there, wrench or {})
+        pushes = [*other.applied(there), *given]
+        outside = [*other.applied(there, outside=True), *given]
         acceleration = other._spun_freely(there, acceleration, pushes)
-        args = (other.loops, there.q, there.v, acceleration, there.t, there.near, pushes, chosen, method)
+        args = (other.loops, there.q, there.v, acceleration, there.t, there.near, pushes, chosen, method, outside)
         return inverse.solve(*args, **options)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:

@@ -309,3 +309,22 @@ bodies:
     (tmp_path / "path.csv").write_text("1\n2\n", encoding="utf-8")
     with pytest.raises(lw.ModelError, match="two columns"):
         lw.load(by_file)
+
+
+def test_a_spring_on_ground_shakes_it_too():
+    """What ground feels is the joints' reactions and the spring's pull, together loads and weight minus inertia."""
+    from dataclasses import replace
+
+    from linkwright.description import CoilSpring
+
+    m = lw.load("four-bar", gravity=[0, -9.81])
+    spring = CoilSpring("s", (("ground", "A"), ("rocker", "C")), 200.0, 0.4)
+    d = replace(m.description, springs=(spring,))
+    s = lw.compile(d)
+    st = s.assemble(q={"A": 0.8}, v={"A": 5.0})
+    loads = s.inverse(st)
+    ends = [s.point(st, "ground.A"), s.point(st, "rocker.C")]
+    length = np.linalg.norm(ends[1] - ends[0])
+    pull = 200.0 * (length - 0.4) * (ends[1] - ends[0]) / length  # the spring pulls ground towards C
+    joints = -sum(loads.wrench[j].force for j in ("A", "D"))
+    np.testing.assert_allclose(loads.ground_wrench[0], joints + pull, atol=1e-9)

@@ -94,6 +94,8 @@ Wrenches = list[tuple[int, Any]]  # (node, [moment; force] at the node's subsyst
 class Force(Protocol):
     """Something that pushes bodies; `energy` is zero where the force stores none."""
 
+    from_outside: bool  # a load from outside the machine; everything else pushes between its bodies and ground
+
     @property
     def name(self) -> str: ...
 

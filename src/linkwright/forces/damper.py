@@ -14,6 +14,7 @@ class DamperForce:
     """-coefficient * rate."""
 
     damper: Damper
+    from_outside = False
 
     @property
     def name(self) -> str:

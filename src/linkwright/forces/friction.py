@@ -17,6 +17,7 @@ class FrictionForce:
     the reactions and is added by inverse dynamics."""
 
     friction: Friction
+    from_outside = False
 
     @property
     def name(self) -> str:

@@ -18,6 +18,7 @@ class LoadForce:
     """A force and a moment on a body at a point, in world axes or carried along by a body."""
 
     load: Load
+    from_outside = True
 
     @property
     def name(self) -> str:
@@ -43,6 +44,7 @@ class CylinderForce:
     """A push between two points; zero where the cylinder is driven in length."""
 
     cylinder: Cylinder
+    from_outside = False
 
     @property
     def name(self) -> str:

@@ -16,6 +16,7 @@ class TorsionSpringForce:
     """effort = -stiffness (q - free) + preload."""
 
     spring: TorsionSpring
+    from_outside = False
 
     @property
     def name(self) -> str:
@@ -36,6 +37,7 @@ class CoilSpringForce:
     """Pull = stiffness (length - free) + preload along the line of its ends."""
 
     spring: CoilSpring
+    from_outside = False
 
     @property
     def name(self) -> str:
@@ -59,6 +61,7 @@ class GasSpringForce:
     """
 
     spring: GasSpring
+    from_outside = False
 
     @property
     def name(self) -> str:

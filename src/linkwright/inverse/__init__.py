@@ -7,6 +7,7 @@ unique (`choice`), and iterates where friction grows with the load. The answer i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,20 +34,24 @@ def solve(
     external: Sequence[tuple[int, Any]],
     drives: Sequence[str],
     method: str = "subsystem",
+    outside: Sequence[tuple[int, Any]] = (),
     **choices: Any,
 ) -> Loads:
-    """Efforts and reactions at a state with accelerations a; `choices` go to `choice.choose`."""
+    """Efforts and reactions at a state with accelerations a; `choices` go to `choice.choose`.
+
+    `outside` are those of the external wrenches that come from outside the machine (loads, not springs).
+    """
     if method not in METHODS:
         raise UsageError(f"there is no method '{method}'. {nearest(method, METHODS, 'Methods')}")
     rub: list[tuple[int, Any]] = []
-    loads = _once(loops, q, v, a, t, near, external, drives, method, choices)
+    loads = replace(_once(loops, q, v, a, t, near, external, drives, method, choices), outside=tuple(outside))
     if not any(f.mu for f in loops.skel.tree.description.frictions):
         return loads
     for _ in range(FRICTION_ROUNDS):  # friction by load: a fixed point, contracting as long as mu r / link length is small
         old = np.concatenate([w for _, w in rub]) if rub else np.zeros(1)
         rub = _load_friction(loads)
         new = np.concatenate([w for _, w in rub])
-        loads = _once(loops, q, v, a, t, near, [*external, *rub], drives, method, choices)
+        loads = replace(_once(loops, q, v, a, t, near, [*external, *rub], drives, method, choices), outside=tuple(outside))
         if old.shape == new.shape and np.abs(new - old).max() <= 1e-12 * (1.0 + np.abs(new).max()):
             return loads
     raise UsageError("friction by load does not settle: the joints jam (self-locking) at these friction coefficients and radii.")

@@ -48,6 +48,7 @@ class Loads:
     free: np.ndarray = field(repr=False)  # self-stresses of (lam, u)
     solved: Solved = field(repr=False)
     method: str = "subsystem"
+    outside: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # wrenches that come from neither ground nor the mechanism
 
     @cached_property
     def tau(self) -> dict[str, float]:
@@ -157,7 +158,7 @@ class Loads:
         return self.shaking()
 
     def shaking(self, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Everything that reaches ground: applied loads and weight minus the rate of momentum."""
+        """Everything that reaches ground, through joints, springs and drives: loads and weight minus the rate of momentum."""
         p = self.problem
         skel, m = p.place.loops.skel, p.place.motion
         force, moment = np.zeros(3), np.zeros(3)
@@ -165,7 +166,7 @@ class Loads:
         for i, (I, V, A) in enumerate(zip(body_inertias(skel, m), m.V, accelerations(skel, m, p.a), strict=True)):
             F = -(I @ (A - weight) + cross_wrench(V, I @ V))
             force, moment = force + F[3:], moment + F[:3] + cross(skel.origins[i], F[3:])
-        for node, w in p.place.external:
+        for node, w in self.outside:
             force, moment = force + w[3:], moment + w[:3] + cross(skel.origins[node], w[3:])
         if about is not None:
             moment = moment - cross(np.asarray(about, dtype=float), force)
