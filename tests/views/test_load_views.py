@@ -123,6 +123,43 @@ def test_drives_act_on_both_bodies_of_a_cylinder() -> None:
     assert np.linalg.norm(rod.force) == pytest.approx(abs(c["J10.force"][0]), rel=1e-12)
 
 
+def test_gears_springs_and_friction_are_forces_like_others() -> None:
+    """A gear pair with a torsion spring, a damper, friction by load and a load: everything is listed, everything adds up."""
+    c = lw.load(
+        {
+            "name": "gears",
+            "plane": "xy",
+            "gravity": [0, -G],
+            "drawing": {"A": [0, 0], "B": [0.3, 0], "P": [0.05, 0.05], "Q": [0.4, 0.1]},
+            "bodies": {
+                "ground": {"pins": ["A", "B"]},
+                "pinion": {"pins": ["A"], "points": ["P"], "mass": 2, "inertia": 0.01},
+                "wheel": {"pins": ["B"], "points": ["Q"], "mass": 5, "inertia": 0.1},
+            },
+            "gears": {"teeth": {"joints": ["A", "B"], "radii": [0.1, 0.2]}},
+            "springs": {"coil": {"joint": "B", "stiffness": "3 N m/rad", "free": 0.2}},
+            "dampers": {"oil": {"joint": "B", "coefficient": "0.5 N m s/rad"}},
+            "friction": {"rub": {"joint": "A", "mu": 0.1, "radius": 0.01}},
+            "loads": {"pull": {"on": "wheel.Q", "force": [10, -40]}},
+            "drive": {"A": "60 rpm"},
+        }
+    ).turn(steps=12)
+    pinion, wheel = free_body(c, "pinion", 0.7), free_body(c, "wheel", 0.7)
+    assert_balanced(pinion)
+    assert_balanced(wheel)
+    assert {r.name for r in wheel.rows} == {"B", "coil", "oil", "pull", "teeth", "weight", "inertia"}
+    one, two = (next(r for r in fb.rows if r.name == "teeth") for fb in (pinion, wheel))
+    np.testing.assert_allclose(one.force, -two.force, atol=1e-12)
+    np.testing.assert_allclose(one.at[:2], [0.1, 0.0], atol=1e-12)  # the pitch point
+    # tooth force: the separating part is tan(20 deg) of the driving part, along the line of centres
+    assert abs(one.force[0]) == pytest.approx(abs(one.force[1]) * np.tan(np.radians(20)), rel=1e-9)
+    oil = next(r for r in wheel.rows if r.name == "oil")
+    assert abs(oil.moment[2]) == pytest.approx(0.5 * np.pi, rel=1e-9)  # half the pinion's 2 pi rad/s
+    pin = np.linalg.norm(next(r for r in pinion.rows if r.name == "A").force)
+    rub = next(r for r in pinion.rows if r.name.startswith("friction"))
+    assert rub.moment[2] == pytest.approx(-0.1 * 0.01 * pin, rel=1e-9)
+
+
 def test_table_and_data(wiper: Any) -> None:
     fb = wiper.free_body("coupler", "60 deg")
     text = str(fb)

@@ -69,6 +69,10 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
     turned = h.rotary and c.full_turn and (np.all(steps > 0.0) or np.all(steps < 0.0))
     if not turned:
         raise UsageError(f"a flywheel is sized over a full turn of a turning drive; '{h.name}' does not make one here.")
+    if abs(h.effort[-1] - h.effort[0]) > 1e-4 * float(np.ptp(h.effort)):
+        raise UsageError(
+            "after one turn of the drive the torque is another: the machine's cycle is longer than a turn, which is not covered."
+        )
     w = float(np.mean(np.abs(h.v)))
     if w == 0.0 and speed is None:
         raise UsageError("the cycle was computed at 0 rpm; say at which speed the machine runs, for example speed='60 rpm'.")

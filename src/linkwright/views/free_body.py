@@ -329,7 +329,7 @@ def _elements(loads: Loads, d: Description, body: str, node: int) -> Iterator[Ac
             rest = rest - w
             yield _action(loads, x.name, "load", node, w, at)
     if np.abs(rest).max() > 1e-12 * max(size, 1.0):
-        yield _action(loads, "friction by load, given loads", "load", node, rest, _world(loads, node, np.zeros(3)))
+        yield _action(loads, "friction by load, given wrenches", "load", node, rest, _world(loads, node, np.zeros(3)))
 
 
 def _links(loads: Loads, node: int, com: np.ndarray) -> Iterator[Action]:
