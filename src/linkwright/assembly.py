@@ -1,146 +1,358 @@
-"""Closing the loops: consistent positions and velocities on the wanted branch.
+"""Putting a mechanism together at wanted joints, points and poses: targets by name, continuation, branches.
 
-`close` takes a sketch, or any state near the loops, onto them by damped Gauss-Newton steps in the dimensionless
-metric, of minimum norm where loops are redundant. `solve_rates` completes velocities and accelerations. Walking
-along the loops to a wanted position is the business of `continuation`.
+`Assembler` turns wishes in a user's words ("A" at 30 deg, "coupler.P" here, the platform in that pose) into constraints
+and walks to them along the loops, from the drawn position or a given state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from linkwright.errors import AssemblyError, SingularityError
-from linkwright.kinematics import Skeleton, displaced, joint_coordinates, motion, pose_of
-from linkwright.linalg import factor
+from linkwright import continuation, cycle, joints
+from linkwright.branches import distinct_positions
+from linkwright.closing import GOOD_ENOUGH, Closed, close, open_error, solve_rates
+from linkwright.constraints import Constraint, Driver, PointTarget, PoseTarget, Rows
+from linkwright.constraints.target import rotation_vector_between
+from linkwright.description import Joint
+from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError, nearest
+from linkwright.kinematics import joint_rate, locate, motion, node_motion, start_values
+from linkwright.laws import LinearLaw
 from linkwright.loops import Loops
-
-CLOSED = 1e-13  # residual (dimensionless) that counts as closed: round-off of a few dozen products
-GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
-LONGEST_STEP = 0.3  # radians, or multiples of kappa: farthest a predictor may go before the corrector checks it
-
-
-class Closed(NamedTuple):
-    """A position on the loops."""
-
-    q: np.ndarray
-    near: dict[str, np.ndarray]
-    residual: float  # largest dimensionless residual
-    moved: float  # dimensionless length of the correction
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import KINDS
+from linkwright.passage import branch_velocity
+from linkwright.spatial import Pose, quaternion_rotation
+from linkwright.state import State
 
 
-def references(skel: Skeleton, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
-    m = motion(skel, q, np.zeros(skel.tree.nv))
-    tree = {n.joint.name: np.asarray(q[n.q]) for n in skel.tree.nodes}
-    cut = {name: joint_coordinates(skel, m, skel.tree.description.joint(name), near[name]) for name in skel.tree.cuts}
-    return {**tree, **cut}
+class Assembler:
+    """Finds states of one mechanism on its loops."""
 
+    def __init__(self, loops: Loops):
+        self.loops = loops
+        self.skel = loops.skel
+        self.tree = loops.skel.tree
+        self.description = loops.skel.tree.description
 
-def close(
-    loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0, *, most: int = 60, reach: float = np.inf, window: float = 1e-10
-) -> Closed:
-    """Nearest position on the loops: damped Gauss-Newton (Levenberg-Marquardt) with minimum-norm steps.
+    @cached_property
+    def start(self) -> State:
+        """The drawn position closed exactly, at the positions and speeds of `start:`."""
+        closed = self._close_sketch()
+        wanted = start_values(self.description)
+        positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
+        speeds = {k.removesuffix(".v"): v for k, v in wanted.items() if k.endswith(".v")}
+        here = cycle.Position(closed.q, closed.near)
+        if positions:
+            here = self._walk(here, self.coordinate_targets(positions, here))
+        return self._with_velocity(here, speeds, {})
 
-    Returns the best point found; the caller decides whether its residual is good enough. `reach`
-    limits how far q may move in all (continuation uses it to notice a jump before it happens); directions
-    with singular values below `window` are left alone.
-    """
-    zero = np.zeros(loops.skel.tree.nv)
-    phi, J = loops.dimensionless(loops.at(q, zero, t, near))
-    size, moved, damping = _size(phi), 0.0, 0.0
-    for _ in range(most):
-        if size < CLOSED or not np.isfinite(size):
-            break
-        step = _damped_step(J, phi, damping, window)
-        length = float(np.linalg.norm(step))
-        if length > LONGEST_STEP:
-            step, length = step * (LONGEST_STEP / length), LONGEST_STEP
-        if moved + length > reach:
-            break
-        trial = displaced(loops.skel, q, step * loops.columns)
-        phi_new, J_new = loops.dimensionless(loops.at(trial, zero, t, near))
-        if _size(phi_new) < size:
-            q, phi, J, moved = trial, phi_new, J_new, moved + length
-            size, damping = _size(phi), 0.0 if damping < 1e-8 else 0.1 * damping
-        elif size < GOOD_ENOUGH:
-            break  # round-off: no step improves it further
-        else:
-            damping = max(10.0 * damping, 1e-8)
-            if damping > 1e8:
-                break
-    return Closed(q, references(loops.skel, q, near), size, moved)
+    def _close_sketch(self) -> Closed:
+        """Close the loops from the sketch, holding the drives where they are drawn if that is possible."""
+        near = self.skel.start_coordinates
+        q = np.concatenate([near[n.joint.name] for n in self.tree.nodes]) if self.tree.nodes else np.zeros(0)
+        held = [
+            cycle.driven(self.description, d.joint, LinearLaw(near[d.joint][0], 0.0)) for d in self.description.drives if d.joint in near
+        ]
+        if held:
+            done = close(self.loops.with_(held), q, near, most=200)
+            if done.residual < GOOD_ENOUGH:
+                return done
+        done = close(self.loops, q, near, most=200)
+        if done.residual > GOOD_ENOUGH:
+            raise open_error(self.loops, done, f"'{self.description.name}' cannot be assembled: ")
+        return done
 
+    def assemble(
+        self,
+        q: Mapping[str, Any] | None = None,
+        v: Mapping[str, Any] | None = None,
+        *,
+        pose: Mapping[str, Any] | None = None,
+        point: Mapping[str, Any] | None = None,
+        guess: Mapping[str, Any] | State | None = None,
+    ) -> State:
+        """What `System.assemble` promises."""
+        for what, wishes in (("q", q), ("v", v), ("pose", pose), ("point", point)):
+            if wishes is not None and not isinstance(wishes, Mapping):
+                raise UsageError(f"{what} must be a dict by name, such as {{'A': 0.3}}, not {type(wishes).__name__}.")
+        here = cycle.Position(self.start.q, self.start.near)
+        if isinstance(guess, State):
+            here = cycle.Position(guess.q, guess.near)
+        elif guess:
+            here = self._from_guess(guess, q or {})
+        targets = [*self.coordinate_targets(q or {}, here)]
+        targets += [self._point_target(name, place, here) for name, place in (point or {}).items()]
+        targets += [self._pose_target(name, wanted, here) for name, wanted in (pose or {}).items()]
+        if targets:
+            here = self._walk(here, targets)
+        speeds = {k: x for k, x in (v or {}).items() if not self._is_point(k)}
+        return self._with_velocity(here, speeds, {k: x for k, x in (v or {}).items() if self._is_point(k)})
 
-def _size(phi: np.ndarray) -> float:
-    return float(np.max(np.abs(phi))) if len(phi) else 0.0
+    def accelerations(self, st: State, wanted: Mapping[str, Any] | Any, drives: Iterable[str]) -> np.ndarray:
+        """Accelerations on the loops: of the drives (zero unless given), of joints and points by name, or an array to check."""
+        c = self.loops.at(st.q, st.v, st.t, st.near)
+        if wanted is not None and not isinstance(wanted, Mapping):
+            a = np.asarray(wanted, dtype=float)
+            if a.shape != (self.tree.nv,) or not np.isfinite(a).all():
+                raise UsageError(f"accelerations need {self.tree.nv} finite entries, or a dict by joint name.")
+            gap = np.abs((c.J @ a + c.k) / self.loops.row_scale).max(initial=0.0)
+            if gap > 1e-6 * (1.0 + np.abs(a / self.loops.columns).max(initial=0.0)):
+                raise UsageError(
+                    f"these accelerations open the loops (J a + k = {gap:.3g}); give those of the drives and let the rest follow."
+                )
+            return a
+        pairs = [self._accelerated(name, x, st) for name, x in (wanted or {}).items()]
+        for name in (n for n in drives if n not in (wanted or {})):
+            more = self._accelerated(name, 0.0, st)
+            if self._adds(st, [p[0] for p in pairs], more[0]):  # redundant drives follow the others
+                pairs.append(more)
+        return self.rates(st, [p[0] for p in pairs], [p[1] for p in pairs], second=True)
 
+    def _adds(self, st: State, readers: Sequence[Constraint], more: Constraint) -> bool:
+        """Whether one more reader fixes a freedom that the others leave."""
+        ranks = []
+        for tied in (self.loops.with_(readers), self.loops.with_([*readers, more])):
+            ranks.append(tied.factored(tied.at(st.q, st.v, st.t, st.near)).rank)
+        return ranks[1] > ranks[0]
 
-def _damped_step(J: np.ndarray, phi: np.ndarray, damping: float, window: float) -> np.ndarray:
-    """-J^+ phi, or (J'J + damping)^-1 J' in its place; small singular values never blow the step up."""
-    f = factor(J, window)
-    s = f.s[: f.rank]
-    return -f.Vt[: f.rank].T @ (s / (s * s + damping) * (f.U[:, : f.rank].T @ phi))
-
-
-def consistent_velocity(loops: Loops, q: Any, v_wanted: Any, near: Mapping[str, Any], t: float = 0.0) -> np.ndarray:
-    """The velocity nearest to the wanted one (dimensionless metric) with J v + b = 0."""
-    c = loops.at(q, np.zeros(loops.skel.tree.nv), t, near)
-    f = loops.factored(c)
-    defect = (c.J @ v_wanted + c.b) / loops.row_scale
-    return v_wanted - f.solve(defect) * loops.columns
-
-
-def solve_rates(loops: Loops, q: Any, near: Mapping[str, Any], t: float, v: Any = None) -> np.ndarray:
-    """v from J v + b = 0, or with `v` given a from J a + k = 0: minimum norm where motions are idle.
-
-    Raises SingularityError when the constraints contradict each other (a drive at its dead centre).
-    """
-    c = loops.at(q, np.zeros(loops.skel.tree.nv) if v is None else v, t, near)
-    f = loops.factored(c)
-    right = -(c.b if v is None else c.k) / loops.row_scale
-    y = f.solve(right)
-    gap = np.abs((loops.dimensionless(c)[1] @ y) - right)
-    if len(gap) and gap.max() > 1e-6 * (1.0 + np.abs(right).max()):
-        raise SingularityError(
-            "the mechanism cannot move as asked: the speeds contradict each other, or it stands at a dead centre.",
-            singular_values=tuple(f.s),
+    def rates(self, st: State, readers: Sequence[Constraint], wanted: Sequence[Any], *, second: bool = False) -> np.ndarray:
+        """v (or with `second` a) on the loops for which the readers' rates (second rates) are the wanted ones."""
+        tied = self.loops.with_(readers)
+        full = tied.at(st.q, st.v if second else np.zeros(self.tree.nv), st.t, st.near)
+        mine = len(self.loops.constraints)
+        base = full.k if second else np.zeros(len(full.k))
+        right = np.concatenate(
+            [-base[r] for r in full.rows[:mine]] + [w - base[r] for w, r in zip(wanted, full.rows[mine:], strict=True)] + [np.zeros(0)]
         )
-    return y * loops.columns
+        f = tied.factored(full)
+        y = f.solve(right / tied.row_scale)
+        gap = np.abs(tied.dimensionless(full)[1] @ y - right / tied.row_scale).max(initial=0.0)
+        if gap > 1e-6 * (1.0 + np.abs(right / tied.row_scale).max(initial=0.0)):
+            raise SingularityError(
+                "the mechanism cannot move as asked: it stands at a dead centre, or the wishes contradict each other.",
+                singular_values=tuple(f.s),
+            )
+        return y * self.loops.columns
+
+    def reader(self, name: str, st: State) -> Constraint:
+        """A constraint whose rate is that of a joint, cylinder or point."""
+        return self._accelerated(
+            name, [0.0, 0.0] if self.description.planar and self._is_point(name) else [0.0] * 3 if self._is_point(name) else 0.0, st
+        )[0]
+
+    def _accelerated(self, name: str, value: Any, st: State) -> tuple[Constraint, np.ndarray]:
+        """A constraint that reads a joint, cylinder or point, and the second derivative it should have."""
+        here = cycle.Position(st.q, st.near)
+        if self._is_point(name):
+            return self._point_target(name, self._here(name, here), here), self._vector(value, "acceleration", name)[
+                : 2 if self.description.planar else 3
+            ]
+        if any(c.name == name for c in self.description.cylinders):
+            length = cycle.coordinate_now(self.loops, name, here)
+            rate = float(st.instant.length_rate(name))
+            constraint = cycle.driven(self.description, name, LinearLaw(length, rate))
+            return constraint, np.array([quantity(value, KINDS["acceleration"])])
+        every = {j.name: j for j in self.description.joints}
+        if name in every and np.ndim(value) == 1:
+            joint = every[name]
+            return _WholeJoint(joint), np.asarray(value, dtype=float)
+        joint, i, kind = self.coordinate(name)
+        x = quantity(value, KINDS["angular acceleration" if kind == "angle" else "acceleration"])
+        return Driver(joint, LinearLaw(float(st.near[joint.name][i]), 0.0), i), np.array([x])
+
+    def branch(self, st: State, speeds: Mapping[str, Any]) -> np.ndarray:
+        """The velocity along a branch through a singular position that is nearest to the named joint speeds."""
+        moving = self.loops.with_([self._moving(name, x, cycle.Position(st.q, st.near)) for name, x in speeds.items()])
+        guess = solve_rates(moving, st.q, st.near, 0.0)
+        v = branch_velocity(self.loops, st.q, guess, st.t, st.near)
+        k = self.loops.at(st.q, v, st.t, st.near).k / self.loops.row_scale
+        lost = self.loops.factored(self.loops.at(st.q, v, st.t, st.near), 1e-6).left_null
+        if (lost.shape[1] and np.abs(lost.T @ k).max() > 1e-6 * (1.0 + float(v @ v))) or not v @ v > 0.0:
+            raise SingularityError(f"no branch through this position moves like {dict(speeds)}; name the speeds of more joints.")
+        return v
+
+    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> list[State]:
+        """Assembly modes found for the given joint values, nearest to the start first (few loops only)."""
+        here = cycle.Position(self.start.q, self.start.near)
+        fixed = self.loops.with_([self._held(name, x, here) for name, x in (q or {}).items()])
+        found = distinct_positions(fixed, here.q, here.near, most=most, tries=tries)
+        return [State(self.skel, p.q, np.zeros(self.tree.nv), p.near) for p in found]
+
+    def coordinate(self, name: str) -> tuple[Joint, int, str]:
+        """(joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
+        head, _, part = name.partition(".")
+        every = {j.name: j for j in (*self.description.joints, *(n.joint for n in self.tree.nodes))}
+        if head not in every:
+            raise ChannelError(f"there is no joint '{name}'. {nearest(name, every, 'Joints')}")
+        joint = every[head]
+        jt = joints.create(joint.type, joint.options)
+        if part not in jt.q_names or jt.q_names != jt.v_names:
+            allowed = [f"{head}.{p}" if p else head for p in jt.q_names] if jt.q_names == jt.v_names else ["its body's pose"]
+            raise ChannelError(
+                f"'{name}' is not a coordinate of the {joint.type} joint '{head}'. Use {', '.join(allowed) or 'another joint'}."
+            )
+        i = jt.q_names.index(part)
+        return joint, i, jt.coordinate_kinds[i]
+
+    def _moving(self, name: str, value: Any, here: cycle.Position) -> Driver:
+        joint, i, kind = self.coordinate(name.removesuffix(".v"))
+        rate = quantity(value, KINDS["angular speed" if kind == "angle" else "speed"])
+        return Driver(joint, LinearLaw(float(here.near[joint.name][i]), rate), i)
+
+    def _held(self, name: str, value: Any, here: cycle.Position) -> Driver:
+        joint, i, kind = self.coordinate(name)
+        return Driver(joint, LinearLaw(quantity(value, KINDS[kind]), 0.0), i)
+
+    def coordinate_targets(self, wanted: Mapping[str, Any], here: cycle.Position) -> list[Constraint]:
+        out: list[Constraint] = []
+        for name, value in wanted.items():
+            joint, i, kind = self.coordinate(name)
+            now, there = float(here.near[joint.name][i]), quantity(value, KINDS[kind])
+            if abs(there - now) > 1e4 * (1.0 if kind == "angle" else self.loops.kappa):
+                raise UsageError(
+                    f"'{name}' = {there:.4g} is too far from its start, {now:.4g}, to be walked to; check the value and its unit."
+                )
+            out.append(Driver(joint, LinearLaw(now, there - now), i))
+        return out
+
+    def _is_point(self, name: str) -> bool:
+        return name.split(".")[0] in {b.name for b in self.description.bodies} and "." in name
+
+    def point_ref(self, name: str) -> tuple[str, str]:
+        body, _, point = name.partition(".")
+        self.description.body(body).point(point)
+        return body, point
+
+    def _vector(self, values: Any, kind: str, name: str) -> np.ndarray:
+        size = 2 if self.description.planar else 3
+        items = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+        if len(items) != size:
+            raise UsageError(f"'{name}' needs {size} numbers, got {len(items)}.")
+        return np.array([quantity(x, KINDS[kind]) for x in items] + [0.0] * (3 - size))
+
+    def _point_target(self, name: str, place: Any, here: cycle.Position) -> PointTarget:
+        ref = self.point_ref(name)
+        now = locate(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), ref).position
+        axes = (0, 1) if self.description.planar else (0, 1, 2)
+        return PointTarget(ref, tuple(now), tuple(self._vector(place, "length", name)), axes)
+
+    def _pose_target(self, body: str, wanted: Any, here: cycle.Position) -> PoseTarget:
+        node = self.skel.node(body)
+        X_now = node_motion(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), node)[0]
+        now = Pose(X_now.R, X_now.p + self.skel.origin(node))
+        X = self.pose_value(body, wanted)
+        turn = rotation_vector_between(now.R, X.R)
+        begin = (tuple(map(tuple, now.R)), tuple(now.p))
+        return PoseTarget(body, begin, tuple(turn), tuple(X.p), self.description.planar)
+
+    def pose_value(self, body: str, wanted: Any) -> Pose:
+        if isinstance(wanted, Pose):
+            return wanted
+        if self.description.planar and len(wanted) == 3:
+            x, y = (quantity(w, KINDS["length"]) for w in wanted[:2])
+            half = 0.5 * quantity(wanted[2], KINDS["angle"])
+            return Pose(quaternion_rotation(np.array([np.cos(half), 0.0, 0.0, np.sin(half)])), np.array([x, y, 0.0]))
+        if len(wanted) == 2 and np.shape(wanted[0]) == (3, 3) and np.shape(wanted[1]) == (3,):
+            return Pose(np.asarray(wanted[0], float), np.asarray(wanted[1], float))
+        raise UsageError(f"the pose of '{body}' must be a Pose, a pair (R, p)" + (" or (x, y, angle)." if self.description.planar else "."))
+
+    def _from_guess(self, guess: Mapping[str, Any], wanted: Mapping[str, Any]) -> cycle.Position:
+        """Close the loops from other joint values, holding the wanted coordinates at their final values."""
+        q, near = np.array(self.start.q), dict(self.start.near)
+        for name, value in guess.items():
+            joint, i, kind = self.coordinate(name)
+            x = quantity(value, KINDS[kind])
+            if joint.name in self.tree.node_of_joint:
+                q[self.tree.nodes[self.tree.node_of_joint[joint.name]].q.start + i] = x
+            near[joint.name] = np.array([x if k == i else y for k, y in enumerate(near[joint.name])])
+        here = cycle.Position(q, near)
+        cut = {n: x for n, x in guess.items() if self.coordinate(n)[0].name in self.tree.cuts and n not in wanted}
+        fixed = self.loops.with_([self._held(n, x, here) for n, x in wanted.items()])
+        if cut:  # cut joints cannot be set, only asked for; best effort, then let go
+            rough = close(fixed.with_([self._held(n, x, here) for n, x in cut.items()]), q, near, most=200)
+            q, near = rough.q, rough.near
+        done = close(fixed, q, near, most=200)
+        if done.residual > GOOD_ENOUGH:
+            raise open_error(fixed, done, "the guess does not lead to a closed position: ")
+        return cycle.Position(done.q, done.near)
+
+    def _walk(self, here: cycle.Position, targets: list[Constraint]) -> cycle.Position:
+        tied = self.loops.with_(targets)
+        there = continuation.walk(tied, continuation.start(tied, here.q, here.near), 1.0)
+        if there.t < 1.0:
+            raise self._unreachable(there, targets)
+        done = close(tied, there.q, there.near, 1.0)
+        return cycle.Position(done.q, done.near, there.v)
+
+    def _unreachable(self, walk: Any, targets: list[Constraint]) -> AssemblyError:
+        """Say how far it got and how wide the loops gape at the wanted place."""
+        tied = self.loops.with_(targets)
+        done = close(tied, walk.q, walk.near, 1.0, most=60)
+        c = tied.at(done.q, np.zeros(self.tree.nv), 1.0, done.near)
+        gaps = {con.name: float(np.abs(part.phi).max()) for con, part in zip(tied.constraints, c.parts, strict=True) if len(part.phi)}
+        worst = max(gaps, key=lambda n: gaps[n])
+        unit = "m" if next(con for con in tied.constraints if con.name == worst).kinds[0] == "length" else "rad"
+        names = ", ".join(t.name for t in targets)
+        return AssemblyError(
+            f"cannot reach the wanted {names}: it gets {100 * walk.t:.1f} % of the way from its start and stops at a dead centre or "
+            f"the end of its reach (there '{worst}' would stay open by {gaps[worst]:.3g} {unit}). "
+            "Choose a value inside the reach (see limits), or another branch by `guess`.",
+            gap=gaps[worst],
+            loop=worst,
+        )
+
+    def _with_velocity(self, here: cycle.Position, speeds: Mapping[str, Any], points: Mapping[str, Any]) -> State:
+        zero = np.zeros(self.tree.nv)
+        if not speeds and not points:
+            return State(self.skel, here.q, zero, here.near)
+        moving: list[Constraint] = []
+        moving += [self._moving(name, value, here) for name, value in speeds.items()]
+        for name, value in points.items():
+            target = self._point_target(name, self._here(name, here), here)
+            moving.append(
+                PointTarget(target.ref, target.begin, tuple(np.array(target.begin) + self._vector(value, "speed", name)), target.axes)
+            )
+        return State(self.skel, here.q, self._rates(self.loops.with_(moving), here, len(moving)), here.near)
+
+    def _rates(self, tied: Loops, here: cycle.Position, wishes: int) -> np.ndarray:
+        """Velocities for the wanted speeds; in a singular position those of the branch the walk came along."""
+        c = tied.at(here.q, np.zeros(self.tree.nv), 0.0, here.near)
+        s = tied.factored(c).s
+        if here.v is None or not len(s) or s[-1] > 1e-3:
+            return solve_rates(tied, here.q, here.near, 0.0)
+        rows = slice(c.rows[-wishes].start, c.rows[-1].stop)
+        came, wanted = c.J[rows] @ here.v, -c.b[rows]
+        if not came @ came > 0.0:
+            return solve_rates(tied, here.q, here.near, 0.0)
+        return branch_velocity(tied, here.q, here.v * float(came @ wanted) / float(came @ came), 0.0, here.near)
+
+    def _here(self, name: str, here: cycle.Position) -> np.ndarray:
+        p = locate(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), self.point_ref(name)).position
+        return p[:2] if self.description.planar else p
 
 
-def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
-    """Why the loops stay open: the widest gap, and the reach of the links around it."""
-    zero = np.zeros(loops.skel.tree.nv)
-    c = loops.at(done.q, zero, 0.0, done.near)
-    gaps = {con.name: float(np.max(np.abs(part.phi))) for con, part in zip(loops.constraints, c.parts, strict=True) if len(part.phi)}
-    worst = max(gaps, key=lambda name: gaps[name])
-    kind = next(con for con in loops.constraints if con.name == worst).kinds[0]
-    unit = "m" if kind == "length" else "rad"
-    reason = reach_reason(loops.skel, worst) or "no position of the links near the drawing closes it: check the lengths, or draw it closer."
-    return AssemblyError(f"{what}loop closed by '{worst}' stays open by {gaps[worst]:.3g} {unit}: {reason}", gap=gaps[worst], loop=worst)
+@dataclass(frozen=True)
+class _WholeJoint:
+    """All velocities of a joint at once, for accelerations given as an array."""
 
+    joint: Joint
+    labels: tuple[str, ...] = ()
 
-def reach_reason(skel: Skeleton, closing: str) -> str:
-    """'body X spans 1.56 m but the others reach at most 1.25 m', if that is what keeps a loop open."""
-    d = skel.tree.description
-    loop = next((x for x in skel.tree.loops if x.name == closing), None)
-    if loop is None or loop.kind != "joint" or any(d.joint(j).type not in ("revolute", "spherical", "universal") for j in loop.joints):
-        return ""
-    spans: dict[str, float] = {}
-    around = [d.joint(j) for j in loop.joints]
-    for a, b in zip(around, [*around[1:], around[0]], strict=True):
-        shared = {a.first, a.second} & {b.first, b.second}
-        if len(shared) != 1:
-            return ""
-        body = shared.pop()
-        ends = [pose_of(j.frame_first if j.first == body else j.frame_second).p for j in (a, b)]
-        spans[body] = float(np.linalg.norm(ends[1] - ends[0]))
-    longest = max(spans, key=lambda body: spans[body])
-    rest = sum(spans.values()) - spans[longest]
-    if spans[longest] <= rest:
-        return ""
-    others = ", ".join(b for b in spans if b != longest)
-    return f"the links {others} reach at most {rest:.4g} m, but the joints on '{longest}' are {spans[longest]:.4g} m apart."
+    @property
+    def name(self) -> str:
+        return self.joint.name
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        kinds = joints.create(self.joint.type, self.joint.options).coordinate_kinds
+        return ("angle",) * 3 + kinds[4:] if "quaternion" in kinds else kinds
+
+    def rows(self, skel: Any, m: Any, v: Any, t: Any, near: Any) -> Rows:
+        r = joint_rate(skel, m, self.joint, near[self.joint.name])
+        n = len(r.v)
+        return Rows(np.zeros(n), [(r.first, r.G_first), (r.second, r.G_second)], r.bias, np.zeros(n))

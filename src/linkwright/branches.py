@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.assembly import GOOD_ENOUGH, Closed, close
+from linkwright.closing import GOOD_ENOUGH, Closed, close
 from linkwright.kinematics import motion
 from linkwright.loops import Loops
 

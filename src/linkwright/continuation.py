@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.assembly import GOOD_ENOUGH, close, references
+from linkwright.closing import GOOD_ENOUGH, close, references
 from linkwright.kinematics import displaced
 from linkwright.linalg import factor
 from linkwright.loops import Loops

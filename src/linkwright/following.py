@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.assembling import Assembler
+from linkwright.assembly import Assembler
 from linkwright.constraints import Constraint, Rows
 from linkwright.constraints.target import rotation_vector_between
 from linkwright.errors import UsageError

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright import joints
-from linkwright.assembly import GOOD_ENOUGH, close
+from linkwright.closing import GOOD_ENOUGH, close
 from linkwright.kinematics import body_jacobian, displaced, motion
 from linkwright.linalg import RANK_TOLERANCE, factor
 from linkwright.loops import Loops

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.assembly import GOOD_ENOUGH, close
+from linkwright.closing import GOOD_ENOUGH, close
 from linkwright.errors import AssemblyError
 from linkwright.kinematics import displaced
 from linkwright.state import State

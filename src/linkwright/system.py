@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import cycle, dynamics, forces, inverse
-from linkwright.acceleration import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
-from linkwright.assembling import Assembler
-from linkwright.assembly import references
+from linkwright.assembly import Assembler
 from linkwright.channels import Channel, Instant
+from linkwright.closing import references
 from linkwright.closure import Closure
 from linkwright.description import Description, Joint
 from linkwright.errors import UsageError, nearest
 from linkwright.following import follow
 from linkwright.forward import forward
+from linkwright.forward_results import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
 from linkwright.inverse import Loads
 from linkwright.inverse.channels import load_channels
 from linkwright.inverse.determinacy import Determinacy, determinacy
