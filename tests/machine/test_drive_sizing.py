@@ -328,6 +328,6 @@ def test_flywheels_need_a_full_turn() -> None:
     with pytest.raises(lw.LinkwrightError, match="full turn"):
         flywheel(lw.load("four-bar", L1="0.8 m").turn(steps=12), 0.05)
     with pytest.raises(lw.LinkwrightError, match="longer than a turn"):
-        flywheel(massless_crank("-(30 + 12*sin(A/2)) * 1 N m").turn(steps=12), 0.05)
+        flywheel(massless_crank("-(30 + 12*cos(A/2)) * 1 N m").turn(steps=12), 0.05)
     with pytest.raises(lw.LinkwrightError, match="between 0 and 1"):
         flywheel(arm().turn(steps=12), 5)

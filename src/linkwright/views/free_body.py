@@ -369,6 +369,8 @@ def _outline(loads: Loads, d: Description, body: str, node: int) -> tuple[tuple[
     named = {p.name: np.array(p.at, dtype=float) for p in b.points}
     own = [np.array((j.frame_first if j.first == body else j.frame_second).at, float) for j in d.joints if body in (j.first, j.second)]
     lines = [([named[n] for n in (line[:-1] if _closed(line) else line)], _closed(line)) for line in b.outline]
+    if any(closed for _, closed in lines):  # spokes of a plate to points where nothing is joined only clutter it
+        lines = [(p, closed) for p, closed in lines if closed or len(p) != 2 or any(np.linalg.norm(p[1] - at) < 1e-9 for at in own)]
     if not lines:
         every = [*named.values(), *own]
         lines = [(every, False)] if every else []

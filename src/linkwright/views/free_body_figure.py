@@ -153,7 +153,7 @@ def _covers(one: Vector, two: Vector) -> bool:
 
 def _link(figure: Any, look: Theme, body: Any, view: View, box: tuple[float, ...], page: tuple[float, float]) -> float:
     """The link's panel; returns points per N."""
-    largest = max((float(np.linalg.norm(view.flat(r.force))) for r in body.rows), default=0.0)
+    largest = max((float(np.linalg.norm(r.force)) for r in body.rows), default=0.0)  # one scale for all views
     newton = LONGEST / largest if largest > 0.0 else 0.0
     vectors = _vectors(body, view, newton)
     points = view.flat(np.concatenate([*(p for p, _ in body.outline), body.com[None], *(r.at[None] for r in body.rows)]))
