@@ -159,6 +159,7 @@ def _link(figure: Any, look: Theme, body: Any, view: View, box: tuple[float, ...
     points = view.flat(np.concatenate([*(p for p, _ in body.outline), body.com[None], *(r.at[None] for r in body.rows)]))
     pt, centre = _fit(points, vectors, np.array(box[2:]) - 2 * MARGIN)
     sheet = _sheet(figure, look, box, page, centre, pt)
+    _force_scale(sheet, newton, body.units)
     _shape(sheet, body, view)
     for v in vectors:
         if v.length >= SMALL:
@@ -168,7 +169,6 @@ def _link(figure: Any, look: Theme, body: Any, view: View, box: tuple[float, ...
         _arrow(sheet, v, body.units)
     for v in vectors:
         _turning(sheet, v, body, view, vectors)
-    _force_scale(sheet, newton, body.units)
     if view.title:
         sheet.axes.text(*(sheet.high - np.array([14.0, 12.0]) * pt), view.title, ha="right", va="top", fontsize=8.5, color=look.faint)
     return newton
@@ -303,8 +303,10 @@ def _ink(look: Theme, kind: str) -> Any:
 
 
 def _amount(x: float) -> str:
-    decimals = int(np.clip(2 - np.floor(np.log10(abs(x))), 0, 4)) if x else 0
-    return f"{x:.{decimals}f}"
+    """Three digits (four of large numbers), without an exponent."""
+    if abs(x) >= 1e3:
+        return f"{float(f'{x:.4g}'):.0f}"
+    return f"{float(f'{x:.3g}'):g}"
 
 
 def _force_scale(sheet: Sheet, newton: float, units: tuple[str, ...]) -> None:
@@ -318,8 +320,10 @@ def _force_scale(sheet: Sheet, newton: float, units: tuple[str, ...]) -> None:
     sheet.line(np.array([[x, y], [x + length, y]]), color=sheet.look.ink, lw=1.4, solid_capstyle="butt", zorder=80)
     for end in (x, x + length):
         sheet.line(np.array([[end, y - 2.5 * sheet.pt], [end, y + 2.5 * sheet.pt]]), color=sheet.look.ink, lw=1.1, zorder=80)
-    sheet.axes.text(x + 0.5 * length, y + 4 * sheet.pt, f"{force / size:g} {symbol}", ha="center", va="bottom", fontsize=7.5, zorder=80)
-    sheet.taken.append(np.array([[x, y], [x + length, y + 12 * sheet.pt]]))
+    sheet.axes.text(
+        x + 0.5 * length, y + 4 * sheet.pt, f"{_amount(force / size)} {symbol}", ha="center", va="bottom", fontsize=7.5, zorder=80
+    )
+    sheet.taken.append(np.array([[x - 8 * sheet.pt, y], [x + length + 8 * sheet.pt, y + 14 * sheet.pt]]))
 
 
 # -------------------------------------------------------------------- the polygon of forces
