@@ -20,7 +20,7 @@ from linkwright.constraints import Constraint, Driver, PointTarget, PoseTarget, 
 from linkwright.constraints.target import rotation_vector_between
 from linkwright.description import Joint
 from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError, nearest
-from linkwright.kinematics import joint_rate, locate, motion, node_motion, start_values
+from linkwright.kinematics import joint_rate, locate, locate_at, motion, node_motion, start_values
 from linkwright.laws import LinearLaw
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
@@ -138,6 +138,24 @@ class Assembler:
                 singular_values=tuple(f.s),
             )
         return y * self.loops.columns
+
+    def jacobian(self, st: State, of: str, names: Sequence[str]) -> np.ndarray:
+        """What `System.jacobian` promises: one column a name, all other drives at rest."""
+        planar = self.description.planar
+        readers = [self.reader(name, st) for name in names]
+        still = State(self.skel, st.q, np.zeros(self.tree.nv), st.near, st.t)
+        columns = []
+        for i in range(len(names)):
+            wanted = [np.array([1.0 if k == i else 0.0]) for k in range(len(names))]
+            m = motion(self.skel, st.q, self.rates(still, readers, wanted))
+            if self._is_point(of):
+                columns.append(locate(self.skel, m, self.point_ref(of)).velocity[: 2 if planar else 3])
+                continue
+            node = self.skel.node(of)
+            _, V, _ = node_motion(self.skel, m, node)
+            v = locate_at(self.skel, m, node, np.zeros(3)).velocity
+            columns.append(np.array([V[2], v[0], v[1]]) if planar else np.concatenate([V[:3], v]))
+        return np.array(columns).T
 
     def reader(self, name: str, st: State) -> Constraint:
         """A constraint whose rate is that of a joint, cylinder or point."""

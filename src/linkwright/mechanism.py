@@ -157,20 +157,22 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> M
     raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")
 
 
-def compile(mechanism: Mechanism | Description | str, *, cuts: Sequence[str] | None = None, length: Any = None) -> System:
+def compile(
+    mechanism: Mechanism | Description | str, formulation: Any = "auto", *, cuts: Sequence[str] | None = None, length: Any = None
+) -> System:
     """The researcher's System of a mechanism.
 
-    `cuts` overrides which joints are taken out of the tree; `length` the characteristic length that makes rotations and
-    translations comparable (ranks, projections and least norms are taken in that metric).
+    `formulation` is what forward dynamics uses; `cuts` overrides which joints are taken out of the tree; `length` is the
+    characteristic length that makes rotations and translations comparable (ranks, projections, least norms).
     """
     if isinstance(mechanism, str):
         mechanism = load(mechanism)
     if not isinstance(mechanism, (Mechanism, Description)):
         raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.")
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
-    if cuts is None and length is None and isinstance(mechanism, Mechanism):
+    if cuts is None and length is None and formulation == "auto" and isinstance(mechanism, Mechanism):
         return mechanism.system
     kappa = None if length is None else modelfile.quantity(length, KINDS["length"])
     if kappa is not None and not kappa > 0.0:
         raise UsageError(f"the characteristic length must be positive, not {length}.")
-    return System(description, cuts, kappa)
+    return System(description, cuts, kappa, formulation)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import cycle, dynamics, forces, inverse
+from linkwright import cycle, dynamics, forces, formulations, inverse
 from linkwright.assembly import Assembler
 from linkwright.channels import Channel, Instant
 from linkwright.closing import references
@@ -23,6 +23,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.following import follow
 from linkwright.forward import forward
 from linkwright.forward_results import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
+from linkwright.inputs import efforts, wrenches
 from linkwright.inverse import Loads
 from linkwright.inverse.channels import load_channels
 from linkwright.inverse.determinacy import Determinacy, determinacy
@@ -70,9 +71,12 @@ class LoadReader:
 class System:
     """A mechanism ready to compute: tree, constants, constraints and forces."""
 
-    def __init__(self, description: Description, cuts: Sequence[str] | None = None, length: float | None = None):
+    def __init__(self, description: Description, cuts: Sequence[str] | None = None, length: float | None = None, formulation: Any = "auto"):
         self.description = description.numbers()
         self._given_cuts = cuts is not None
+        self.formulation = formulation  # what forward() uses unless told otherwise
+        if formulation != "auto":
+            formulations.create(formulation)
         self.tree: Tree = build_tree(self.description, cuts)
         self.skel: Skeleton = skeleton(self.tree)
         self.loops = Loops.of(self.skel, length)
@@ -191,7 +195,7 @@ class System:
         """M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
         self._need_masses()
         self._need_closed(st)
-        pushes = [*self.applied(st), *self._wrenches(st, wrench or {}), *more]
+        pushes = [*self.applied(st), *wrenches(self.skel, st, wrench or {}), *more]
         return terms(self.loops, st.q, st.v, st.t, st.near, pushes)
 
     def forward(
@@ -200,20 +204,21 @@ class System:
         tau: Mapping[str, Any] | Any = None,
         wrench: Mapping[str, Any] | None = None,
         *,
-        formulation: Any = "auto",
+        formulation: Any = None,
         limit: str = "smooth",
         branch: Mapping[str, Any] | None = None,
     ) -> Acceleration:
         """Accelerations and multipliers for efforts `tau` (by joint name, cut or not, or an array in the order of
         names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
-        effort, pushes = self._efforts(st, tau)
+        effort, pushes = efforts(self.assembler, st, tau)
         direction = None if branch is None else self.assembler.branch(st, branch)
-        out = forward(self.terms(st, wrench, pushes), effort, formulation, limit=limit, branch=direction)
+        chosen = self.formulation if formulation is None else formulation
+        out = forward(self.terms(st, wrench, pushes), effort, chosen, limit=limit, branch=direction)
         return Acceleration(out.a, out, self.names.v, self._reader(st, out.a))
 
     def crosscheck(self, st: State, tau: Mapping[str, Any] | Any = None) -> Crosscheck:
         """Every formulation on one state: disagreement, residual, conditioning, time. Prints as a table."""
-        effort, pushes = self._efforts(st, tau)
+        effort, pushes = efforts(self.assembler, st, tau)
         return crosscheck(self.terms(st, None, pushes), effort)
 
     def gicm(self, st: State) -> GicmView:
@@ -228,40 +233,6 @@ class System:
             return known[f"{name}.a" if f"{name}.a" in known else name].read(instant)
 
         return read
-
-    def _efforts(self, st: State, tau: Any) -> tuple[np.ndarray, list[tuple[int, Any]]]:
-        """Efforts as an array over the tree joints, and as wrenches for those in cut joints."""
-        effort = np.zeros(self.tree.nv)
-        if tau is None:
-            return effort, []
-        if not isinstance(tau, Mapping):
-            array = np.asarray(tau, dtype=float)
-            if array.shape != effort.shape or not np.isfinite(array).all():
-                raise UsageError(f"tau needs {self.tree.nv} finite entries: {', '.join(self.names.v)}; or a dict by joint name.")
-            return array, []
-        moment = forces.Moment(self.skel, self.motion(st), st.t, st.near)
-        pushes: list[tuple[int, Any]] = []
-        for name, value in tau.items():
-            joint, i, kind = self.coordinate(name)
-            x = quantity(value, KINDS["torque" if kind == "angle" else "force"])
-            if joint.name in self.tree.node_of_joint:
-                effort[self.tree.nodes[self.tree.node_of_joint[joint.name]].v.start + i] += x
-            else:
-                pushes += forces.joint_effort(moment, joint, x, i)
-        return effort, pushes
-
-    def _wrenches(self, st: State, wrench: Mapping[str, Any]) -> list[tuple[int, Any]]:
-        """Given wrenches at body origins, moved to the subsystems' origins."""
-        m = self.motion(st)
-        out = []
-        for body, value in wrench.items():
-            node = self.skel.node(body)
-            w = np.asarray(value, dtype=float)
-            if w.shape != (6,) or not np.isfinite(w).all():
-                raise UsageError(f"the wrench on '{body}' needs six finite numbers, [moment; force] at the body's origin in world axes.")
-            if node >= 0:
-                out.append((node, np.concatenate([w[:3] + np.cross(m.X[node].p, w[3:]), w[3:]])))
-        return out
 
     # ---------------------------------------------------------------- inverse dynamics
 
@@ -295,7 +266,7 @@ class System:
         there = other.mirror(st) if other is not self else st
         if other is not self:
             acceleration = other.assembler.accelerations(there, self._by_joint(st, acceleration), [])
-        given = other._wrenches(there, wrench or {})
+        given = wrenches(other.skel, there, wrench or {})
         pushes = [*other.applied(there), *given]
         outside = [*other.applied(there, outside=True), *given]
         acceleration = other._spun_freely(there, acceleration, pushes)
@@ -386,6 +357,16 @@ class System:
         here = cycle.Position(st.q, st.near)
         held = [cycle.driven(self.description, n, LinearLaw(cycle.coordinate_now(self.loops, n, here), 0.0)) for n in hold]
         return settle(self, State(self.skel, st.q, np.zeros(self.tree.nv), st.near, st.t), held)
+
+    def jacobian(self, st: State, of: str, wrt: str | Sequence[str] = "drives") -> np.ndarray:
+        """How a body (rows: angular velocity, then velocity of its origin) or a point moves per unit speed of the drives.
+
+        In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", or names of joints and cylinders.
+        """
+        names = [d.joint for d in self.description.drives] if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
+        for name in names:
+            self._drive_name(name)
+        return self.assembler.jacobian(st, of, names)
 
     def limits(self, joint: str) -> cycle.Limits:
         """How far a joint can go, the other drives held at their start."""

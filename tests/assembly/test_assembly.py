@@ -168,3 +168,23 @@ def test_a_free_joint_is_named_when_a_drive_is_missing():
     lone = lw.Mechanism(replace(m.description, drives=m.description.drives[:1]))
     with pytest.raises(UsageError, match="more freedom"):
         lone.turn(one)
+
+
+@pytest.mark.parametrize(("model", "of"), [("five-bar", None), ("stewart", "platform"), ("3-rrr", "platform"), ("four-bar", "rocker.C")])
+def test_jacobian_maps_drive_speeds_to_motion(model, of):
+    """Columns against velocities assembled for random drive speeds."""
+    s = lw.load(model).system
+    of = of or next(n for n in s.start.channels.names if n.endswith(".C") and not n.startswith("ground"))
+    drives = [d.joint for d in s.description.drives]
+    J = s.jacobian(s.start, of=of)
+    speeds = dict(zip(drives, np.random.default_rng(0).normal(size=len(drives)), strict=True))
+    st = s.assemble(v=speeds)
+    x = st.instant
+    if "." in of:
+        want = st[f"{of}.v"]
+    else:
+        node = s.skel.node(of)
+        w, v = x.motion.V[node][:3], x.point_velocity(node, np.zeros(3))
+        want = np.array([w[2], v[0], v[1]]) if s.description.planar else np.concatenate([w, v])
+    np.testing.assert_allclose(J @ np.array(list(speeds.values())), want, atol=1e-10)
+    assert s.jacobian(s.start, of=of, wrt=drives[0]).shape == (len(want), 1) if len(drives) == 1 else J.shape == (len(want), len(drives))

@@ -231,3 +231,11 @@ def test_the_metric_can_be_chosen_and_changes_no_motion():
             assert acc["A"] == pytest.approx(lw.compile(m, cuts=["C"]).forward(st, tau={"A": 1.0})["A"], rel=1e-10)
     with pytest.raises(lw.UsageError, match="positive"):
         lw.compile(m, length=-1.0)
+
+
+def test_a_system_may_have_its_own_formulation(scraper):
+    _, st = scraper
+    s = lw.compile(lw.load("carpet-scraper"), formulation="projection", cuts=["J8", "J9", "J10"])
+    assert s.forward(st).formulation == "projection" and s.forward(st, formulation="kkt").formulation == "kkt"
+    with pytest.raises(lw.UsageError, match="Formulations"):
+        lw.compile(lw.load("wiper"), formulation="projecting")
