@@ -51,6 +51,11 @@ class Designer:
 
         return drive_sizing(c, drive, **options)
 
+    def flywheel(self, c: Trajectory, fluctuation: float, **options: Any) -> Any:
+        from linkwright.machine.flywheel import flywheel
+
+        return flywheel(c, fluctuation, **options)
+
     def free_body(self, c: Trajectory, body: str, at: Any, path: Any, **options: Any) -> Any:
         from linkwright.views.free_body import free_body
 

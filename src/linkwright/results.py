@@ -97,9 +97,13 @@ class Trajectory:
         """Peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
         return self._source("drive_sizing").drive_sizing(self, drive, **options)
 
-    def free_body(self, body: str, at: Any = 0.0, path: Any = None, **options: Any) -> Any:
+    def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
         """The link alone with every force on it, drawn to scale."""
         return self._source("free_body").free_body(self, body, at, path, **options)
+
+    def flywheel(self, fluctuation: float, **options: Any) -> Any:
+        """The inertia at the drive that keeps the speed fluctuation over the cycle below a share of its mean."""
+        return self._source("flywheel").flywheel(self, fluctuation, **options)
 
     def _source(self, verb: str) -> Any:
         if not hasattr(self.source, verb):

@@ -132,9 +132,7 @@ def test_both_directions_and_any_axes():
 def test_the_choices_side_by_side():
     s = spatial_four_bar("C")
     st = s.assemble(q={"A": 0.8}, v={"A": 5.0})
-    table = s.determinacy(
-        st, wrench={"coupler": [1.0, -2.0, 0.0, 0.0, 0.0, 30.0]}, stiffness={"D": 1e4}, release={"C": ["tz", "rx", "ry"]}
-    )
+    table = s.determinacy(st, wrench={"coupler": [1.0, -2.0, 0.0, 0.0, 0.0, 30.0]}, stiffness={"D": 1e4}, release={"C": ["tz", "rx", "ry"]})
     assert table.choices == ("least norm", "stiffness", "released")
     assert set(table.loose) == {(j, c) for j in "ABCD" for c in ("Fz", "Mx", "My")}
     for row in table.rows:

@@ -15,6 +15,7 @@ import numpy as np
 from linkwright import forces
 from linkwright.errors import UsageError, nearest
 from linkwright.inverse.choice import choose
+from linkwright.inverse.limit import passage
 from linkwright.inverse.loads import Loads, Wrench
 from linkwright.inverse.methods import METHODS
 from linkwright.inverse.problem import Problem, unit_pushes
@@ -63,6 +64,11 @@ def _once(loops: Loops, q: Any, v: Any, a: Any, t: float, near: Any, external: A
     assert place is not None
     moment = forces.Moment(loops.skel, place.motion, t, near)
     p = Problem(T, place, a, tuple(drives), unit_pushes(loops.skel.tree.description, moment, drives))
+    if not p.driven:
+        at_passage = passage(p)
+        if at_passage is not None:
+            solved, loose = at_passage
+            return Loads(p, solved.lam, solved.u, loose, solved, f"{method} (limit)")
     p.check_driven()
     solved = METHODS[method](p)
     chosen = choose(p, solved.lam, solved.u, **choices)

@@ -66,13 +66,22 @@ class Problem:
         """Columns: changes of (lam, u) that move nothing."""
         return self.factors.null / self.scales[1][:, None]
 
+    @cached_property
+    def missing(self) -> np.ndarray:
+        """The part of the needed effort that no drive and no constraint can give, dimensionless."""
+        need = self.g * self.scales[0]
+        return self.factors.left_null @ (self.factors.left_null.T @ need)
+
+    @property
+    def driven(self) -> bool:
+        need = float(np.abs(self.g * self.scales[0]).max(initial=0.0))
+        return bool(np.abs(self.missing).max(initial=0.0) <= 1e-8 * (1.0 + need))
+
     def check_driven(self) -> None:
         """Every freedom that needs an effort must have a drive that can give it."""
-        c = self.scales[0]
-        need = self.g * c
-        missing = self.factors.left_null @ (self.factors.left_null.T @ need)
-        if np.abs(missing).max(initial=0.0) <= 1e-8 * (1.0 + np.abs(need).max(initial=0.0)):
+        if self.driven:
             return
+        missing = self.missing
         names = [n.joint.name for n in self.place.loops.skel.tree.nodes for _ in range(n.v.stop - n.v.start)]
         loose = list(dict.fromkeys(names[i] for i in np.argsort(-np.abs(missing)) if abs(missing[i]) > 1e-3 * np.abs(missing).max()))
         raise UsageError(
