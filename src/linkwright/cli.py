@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
+from linkwright import joints
 from linkwright.errors import LinkwrightError, UsageError, nearest
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 COMMANDS = ("info", "turn", "models")
 MOST_STEPS = 100_000
+SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures then take a turn of their own
 
 
 class Parser(argparse.ArgumentParser):
@@ -204,11 +206,45 @@ def _load(options: argparse.Namespace) -> Any:
     from linkwright.mechanism import load
 
     changes: dict[str, Any] = dict(options.param)
-    if options.set:
-        changes["start"] = dict(options.set)
     if options.cuts is not None:
         changes["cuts"] = options.cuts
-    return load(options.model, **changes)
+    m = load(options.model, **changes)
+    if not options.set:
+        return m
+    return m.with_(start={name: _in_file_units(m, name, text) for name, text in options.set})
+
+
+def _in_file_units(m: Any, name: str, text: str) -> str:
+    """A bare number on the command line means what it would mean in the file: degrees where the file writes degrees."""
+    from linkwright.modelfile.units import KINDS, display_unit
+
+    joint, speed = name.removesuffix(".v").split(".")[0], name.endswith(".v")
+    kinds = {j.name: joints.create(j.type, j.options).coordinate_kinds for j in m.description.joints}
+    sliding = "length" in kinds.get(joint, ()) and "angle" not in kinds.get(joint, ())
+    kind = ("speed" if speed else "length") if sliding else ("angular speed" if speed else "angle")
+    return _with_unit(text, display_unit(m.description.units, KINDS[kind])[0])
+
+
+def _with_unit(text: str, unit: str) -> str:
+    try:
+        float(text)
+    except ValueError:
+        return text
+    return f"{text} {unit}"
+
+
+def _speed(m: Any, options: argparse.Namespace) -> str | None:
+    """The speed asked for, in the file's unit if it has none of its own."""
+    from linkwright.cycle import is_rotary
+    from linkwright.modelfile.units import KINDS, display_unit
+
+    if options.speed is None:
+        return None
+    drives = [d.joint for d in m.description.drives]
+    lead = options.drive or (drives[0] if drives else None)
+    known = {*(j.name for j in m.description.joints), *(c.name for c in m.description.cylinders)}
+    kind = "speed" if lead in known and not is_rotary(m.system.description, str(lead)) else "angular speed"
+    return _with_unit(options.speed, display_unit(m.description.units, KINDS[kind])[0])
 
 
 def _print_json(data: Any) -> None:
@@ -253,7 +289,7 @@ def _topology(m: Any) -> dict[str, Any]:
 
 def run_turn(options: argparse.Namespace) -> None:
     from linkwright.views import files
-    from linkwright.views.animation import ANIMATIONS
+    from linkwright.views.animation import ANIMATIONS, check_program
 
     wanted = (
         (options.output, (".csv", ".npz")),
@@ -267,11 +303,13 @@ def run_turn(options: argparse.Namespace) -> None:
     for path, endings in wanted:
         if path:
             files.checked(path, endings, force=options.force)
+    if options.animation:
+        check_program(options.animation)
     m = _load(options)
     if options.plot and options.loads and not _massless(m):
         for path in _load_plots(options.plot):
             files.checked(path, files.PICTURES, force=options.force)
-    c = m.turn(options.drive, steps=options.steps, speed=options.speed)
+    c = m.turn(options.drive, steps=options.steps, speed=_speed(m, options))
     loads = _loads(m, c, options.loads)
     if options.json:
         _print_json(_turn_data(m, c, loads))
@@ -361,9 +399,9 @@ def _write_outputs(m: Any, c: Any, loads: CycleLoads, options: argparse.Namespac
         plots.overview(c, options.plot, force=options.force)
         written += _write_load_plots(m, c, options) if not loads.why else []
     if options.picture:
-        picture.draw(m, options.picture, turn=c, force=options.force)
+        picture.draw(m, options.picture, turn=c if len(c) > SMOOTH else None, force=options.force)
     if options.animation:
-        animation.animate(m, options.animation, turn=c, force=options.force)
+        animation.animate(m, options.animation, turn=c if len(c) > SMOOTH else None, force=options.force)
     return written + [p for p in (options.picture, options.animation) if p]
 
 

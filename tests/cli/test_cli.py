@@ -265,3 +265,28 @@ def test_a_closed_pipe_is_no_error() -> None:
     complaint = process.stderr.read()
     process.stderr.close()
     assert process.wait(timeout=60) == 0 and not complaint
+
+
+def test_bare_numbers_mean_the_units_of_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """The wiper's file writes degrees and rpm, so does its command line."""
+    shown = []
+    for words in (["--set", "A=90", "--speed", "30"], ["--set", "A=90 deg", "--speed", "30 rpm"]):
+        assert cli.main(["turn", "wiper", "--steps", "4", "--no-loads", "--json", *words]) == 0
+        shown.append(json.loads(capsys.readouterr().out))
+    assert shown[0] == shown[1]
+    assert shown[0]["channels"]["A"]["values"][0] == pytest.approx(1.5707963, abs=1e-6)
+    assert shown[0]["channels"]["t"]["values"][-1] == pytest.approx(2.0)
+
+
+def test_outputs_are_checked_before_anything_is_computed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["turn", "wiper", "--steps", "4", "-o", str(tmp_path)]) == 1
+    told = capsys.readouterr()
+    assert "folder" in told.err and told.out == ""
+    assert cli.main(["turn", "wiper", "--steps", "4", "-o", str(tmp_path / "no" / "x.csv")]) == 1
+    told = capsys.readouterr()
+    assert "does not exist" in told.err and told.out == ""
+
+
+def test_sliders_stand_in_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["turn", "punch-press", "--steps", "4", "--no-loads"]) == 0
+    assert "slide" in capsys.readouterr().out.splitlines()[2]

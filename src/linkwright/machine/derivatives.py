@@ -157,7 +157,8 @@ class Disturbed:
             right, p = right + real.problem.terms.M @ spin, replace(p, a=a + 1j * STEP * spin)
         z = z + 1j * STEP * (real.problem.factors.solve(right * c) / r)
         nc = T.nc
-        return Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method)
+        outside = tuple(w for f in self.forces if f.from_outside for w in f.wrenches(m))
+        return Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method, outside)
 
 
 def _spin(p: Problem, right: np.ndarray) -> np.ndarray:

@@ -27,6 +27,13 @@ MOST_FRAMES = 600
 COLOURS = 64  # in a GIF: flat drawings need no more, and files stay small
 
 
+def check_program(path: str | os.PathLike[str]) -> None:
+    """MP4 needs ffmpeg; better known before a long computation than after."""
+    path = Path(path)
+    if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
+        raise UsageError(f"cannot write '{path.name}': MP4 needs the program ffmpeg, which is not installed. Write a .gif instead.")
+
+
 def animate(
     mechanism: Any,
     path: str | os.PathLike[str],
@@ -45,8 +52,7 @@ def animate(
     already at hand; it is shown at its own samples.
     """
     path = files.checked(path, ANIMATIONS, force=force)
-    if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
-        raise UsageError(f"cannot write '{path.name}': MP4 needs the program ffmpeg, which is not installed. Write a .gif instead.")
+    check_program(path)
     if not (fps > 0 and (seconds is None or seconds > 0) and 100 <= width <= 4000):
         raise UsageError("an animation needs fps and seconds above 0 and a width between 100 and 4000 pixels.")
     system: System = getattr(mechanism, "system", mechanism)

@@ -15,12 +15,16 @@ PICTURES = (".png", ".svg", ".pdf")
 def checked(path: str | os.PathLike[str], endings: Sequence[str], *, force: bool = False) -> Path:
     """The path, if a file of these endings may be written there."""
     path = Path(path)
+    if path.is_dir():
+        raise UsageError(f"'{path}' is a folder; give the name of a file in it, ending in {', '.join(endings)}.")
     if path.suffix.lower() not in endings:
-        raise UsageError(f"cannot write '{path.name}': the ending says the format, allowed are {', '.join(endings)}.")
+        raise UsageError(f"cannot write '{path}': the ending says the format, allowed are {', '.join(endings)}.")
     if path.exists() and not force:
         raise UsageError(f"'{path}' exists already; choose another name, or replace it with force=True (on the command line: --force).")
     if not path.parent.is_dir():
         raise UsageError(f"cannot write '{path}': the folder '{path.parent}' does not exist. Make it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"cannot write '{path}': the folder '{path.parent}' is read-only. Choose another.")
     return path
 
 

@@ -14,15 +14,18 @@ ROWS = 13  # every 30 deg of a full turn
 
 
 def turn_channels(c: Trajectory) -> list[str]:
-    """What the table of a turn shows: the drive (or t), angles of the other bodies, marked points."""
+    """What the table of a turn shows: the drive (or t), sliders, angles of the other bodies, marked points."""
     d = c.skel.tree.description
     first = natural_axis(c)
     drives = [x.joint for x in d.drives if x.joint in c.channels and c[x.joint].ndim == 1]
     lead = [first] if first != "t" else ["t", *(x for x in drives)]
     axes = d.plane or "xyz"
     points = [f"{p}.{x}" for p in marked_points(c) for x in axes]
+    sliders = [
+        n for j in d.joints for n in (j.name, f"{j.name}.slide") if n in c.channels and c.dimension(n) == "length" and c[n].ndim == 1
+    ]
     if d.planar:
-        others = [f"{b.name}.angle" for b in d.bodies[1:]]
+        others = [*sliders, *(f"{b.name}.angle" for b in d.bodies[1:])]
     else:
         others = [j.name for j in d.joints if j.name in c.channels and c[j.name].ndim == 1]
     moving = [n for n in others if n not in lead and np.ptp(c[n]) > 1e-9 and not _repeats(c, n, lead)]
