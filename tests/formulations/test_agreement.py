@@ -129,3 +129,9 @@ def test_redundant_multipliers_are_marked_and_of_least_reactions(seed):
         z = f.left_null @ rng.normal(size=f.left_null.shape[1]) / T.row_scale
         z *= size * (1.0 + np.abs(out.lam).max()) / np.abs(z).max()
         assert cost(out.lam + z) > best and cost(out.lam - z) > best
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200, 600))
+def test_every_formulation_gives_the_same_accelerations_on_many_more(seed):
+    test_every_formulation_gives_the_same_accelerations(seed)

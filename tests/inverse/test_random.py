@@ -85,3 +85,9 @@ def test_redundant_drives_take_the_least_effort_and_do_the_same_work(seed):
     np.testing.assert_allclose(forward(T, u, "kkt").a, acc.a, atol=tolerance)
     v = T.place.v
     assert u @ v == pytest.approx(tau @ v, abs=1e-8 * size(T) * (1.0 + np.abs(tau).max() * np.abs(v).max()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200, 600))
+def test_inverse_of_forward_on_many_more(seed):
+    test_inverse_of_forward_is_the_effort_that_was_put_in(seed)
