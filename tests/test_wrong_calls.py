@@ -75,3 +75,13 @@ def test_transmission_does_not_depend_on_how_a_pin_is_split():
     one, two = (lw.load(n).info().transmission for n in ("carpet-scraper", "carpet-scraper-2007"))
     at_S = [next(r for r in rs if "J9" in r.name) for rs in (one, two)]
     assert at_S[0].low == pytest.approx(at_S[1].low, abs=0.01)  # the two data sets differ in the third digit
+
+
+def test_a_state_of_other_cuts_is_recognised_and_can_be_mirrored():
+    one, two = (lw.compile("four-bar", cuts=[c]) for c in ("B", "C"))
+    st = one.assemble(q={"A": 0.8}, v={"A": 5.0})
+    with pytest.raises(lw.UsageError, match="mirror"):
+        two.forward(st)
+    there = two.mirror(st)
+    assert two.forward(there, tau={"A": 1.0})["A"] == pytest.approx(one.forward(st, tau={"A": 1.0})["A"], rel=1e-10)
+    assert there["C"] == pytest.approx(st["C"], abs=1e-12) and there["B.v"] == pytest.approx(st["B.v"], abs=1e-12)

@@ -385,6 +385,9 @@ class System:
     def _need_closed(self, st: State) -> None:
         if not isinstance(st, State):
             raise UsageError(f"a State is needed (from s.assemble, s.state or s.start), not {type(st).__name__}.")
+        mine, theirs = ([n.joint.name for n in tree.nodes] for tree in (self.tree, st.skel.tree))
+        if mine != theirs:
+            raise UsageError("this state belongs to a system with other cuts; s.mirror(st) gives the same state in this one.")
         gap = np.abs(self.phi(st) / self.loops.row_scale).max(initial=0.0) if self.tree.nc else 0.0
         if not gap < OPEN:
             raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.")
