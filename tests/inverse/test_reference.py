@@ -59,6 +59,13 @@ def test_scraper_over_the_turn(case):
     assert rms == pytest.approx(stats["rms"], abs=1e-8)  # 72 samples of a smooth periodic function are exact to round-off
     assert abs(torque.mean()) < 1e-9  # conservative: the work over a turn is zero
     assert stats["min"] - 1e-9 <= torque.min() <= stats["min"] + 2.0 and stats["max"] - 2.0 <= torque.max() <= stats["max"] + 1e-9
+    # the extremes themselves, at the listed crank angles, and that they are extremes
+    s = lw.load("carpet-scraper-2007", g=CASES[case]).system
+    for end, sign in (("min", -1.0), ("max", 1.0)):
+        at = np.radians(stats[f"{end}_at_deg"])
+        there, before, after = (s.inverse(s.assemble(q={"J1": at + step}, v={"J1": 4.712})).tau["J1"] for step in (0.0, -1e-3, 1e-3))
+        assert there == pytest.approx(stats[end], abs=1e-9)
+        assert sign * there > sign * before and sign * there > sign * after
 
 
 def test_pin_loads_do_not_depend_on_how_a_pin_is_split():
