@@ -77,58 +77,82 @@ def pivoted_columns(A: np.ndarray, tolerance: float = RANK_TOLERANCE, first: tup
 
 
 class Ldl(NamedTuple):
-    """A = L D L' of a symmetric positive semidefinite matrix, in the given order, over any scalar.
+    """A = L D L' of a symmetric matrix that is definite as far as it has rank, in the given order, over any scalar.
 
     A pivot that vanishes against its own diagonal entry is a row implied by the rows before it: it is marked in
-    `zero` and leaves the elimination; solutions have a zero there.
+    `zero` and leaves the elimination; solutions have a zero there. Traced pivots are not judged here: they are listed
+    in `watch` with what they are measured against.
     """
 
     L: np.ndarray
-    d: list[Any]
+    inverse: list[Any]  # 1 / pivot
     zero: tuple[int, ...]
     smallest: float  # smallest pivot that counts, against its diagonal entry
+    watch: tuple[tuple[Any, Any], ...] = ()  # (pivot, scale)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """x with A x = b; b may have several columns."""
-        x = b.copy()
-        n = len(self.d)
-        live = [i for i in range(n) if i not in self.zero]
-        for i in live:
-            for j in live[: live.index(i)]:
-                x[i] = x[i] - self.L[i, j] * x[j]
-        for i in live:
-            x[i] = x[i] / self.d[i]
-        for i in reversed(live):
-            for j in live[live.index(i) + 1 :]:
-                x[i] = x[i] - self.L[j, i] * x[j]
+        return self.backward(self.divided(self.forward(b)))
+
+    def forward(self, b: np.ndarray) -> np.ndarray:
+        """y with L y = b."""
+        y = b.copy()
         for i in self.zero:
-            x[i] = x[i] * 0.0
+            y[i] = y[i] * 0.0
+        for at, i in enumerate(self._live):
+            for j in self._live[:at]:
+                y[i] = y[i] - self.L[i, j] * y[j]
+        return y
+
+    def divided(self, y: np.ndarray) -> np.ndarray:
+        """D^-1 y."""
+        z = y.copy()
+        for i in self._live:
+            z[i] = z[i] * self.inverse[i]
+        return z
+
+    def backward(self, z: np.ndarray) -> np.ndarray:
+        """x with L' x = z."""
+        x = z.copy()
+        for at, i in reversed(list(enumerate(self._live))):
+            for j in self._live[at + 1 :]:
+                x[i] = x[i] - self.L[j, i] * x[j]
         return x
+
+    @property
+    def _live(self) -> list[int]:
+        return [i for i in range(len(self.inverse)) if i not in self.zero]
 
 
 def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None) -> Ldl:
     """Factor without pivoting; `diagonal` are the entries pivots are measured against (default: A's own)."""
     n = len(A)
-    L, d = np.zeros_like(A), [0.0] * n
+    traced = A.dtype.kind == "O"
+    L, D = np.zeros_like(A), np.zeros_like(A)  # D holds L d, so that an inner step is one multiplication and one subtraction
+    inverse: list[Any] = [0.0] * n
     zero: list[int] = []
+    watch: list[tuple[Any, Any]] = []
     smallest = 1.0
     for j in range(n):
-        scale = A[j, j] if diagonal is None else diagonal[j]
+        done = [k for k in range(j) if k not in zero]
         pivot = A[j, j]
-        for k in range(j):
-            if k not in zero:
-                pivot = pivot - L[j, k] * L[j, k] * d[k]
-        ratio = float(pivot) / float(scale) if float(scale) > 0.0 else 0.0
-        if ratio <= tolerance:
-            zero.append(j)
-            continue
-        smallest = min(smallest, ratio)
-        d[j] = pivot
+        for k in done:
+            pivot = pivot - D[j, k] * L[j, k]
+        scale = A[j, j] if diagonal is None else diagonal[j]
+        if traced:
+            watch.append((pivot, scale))
+        else:
+            ratio = pivot / scale if scale != 0.0 else 0.0
+            if not ratio > tolerance:
+                zero.append(j)
+                continue
+            smallest = min(smallest, ratio)
+        inverse[j] = 1.0 / pivot
         L[j, j] = 1.0
         for i in range(j + 1, n):
             entry = A[i, j]
-            for k in range(j):
-                if k not in zero:
-                    entry = entry - L[i, k] * L[j, k] * d[k]
-            L[i, j] = entry / pivot
-    return Ldl(L, d, tuple(zero), smallest)
+            for k in done:
+                entry = entry - D[i, k] * L[j, k]
+            D[i, j] = entry
+            L[i, j] = entry * inverse[j]
+    return Ldl(L, inverse, tuple(zero), float(smallest), tuple(watch))

@@ -47,7 +47,7 @@ class Terms:
     k_parts: tuple[Any, ...]  # k of each loop
     columns: np.ndarray  # v = columns * dimensionless v
     row_scale: np.ndarray
-    order: tuple[int, ...]  # in which the loops are eliminated
+    order: tuple[int, ...]  # in which the loops are eliminated; number of loops + j: the inertia of subsystem j comes there, not first
     names: tuple[str, ...] = ()  # of the loops
     place: Place | None = field(default=None, compare=False, repr=False)
 

@@ -55,7 +55,7 @@ def test_system_matrices_cost_the_cube_unless_their_zeros_are_folded(formulation
     folded = [bench.operations(n, formulation).total for n in (16, 32)]
     assert 7.0 < full[1] / full[0] < 8.2
     assert 1.98 < folded[1] / folded[0] < 2.02
-    assert full[1] > 100 * bench.operations(32, "sslm").total
+    assert full[1] > 50 * bench.operations(32, "sslm").total
 
 
 def test_sslm_is_not_harmed_by_the_order_in_which_loops_are_listed(rng: np.random.Generator) -> None:

@@ -16,6 +16,7 @@ class Raw(NamedTuple):
     lam: Any
     dropped: tuple[int, ...] = ()
     smallest_pivot: float = 1.0  # of its elimination, relative: a small one asks for the rank-revealing path
+    watch: tuple[tuple[Any, Any], ...] = ()  # traced: (pivot, what it is measured against), to be judged at run time
 
 
 class Formulation(Protocol):

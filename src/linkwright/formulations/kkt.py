@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.formulations.base import Raw
-from linkwright.scalars import common_type, solve
+from linkwright.linalg import ldl
+from linkwright.scalars import common_type, is_symbolic
 from linkwright.terms import Terms
 
 
@@ -31,5 +32,10 @@ class Kkt:
         A[:n, :n] = terms.M
         A[:n, n:] = terms.J.T / scale
         A[n:, :n] = terms.J / scale[:, None]
-        z = solve(A, np.concatenate([tau - terms.h, -terms.k / scale]))
+        right = np.concatenate([tau - terms.h, -terms.k / scale])
+        if is_symbolic(A):  # no pivoting: accelerations first, then multipliers, is safe as long as rows are independent
+            f = ldl(A, diagonal=[*(A[i, i] for i in range(n)), *(-1.0 for _ in range(m))])
+            z = f.solve(right)
+            return Raw(z[:n], -z[n:] / scale, watch=f.watch)
+        z = np.linalg.solve(A, right)
         return Raw(z[:n], -z[n:] / scale)

@@ -27,7 +27,7 @@ class Slm:
         gicm = terms.J @ X
         factors = ldl(gicm, tolerance=ZERO_PIVOT)
         lam = factors.solve(-terms.k - terms.J @ free)
-        return Raw(free + X @ lam, lam, factors.zero, factors.smallest)
+        return Raw(free + X @ lam, lam, factors.zero, factors.smallest, (*M.watch, *factors.watch))
 
 
 ZERO_PIVOT = 1e-13  # round-off of a Schur complement against its diagonal; the square of a singular value of 3e-7

@@ -1,0 +1,149 @@
+"""The flat program of a trace: a list of operations in order, inputs and outputs by name. Every back end reads this.
+
+    ops[k] = (op, a, b, c)      operands are indices of earlier operations (-1: none)
+    CONST: a is the number;  INPUT: a is the place in the packed input vector
+
+`interpret` runs it on floats or on whole arrays of states: for debugging, and where no native code can be made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Op(IntEnum):
+    CONST = 0
+    INPUT = 1
+    ADD = 2
+    SUB = 3
+    MUL = 4
+    DIV = 5
+    NEG = 6
+    SQRT = 7
+    ABS = 8
+    SIN = 9
+    COS = 10
+    EXP = 11
+    LOG = 12
+    TANH = 13
+    ATAN2 = 14
+    POW = 15
+    ROUND = 16
+    MIN = 17
+    MAX = 18
+    LT = 19
+    LE = 20
+    SELECT = 21  # a ? b : c
+
+
+class Block(NamedTuple):
+    """A named array inside the packed inputs or outputs."""
+
+    name: str
+    shape: tuple[int, ...]
+    start: int
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def span(self) -> slice:
+        return slice(self.start, self.start + self.size)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Operations in order, and where the results are."""
+
+    ops: tuple[tuple[int, Any, int, int], ...]
+    results: tuple[int, ...]
+    inputs: tuple[Block, ...]
+    outputs: tuple[Block, ...]
+
+    @property
+    def n_in(self) -> int:
+        return sum(b.size for b in self.inputs)
+
+    @property
+    def n_out(self) -> int:
+        return len(self.results)
+
+    @cached_property
+    def operations(self) -> int:
+        """How many operations one evaluation does (constants and inputs are none; sine and cosine count one each)."""
+        return sum(1 for op in self.ops if op[0] > Op.INPUT)
+
+    def counts(self) -> dict[str, int]:
+        """Operations by kind."""
+        return dict(Counter(Op(op[0]).name.lower() for op in self.ops if op[0] > Op.INPUT))
+
+    def pack(self, values: dict[str, Any]) -> np.ndarray:
+        """Inputs by name as one vector."""
+        return np.concatenate([np.asarray(values[b.name], dtype=float).ravel() for b in self.inputs]) if self.inputs else np.zeros(0)
+
+    def unpack(self, y: np.ndarray) -> dict[str, np.ndarray]:
+        """Outputs by name; y may carry leading batch axes."""
+        return {b.name: y[..., b.span].reshape(*y.shape[:-1], *b.shape) for b in self.outputs}
+
+
+def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs: tuple[Block, ...], outputs: tuple[Block, ...]) -> Program:
+    """A program with only what the results depend on."""
+    live = bytearray(len(ops))
+    for r in results:
+        live[r] = 1
+    for k in range(len(ops) - 1, -1, -1):
+        op, a, b, c = ops[k]
+        if live[k] and op > Op.INPUT:
+            live[a] = 1
+            if b >= 0:
+                live[b] = 1
+            if c >= 0:
+                live[c] = 1
+    place = [-1] * len(ops)
+    kept: list[tuple[int, Any, int, int]] = []
+    for k, (op, a, b, c) in enumerate(ops):
+        if live[k]:
+            place[k] = len(kept)
+            kept.append((op, a, -1, -1) if op <= Op.INPUT else (op, place[a], place[b] if b >= 0 else -1, place[c] if c >= 0 else -1))
+    return Program(tuple(kept), tuple(place[r] for r in results), inputs, outputs)
+
+
+_BINARY: dict[int, Any] = {
+    Op.ADD: np.add, Op.SUB: np.subtract, Op.MUL: np.multiply, Op.DIV: np.divide, Op.ATAN2: np.arctan2, Op.POW: np.power,
+    Op.MIN: np.minimum, Op.MAX: np.maximum, Op.LT: np.less, Op.LE: np.less_equal,
+}  # fmt: skip
+_UNARY: dict[int, Any] = {
+    Op.NEG: np.negative, Op.SQRT: np.sqrt, Op.ABS: np.abs, Op.SIN: np.sin, Op.COS: np.cos, Op.EXP: np.exp, Op.LOG: np.log,
+    Op.TANH: np.tanh, Op.ROUND: np.rint,
+}  # fmt: skip
+
+
+def interpret(program: Program, x: np.ndarray) -> np.ndarray:
+    """Evaluate on packed inputs of shape (..., n_in); returns (..., n_out)."""
+    x = np.asarray(x, dtype=float)
+    values: list[Any] = []
+    with np.errstate(all="ignore"):
+        for op, a, b, c in program.ops:
+            if op == Op.CONST:
+                values.append(np.float64(a))
+            elif op == Op.INPUT:
+                values.append(x[..., a])
+            elif op == Op.SELECT:
+                values.append(np.where(values[a], values[b], values[c]))
+            elif b >= 0:
+                values.append(_BINARY[op](values[a], values[b]))
+            else:
+                values.append(_UNARY[op](values[a]))
+    out = np.empty((*x.shape[:-1], len(program.results)))
+    for k, r in enumerate(program.results):
+        out[..., k] = values[r]
+    return out
