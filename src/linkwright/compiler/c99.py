@@ -1,0 +1,211 @@
+"""A flat program as C99 (and C++): one function on packed arrays, needing only <math.h> and a compiler.
+
+    int name(const double *x, double *y)
+
+reads the inputs from x, writes the results to y and returns a status word. It allocates nothing, keeps no state and may
+run in several threads at once. For microcontrollers, MEX files and functional mock-up units.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Iterable
+
+from linkwright.compiler.program import Block, Op, Program
+from linkwright.compiler.statements import Part, Plan, Writer, plan
+from linkwright.errors import UsageError
+
+LONGEST_PART = 500  # operations of one function: gcc takes a time that grows faster than linearly from some thousands on
+LONGEST_EXPRESSION = 8  # operations in one statement: what a reader takes in, and about one line
+WIDTH = 116
+
+_WORDS = set(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
+    "and asm bool catch class delete explicit export false friend mutable namespace new not operator or private protected "
+    "public template this throw true try typename using virtual xor "
+    "sin cos exp log tanh sqrt fabs atan2 pow rint main x y w i status".split()
+)
+_TEMPORARY = re.compile(r"t\d+|(sin|cos)_.*")
+
+
+def write(program: Program, name: str) -> str:
+    """The source of `int name(const double *x, double *y)`."""
+    _check(name)
+    cut = plan(program, LONGEST_PART, LONGEST_EXPRESSION)
+    names = _Names(program)
+    functions = _functions(name)
+    writer = Writer(program, cut.inside, number, names.value, functions, "{} != 0.0")
+    used = {op[0] for op in program.ops}
+    lines = [*_description(program, name), "#include <math.h>", ""]
+    lines += _helpers(name, used)
+    if len(cut.parts) > 1:
+        for n, part in enumerate(cut.parts, start=1):
+            arguments = "const double *x, double *y" + (", double *w" if cut.work else "")
+            lines += [f"static void {name}_{n}({arguments})", "{", *_body(part, cut, names, writer), "}", ""]
+    lines += ["#ifdef __cplusplus", 'extern "C"', "#endif", _prototype(name), "{"]
+    if len(cut.parts) > 1:
+        lines += [f"    double w[{cut.work}];"] if cut.work else []
+        lines += ["    int status = 0;", ""]
+        lines += [f"    {name}_{n}(x, y{', w' if cut.work else ''});" for n in range(1, len(cut.parts) + 1)]
+    else:
+        lines += [*_body(cut.parts[0], cut, names, writer, first=["    int status = 0;"])]
+    lines += [*_status(program), "    return status;", "}", ""]
+    return "\n".join(lines)
+
+
+def header(program: Program, name: str) -> str:
+    """The header for `write(program, name)`: the prototype, and where every array begins as constants."""
+    _check(name)
+    guard = f"{name.upper()}_H"
+    lines = [*_description(program, name), f"#ifndef {guard}", f"#define {guard}", "", "enum {"]
+    constants = [(f"{name}_inputs", program.n_in), (f"{name}_outputs", program.n_out)]
+    for kind, blocks in (("in", program.inputs), ("out", program.outputs)):
+        constants += [(f"{name}_{kind}_{_identifier(b.name)}", b.start) for b in blocks]
+    lines += [f"    {key} = {value}{',' if n < len(constants) else ''}" for n, (key, value) in enumerate(constants, start=1)]
+    lines += ["};", "", "#ifdef __cplusplus", 'extern "C"', "#endif", f"{_prototype(name)};", "", "#endif", ""]
+    return "\n".join(lines)
+
+
+def number(value: float) -> str:
+    """A double literal that reads back as exactly this number."""
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    return repr(float(value))  # the shortest digits that round to it; a point or an exponent makes it a double
+
+
+def _check(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in _WORDS:
+        raise UsageError(f"{name!r} cannot be the name of a C function: take letters, digits and _, and no word of the language.")
+
+
+def _identifier(name: str) -> str:
+    text = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"_{text}" if not text or text[0].isdigit() else text
+
+
+def _prototype(name: str) -> str:
+    return f"int {name}(const double *x, double *y)"
+
+
+def _description(program: Program, name: str) -> list[str]:
+    lines = ["/*", f" * {name}(x, y): {program.operations} operations on {program.n_in} inputs for {program.n_out} outputs."]
+    for array, blocks in (("x", program.inputs), ("y", program.outputs)):
+        lines += [" *", f" *   {'inputs' if array == 'x' else 'outputs'}"]
+        width = max((len(b.name) for b in blocks), default=0)
+        lines += [f" *     {b.name.replace('*/', '* /'):<{width}}  {_extent(array, b)}" for b in blocks]
+    lines += [
+        " *",
+        " * Arrays of more than one dimension lie row by row; x and y must not overlap. SI units, radians.",
+        " * Returns 0, or a sum of  1: an output is not a finite number",
+        " *                         2: the margin is not positive: the equations are singular here, the outputs meaningless.",
+        " */",
+    ]
+    return lines
+
+
+def _extent(array: str, block: Block) -> str:
+    if block.size == 0:
+        return "empty"
+    if block.size == 1:
+        return f"{array}[{block.start}]"
+    shape = f"   {' x '.join(map(str, block.shape))}" if len(block.shape) > 1 else ""
+    return f"{array}[{block.start}] ... {array}[{block.start + block.size - 1}]{shape}"
+
+
+class _Names:
+    """Readable names: inputs and outputs by their arrays, sines and cosines of inputs by what they are of."""
+
+    def __init__(self, program: Program):
+        self.program = program
+        taken = set(_WORDS)
+        self.inputs = {b.name: _alias(b.name, taken) for b in program.inputs if b.size}
+        self.outputs = {b.name: _alias(b.name, taken, "_out") for b in program.outputs if b.size}
+        self.place_in = [(b, n) for b in program.inputs for n in range(b.size)]
+        self.place_out = [(b, n) for b in program.outputs for n in range(b.size)]
+
+    def value(self, k: int) -> str:
+        op, a, _, _ = self.program.ops[k]
+        if op == Op.INPUT:
+            block, n = self.place_in[a]
+            return f"{self.inputs[block.name]}[{n}]"
+        if op in (Op.SIN, Op.COS) and self.program.ops[a][0] == Op.INPUT:
+            block, n = self.place_in[self.program.ops[a][1]]
+            return f"{'sin' if op == Op.SIN else 'cos'}_{self.inputs[block.name]}{n}"
+        return f"t{k}"
+
+    def result(self, place: int) -> str:
+        block, n = self.place_out[place]
+        return f"{self.outputs[block.name]}[{n}]"
+
+    def declarations(self, text: str) -> list[str]:
+        """Pointers to the arrays a text uses."""
+        lines = []
+        for blocks, names, array, kind in (
+            (self.program.inputs, self.inputs, "x", "const double *"),
+            (self.program.outputs, self.outputs, "y", "double *"),
+        ):
+            used = [b for b in blocks if b.size and re.search(rf"\b{names[b.name]}\[", text)]
+            lines += [f"    {kind}{names[b.name]} = {array}{f' + {b.start}' if b.start else ''};" for b in used]
+        return lines
+
+
+def _alias(name: str, taken: set[str], suffix: str = "") -> str:
+    text = _identifier(name)
+    if text in taken and suffix:
+        text += suffix
+    while text in taken or _TEMPORARY.fullmatch(text):
+        text += "_"
+    taken.add(text)
+    return text
+
+
+def _body(part: Part, cut: Plan, names: _Names, writer: Writer, first: Iterable[str] = ()) -> list[str]:
+    text = [f"const double {names.value(k)} = w[{cut.place[k]}];" for k in part.loads]
+    text += [f"const double {names.value(k)} = {writer.expression(k)};" for k in part.named]
+    text += [f"w[{cut.place[k]}] = {names.value(k)};" for k in part.stores]
+    text += [f"{names.result(place)} = {writer.operand(value)};" for place, value in part.results]
+    lines = [line for statement in text for line in _wrapped(statement)]
+    pointers = [*names.declarations("\n".join(lines)), *first]
+    silent = [f"    (void){a};" for a in "xy" if not any(re.search(rf" = {a}\b", p) for p in pointers)]
+    return [*pointers, *silent, "", *lines] if lines else [*pointers, *silent]
+
+
+def _wrapped(statement: str) -> list[str]:
+    if len(statement) + 4 <= WIDTH:
+        return [f"    {statement}"]
+    return textwrap.wrap(
+        statement, WIDTH, initial_indent="    ", subsequent_indent="        ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _functions(name: str) -> dict[int, str]:
+    return {
+        Op.SQRT: "sqrt", Op.ABS: "fabs", Op.SIN: "sin", Op.COS: "cos", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
+        Op.ATAN2: "atan2", Op.POW: "pow", Op.ROUND: "rint", Op.MIN: f"{name}_min", Op.MAX: f"{name}_max",
+    }  # fmt: skip
+
+
+def _helpers(name: str, used: set[int]) -> list[str]:
+    """fmin and fmax would drop a NaN; these keep it, so that the status word sees it."""
+    lines: list[str] = []
+    for op, word, sign in ((Op.MIN, "min", "<"), (Op.MAX, "max", ">")):
+        if op in used:
+            lines += [f"static double {name}_{word}(double a, double b)", "{"]
+            lines += [f"    return a {sign} b || a != a ? a : b;", "}", ""]
+    return lines
+
+
+def _status(program: Program) -> list[str]:
+    lines = ["    {", "        int i;"] if program.n_out else []
+    if program.n_out:
+        lines += [f"        for (i = 0; i < {program.n_out}; i++)", "            if (y[i] - y[i] != 0.0) status |= 1;"]
+    for block in program.outputs:
+        if block.name == "margin" and block.size:
+            lines += [f"        for (i = {block.start}; i < {block.start + block.size}; i++)"]
+            lines += ["            if (!(y[i] > 0.0)) status |= 2;"]
+    return [*lines, "    }"] if program.n_out else lines
