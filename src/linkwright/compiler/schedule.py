@@ -1,0 +1,214 @@
+"""Order for machine code: products fused into sums, angles gathered, operations depth first, long programs cut into pieces.
+
+Three choices are made here once, so that code for one state and for lanes of states rounds alike, bit by bit:
+which product is fused into which sum; which sines and cosines are computed together; where a long program is cut.
+Cutting keeps compile time proportional to length, because register allocation is not: pieces hand values to later
+pieces through an array whose slots are used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from linkwright.compiler.program import Op, Program
+
+# fused operations (op, a, b, c), beyond those of a Program
+FMA = 32  # a b + c
+FMS = 33  # a b - c
+FNMA = 34  # c - a b
+
+CUT_ABOVE = 4000  # operations; shorter programs are one piece
+PIECE = 200  # steps
+
+Operation = tuple[int, Any, int, int]
+Step = tuple[int, ...]  # operations done at once: one, or all sines and cosines of some angles
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Steps of one function, what it hands on and what it delivers."""
+
+    steps: tuple[Step, ...]
+    loads: dict[int, int]  # operation -> slot it is read from
+    stores: dict[int, int]  # operation -> slot it is written to
+    results: dict[int, tuple[int, ...]]  # operation -> places in the packed outputs
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A program in the order of its machine code; operations keep the program's numbers."""
+
+    ops: tuple[Operation, ...]
+    pieces: tuple[Piece, ...]
+    slots: int
+    n_in: int
+    n_out: int
+    margin: int  # place of the output `margin`, -1 if there is none
+
+    @property
+    def steps(self) -> int:
+        return sum(len(piece.steps) for piece in self.pieces)
+
+
+def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_above: int = CUT_ABOVE) -> Schedule:
+    """The order of a program for machine code."""
+    ops = fused(program) if fuse else program.ops
+    order = steps(ops, program.results)
+    if program.operations <= cut_above:
+        pieces, slots = cut(ops, order, program.results, len(order) + 1)
+    else:
+        pieces, slots = cut(ops, order, program.results, piece)
+    margin = [b.start for b in program.outputs if b.name == "margin" and b.size == 1]
+    return Schedule(tuple(ops), pieces, slots, program.n_in, program.n_out, margin[0] if margin else -1)
+
+
+def operands(op: Operation) -> tuple[int, ...]:
+    """The operations an operation reads."""
+    kind, a, b, c = op
+    if kind <= Op.INPUT:
+        return ()
+    return (a,) if b < 0 else (a, b) if c < 0 else (a, b, c)
+
+
+def fused(program: Program) -> list[Operation]:
+    """Products that only sums use become part of them: one rounding and one instruction less each."""
+    ops = program.ops
+    readers: list[list[int]] = [[] for _ in ops]
+    for k, op in enumerate(ops):
+        for a in operands(op):
+            readers[a].append(k)
+    kept = set(program.results)
+    sums = (Op.ADD, Op.SUB)
+
+    def absorbable(k: int) -> bool:
+        return ops[k][0] == Op.MUL and k not in kept and all(ops[r][0] in sums and ops[r][1] != ops[r][2] for r in readers[k])
+
+    out: list[Operation] = list(ops)
+    whole = [absorbable(k) for k in range(len(ops))]
+    for k, (kind, a, b, _) in enumerate(ops):
+        products = [m for m in (a, b) if whole[m]] if kind in sums else []
+        if products:  # of two, one that no other sum needs; else the later one, for the earlier is ready sooner
+            m = min(products, key=lambda x: (len(readers[x]) > 1, -x))
+            out[k] = (_fused_kind(kind, m == a), ops[m][1], ops[m][2], b if m == a else a)
+    return out
+
+
+def _fused_kind(kind: int, product_first: bool) -> int:
+    if kind == Op.ADD:
+        return FMA
+    return FMS if product_first else FNMA
+
+
+def steps(ops: Sequence[Operation], results: Sequence[int]) -> list[Step]:
+    """Depth first from the results, the operand that needs more registers first; sines and cosines as early as their angles."""
+    need = _registers(ops)
+    done = bytearray(len(ops))
+    order: list[Step] = []
+    for angles, group in _angle_groups(ops, results):
+        for a in angles:
+            _visit(ops, need, done, order, a)
+        order.append(group)
+        for k in group:
+            done[k] = 1
+    for r in results:
+        _visit(ops, need, done, order, r)
+    return order
+
+
+def _visit(ops: Sequence[Operation], need: list[int], done: bytearray, order: list[Step], root: int) -> None:
+    stack = [root]
+    while stack:
+        k = stack[-1]
+        if done[k]:
+            stack.pop()
+            continue
+        waiting = [a for a in operands(ops[k]) if not done[a]]
+        if waiting:
+            stack += sorted(waiting, key=need.__getitem__)
+            continue
+        stack.pop()
+        done[k] = 1
+        if ops[k][0] > Op.INPUT:
+            order.append((k,))
+
+
+def _registers(ops: Sequence[Operation]) -> list[int]:
+    """How many values are alive while each operation's tree is computed (Sethi and Ullman's numbers)."""
+    need = [0] * len(ops)
+    for k, op in enumerate(ops):
+        if op[0] == Op.INPUT:
+            need[k] = 1
+        elif op[0] > Op.INPUT:
+            below = sorted((need[a] for a in operands(op)), reverse=True)
+            need[k] = max(1, *(n + i for i, n in enumerate(below)))
+    return need
+
+
+def _angle_groups(ops: Sequence[Operation], results: Sequence[int]) -> list[tuple[list[int], Step]]:
+    """Angles whose sine or cosine is wanted, with those operations: first the angles that depend on no other sine, and so on."""
+    live = _live(ops, results)
+    level = [0] * len(ops)
+    angles: dict[int, dict[int, list[int]]] = {}
+    for k, op in enumerate(ops):
+        below = max((level[a] for a in operands(op)), default=0)
+        level[k] = below
+        if op[0] in (Op.SIN, Op.COS) and live[k]:
+            level[k] = below + 1
+            angles.setdefault(below, {}).setdefault(op[1], []).append(k)
+    return [(list(group), tuple(k for ks in group.values() for k in ks)) for _, group in sorted(angles.items())]
+
+
+def _live(ops: Sequence[Operation], results: Sequence[int]) -> bytearray:
+    live = bytearray(len(ops))
+    for r in results:
+        live[r] = 1
+    for k in range(len(ops) - 1, -1, -1):
+        if live[k]:
+            for a in operands(ops[k]):
+                live[a] = 1
+    return live
+
+
+def cut(ops: Sequence[Operation], order: Sequence[Step], results: Sequence[int], piece: int) -> tuple[tuple[Piece, ...], int]:
+    """Pieces of at most `piece` steps, and how many slots the values between them need."""
+    parts = [order[i : i + piece] for i in range(0, len(order), piece)] or [[]]
+    home = {k: p for p, part in enumerate(parts) for step in part for k in step}
+    last: dict[int, int] = {}  # last piece that reads a value of another piece
+    for p, part in enumerate(parts):
+        for step in part:
+            for k in step:
+                for a in operands(ops[k]):
+                    if home.get(a, p) != p:
+                        last[a] = p
+    places: dict[int, list[int]] = {}
+    for j, r in enumerate(results):
+        places.setdefault(r, []).append(j)
+    return _with_slots(ops, parts, last, places)
+
+
+def _with_slots(
+    ops: Sequence[Operation], parts: Sequence[Sequence[Step]], last: dict[int, int], places: dict[int, list[int]]
+) -> tuple[tuple[Piece, ...], int]:
+    slot: dict[int, int] = {}
+    free: list[int] = []
+    expiring: list[list[int]] = [[] for _ in parts]
+    slots = 0
+    pieces: list[Piece] = []
+    for p, part in enumerate(parts):
+        made = [k for step in part for k in step]
+        inside = set(made)
+        loads = {a: slot[a] for k in made for a in operands(ops[k]) if a in slot and a not in inside}
+        stores: dict[int, int] = {}
+        for k in made:
+            if k in last:
+                if not free:
+                    free.append(slots)
+                    slots += 1
+                slot[k] = stores[k] = free.pop()
+                expiring[last[k]].append(slot[k])
+        free += expiring[p]  # only now: a piece may write before it reads
+        wanted = [*made, *([r for r in places if ops[r][0] <= Op.INPUT] if p == 0 else [])]
+        pieces.append(Piece(tuple(part), loads, stores, {k: tuple(places[k]) for k in wanted if k in places}))
+    return tuple(pieces), slots
