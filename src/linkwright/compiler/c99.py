@@ -17,7 +17,7 @@ from linkwright.compiler.program import Block, Op, Program
 from linkwright.compiler.statements import Part, Plan, Writer, plan
 from linkwright.errors import UsageError
 
-LONGEST_PART = 500  # operations of one function: gcc takes a time that grows faster than linearly from some thousands on
+LONGEST_PART = 1000  # operations of one function: gcc takes a time that grows faster than linearly from some thousands on
 LONGEST_EXPRESSION = 8  # operations in one statement: what a reader takes in, and about one line
 WIDTH = 116
 
@@ -37,21 +37,20 @@ def write(program: Program, name: str) -> str:
     cut = plan(program, LONGEST_PART, LONGEST_EXPRESSION)
     names = _Names(program)
     functions = _functions(name)
-    writer = Writer(program, cut.inside, number, names.value, functions, "{} != 0.0")
     used = {op[0] for op in program.ops}
     lines = [*_description(program, name), "#include <math.h>", ""]
     lines += _helpers(name, used)
     if len(cut.parts) > 1:
         for n, part in enumerate(cut.parts, start=1):
             arguments = "const double *x, double *y" + (", double *w" if cut.work else "")
-            lines += [f"static void {name}_{n}({arguments})", "{", *_body(part, cut, names, writer), "}", ""]
+            lines += [f"static void {name}_{n}({arguments})", "{", *_body(part, cut, names, functions), "}", ""]
     lines += ["#ifdef __cplusplus", 'extern "C"', "#endif", _prototype(name), "{"]
     if len(cut.parts) > 1:
         lines += [f"    double w[{cut.work}];"] if cut.work else []
         lines += ["    int status = 0;", ""]
         lines += [f"    {name}_{n}(x, y{', w' if cut.work else ''});" for n in range(1, len(cut.parts) + 1)]
     else:
-        lines += [*_body(cut.parts[0], cut, names, writer, first=["    int status = 0;"])]
+        lines += [*_body(cut.parts[0], cut, names, functions, first=["    int status = 0;"])]
     lines += [*_status(program), "    return status;", "}", ""]
     return "\n".join(lines)
 
@@ -164,7 +163,11 @@ def _alias(name: str, taken: set[str], suffix: str = "") -> str:
     return text
 
 
-def _body(part: Part, cut: Plan, names: _Names, writer: Writer, first: Iterable[str] = ()) -> list[str]:
+def _body(part: Part, cut: Plan, names: _Names, functions: dict[int, str], first: Iterable[str] = ()) -> list[str]:
+    def name(k: int) -> str:
+        return f"w[{cut.place[k]}]" if k in part.direct else names.value(k)
+
+    writer = Writer(names.program, cut.inside, number, name, functions, "{} != 0.0")
     text = [f"const double {names.value(k)} = w[{cut.place[k]}];" for k in part.loads]
     text += [f"const double {names.value(k)} = {writer.expression(k)};" for k in part.named]
     text += [f"w[{cut.place[k]}] = {names.value(k)};" for k in part.stores]

@@ -9,6 +9,7 @@ No arithmetic is reordered: the text computes exactly what the program says, up 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,7 +20,8 @@ from linkwright.compiler.program import Op, Program
 class Part(NamedTuple):
     """One function of the text. Values are indices of the program's operations."""
 
-    loads: tuple[int, ...]  # from the work array
+    loads: tuple[int, ...]  # from the work array, used several times here
+    direct: frozenset[int]  # from the work array, used once here
     named: tuple[int, ...]  # computed here, in order
     stores: tuple[int, ...]  # to the work array
     results: tuple[tuple[int, int], ...]  # (place in y, value)
@@ -52,12 +54,12 @@ def plan(program: Program, longest_part: int, longest_expression: int) -> Plan:
         uses[r] += 1
     inside = _written_inside(program, uses, part_of, longest_expression)
     count = part_of[-1] + 1 if ops else 1
-    loads: list[set[int]] = [set() for _ in range(count)]
+    loads: list[Counter[int]] = [Counter() for _ in range(count)]
     last = dict.fromkeys(range(len(ops)), -1)
     for k, op in enumerate(ops):
         for o in operands(op):
             if ops[o][0] > Op.INPUT and part_of[o] < part_of[k]:
-                loads[part_of[k]].add(o)
+                loads[part_of[k]][o] += 1
                 last[o] = part_of[k]
     results: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     for place, r in enumerate(program.results):
@@ -68,8 +70,12 @@ def plan(program: Program, longest_part: int, longest_expression: int) -> Plan:
             named[part_of[k]].append(k)
     stores = [[k for k in named[p] if last[k] > p] for p in range(count)]
     place, work = _places(stores, last)
-    parts = tuple(Part(tuple(sorted(loads[p])), tuple(named[p]), tuple(stores[p]), tuple(results[p])) for p in range(count))
-    return Plan(parts, place, work, frozenset(inside))
+    parts = []
+    for p in range(count):
+        several = tuple(sorted(k for k, n in loads[p].items() if n > 1))
+        direct = frozenset(k for k, n in loads[p].items() if n == 1)
+        parts.append(Part(several, direct, tuple(named[p]), tuple(stores[p]), tuple(results[p])))
+    return Plan(tuple(parts), place, work, frozenset(inside))
 
 
 def _parts(program: Program, longest: int) -> list[int]:
@@ -188,9 +194,8 @@ class Writer:
 
     def _product(self, op: int, a: int, b: int) -> tuple[str, int]:
         left, right = self._text(a), self._text(b)
-        if op == Op.MUL and left[1] != right[1] == _PRODUCT:  # b c a and -0.5 a need no bracket
-            left, right = right, left
-        elif op == Op.MUL and self.program.ops[b][0] == Op.CONST and left[1] == _ATOM:
+        constant = self.program.ops[b][0] == Op.CONST  # written first; then a sum can take its sign
+        if op == Op.MUL and (left[1] != right[1] == _PRODUCT or constant and (left[1] == _ATOM or right[0].startswith("-"))):
             left, right = right, left
         first = left[0] if left[1] >= _PRODUCT else f"({left[0]})"
         second = right[0] if right[1] == _ATOM else f"({right[0]})"
