@@ -97,7 +97,7 @@ def _written_inside(program: Program, uses: list[int], part_of: list[int], longe
         if op[0] <= Op.INPUT:
             continue
         fit = [o for o in operands(op) if ops[o][0] > Op.INPUT and uses[o] == 1 and part_of[o] == part_of[k]]
-        fit = [o for o in fit if ops[o][0] not in (Op.LT, Op.LE) or op[0] == Op.SELECT and o == op[1]]  # elsewhere it is a number
+        fit = [o for o in fit if ops[o][0] not in (Op.LT, Op.LE) or (op[0] == Op.SELECT and o == op[1])]  # elsewhere it is a number
         fit.sort(key=size.__getitem__)
         while fit and 1 + sum(size[o] for o in fit) > longest:
             fit.pop()
@@ -195,7 +195,7 @@ class Writer:
     def _product(self, op: int, a: int, b: int) -> tuple[str, int]:
         left, right = self._text(a), self._text(b)
         constant = self.program.ops[b][0] == Op.CONST  # written first; then a sum can take its sign
-        if op == Op.MUL and (left[1] != right[1] == _PRODUCT or constant and (left[1] == _ATOM or right[0].startswith("-"))):
+        if op == Op.MUL and (left[1] != right[1] == _PRODUCT or (constant and (left[1] == _ATOM or right[0].startswith("-")))):
             left, right = right, left
         first = left[0] if left[1] >= _PRODUCT else f"({left[0]})"
         second = right[0] if right[1] == _ATOM else f"({right[0]})"
