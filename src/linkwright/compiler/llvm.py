@@ -61,12 +61,18 @@ class Compiled:
 
 @cache
 def host() -> Target:
-    binding = _binding()
-    return Target(binding.get_process_triple(), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    """This processor."""
+    b = binding()
+    return Target(b.get_process_triple(), b.get_host_cpu_name(), b.get_host_cpu_features().flatten())
+
+
+def llvm_version() -> list[int]:
+    return list(binding().llvm_version_info)
 
 
 @cache
-def _binding() -> Any:
+def binding() -> Any:
+    """llvmlite, ready for this processor."""
     import llvmlite.binding as binding
 
     binding.initialize_native_target()
@@ -76,7 +82,7 @@ def _binding() -> Any:
 
 def machine(target: Target, optimisation: int = 2) -> Any:
     """A fresh TargetMachine: an execution engine takes its own, never share one."""
-    description = _binding().Target.from_triple(target.triple)
+    description = binding().Target.from_triple(target.triple)
     return description.create_target_machine(
         cpu=target.cpu, features=target.features, opt=optimisation, reloc="pic", codemodel="small", jit=True
     )
@@ -84,7 +90,7 @@ def machine(target: Target, optimisation: int = 2) -> Any:
 
 def emit(text: str, target: Target, optimisation: int = 2) -> bytes:
     """Object bytes of a module."""
-    module = _binding().parse_assembly(text)
+    module = binding().parse_assembly(text)
     return machine(target, optimisation).emit_object(module)
 
 

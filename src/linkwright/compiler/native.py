@@ -10,16 +10,20 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import sys
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property, partial
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import llvm
+from linkwright.compiler import cache as disk
+from linkwright.compiler import llvm, threads
 from linkwright.compiler.llvm import Compiled
 from linkwright.compiler.program import Block, Program
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, UsageError
+
+ROUGH_NS = 0.06  # per operation and state, to judge whether threads pay
 
 
 class NativeCodeError(LinkwrightError):
@@ -32,7 +36,8 @@ def available() -> bool:
     return importlib.util.find_spec("llvmlite") is not None
 
 
-def _require() -> None:
+def require() -> None:
+    """Complain, with advice, where native code is not available."""
     if not available():
         raise NativeCodeError(
             "Native code needs the package llvmlite, which is not installed. Install it with `pip install linkwright[native]`, "
@@ -40,45 +45,7 @@ def _require() -> None:
         )
 
 
-@cache
-def _library_symbols() -> None:
-    """Tell the linker where the C library's functions are, under names LLVM attaches no meaning to."""
-    binding = llvm._binding()
-    library = ctypes.CDLL("ucrtbase") if sys.platform == "win32" else ctypes.CDLL(None)
-    for name in llvm.LIBRARY_FUNCTIONS:
-        binding.add_symbol(f"lw_{name}", ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
-
-
-class Loaded:
-    """An object file in memory; addresses stay valid as long as this lives."""
-
-    def __init__(self, code: bytes):
-        _require()
-        _library_symbols()
-        binding = llvm._binding()
-        target = llvm.host()
-        empty = binding.parse_assembly(f'target triple = "{target.triple}"')
-        self._engine = binding.create_mcjit_compiler(empty, llvm.machine(target))
-        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
-
-    def address(self, name: str) -> int:
-        return self._engine.get_function_address(name)
-
-
-class _Buffers:
-    """Packed input, output and work of one call, aligned to 64 bytes."""
-
-    __slots__ = ("at_w", "at_x", "at_y", "store", "x", "y")
-
-    def __init__(self, n_in: int, n_out: int, work: int):
-        rows = [-(-n // 8) * 8 for n in (n_in, n_out, work)]
-        self.store, start = aligned(sum(rows))
-        self.at_x = start
-        self.at_y = start + 8 * rows[0]
-        self.at_w = self.at_y + 8 * rows[1] if work else 0
-        self.x = self.store[:n_in]
-        self.y = self.store[rows[0] : rows[0] + n_out]
+# ---------------------------------------------------------------- memory
 
 
 def aligned(n: int) -> tuple[np.ndarray, int]:
@@ -89,68 +56,233 @@ def aligned(n: int) -> tuple[np.ndarray, int]:
     return raw[skip : skip + n], address + 8 * skip
 
 
-_ONE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+@cache
+def _link_library() -> None:
+    """Tell the linker where the C library's functions are, under names LLVM attaches no meaning to."""
+    binding = llvm.binding()
+    library = ctypes.CDLL("ucrtbase") if sys.platform == "win32" else ctypes.CDLL(None)
+    for name in llvm.LIBRARY_FUNCTIONS:
+        binding.add_symbol(f"lw_{name}", ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    if sys.platform == "win32":  # a mark of Windows objects that use floating point; nothing reads it
+        binding.add_symbol("_fltused", ctypes.addressof(_MARK))
+
+
+_MARK = ctypes.c_int(0)
+
+
+class Loaded:
+    """An object file in memory; addresses stay valid as long as this lives."""
+
+    def __init__(self, code: bytes):
+        require()
+        _link_library()
+        binding, target = llvm.binding(), llvm.host()
+        empty = binding.parse_assembly(f'target triple = "{target.triple}"')
+        self._engine = binding.create_mcjit_compiler(empty, llvm.machine(target))
+        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        return self._engine.get_function_address(name)
+
+
+# ---------------------------------------------------------------- calls
+
+_POINTER, _WHOLE = ctypes.c_void_p, ctypes.c_int64
+_ONE = ctypes.CFUNCTYPE(_WHOLE, _POINTER, _POINTER, _POINTER)
+_MANY = ctypes.CFUNCTYPE(_WHOLE, *[_POINTER] * 6, _WHOLE, _WHOLE)
+
+_Ready = tuple[np.ndarray, Callable[[], int], Callable[[], np.ndarray]]  # input, run, a copy of the output
 
 
 class NativeCode:
-    """A program as machine code. `supply(kind)` gives object bytes of 'one' or 'many' on first use."""
+    """A program as machine code. `supply(kind)` gives the code of 'one' or 'many' states, asked for on first use."""
 
     def __init__(self, supply: Callable[[str], Compiled]):
         self._supply = supply
         self._compiled: dict[str, Compiled] = {}
         self._loaded: dict[str, Loaded] = {}
-        self._one: Any = None
-        self._pool: list[_Buffers] = []
+        self._lock = RLock()
+        self._ready: list[_Ready] = []
+        self._works: list[tuple[np.ndarray, int]] = []
 
     @classmethod
     def of(cls, program: Program) -> NativeCode:
-        """Code of a program, made when first called and kept in memory only."""
-        _require()
-        makers = {"one": llvm.compile_one}
-        return cls(lambda kind: makers[kind](program))
+        """Code of a program, kept in memory only."""
+        require()
+        return cls(lambda kind: _make(kind, program))
 
     def compiled(self, kind: str) -> Compiled:
-        if kind not in self._compiled:
-            self._compiled[kind] = self._supply(kind)
-        return self._compiled[kind]
+        """Object bytes and metadata of 'one' or 'many'."""
+        with self._lock:
+            if kind not in self._compiled:
+                self._compiled[kind] = self._supply(kind)
+            return self._compiled[kind]
 
     def loaded(self, kind: str) -> Loaded:
-        if kind not in self._loaded:
-            self._loaded[kind] = Loaded(self.compiled(kind).object)
-        return self._loaded[kind]
+        with self._lock:
+            if kind not in self._loaded:
+                self._loaded[kind] = Loaded(self.compiled(kind).object)
+            return self._loaded[kind]
 
-    @property
+    @cached_property
     def meta(self) -> dict[str, Any]:
-        kind = next(iter(self._compiled), "one")
-        return self.compiled(kind).meta
+        """Blocks, operation count and processor; the same for both kinds but for `work`."""
+        return self.compiled(next(iter(self._compiled), "one")).meta
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Block, ...]:
         return tuple(Block(name, tuple(shape), start) for name, shape, start in self.meta["inputs"])
 
-    @property
+    @cached_property
     def outputs(self) -> tuple[Block, ...]:
         return tuple(Block(name, tuple(shape), start) for name, shape, start in self.meta["outputs"])
 
+    @cached_property
+    def n_in(self) -> int:
+        return sum(b.size for b in self.inputs)
+
+    @cached_property
+    def n_out(self) -> int:
+        return sum(b.size for b in self.outputs)
+
     @property
     def one_address(self) -> int:
+        """i64 one(double *x, double *y, double *w), valid as long as this object lives."""
         return self.loaded("one").address("one")
 
-    def _open(self) -> _Buffers:
-        """Load the code for one state, on the first call."""
-        if self._one is None:
-            self._sizes = (sum(b.size for b in self.inputs), sum(b.size for b in self.outputs), self.compiled("one").meta["work"])
-            self._one = _ONE(self.one_address)
-        return _Buffers(*self._sizes)
+    @property
+    def many_address(self) -> int:
+        return self.loaded("many").address("many")
 
-    def call(self, x: np.ndarray) -> tuple[np.ndarray, int]:
-        """Packed outputs and the status word of one state."""
+    @property
+    def aosoa_address(self) -> int:
+        return self.loaded("many").address("aosoa")
+
+    def work(self, kind: str) -> int:
+        """Doubles of work that `one` or `many` needs; `one` takes a null pointer when it is 0."""
+        return self.compiled(kind).meta["work"]
+
+    # ---------------------------------------------------------------- one state
+
+    def call(self, x: Any) -> tuple[np.ndarray, int]:
+        """Packed outputs and the status word of one packed state (n_in numbers)."""
         try:
-            buffers = self._pool.pop()
+            ready = self._ready.pop()
         except IndexError:
-            buffers = self._open()
-        buffers.x[:] = x
-        status = self._one(buffers.at_x, buffers.at_y, buffers.at_w)
-        y = buffers.y.copy()
-        self._pool.append(buffers)
+            ready = self._prepared()
+        row, run, result = ready
+        row[...] = x
+        status = run()
+        y = result()
+        self._ready.append(ready)
         return y, status
+
+    def _prepared(self) -> _Ready:
+        """Input, output and work at fixed addresses, and the call bound to them."""
+        sizes = [self.n_in, self.n_out, self.work("one")]
+        rows = [-(-n // 8) * 8 for n in sizes]
+        store, start = aligned(sum(rows))
+        at_y = start + 8 * rows[0]
+        y = store[rows[0] : rows[0] + sizes[1]]
+        run = partial(_ONE(self.one_address), start, at_y, at_y + 8 * rows[1] if sizes[2] else None)
+        return store[: sizes[0]], run, y.copy
+
+    # ---------------------------------------------------------------- many states
+
+    def call_many(self, arrays: Sequence[Any], cores: int | None = None) -> tuple[list[np.ndarray], np.ndarray]:
+        """Outputs by block and the status of every state.
+
+        One array per input block, each with the block's shape behind any leading axes; leading axes broadcast against each
+        other, and a block without them (or with axes of length 1) is the same for all states. `cores` limits the threads.
+        """
+        self.loaded("many")
+        lead, rows, strides = _rows(self.inputs, arrays)
+        count = int(np.prod(lead, dtype=np.int64))
+        results = [np.empty((count, b.size)) for b in self.outputs]
+        status = np.zeros(count, dtype=np.int8)
+        tables = [
+            np.array([a.ctypes.data for a in rows], dtype=np.uintp),
+            np.array(strides, dtype=np.int64),
+            np.array([y.ctypes.data for y in results], dtype=np.uintp),
+            np.array([b.size for b in self.outputs], dtype=np.int64),
+            status,
+        ]
+        many = _MANY(self.many_address)
+        addresses = [t.ctypes.data for t in tables]
+
+        def run(first: int, n: int) -> None:
+            work = self._work()
+            many(*addresses, work[1], first, n)
+            self._works.append(work)
+
+        threads.share(run, count, count * self.meta["operations"] * ROUGH_NS, cores)
+        shaped = [y.reshape(*lead, *b.shape) for y, b in zip(results, self.outputs, strict=True)]
+        return shaped, status.reshape(lead)
+
+    def _work(self) -> tuple[np.ndarray, int]:
+        try:
+            return self._works.pop()
+        except IndexError:
+            return aligned(self.work("many"))
+
+
+def _rows(blocks: Sequence[Block], arrays: Sequence[Any]) -> tuple[tuple[int, ...], list[np.ndarray], list[int]]:
+    """The leading axes of a batch, and each block's rows with their stride in doubles."""
+    if len(arrays) != len(blocks):
+        raise UsageError(f"{len(arrays)} arrays were given for {len(blocks)} inputs: {', '.join(b.name for b in blocks)}.")
+    given = [np.asarray(a, dtype=np.float64) for a in arrays]
+    leads = []
+    for a, b in zip(given, blocks, strict=True):
+        axes = a.ndim - len(b.shape)
+        if axes < 0 or a.shape[axes:] != b.shape:
+            raise UsageError(f"'{b.name}' has shape {a.shape}; it needs {b.shape} for one state or (..., {str(b.shape)[1:]} for many.")
+        leads.append(a.shape[:axes])
+    try:
+        lead = np.broadcast_shapes(*leads)
+    except ValueError:
+        listed = ", ".join(f"{b.name} {n}" for b, n in zip(blocks, leads, strict=True))
+        raise UsageError(f"the batch axes of the inputs do not fit each other: {listed}. They must be equal, 1 or absent.") from None
+    rows, strides = [], []
+    for a, b, own in zip(given, blocks, leads, strict=True):
+        if all(n == 1 for n in own):
+            rows.append(np.ascontiguousarray(a))
+            strides.append(0)
+        else:
+            flat = np.ascontiguousarray(np.broadcast_to(a, (*lead, *b.shape)))
+            rows.append(flat)
+            strides.append(b.size)
+    return lead, rows, strides
+
+
+# ---------------------------------------------------------------- made or fetched
+
+
+def _make(kind: str, program: Program) -> Compiled:
+    if kind == "one":
+        return llvm.compile_one(program)
+    from linkwright.compiler import batches
+
+    return batches.compile_many(program)
+
+
+def load(parts: Any, program: Callable[[], Program]) -> NativeCode:
+    """Code from the cache on disk; what is not there is made from the program and kept.
+
+    `parts` is JSON-like and names everything the program depends on; versions and processor are added.
+    """
+    require()
+    traced: list[Program] = []
+
+    def supply(kind: str) -> Compiled:
+        name = disk.key([kind, parts])
+        found = disk.get(name)
+        if found is not None:
+            return Compiled(*found)
+        if not traced:
+            traced.append(program())
+        made = _make(kind, traced[0])
+        disk.put(name, made.meta, made.object)
+        return made
+
+    return NativeCode(supply)

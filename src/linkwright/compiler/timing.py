@@ -55,8 +55,8 @@ def time_one(address: int, x: np.ndarray, n_out: int, work: int, repeats: int = 
     """Nanoseconds of one evaluation on one state."""
     xs, at_x = native.aligned(len(x))
     xs[:] = x
-    ys, at_y = native.aligned(n_out)
-    ws, at_w = native.aligned(work)
+    _ys, at_y = native.aligned(n_out)
+    _ws, at_w = native.aligned(work)
     return best(lambda n: _loops()[0](address, at_x, at_y, at_w, n), repeats)
 
 
@@ -66,8 +66,8 @@ def time_aosoa(address: int, X: np.ndarray, n_out: int, work: int, repeats: int 
     rows = np.resize(X, (8 * blocks, X.shape[1]))
     xs, at_x = native.aligned(rows.size)
     xs[:] = rows.reshape(blocks, 8, -1).transpose(0, 2, 1).ravel()
-    ys, at_y = native.aligned(8 * blocks * n_out)
-    ws, at_w = native.aligned(work)
+    _ys, at_y = native.aligned(8 * blocks * n_out)
+    _ws, at_w = native.aligned(work)
     return best(lambda n: _loops()[1](address, at_x, at_y, at_w, blocks, n), repeats) / (8 * blocks)
 
 

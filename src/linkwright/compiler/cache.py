@@ -1,0 +1,165 @@
+"""Machine code kept on disk between processes: one file per piece of code, in the user's cache directory.
+
+    LINKWRIGHT_CACHE=directory      another place;  LINKWRIGHT_CACHE=off    no cache
+
+A file holds a magic word, its key, a checksum, a little JSON and object bytes. It is written beside its place and moved
+there, so readers never see half of one; whatever is damaged, foreign or unreadable counts as absent. A cache that cannot be
+written is no cache: nothing here raises.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import struct
+import sys
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+MAGIC = b"linkwright object 1\n"
+ENDING = ".lwo"
+LIMIT = 256 * 2**20  # bytes; beyond, the files not used for longest go
+_GENERATOR = ("program", "schedule", "sincos", "llvm", "batches")  # modules whose text decides the code
+
+
+def directory() -> Path | None:
+    """Where entries are kept; None when caching is off or there is no home."""
+    named = os.environ.get("LINKWRIGHT_CACHE", "").strip()
+    if named:
+        return None if named.lower() == "off" else Path(named)
+    try:
+        return _users_caches() / "linkwright" / "objects"
+    except RuntimeError:  # no home directory
+        return None
+
+
+def _users_caches() -> Path:
+    """The platform's place for files that may be deleted."""
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) if local else Path.home() / "AppData" / "Local"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(named) if os.path.isabs(named) else Path.home() / ".cache"
+
+
+def key(parts: Any) -> str:
+    """The name of an entry: everything its bytes depend on. `parts` is JSON-like: numbers, texts, lists, dicts."""
+    return hashlib.sha256(json.dumps([_environment(), parts], sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _environment() -> dict[str, Any]:
+    """Versions and processor."""
+    import llvmlite
+
+    from linkwright.compiler import llvm
+
+    target = llvm.host()
+    return {
+        "llvmlite": llvmlite.__version__,
+        "llvm": llvm.llvm_version(),
+        "triple": target.triple,
+        "cpu": target.cpu,
+        "features": target.features,
+        "generator": [llvm.VERSION, _text_of_the_generator()],
+    }
+
+
+def _text_of_the_generator() -> str:
+    """A digest of the modules that write code; empty where they are not files, then the version alone counts."""
+    digest = hashlib.sha256()
+    try:
+        for name in _GENERATOR:
+            digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def get(name: str) -> tuple[dict[str, Any], bytes] | None:
+    """Metadata and object bytes of an entry, or None."""
+    place = directory()
+    if place is None:
+        return None
+    path = place / (name + ENDING)
+    try:
+        with open(path, "rb") as file:
+            if not _trusted(os.fstat(file.fileno())):
+                return None
+            content = file.read()
+    except OSError:
+        return None
+    found = _decoded(name, content)
+    if found is not None:
+        with contextlib.suppress(OSError):
+            os.utime(path)  # used now: pruned later than others
+    return found
+
+
+def _trusted(status: os.stat_result) -> bool:
+    """Machine code is taken only from files of this user or of the administrator."""
+    return not hasattr(os, "getuid") or status.st_uid in (os.getuid(), 0)
+
+
+def _encoded(name: str, meta: dict[str, Any], code: bytes) -> bytes:
+    text = json.dumps(meta).encode()
+    payload = struct.pack("<I", len(text)) + text + code
+    return MAGIC + name.encode() + hashlib.sha256(payload).digest() + payload
+
+
+def _decoded(name: str, content: bytes) -> tuple[dict[str, Any], bytes] | None:
+    head = MAGIC + name.encode()
+    start = len(head) + 32
+    payload = content[start:]
+    if not content.startswith(head) or len(payload) < 4 or hashlib.sha256(payload).digest() != content[len(head) : start]:
+        return None
+    (length,) = struct.unpack_from("<I", payload)
+    try:
+        meta = json.loads(payload[4 : 4 + length])
+    except ValueError:
+        return None
+    return (meta, payload[4 + length :]) if isinstance(meta, dict) else None
+
+
+def put(name: str, meta: dict[str, Any], code: bytes) -> None:
+    """Keep an entry, if that is possible."""
+    place = directory()
+    if place is None:
+        return
+    beside = place / f".{name[:16]}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
+    try:
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside.write_bytes(_encoded(name, meta, code))
+        os.replace(beside, place / (name + ENDING))
+    except OSError:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        return
+    prune(place)
+
+
+def prune(place: Path, limit: int = LIMIT) -> None:
+    """Remove the entries not used for longest until the rest is small enough, and leavings of writers that died."""
+    try:
+        with os.scandir(place) as listing:
+            files = [(entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in listing if entry.is_file()]
+    except OSError:
+        return
+    abandoned = [f for f in files if f[2].endswith(".tmp") and f[0] < time.time() - 3600]
+    kept = sorted(f for f in files if f[2].endswith(ENDING))
+    size = sum(f[1] for f in kept)
+    for _, bytes_, path in kept:
+        if size <= limit:
+            break
+        size -= bytes_
+        abandoned.append((0.0, bytes_, path))
+    for _, _, path in abandoned:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
