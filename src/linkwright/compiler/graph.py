@@ -198,6 +198,8 @@ class Sym:
     def __pow__(self, exponent: Any) -> Any:
         if type(exponent) is Sym:
             return self.g.node(Op.POW, self.i, exponent.i)
+        if not isinstance(exponent, _NUMBERS):
+            return NotImplemented
         if exponent == 0.5:
             return self.sqrt()
         if float(exponent).is_integer() and 0 < abs(exponent) <= 16:
@@ -206,6 +208,8 @@ class Sym:
         return 1.0 if exponent == 0 else self.g.node(Op.POW, self.i, self.g.constant(float(exponent)))
 
     def __rpow__(self, base: Any) -> Any:
+        if not isinstance(base, _NUMBERS):
+            return NotImplemented
         return self.g.node(Op.POW, self.g.constant(float(base)), self.i)
 
     # ---------------------------------------------------------------- functions, by numpy's names
@@ -269,35 +273,35 @@ class Sym:
 
     # ---------------------------------------------------------------- conditions: data for `where`, never for `if`
 
-    def __lt__(self, other: Any) -> Sym:
-        return self.g.node(Op.LT, self.i, self.g.index(other))
+    def __lt__(self, other: Any) -> Any:
+        return self.g.node(Op.LT, self.i, self.g.index(other)) if isinstance(other, _SCALARS) else NotImplemented
 
-    def __le__(self, other: Any) -> Sym:
-        return self.g.node(Op.LE, self.i, self.g.index(other))
+    def __le__(self, other: Any) -> Any:
+        return self.g.node(Op.LE, self.i, self.g.index(other)) if isinstance(other, _SCALARS) else NotImplemented
 
-    def __gt__(self, other: Any) -> Sym:
-        return self.g.node(Op.LT, self.g.index(other), self.i)
+    def __gt__(self, other: Any) -> Any:
+        return self.g.node(Op.LT, self.g.index(other), self.i) if isinstance(other, _SCALARS) else NotImplemented
 
-    def __ge__(self, other: Any) -> Sym:
-        return self.g.node(Op.LE, self.g.index(other), self.i)
+    def __ge__(self, other: Any) -> Any:
+        return self.g.node(Op.LE, self.g.index(other), self.i) if isinstance(other, _SCALARS) else NotImplemented
 
     def where(self, a: Any, b: Any) -> Any:
         """a where this condition holds, else b; both are evaluated, so neither may divide by zero."""
         if self.g.op[self.i] not in (Op.LT, Op.LE):
             raise TracingError("where() needs a condition such as x < 1 as its first argument, not a number.")
-        if a is b:
-            return a
-        return self.g.node(Op.SELECT, self.i, self.g.index(a), self.g.index(b))
+        yes, no = self.g.index(a), self.g.index(b)
+        return a if yes == no else self.g.node(Op.SELECT, self.i, yes, no)
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
+        if type(other) is Sym and self.g is other.g and self.i == other.i:
             return True
         raise _refusal("==")
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return hash((id(self.g), self.i))
 
     def __bool__(self) -> bool:
         raise _refusal("if, and, or, not, min() or max()")
@@ -307,6 +311,9 @@ class Sym:
 
     def __int__(self) -> int:
         raise _refusal("int()")
+
+
+_SCALARS = (Sym, *_NUMBERS)
 
 
 def _refusal(what: str) -> TracingError:

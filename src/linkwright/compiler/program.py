@@ -139,6 +139,8 @@ def interpret(program: Program, x: np.ndarray) -> np.ndarray:
                 values.append(x[..., a])
             elif op == Op.SELECT:
                 values.append(np.where(values[a], values[b], values[c]))
+            elif op in (Op.LT, Op.LE):
+                values.append(_BINARY[op](values[a], values[b]).astype(float))  # 1 or 0, as in every back end
             elif b >= 0:
                 values.append(_BINARY[op](values[a], values[b]))
             else:
