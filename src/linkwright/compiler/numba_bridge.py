@@ -175,7 +175,7 @@ def _register(members: list[Any]) -> None:
         call = _call_intrinsic()
 
         @overload(evaluate, jit_options={"error_model": "numpy", "nogil": True})
-        def _evaluate(kernel: Any, x: Any, y: Any, w: Any) -> Any:
+        def _evaluate(kernel, x, y, w):  # Numba wants the signature of the lambda, so no hints
             if isinstance(kernel, types.Integer):
                 return lambda kernel, x, y, w: call(kernel, x.ctypes.data, y.ctypes.data, w.ctypes.data)
             return None

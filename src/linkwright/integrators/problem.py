@@ -1,0 +1,154 @@
+"""What is integrated and what comes out: kernels with their sizes, events, and the solution with its record.
+
+A kernel has one form, native or Python: `status = kernel(x, y, w)` reads packed inputs x, fills packed outputs y and may use
+the workspace w. Status word: bit 0 not finite, bit 1 a pivot degenerated, bit 2 an error was kept by a `Callback`.
+
+    rates      [q, v, extra, t, parameters] -> [dq/dt, a, extra rates, ...]       (outputs after these are ignored)
+    events     [q, v, extra, t, parameters] -> [g_0, g_1, ...]
+    project    [q, v, t, parameters] -> [q, v, position residual, velocity residual, size of the correction]
+
+`project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.compiler.numba_bridge import FAILED, Callback, from_address
+from linkwright.errors import LinkwrightError, UsageError
+
+
+class IntegrationError(LinkwrightError):
+    """A run could not go on (`solution` holds what was done)."""
+
+    def __init__(self, message: str, solution: Solution):
+        self.solution = solution
+        super().__init__(message)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel by address, by Python function, or both; `backup` takes over where its status says degenerate."""
+
+    n_in: int
+    n_out: int
+    address: int = 0
+    function: Callable[[np.ndarray, np.ndarray, np.ndarray], int] | None = None
+    workspace: int = 0  # doubles
+    backup: Kernel | None = None
+    owner: Any = field(default=None, repr=False, compare=False)  # keeps the code behind the address alive
+
+    def __post_init__(self) -> None:
+        if not self.address and self.function is None:
+            raise UsageError("a kernel needs an address or a Python function.")
+
+    @property
+    def callable(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], int]:
+        return self.function if self.function is not None else from_address(self.address)
+
+    def with_address(self) -> Kernel:
+        """Itself, or with an address that calls its Python function back, once per evaluation."""
+        if self.address:
+            return self
+        back = _Bare(self.callable, self.n_in, self.n_out)
+        return replace(self, address=back.address, function=back, owner=back)
+
+
+class _Bare(Callback):
+    """A callback whose function already has the form of a kernel."""
+
+    def __call__(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+        try:
+            return int(self.function(x, y, w))
+        except BaseException as error:  # kept for the caller, as native code cannot carry it
+            self.error = error
+            return FAILED
+
+
+def python_kernel(function: Callable[[np.ndarray], Any], n_in: int, n_out: int, backup: Kernel | None = None) -> Kernel:
+    """A kernel of a Python function y = f(x); what it raises stops the run cleanly and is kept in the solution."""
+    back = Callback(function, n_in, n_out)
+    return Kernel(n_in, n_out, back.address, back, backup=backup, owner=back)
+
+
+@dataclass(frozen=True)
+class EventSpec:
+    """An event: its function rises (+1), falls (-1) or either (0) through zero; a terminal one ends the run."""
+
+    name: str = ""
+    direction: int = 0
+    terminal: bool = False
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A mechanism's equations as the time loops see them."""
+
+    rates: Kernel
+    nq: int
+    nv: int
+    nx: int = 0
+    project: Kernel | None = None
+    events: Kernel | None = None
+    event_specs: tuple[EventSpec, ...] = ()
+    parameters: Sequence[float] = ()
+    quaternions: tuple[int, ...] = ()  # where unit quaternions start in the state
+    scale: Sequence[float] | None = None  # state sizes that count as one in the error (default: all 1)
+
+    def __post_init__(self) -> None:
+        n, more = self.n, 1 + len(self.parameters)
+        wanted = [("rates", self.rates, n + more, n), ("events", self.events, n + more, len(self.event_specs))]
+        wanted.append(("project", self.project, self.nq + self.nv + more, self.nq + self.nv + 3))
+        for name, kernel, n_in, n_out in wanted:
+            for k in (kernel, kernel.backup if kernel else None):
+                if k is not None and (k.n_in != n_in or k.n_out < n_out):
+                    raise UsageError(
+                        f"the kernel '{name}' has {k.n_in} inputs and {k.n_out} outputs; this problem needs {n_in} and at least {n_out}."
+                    )
+        if self.event_specs and self.events is None:
+            raise UsageError("events are named but there is no kernel of their functions.")
+        if self.scale is not None and (len(self.scale) != n or not np.all(np.asarray(self.scale) > 0.0)):
+            raise UsageError(f"scale needs {n} positive numbers, one for each state.")
+
+    @property
+    def n(self) -> int:
+        return self.nq + self.nv + self.nx
+
+@dataclass(frozen=True)
+class Event:
+    time: float
+    index: int
+    name: str
+    state: np.ndarray
+
+
+@dataclass(frozen=True)
+class Solution:
+    """States at the sample times (or after every step), events, and how the run went."""
+
+    t: np.ndarray
+    y: np.ndarray  # (times, states)
+    events: tuple[Event, ...]
+    status: str  # finished, event, interrupted, stopped, or why it could not go on: see `driver.REASONS`
+    message: str
+    counters: dict[str, float]
+    end_time: float
+    end_state: np.ndarray
+    error: BaseException | None = field(default=None, repr=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end, or to a terminal event."""
+        return self.status in ("finished", "event")
+
+    def check(self) -> Solution:
+        """Itself, or the error that ended the run."""
+        if self.error is not None:
+            raise self.error
+        if not self.complete:
+            raise IntegrationError(self.message, self)
+        return self

@@ -1,0 +1,72 @@
+"""Tables of explicit Runge-Kutta methods in the layout the loops read, and the shape every integrator has.
+
+A method is data: coefficients by row and column. Row `stages` of the table holds the weights of the solution, so the
+derivative at the new state is one more row of K; rows after it are evaluated only where output inside a step is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from linkwright.integrators.memory import Table
+
+Row = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Method:
+    """An integrator: its name for users, its table, and what can be promised of it."""
+
+    name: str
+    text: str
+    table: Table = field(repr=False)
+    order: int
+    dense_order: int
+
+    @property
+    def adaptive(self) -> bool:
+        return self.table.adaptive
+
+
+def table(
+    a: Sequence[Row],
+    c: Sequence[float],
+    b: Row,
+    *,
+    error: Sequence[Row] = (),
+    extra: Sequence[Row] = (),
+    c_extra: Sequence[float] = (),
+    dense: Sequence[Row] = (),
+    exponent: float = 0.0,
+    memory: float = 0.0,
+    shrink: float = 1.0,
+    grow: float = 1.0,
+) -> Table:
+    """Dense arrays of sparse rows: `a` without the empty first row, `b` the weights, `extra` rows after the new state's."""
+    stages = len(a) + 1
+    rows = stages + 1 + len(extra)
+    E = _filled(error, rows)
+    return Table(
+        a=_filled([{}, *a, b, *extra], rows),
+        c=np.array([*c, 1.0, *c_extra]),
+        error=E,
+        dense=_filled(dense, rows),
+        stages=stages,
+        last_in_error=bool(E[:, stages].any()),
+        adaptive=bool(len(error)),
+        exponent=exponent,
+        memory=memory,
+        shrink=shrink,
+        grow=grow,
+    )
+
+
+def _filled(rows: Sequence[Row], width: int) -> np.ndarray:
+    out = np.zeros((len(rows), width))
+    for i, row in enumerate(rows):
+        for j, value in row.items():
+            out[i, j] = value
+    return out
