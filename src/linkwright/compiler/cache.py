@@ -24,7 +24,7 @@ from typing import Any
 MAGIC = b"linkwright object 1\n"
 ENDING = ".lwo"
 LIMIT = 256 * 2**20  # bytes; beyond, the files not used for longest go
-_GENERATOR = ("program", "schedule", "sincos", "llvm", "batches")  # modules whose text decides the code
+_GENERATOR = ("program", "sums", "schedule", "sincos", "llvm", "batches")  # modules whose text decides the code
 
 
 def directory() -> Path | None:

@@ -4,7 +4,7 @@
     many(...)          rows of states, eight at a time (see `batches`)
 
 Status: bit 0 says that some output is not finite, bit 1 that the output named `margin` is not positive. Products are
-fused into sums explicitly (`schedule.fused`) and no fast-math flag is used, so one state and many give the same bits.
+fused into sums explicitly (`sums`) and no fast-math flag is used, so one state and many give the same bits.
 llvmlite is imported when code is made, not before.
 """
 
@@ -17,15 +17,16 @@ from typing import Any
 
 from linkwright.compiler import sincos
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.schedule import FMA, FMS, FNMA, Operation, Piece, Schedule, schedule
+from linkwright.compiler.schedule import Piece, Schedule, schedule
 from linkwright.compiler.sincos import Lanes
+from linkwright.compiler.sums import FMA, FMS, FNMA, Operation
 
 VERSION = 1  # of the generated code; part of every cache key
 LOW_OPTIMISATION_ABOVE = 15_000  # operations
 
-_BINARY = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
-_LIBRARY = {Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh", Op.ATAN2: "atan2", Op.POW: "pow"}
-_INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.ROUND: "rint"}
+_BINARY: dict[int, str] = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
+_LIBRARY: dict[int, str] = {Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh", Op.ATAN2: "atan2", Op.POW: "pow"}
+_INTRINSIC: dict[int, str] = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.ROUND: "rint"}
 LIBRARY_FUNCTIONS = ("sin", "cos", *_LIBRARY.values())
 
 
@@ -36,6 +37,7 @@ class Target:
     triple: str
     cpu: str
     features: str
+    lanes: int = 4  # states that batches handle at once, angles of one state taken together
 
     def has(self, feature: str) -> bool:
         return f"+{feature}" in self.features.split(",")
@@ -44,11 +46,6 @@ class Target:
     def fused(self) -> bool:
         """Does one instruction multiply and add?"""
         return self.has("fma") or not self.triple.startswith(("x86", "i386", "i686"))
-
-    @property
-    def lanes(self) -> int:
-        """States that batches handle at once."""
-        return 8 if self.has("avx512f") else 4
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,9 @@ class Compiled:
 def host() -> Target:
     """This processor."""
     b = binding()
-    return Target(b.get_process_triple(), b.get_host_cpu_name(), b.get_host_cpu_features().flatten())
+    features = b.get_host_cpu_features().flatten()
+    wide = "+avx512f" in features.split(",")  # with registers of four doubles, eight lanes spill: 20 % slower
+    return Target(b.get_process_triple(), b.get_host_cpu_name(), features, 8 if wide else 4)
 
 
 def llvm_version() -> list[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
@@ -196,29 +197,30 @@ class NativeCode:
         One array per input block, each with the block's shape behind any leading axes; leading axes broadcast against each
         other, and a block without them (or with axes of length 1) is the same for all states. `cores` limits the threads.
         """
-        self.loaded("many")
+        many = self._many
         lead, rows, strides = _rows(self.inputs, arrays)
-        count = int(np.prod(lead, dtype=np.int64))
+        count = math.prod(lead)
         results = [np.empty((count, b.size)) for b in self.outputs]
         status = np.zeros(count, dtype=np.int8)
-        tables = [
-            np.array([a.ctypes.data for a in rows], dtype=np.uintp),
-            np.array(strides, dtype=np.int64),
-            np.array([y.ctypes.data for y in results], dtype=np.uintp),
-            np.array([b.size for b in self.outputs], dtype=np.int64),
-            status,
-        ]
-        many = _MANY(self.many_address)
-        addresses = [t.ctypes.data for t in tables]
+        n, m = len(rows), len(results)
+        table = (_WHOLE * (2 * (n + m)))(
+            *(a.ctypes.data for a in rows), *strides, *(y.ctypes.data for y in results), *(b.size for b in self.outputs)
+        )
+        base = ctypes.addressof(table)
+        places = [base, base + 8 * n, base + 16 * n, base + 16 * n + 8 * m, status.ctypes.data]
 
-        def run(first: int, n: int) -> None:
+        def run(first: int, part: int) -> None:
             work = self._work()
-            many(*addresses, work[1], first, n)
+            many(*places, work[1], first, part)
             self._works.append(work)
 
         threads.share(run, count, count * self.meta["operations"] * ROUGH_NS, cores)
         shaped = [y.reshape(*lead, *b.shape) for y, b in zip(results, self.outputs, strict=True)]
         return shaped, status.reshape(lead)
+
+    @cached_property
+    def _many(self) -> Callable[..., int]:
+        return _MANY(self.many_address)
 
     def _work(self) -> tuple[np.ndarray, int]:
         try:
@@ -238,21 +240,27 @@ def _rows(blocks: Sequence[Block], arrays: Sequence[Any]) -> tuple[tuple[int, ..
         if axes < 0 or a.shape[axes:] != b.shape:
             raise UsageError(f"'{b.name}' has shape {a.shape}; it needs {b.shape} for one state or (..., {str(b.shape)[1:]} for many.")
         leads.append(a.shape[:axes])
+    lead = _common(blocks, leads)
+    rows, strides = [], []
+    for a, b, own in zip(given, blocks, leads, strict=True):
+        same = own != lead and math.prod(own) == 1  # one row for all states
+        if not same and own != lead:
+            a = np.broadcast_to(a, (*lead, *b.shape))
+        rows.append(np.ascontiguousarray(a))
+        strides.append(0 if same else b.size)
+    return lead, rows, strides
+
+
+def _common(blocks: Sequence[Block], leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The leading axes all blocks broadcast to."""
+    distinct = set(leads)
+    if len(distinct) <= 1:
+        return leads[0] if leads else ()
     try:
-        lead = np.broadcast_shapes(*leads)
+        return np.broadcast_shapes(*distinct)
     except ValueError:
         listed = ", ".join(f"{b.name} {n}" for b, n in zip(blocks, leads, strict=True))
         raise UsageError(f"the batch axes of the inputs do not fit each other: {listed}. They must be equal, 1 or absent.") from None
-    rows, strides = [], []
-    for a, b, own in zip(given, blocks, leads, strict=True):
-        if all(n == 1 for n in own):
-            rows.append(np.ascontiguousarray(a))
-            strides.append(0)
-        else:
-            flat = np.ascontiguousarray(np.broadcast_to(a, (*lead, *b.shape)))
-            rows.append(flat)
-            strides.append(b.size)
-    return lead, rows, strides
 
 
 # ---------------------------------------------------------------- made or fetched

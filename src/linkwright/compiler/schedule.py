@@ -1,28 +1,21 @@
-"""Order for machine code: products fused into sums, angles gathered, operations depth first, long programs cut into pieces.
+"""Order for machine code: angles gathered, operations depth first from the results, long programs cut into pieces.
 
-Three choices are made here once, so that code for one state and for lanes of states rounds alike, bit by bit:
-which product is fused into which sum; which sines and cosines are computed together; where a long program is cut.
-Cutting keeps compile time proportional to length, because register allocation is not: pieces hand values to later
-pieces through an array whose slots are used again.
+Depth first keeps few values alive. Sines and cosines come as early as their angles are known, so that several fit into one
+vector. Cutting keeps compile time proportional to length, because register allocation is not: pieces hand values to later
+pieces through an array whose slots are used again. One state and many follow the same schedule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from linkwright.compiler.program import Op, Program
-
-# fused operations (op, a, b, c), beyond those of a Program
-FMA = 32  # a b + c
-FMS = 33  # a b - c
-FNMA = 34  # c - a b
+from linkwright.compiler.sums import Operation, arranged, operands
 
 CUT_ABOVE = 4000  # operations; shorter programs are one piece
 PIECE = 200  # steps
 
-Operation = tuple[int, Any, int, int]
 Step = tuple[int, ...]  # operations done at once: one, or all sines and cosines of some angles
 
 
@@ -54,51 +47,11 @@ class Schedule:
 
 def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_above: int = CUT_ABOVE) -> Schedule:
     """The order of a program for machine code."""
-    ops = fused(program) if fuse else program.ops
-    order = steps(ops, program.results)
-    if program.operations <= cut_above:
-        pieces, slots = cut(ops, order, program.results, len(order) + 1)
-    else:
-        pieces, slots = cut(ops, order, program.results, piece)
+    ops, results = arranged(program, fuse=fuse)
+    order = steps(ops, results)
+    pieces, slots = cut(ops, order, results, piece if program.operations > cut_above else len(order) + 1)
     margin = [b.start for b in program.outputs if b.name == "margin" and b.size == 1]
     return Schedule(tuple(ops), pieces, slots, program.n_in, program.n_out, margin[0] if margin else -1)
-
-
-def operands(op: Operation) -> tuple[int, ...]:
-    """The operations an operation reads."""
-    kind, a, b, c = op
-    if kind <= Op.INPUT:
-        return ()
-    return (a,) if b < 0 else (a, b) if c < 0 else (a, b, c)
-
-
-def fused(program: Program) -> list[Operation]:
-    """Products that only sums use become part of them: one rounding and one instruction less each."""
-    ops = program.ops
-    readers: list[list[int]] = [[] for _ in ops]
-    for k, op in enumerate(ops):
-        for a in operands(op):
-            readers[a].append(k)
-    kept = set(program.results)
-    sums = (Op.ADD, Op.SUB)
-
-    def absorbable(k: int) -> bool:
-        return ops[k][0] == Op.MUL and k not in kept and all(ops[r][0] in sums and ops[r][1] != ops[r][2] for r in readers[k])
-
-    out: list[Operation] = list(ops)
-    whole = [absorbable(k) for k in range(len(ops))]
-    for k, (kind, a, b, _) in enumerate(ops):
-        products = [m for m in (a, b) if whole[m]] if kind in sums else []
-        if products:  # of two, one that no other sum needs; else the later one, for the earlier is ready sooner
-            m = min(products, key=lambda x: (len(readers[x]) > 1, -x))
-            out[k] = (_fused_kind(kind, m == a), ops[m][1], ops[m][2], b if m == a else a)
-    return out
-
-
-def _fused_kind(kind: int, product_first: bool) -> int:
-    if kind == Op.ADD:
-        return FMA
-    return FMS if product_first else FNMA
 
 
 def steps(ops: Sequence[Operation], results: Sequence[int]) -> list[Step]:

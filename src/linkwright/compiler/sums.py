@@ -1,0 +1,125 @@
+"""Sums arranged for the processor: terms are added in the order in which they are ready, products are fused into them.
+
+A sum of many terms is written as a chain; most of it would wait for its slowest term. Here the terms of a sum (and of the
+sums that only it uses) are collected with their signs and added earliest first. A product that only sums use is never
+computed by itself: multiply and add are one instruction and one rounding. The result is a list of operations all native
+code is made from, so one state and many round alike; it differs from the program as written by rounding only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from linkwright.compiler.program import Op, Program
+
+# fused operations (op, a, b, c), beyond those of a Program
+FMA = 32  # a b + c
+FMS = 33  # a b - c
+FNMA = 34  # c - a b
+
+Operation = tuple[int, Any, int, int]
+
+# cycles until a result can be used, about
+_LATENCY: dict[int, int] = {Op.DIV: 13, Op.SQRT: 18, Op.SIN: 70, Op.COS: 70, Op.EXP: 70, Op.LOG: 70, Op.TANH: 90, Op.ATAN2: 90, Op.POW: 120}
+_USUAL = 4
+_SUMS = (Op.ADD, Op.SUB)
+
+
+class Term(NamedTuple):
+    """A term of a sum, ordered by when it is ready."""
+
+    ready: int
+    turn: int  # order among equals
+    sign: int
+    value: int
+    factors: tuple[int, int] | None  # of a product that may be fused
+
+
+def operands(op: Operation) -> tuple[int, ...]:
+    """The operations an operation reads."""
+    kind, a, b, c = op
+    if kind <= Op.INPUT:
+        return ()
+    return (a,) if b < 0 else (a, b) if c < 0 else (a, b, c)
+
+
+def arranged(program: Program, *, fuse: bool = True) -> tuple[list[Operation], list[int]]:
+    """Operations with their sums rearranged, and where the results are."""
+    work = _Arrangement(program, fuse)
+    for k, op in enumerate(program.ops):
+        if not work.inner[k]:
+            work.place[k] = work.sum(k) if op[0] in _SUMS else work.copy(op)
+    return work.out, [work.place[r] for r in program.results]
+
+
+class _Arrangement:
+    """The rearranged program in the making."""
+
+    def __init__(self, program: Program, fuse: bool):
+        self.ops = program.ops
+        self.out: list[Operation] = []
+        self.ready: list[int] = []
+        self.place: dict[int, int] = {}  # operation of the program -> of the arrangement
+        readers: list[list[int]] = [[] for _ in self.ops]
+        for k, op in enumerate(self.ops):
+            for a in operands(op):
+                readers[a].append(k)
+        results = set(program.results)
+
+        def only_sums_read(k: int) -> bool:
+            return k not in results and all(self.ops[r][0] in _SUMS for r in readers[k])
+
+        self.inner = [op[0] in _SUMS and len(readers[k]) == 1 and only_sums_read(k) for k, op in enumerate(self.ops)]
+        self.fusible = [fuse and op[0] == Op.MUL and only_sums_read(k) for k, op in enumerate(self.ops)]
+
+    def add(self, op: Operation, ready: int) -> int:
+        self.out.append(op)
+        self.ready.append(ready)
+        return len(self.out) - 1
+
+    def copy(self, op: Operation) -> int:
+        kind, a, b, c = op
+        if kind <= Op.INPUT:
+            return self.add(op, 0)
+        a, b, c = (self.place[x] if x >= 0 else -1 for x in (a, b, c))
+        op = (kind, a, b, c)
+        return self.add(op, max(self.ready[x] for x in operands(op)) + _LATENCY.get(kind, _USUAL))
+
+    def terms(self, k: int) -> list[Term]:
+        """All terms of a sum."""
+        found: list[Term] = []
+        waiting = [(k, 1)]
+        while waiting:
+            i, sign = waiting.pop()
+            kind, a, b, _ = self.ops[i]
+            if i == k or self.inner[i]:
+                waiting += [(b, sign if kind == Op.ADD else -sign), (a, sign)]
+                continue
+            m = self.place[i]
+            factors = (self.out[m][1], self.out[m][2]) if self.fusible[i] else None
+            ready = max(self.ready[f] for f in factors) if factors else self.ready[m]
+            found.append(Term(ready, len(found), sign, m, factors))
+        return found
+
+    def sum(self, k: int) -> int:
+        first, *others = sorted(self.terms(k))
+        total = first
+        for term in others:
+            total = self.joined(total, term)
+        return total.value if total.sign > 0 else self.add((Op.NEG, total.value, -1, -1), total.ready + 1)
+
+    def joined(self, first: Term, second: Term) -> Term:
+        """The sum of two terms; of two products the later one is fused."""
+        product, other = (second, first) if second.factors else (first, second)
+        ready = max(product.ready, other.ready + (_USUAL if other.factors else 0)) + _USUAL
+        if product.factors:
+            a, b = product.factors
+            kind = FMA if product.sign == other.sign else FMS if product.sign > 0 else FNMA
+            value = self.add((kind, a, b, other.value), ready)
+        elif first.sign == second.sign:
+            value = self.add((Op.ADD, first.value, second.value, -1), ready)
+        else:
+            plus, minus = (first, second) if first.sign > 0 else (second, first)
+            value = self.add((Op.SUB, plus.value, minus.value, -1), ready)
+        sign = -1 if first.sign < 0 and second.sign < 0 else 1
+        return Term(ready, first.turn, sign, value, None)
