@@ -23,13 +23,17 @@ STATES = 8  # in a block
 _V4, _V8 = "<4 x double>", "<8 x double>"
 
 
-def compile_many(program: Program, target: Target | None = None) -> Compiled:
+def compile_many(program: Program, target: Target | None = None, plan: Schedule | None = None) -> Compiled:
     """Code that evaluates the program on many states."""
     target = target or host()
-    plan = schedule(program, fuse=target.fused)
-    text = "\n".join([*_kernel(plan, target), *_loops(program, _Work(plan))]) + "\n"
+    plan = plan or schedule(program, fuse=target.fused)
     meta = meta_of(program, plan, target) | {"work": _Work(plan).size}
-    return Compiled(meta, emit(text, target, optimisation(program)))
+    return Compiled(meta, emit(many_text(program, plan, target), target, optimisation(program)))
+
+
+def many_text(program: Program, plan: Schedule, target: Target) -> str:
+    """The module with `many` and `aosoa`."""
+    return "\n".join([*_kernel(plan, target), *_loops(program, _Work(plan))]) + "\n"
 
 
 class _Work:

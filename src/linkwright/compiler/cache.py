@@ -31,7 +31,7 @@ def directory() -> Path | None:
     """Where entries are kept; None when caching is off or there is no home."""
     named = os.environ.get("LINKWRIGHT_CACHE", "").strip()
     if named:
-        return None if named.lower() == "off" else Path(named)
+        return None if named.lower() == "off" else Path(named).expanduser() / "objects"
     try:
         return _users_caches() / "linkwright" / "objects"
     except RuntimeError:  # no home directory

@@ -93,10 +93,10 @@ def emit(text: str, target: Target, optimisation: int = 2) -> bytes:
     return machine(target, optimisation).emit_object(module)
 
 
-def compile_one(program: Program, target: Target | None = None) -> Compiled:
+def compile_one(program: Program, target: Target | None = None, plan: Schedule | None = None) -> Compiled:
     """Code that evaluates the program on one state."""
     target = target or host()
-    plan = schedule(program, fuse=target.fused)
+    plan = plan or schedule(program, fuse=target.fused)
     text = one_text(plan, target)
     return Compiled(meta_of(program, plan, target) | {"work": plan.slots}, emit(text, target, optimisation(program)))
 

@@ -90,8 +90,9 @@ class Loaded:
 # ---------------------------------------------------------------- calls
 
 _POINTER, _WHOLE = ctypes.c_void_p, ctypes.c_int64
-_ONE = ctypes.CFUNCTYPE(_WHOLE, _POINTER, _POINTER, _POINTER)
-_MANY = ctypes.CFUNCTYPE(_WHOLE, *[_POINTER] * 6, _WHOLE, _WHOLE)
+ONE = ctypes.CFUNCTYPE(_WHOLE, _POINTER, _POINTER, _POINTER)  # x, y, w
+MANY = ctypes.CFUNCTYPE(_WHOLE, *[_POINTER] * 6, _WHOLE, _WHOLE)  # inputs, strides, outputs, ostrides, status, w, first, count
+AOSOA = ctypes.CFUNCTYPE(_WHOLE, _POINTER, _POINTER, _POINTER, _WHOLE)  # X, Y, w, blocks
 
 _Ready = tuple[np.ndarray, Callable[[], int], Callable[[], np.ndarray]]  # input, run, a copy of the output
 
@@ -186,7 +187,7 @@ class NativeCode:
         store, start = aligned(sum(rows))
         at_y = start + 8 * rows[0]
         y = store[rows[0] : rows[0] + sizes[1]]
-        run = partial(_ONE(self.one_address), start, at_y, at_y + 8 * rows[1] if sizes[2] else None)
+        run = partial(ONE(self.one_address), start, at_y, at_y + 8 * rows[1] if sizes[2] else None)
         return store[: sizes[0]], run, y.copy
 
     # ---------------------------------------------------------------- many states
@@ -220,7 +221,7 @@ class NativeCode:
 
     @cached_property
     def _many(self) -> Callable[..., int]:
-        return _MANY(self.many_address)
+        return MANY(self.many_address)
 
     def _work(self) -> tuple[np.ndarray, int]:
         try:

@@ -15,6 +15,7 @@ from linkwright.compiler.sums import Operation, arranged, operands
 
 CUT_ABOVE = 4000  # operations; shorter programs are one piece
 PIECE = 200  # steps
+ANGLES = 16  # sines and cosines of at most so many angles are one step
 
 Step = tuple[int, ...]  # operations done at once: one, or all sines and cosines of some angles
 
@@ -110,7 +111,13 @@ def _angle_groups(ops: Sequence[Operation], results: Sequence[int]) -> list[tupl
         if op[0] in (Op.SIN, Op.COS) and live[k]:
             level[k] = below + 1
             angles.setdefault(below, {}).setdefault(op[1], []).append(k)
-    return [(list(group), tuple(k for ks in group.values() for k in ks)) for _, group in sorted(angles.items())]
+    groups = []
+    for _, found in sorted(angles.items()):
+        together = list(found.items())
+        for i in range(0, len(together), ANGLES):
+            some = together[i : i + ANGLES]
+            groups.append(([a for a, _ in some], tuple(k for _, ks in some for k in ks)))
+    return groups
 
 
 def _live(ops: Sequence[Operation], results: Sequence[int]) -> bytearray:

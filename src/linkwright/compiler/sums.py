@@ -102,9 +102,11 @@ class _Arrangement:
         return found
 
     def sum(self, k: int) -> int:
-        first, *others = sorted(self.terms(k))
-        total = first
-        for term in others:
+        terms = sorted(self.terms(k))
+        # begin with a plain number if one is ready as soon as the first product would be: then every product is fused
+        plain = (i for i, t in enumerate(terms) if not t.factors and t.ready <= terms[0].ready + _USUAL)
+        total = terms.pop(next(plain, 0))
+        for term in terms:
             total = self.joined(total, term)
         return total.value if total.sign > 0 else self.add((Op.NEG, total.value, -1, -1), total.ready + 1)
 
