@@ -1,0 +1,178 @@
+"""Objects on disk: found again, never trusted when damaged or foreign, harmless when the place cannot be used."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwright
+from linkwright.compiler import cache, native
+from linkwright.compiler.graph import trace
+from linkwright.compiler.program import Program
+
+SOURCE = str(Path(linkwright.__file__).parents[1])
+KEY = "ab" * 32
+META = {"work": 3, "inputs": [["q", [2], 0]]}
+CODE = bytes(range(256)) * 5
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LINKWRIGHT_CACHE", str(tmp_path))
+    return tmp_path / "objects"
+
+
+def entry(place: Path) -> Path:
+    (path,) = place.glob("*.lwo")
+    return path
+
+
+def test_an_entry_is_found_again(place: Path) -> None:
+    assert cache.get(KEY) is None
+    cache.put(KEY, META, CODE)
+    assert cache.get(KEY) == (META, CODE)
+    assert cache.get("cd" * 32) is None
+    cache.put(KEY, META, b"")
+    assert cache.get(KEY) == (META, b"")
+    assert [p.name for p in place.iterdir()] == [KEY + ".lwo"]
+
+
+def test_every_damage_is_noticed(place: Path) -> None:
+    cache.put(KEY, META, CODE)
+    path = entry(place)
+    good = path.read_bytes()
+    for length in [0, 1, 19, 20, 90, 116, 120, len(good) - 1]:
+        path.write_bytes(good[:length])
+        assert cache.get(KEY) is None, f"cut to {length} bytes"
+    for at in range(0, len(good), 7):
+        path.write_bytes(good[:at] + bytes([good[at] ^ 0x10]) + good[at + 1 :])
+        assert cache.get(KEY) is None, f"a bit of byte {at} flipped"
+    path.write_bytes(good + b"x")
+    assert cache.get(KEY) is None
+    cache.put(KEY, META, CODE)  # made again
+    assert cache.get(KEY) == (META, CODE)
+
+
+def test_an_entry_under_another_name_is_foreign(place: Path) -> None:
+    cache.put(KEY, META, CODE)
+    other = "cd" * 32
+    os.rename(entry(place), place / (other + ".lwo"))
+    assert cache.get(other) is None and cache.get(KEY) is None
+
+
+def test_a_directory_in_the_place_of_an_entry_is_no_entry(place: Path) -> None:
+    (place / (KEY + ".lwo")).mkdir(parents=True)
+    cache.put(KEY, META, CODE)
+    assert cache.get(KEY) is None
+    assert not list(place.glob(".*"))  # nothing half-written stays
+
+
+def test_the_cache_can_be_switched_off_or_be_impossible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for value in ("off", "OFF", str(file / "below"), str(file)):
+        monkeypatch.setenv("LINKWRIGHT_CACHE", value)
+        cache.put(KEY, META, CODE)
+        assert cache.get(KEY) is None
+    monkeypatch.setenv("LINKWRIGHT_CACHE", "off")
+    assert cache.directory() is None
+
+
+def test_places_follow_the_platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("LINKWRIGHT_CACHE")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    expected = {"linux": tmp_path / "xdg", "darwin": tmp_path / "Library" / "Caches", "win32": tmp_path / "local"}
+    for platform, base in expected.items():
+        monkeypatch.setattr(sys, "platform", platform)
+        assert cache.directory() == base / "linkwright" / "objects"
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative/path")  # to be ignored, says its standard
+    assert cache.directory() == tmp_path / ".cache" / "linkwright" / "objects"
+
+
+def test_the_oldest_entries_go_first(place: Path) -> None:
+    names = [f"{i:064x}" for i in range(6)]
+    for age, name in enumerate(names):
+        cache.put(name, {}, bytes(1000))
+        os.utime(place / (name + ".lwo"), (1e9 - age, 1e9 - age))
+    assert cache.get(names[5]) is not None  # the oldest, used just now
+    stale = place / ".dead.tmp"
+    stale.write_bytes(b"")
+    os.utime(stale, (1e9, 1e9))
+    cache.prune(place, limit=3 * (entry_size := (place / (names[0] + ".lwo")).stat().st_size))
+    assert entry_size > 1000 and not stale.exists()
+    assert sorted(p.name[:64] for p in place.iterdir()) == sorted([names[5], names[0], names[1]])
+    cache.prune(place / "absent")
+
+
+def test_keys_tell_everything_apart() -> None:
+    base = {"model": "abc", "options": [1, 2.5, None, True]}
+    keys = {cache.key(x) for x in [base, {**base, "model": "abd"}, {**base, "options": [1, 2.5000000000000004, None, True]}, [base]]}
+    assert len(keys) == 4 and all(len(k) == 64 for k in keys)
+    assert cache.key({"b": 1, "a": 2}) == cache.key({"a": 2, "b": 1})
+
+
+def test_many_writers_and_readers_at_once() -> None:
+    contents = {i: bytes([i]) * 50_000 for i in range(8)}
+
+    def write_and_read(i: int) -> bool:
+        for _ in range(20):
+            cache.put(KEY, {"i": i}, contents[i])
+            found = cache.get(KEY)
+            if found is None or found[1] != contents[found[0]["i"]]:
+                return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(write_and_read, range(8)))
+
+
+SECOND = """
+import sys
+import numpy as np
+from linkwright.compiler import native
+def forbidden():
+    raise SystemExit("traced again")
+code = native.load(["spring", 3.0], forbidden)
+(y,), status = code.call_many([[[1.0, 2.0]], [[0.5]]])
+print(code.call([1.0, 2.0, 0.5])[0].tolist() == y[0].tolist(), y[0].tolist(), [b.name for b in code.inputs])
+print("linkwright.compiler.batches" in sys.modules)
+"""
+
+
+def test_a_second_process_needs_neither_equations_nor_compilation() -> None:
+    traced = []
+
+    def spring() -> Program:
+        traced.append(1)
+        return trace(lambda q, v: {"f": np.sin(q) * 3.0 - v}, q=2, v=1)
+
+    code = native.load(["spring", 3.0], spring)
+    y, status = code.call([1.0, 2.0, 0.5])
+    code.call_many([[[1.0, 2.0]], [[0.5]]])
+    assert len(traced) == 1 and status == 0
+    np.testing.assert_allclose(y, 3 * np.sin([1.0, 2.0]) - 0.5, rtol=1e-15)
+    done = subprocess.run(
+        [sys.executable, "-c", SECOND], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": SOURCE}, timeout=60
+    )
+    assert done.stdout.splitlines() == [f"True {y.tolist()} ['q', 'v']", "False"], done.stderr
+
+
+def test_a_damaged_entry_is_made_again(place: Path) -> None:
+    def program() -> Program:
+        return trace(lambda x: {"y": x * 2.0}, x=3)
+
+    native.load("double", program).call([1.0, 2.0, 3.0])
+    path = entry(place)
+    good = path.read_bytes()
+    path.write_bytes(good[:200])
+    y, _ = native.load("double", program).call([1.0, 2.0, 3.0])
+    assert y.tolist() == [2.0, 4.0, 6.0] and path.read_bytes() == good
