@@ -64,7 +64,7 @@ class Instant:
 
     @cached_property
     def _with_accelerations(self) -> Motion:
-        return self.motion._replace(A=self.A)
+        return self.motion.with_accelerations(self.A)
 
     def coordinates(self, joint: Joint) -> np.ndarray:
         return joint_coordinates(self.skel, self.motion, joint, self.near[joint.name])

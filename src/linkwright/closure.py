@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.constraints import Constraint, Rows, of_loops
+from linkwright.constraints.cut_joint import CutJoint
 from linkwright.kinematics import Motion, Skeleton
 from linkwright.scalars import common_type
 
@@ -33,6 +34,7 @@ class Closure:
     parts: tuple[Rows, ...]  # what each constraint said
     blocks: dict[tuple[int, int], Any]  # (constraint, subsystem) -> J_ij
     columns: tuple[slice, ...]  # velocities of each subsystem
+    turns: dict[int, Any] = field(default_factory=dict)  # constraint -> how its multipliers are reported, where rows are lean
 
     @cached_property
     def J(self) -> Any:
@@ -51,15 +53,26 @@ def closure(
     *,
     constraints: Sequence[Constraint] | None = None,
     near: Mapping[str, Any] | None = None,
+    lean: bool = False,
 ) -> Closure:
-    """Evaluate constraints (default: those of the tree's loops) at a motion."""
+    """Evaluate constraints (default: those of the tree's loops) at a motion. `lean`: in the rows that cost least, which
+    differ from the usual ones by a turn (`reported` gives the usual multipliers)."""
     constraints = of_loops(skel) if constraints is None else constraints
-    parts = tuple(c.rows(skel, m, v, t, skel.start_coordinates if near is None else near) for c in constraints)
+    near = skel.start_coordinates if near is None else near
+    cheap = [c.lean_rows(skel, m, near) if lean and isinstance(c, CutJoint) else None for c in constraints]
+    parts = tuple(c.rows(skel, m, v, t, near) if x is None else x.rows for c, x in zip(constraints, cheap, strict=True))
     ends = np.cumsum([0, *(len(p.k) for p in parts)])
     rows = tuple(slice(int(a), int(b)) for a, b in itertools.pairwise(ends))
     columns = tuple(s.v for s in skel.tree.subsystems)
-    blocks = {(i, j): block for i, part in enumerate(parts) for j, block in _blocks(skel, m, v, part).items()}
-    return Closure(_stack([p.phi for p in parts]), _stack([p.k for p in parts]), _stack([p.b for p in parts]), rows, parts, blocks, columns)
+    pieces = [_blocks(skel, m, v, part) if x is None else x.blocks for part, x in zip(parts, cheap, strict=True)]
+    blocks = {(i, j): block for i, piece in enumerate(pieces) for j, block in piece.items()}
+    phi, k, b = (_stack([getattr(p, name) for p in parts]) for name in ("phi", "k", "b"))
+    return Closure(phi, k, b, rows, parts, blocks, columns, {i: x.turn for i, x in enumerate(cheap) if x is not None})
+
+
+def reported(c: Closure, lam: Any) -> Any:
+    """Multipliers of lean rows as those of the usual rows."""
+    return _stack([c.turns[i] @ lam[r] if i in c.turns else lam[r] for i, r in enumerate(c.rows)])
 
 
 def _blocks(skel: Skeleton, m: Motion, v: Any, part: Rows) -> dict[int, Any]:

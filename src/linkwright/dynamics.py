@@ -2,8 +2,8 @@
 
     M(q) a + h(q, v) = tau        (per subsystem; loops enter through J' lam above this layer)
 
-h holds Coriolis and gravity forces minus everything the forces of the model do. All recursions run in
-world axes at the subsystem's origin, so composite inertias and wrenches add without transformation.
+h holds Coriolis and gravity forces minus everything the forces of the model do. Recursions run in world axes; wrenches of
+forces come and go at the subsystem's origin, where they add without transformation.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.kinematics import Motion, Skeleton, accelerations
+from linkwright.kinematics import Motion, Skeleton, node_accelerations
 from linkwright.scalars import common_type, solve
-from linkwright.spatial import cross, cross_wrench, spatial_inertia
+from linkwright.spatial import cross, cross_wrench, rotated_inertia, skew, spatial_inertia, turn, turn_back
 
 External = Iterable[tuple[int, Any]]  # (node, wrench at the node's origin)
 
@@ -26,23 +26,48 @@ def body_inertias(skel: Skeleton, m: Motion) -> list[np.ndarray]:
 
 
 def inertia_blocks(skel: Skeleton, m: Motion) -> list[np.ndarray]:
-    """I_j of every subsystem: composite-rigid-body algorithm  [RBDA ch. 6]."""
-    nodes = skel.tree.nodes
-    I_C = body_inertias(skel, m)
+    """I_j of every subsystem: composite-rigid-body algorithm  [RBDA ch. 6], each composite about its own node's point.
+
+    What a body carries on joints that stay in place on it counts as point masses at those joints first: their part of the
+    inertia turns with the body and is constant in its axes.
+    """
+    nodes, bodies = skel.tree.nodes, skel.augmented
+    I_C = [rotated_inertia(B, I) for B, I in zip(m.B, bodies.inertia, strict=True)]
+    h_C = [turn(B, h) for B, h in zip(m.B, bodies.moment, strict=True)]
     out = []
     for sub in skel.tree.subsystems:
         first, size = sub.v.start, sub.v.stop - sub.v.start
-        M = np.zeros((size, size), dtype=common_type(np.zeros(1), *(I_C[i] for i in sub.nodes), *(m.S[i] for i in sub.nodes)))
+        kinds = common_type(np.zeros(1), *(x[i] for i in sub.nodes for x in (I_C, h_C, m.s_w, m.s_v, m.r, m.Q)))
+        M = np.zeros((size, size), dtype=kinds)
         for i in reversed(sub.nodes):
-            F = I_C[i] @ m.S[i]
+            mass, h, K = bodies.mass[i], h_C[i], nodes[i].parent
+            moment, force = I_C[i] @ m.s_w[i] + skew(h) @ m.s_v[i], mass * m.s_v[i] - skew(h) @ m.s_w[i]
             own = slice(nodes[i].v.start - first, nodes[i].v.stop - first)
-            for j in skel.tree.support(i):
+            j = i
+            while j >= 0:
                 above = slice(nodes[j].v.start - first, nodes[j].v.stop - first)
-                M[above, own] = m.S[j].T @ F
-                M[own, above] = M[above, own].T
-            if nodes[i].parent >= 0:
-                I_C[nodes[i].parent] = I_C[nodes[i].parent] + I_C[i]
+                M[above, own] = m.s_w[j].T @ moment + m.s_v[j].T @ force
+                if j != i:
+                    M[own, above] = M[above, own].T
+                moment, force = turn(m.Q[j], moment), turn(m.Q[j], force)
+                moment, j = moment + skew(m.r[j]) @ force, nodes[j].parent
+            if K >= 0:
+                r, h, slides = m.r[i], turn(m.Q[i], h), bodies.slides[i]
+                I_C[K] = I_C[K] + rotated_inertia(m.Q[i], I_C[i]) + _shifted(r, h, mass if slides else 0.0)
+                h_C[K] = h_C[K] + h + (mass * r if slides else 0.0)
         out.append(M)
+    return out
+
+
+def _shifted(r: Any, h: Any, mass: Any) -> np.ndarray:
+    """What an inertia with first moment h gains when taken about a point -r away: 2 r.h 1 - r h' - h r' + m (r.r 1 - r r')."""
+    g = h + 0.5 * mass * r
+    both = r @ g
+    out = np.zeros((3, 3), dtype=common_type(r, h))
+    for i in range(3):
+        for j in range(i):
+            out[i, j] = out[j, i] = -(r[i] * g[j] + g[i] * r[j])
+        out[i, i] = 2.0 * (both - r[i] * g[i])
     return out
 
 
@@ -55,42 +80,67 @@ def mass_matrix(skel: Skeleton, m: Motion) -> np.ndarray:
     return M
 
 
-def net_wrenches(skel: Skeleton, m: Motion, A: list[Any], external: External = ()) -> list[Any]:
-    """What each body's joint must carry for itself: inertia force minus gravity and external wrenches."""
-    F = []
-    weight = np.concatenate([np.zeros(3), skel.gravity])
-    for I, V, acc in zip(body_inertias(skel, m), m.V, A, strict=True):
-        F.append(I @ (acc - weight) + cross_wrench(V, I @ V))
+def newton_euler(skel: Skeleton, m: Motion, acc: list[tuple[Any, Any]], external: External = ()) -> list[tuple[Any, Any]]:
+    """(moment about N, force) each body's joint must provide for that body alone: inertia force minus gravity and external
+    wrenches; acc are (angular acceleration, acceleration of N)."""
+    out = []
+    for i, (dw, du) in enumerate(acc):
+        h, I, w, fall = m.moments[i], m.inertias[i], m.w[i], du - turn_back(m.W[i], skel.gravity)
+        force = skel.mass[i] * fall + cross(dw, h) + cross(w, cross(w, h))
+        moment = I @ dw + cross(w, I @ w) + cross(h, fall)
+        out.append((moment, force))
     for node, wrench in external:
-        F[node] = F[node] - wrench
+        moment, force = out[node]
+        there = wrench[:3] - cross(m.p[node], wrench[3:])
+        out[node] = moment - turn_back(m.W[node], there), force - turn_back(m.W[node], wrench[3:])
+    return out
+
+
+def _with_children(skel: Skeleton, m: Motion, alone: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Recursive Newton-Euler, tips first: what each joint carries for its body and everything beyond  [Chaudhary2007 (11)].
+
+    Sums over *all* children (the paper prints one).
+    """
+    F = list(alone)
+    for i in reversed(range(len(F))):
+        K = skel.tree.nodes[i].parent
+        if K >= 0:
+            moment, force = turn(m.Q[i], F[i][0]), turn(m.Q[i], F[i][1])
+            F[K] = F[K][0] + moment + cross(m.r[i], force), F[K][1] + force
     return F
+
+
+def _at_origin(m: Motion, own: list[tuple[Any, Any]]) -> list[Any]:
+    world = [(turn(W, moment), turn(W, force)) for W, (moment, force) in zip(m.W, own, strict=True)]
+    return [np.concatenate([moment + cross(p, force), force]) for (moment, force), p in zip(world, m.p, strict=True)]
+
+
+def net_wrenches(skel: Skeleton, m: Motion, a: Any, external: External = ()) -> list[Any]:
+    """What each body's joint must carry for itself, at the subsystem's origin, for joint accelerations a."""
+    return _at_origin(m, newton_euler(skel, m, node_accelerations(skel, m, a), external))
 
 
 def joint_wrenches(skel: Skeleton, m: Motion, a: Any, external: External = ()) -> list[Any]:
-    """Recursive Newton-Euler: the wrench every carried body receives through its tree joint  [Chaudhary2007 (11)].
-
-    At the subsystem's origin, in world axes; sums over *all* children (the paper prints one).
-    """
-    F = net_wrenches(skel, m, accelerations(skel, m, a), external)
-    for i in reversed(range(len(F))):
-        parent = skel.tree.nodes[i].parent
-        if parent >= 0:
-            F[parent] = F[parent] + F[i]
-    return F
+    """The wrench every carried body receives through its tree joint, at the subsystem's origin, in world axes."""
+    return _at_origin(m, _with_children(skel, m, newton_euler(skel, m, node_accelerations(skel, m, a), external)))
 
 
 def inverse_tree(skel: Skeleton, m: Motion, a: Any, external: External = ()) -> np.ndarray:
     """Joint efforts of the open tree for accelerations a."""
-    F = joint_wrenches(skel, m, a, external)
-    tau = np.zeros(skel.tree.nv, dtype=common_type(np.zeros(1), *F, *m.S))
-    for n, S, f in zip(skel.tree.nodes, m.S, F, strict=True):
-        tau[n.v] = S.T @ f
+    return _efforts(skel, m, node_accelerations(skel, m, a), external)
+
+
+def _efforts(skel: Skeleton, m: Motion, acc: list[tuple[Any, Any]], external: External) -> np.ndarray:
+    F = _with_children(skel, m, newton_euler(skel, m, acc, external))
+    tau = np.zeros(skel.tree.nv, dtype=common_type(np.zeros(1), *(x for pair in F for x in pair), *m.s_w, *m.s_v))
+    for n, s_w, s_v, (moment, force) in zip(skel.tree.nodes, m.s_w, m.s_v, F, strict=True):
+        tau[n.v] = s_w.T @ moment + s_v.T @ force
     return tau
 
 
 def bias_force(skel: Skeleton, m: Motion, external: External = ()) -> np.ndarray:
     """h: the efforts needed at zero acceleration."""
-    return inverse_tree(skel, m, np.zeros(skel.tree.nv), external)
+    return _efforts(skel, m, list(zip(m.dw, m.du, strict=True)), external)
 
 
 def generalised(skel: Skeleton, m: Motion, wrenches: External) -> np.ndarray:

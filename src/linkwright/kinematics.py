@@ -1,166 +1,214 @@
 """Where the bodies are and how they move, for given q and v.
 
-`Skeleton` holds a tree's constants as arrays (joint frames, mass data); `motion` walks it once,
-ground to tips, and returns poses, joint subspaces, twists and bias accelerations of all bodies.
-Everything is in world axes; each subsystem has its own fixed origin (its first ground point), so
-that a mechanism far from the world origin loses no digits and twists simply add along a branch.
+`motion` walks a skeleton once, ground to tips, and returns poses, joint subspaces, velocities and bias accelerations of
+all bodies. Everything is in world axes; positions are seen from each subsystem's own fixed origin (its first ground
+point), so that a mechanism far from the world origin loses no digits.
 
 Index -1 means ground wherever a node is asked for.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright import joints
-from linkwright.description import Body, Description, Joint, Placement, PointRef
-from linkwright.errors import ModelError, nearest
+from linkwright.description import Joint, PointRef
 from linkwright.scalars import common_type, solve
-from linkwright.spatial import IDENTITY, Pose, array, cross, cross_twist, point_acceleration, point_velocity, shift_twist, skew
-from linkwright.topology.tree import Tree
+from linkwright.skeleton import Skeleton, pose_of, skeleton, start_coordinates, start_values
+from linkwright.spatial import (
+    EYE,
+    IDENTITY,
+    Pose,
+    array,
+    cross,
+    point_acceleration,
+    point_velocity,
+    rotated_inertia,
+    skew,
+    turn,
+    turn_back,
+)
+
+__all__ = ["Skeleton", "pose_of", "skeleton", "start_coordinates", "start_values"]
 
 
-def pose_of(placement: Placement) -> Pose:
-    return Pose(array(placement.rotation), array(placement.at))
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """How all nodes move. The recursion keeps everything at each node's own point N (the joint's frame on the carried body):
+    there a hinge's subspace has no lever arm, a body's inertia about it is constant in the body, and nothing has to cancel.
 
-
-@dataclass(frozen=True)
-class Skeleton:
-    """The constants of a tree: joint types and frames, origins of the subsystems, mass data of the nodes."""
-
-    tree: Tree
-    types: tuple[Any, ...]  # joint type of each node
-    X_PF: tuple[Pose, ...]  # the joint's frame on the carrying body
-    X_CM: tuple[Pose, ...]  # the joint's frame on the carried body
-    origins: tuple[np.ndarray, ...]  # of each node's subsystem, in the world
-    mass: tuple[Any, ...]
-    com: tuple[np.ndarray, ...]
-    inertia: tuple[np.ndarray, ...]
-    gravity: np.ndarray
-    start_coordinates: dict[str, np.ndarray]  # q of every joint, cut or not, in the drawing
-
-    def origin(self, node: int) -> np.ndarray:
-        return self.origins[node] if node >= 0 else np.zeros(3)
-
-    def node(self, body: str) -> int:
-        """Index of a body's node, -1 for ground."""
-        nodes = self.tree.node_of_body
-        if body not in nodes:
-            raise ModelError(f"there is no body '{body}'. {nearest(body, nodes, 'Bodies')}")
-        return nodes[body]
-
-
-def skeleton(tree: Tree) -> Skeleton:
-    """Collect a tree's constants; its description may hold floats or traced parameters."""
-    d = tree.description
-    bodies = [d.body(n.body) for n in tree.nodes]
-    X_PF, X_CM = [], []
-    for n in tree.nodes:
-        first, second = pose_of(n.joint.frame_first), pose_of(n.joint.frame_second)
-        X_PF.append(second if n.reversed else first)
-        X_CM.append(first if n.reversed else second)
-    roots = {n.subsystem: _ground_point(n.joint, X, body) for n, X, body in zip(tree.nodes, X_PF, bodies, strict=True) if n.parent < 0}
-    return Skeleton(
-        tree=tree,
-        types=tuple(joints.create(n.joint.type, n.joint.options) for n in tree.nodes),
-        X_PF=tuple(X_PF),
-        X_CM=tuple(X_CM),
-        origins=tuple(roots[n.subsystem] for n in tree.nodes),
-        mass=tuple(0.0 if b.mass is None else b.mass for b in bodies),
-        com=tuple(array(b.com) for b in bodies),
-        inertia=tuple(array(b.inertia) for b in bodies),
-        gravity=array(d.gravity),
-        start_coordinates=start_coordinates(tree),
-    )
-
-
-def start_coordinates(tree: Tree) -> dict[str, np.ndarray]:
-    """Coordinates of all joints in the drawn position, read from the bodies' start poses.
-
-    A sketch does not close exactly; what a joint cannot follow is left out here and closed by assembly.
-    Whole turns are counted from the values in `start:`.
+    In space a turning joint starts new axes, those of N, and what it carries without turning shares them; in a plane all
+    axes are the world's, which cost nothing there. X, S, V, A are the usual quantities in world axes at the subsystem's
+    fixed origin, where twists simply add along a branch.
     """
-    d = tree.description
-    wanted = start_values(d)
-    out = {}
-    for joint in {**{j.name: j for j in d.joints}, **{n.joint.name: n.joint for n in tree.nodes}}.values():
-        X_F = pose_of(d.body(joint.first).start) @ pose_of(joint.frame_first)
-        X_M = pose_of(d.body(joint.second).start) @ pose_of(joint.frame_second)
-        X = X_F.inverse() @ X_M
-        jt = joints.create(joint.type, joint.options)
-        near = np.array([1.0] + [0.0] * (jt.nq - 1)) if "quaternion" in jt.coordinate_kinds else np.zeros(jt.nq)
-        for i, part in enumerate(jt.q_names):
-            near[i] = wanted.get(f"{joint.name}.{part}" if part else joint.name, near[i])
-        out[joint.name] = jt.coordinates(X.R, X.p, near)
-    return out
+
+    skel: Skeleton
+    W: list[Any]  # the node's axes in the world
+    B: list[Any]  # N in the node's axes
+    Q: list[Any]  # the node's axes in the carrying node's, EYE where they are shared
+    p: list[Any]  # N from the subsystem's origin, world axes
+    r: list[Any]  # N from the carrying node's N, in its axes
+    s_w: list[Any]  # (3, nv_i): angular velocity per v, signed so that it adds for reversed joints too
+    s_v: list[Any]  # (3, nv_i): velocity of N per v
+    w: list[Any]  # angular velocity
+    u: list[Any]  # velocity of N
+    dw: list[Any]  # angular acceleration at zero vdot
+    du: list[Any]  # acceleration of N at zero vdot, gravity left out
+
+    @cached_property
+    def R(self) -> list[Any]:
+        """Axes of N in the world."""
+        return [turn(W, B) for W, B in zip(self.W, self.B, strict=True)]
+
+    @cached_property
+    def X(self) -> list[Pose]:
+        """Body poses, world axes, position seen from the subsystem's origin."""
+        return [Pose(R, p) @ X for R, p, X in zip(self.R, self.p, self.skel.X_NC, strict=True)]
+
+    @cached_property
+    def S(self) -> list[Any]:
+        """(6, nv_i) so that V = V_parent + S v."""
+        parts = [(turn(W, s_w), turn(W, s_v), p) for W, s_w, s_v, p in zip(self.W, self.s_w, self.s_v, self.p, strict=True)]
+        return [np.concatenate([s_w, s_v + skew(p) @ s_w]) for s_w, s_v, p in parts]
+
+    @cached_property
+    def V(self) -> list[Any]:
+        """Twists."""
+        parts = [(turn(W, w), turn(W, u), p) for W, w, u, p in zip(self.W, self.w, self.u, self.p, strict=True)]
+        return [np.concatenate([w, u - cross(w, p)]) for w, u, p in parts]
+
+    @cached_property
+    def A(self) -> list[Any]:
+        """Spatial accelerations at zero vdot, gravity left out: rates of the twists."""
+        return self.at_origin(list(zip(self.dw, self.du, strict=True)))
+
+    def at_origin(self, own: list[tuple[Any, Any]]) -> list[Any]:
+        """Spatial accelerations from (angular acceleration, acceleration of N)."""
+        out = []
+        for (dw, du), p, W, w, u in zip(own, self.p, self.W, self.w, self.u, strict=True):
+            dw_W = turn(W, dw)
+            out.append(np.concatenate([dw_W, turn(W, du - cross(w, u)) - cross(dw_W, p)]))
+        return out
+
+    @cached_property
+    def moments(self) -> list[Any]:
+        """First moments of mass about N."""
+        return [turn(B, mass * c) for B, mass, c in zip(self.B, self.skel.mass, self.skel.com_N, strict=True)]
+
+    @cached_property
+    def inertias(self) -> list[Any]:
+        """Inertias about N."""
+        return [rotated_inertia(B, I) for B, I in zip(self.B, self.skel.inertia_N, strict=True)]
+
+    def with_accelerations(self, A: list[Any]) -> Motion:
+        """The same motion with accelerations in place of the bias ones."""
+        out = replace(self)
+        vars(out)["A"] = A
+        return out
 
 
-def _ground_point(joint: Joint, X: Pose, body: Body) -> np.ndarray:
-    """A fixed point near the subsystem: its root joint on ground, or the start of a floating body."""
-    floating = joint.type in ("free", "planar") and joint.name == body.name
-    return array(body.start.at) if floating else X.p
-
-
-def start_values(d: Description) -> dict[str, float]:
-    """`start:` by single coordinates: a list given for a joint with several is spread over their names."""
-    out = {}
-    for name, value in d.start:
-        if not isinstance(value, tuple):
-            out[name] = float(value)
-            continue
-        head, tail = (name.removesuffix(".v"), ".v") if name.endswith(".v") else (name, "")
-        joint = d.joint(head)
-        jt = joints.create(joint.type, joint.options)
-        parts = jt.v_names if tail else jt.q_names
-        out.update({f"{head}.{part}{tail}": float(x) for part, x in zip(parts, value, strict=True)})
-    return out
-
-
-class Motion(NamedTuple):
-    """Poses, subspaces, twists and bias accelerations of all nodes, each at its subsystem's origin."""
-
-    X: list[Pose]  # body poses, world axes, position seen from the subsystem's origin
-    S: list[Any]  # (6, nv_i), signed so that V = V_parent + S v also for reversed joints
-    V: list[Any]  # twists
-    A: list[Any]  # accelerations at zero vdot, gravity left out
-
-
-def motion(skel: Skeleton, q: Any, v: Any) -> Motion:
+def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motion:
     """Forward recursion over the tree: position, velocity, bias acceleration  [RBDA ch. 5].
 
-    A reversed joint carries its first body: X_WF = X_WM X_FM^-1, V_F = V_M - S v, and the
-    joint file is asked the same questions as ever.
+    A reversed joint carries its first body: X_WF = X_WM X_FM^-1, V_F = V_M - S v, and the joint file is asked the same
+    questions as ever. `world_axes`: the turning freedoms of floating bodies are taken along the world's axes instead of the
+    moving ones (`turned_axes` maps between the two).
     """
-    m = Motion([], [], [], [])
-    rest = np.zeros(6)
+    m = Motion(skel, *([] for _ in range(11)))
+    still = (np.zeros(3),) * 4
     for i, n in enumerate(skel.tree.nodes):
-        X_P, V_P, A_P = (m.X[n.parent], m.V[n.parent], m.A[n.parent]) if n.parent >= 0 else (Pose(IDENTITY.R, -skel.origins[i]), rest, rest)
-        jt, qj, vj = skel.types[i], q[n.q], v[n.v]
-        X_FM = Pose(*jt.pose(qj))
-        X_out = X_P @ skel.X_PF[i]  # the joint's frame on the carrying body
-        X_in = X_out @ (X_FM.inverse() if n.reversed else X_FM)
-        X_F, sign = (X_in, -1.0) if n.reversed else (X_out, 1.0)
-        S = sign * shift_twist(X_F, jt.subspace(qj))
-        V_J = S @ vj
-        V = V_P + V_J
-        V_F = V if n.reversed else V_P
-        m.X.append(X_in @ skel.X_CM[i].inverse())
-        m.S.append(S)
-        m.V.append(V)
-        m.A.append(A_P + cross_twist(V_F, V_J) + sign * shift_twist(X_F, jt.bias(qj, vj)))
+        K, X, jt, qj, vj = n.parent, skel.X_KF[i], skel.types[i], q[n.q], v[n.v]
+        W_K, B_K = (m.W[K], m.B[K]) if K >= 0 else (EYE, EYE)
+        R_FM, p_FM = jt.pose(qj)
+        R_out = turn(B_K, X.R)
+        R_N = R_out @ (R_FM.T if n.reversed else R_FM)
+        F, sign = (R_N, -1.0) if n.reversed else (R_out, 1.0)
+        r = (turn(B_K, X.p) if K >= 0 else X.p - skel.origins[i]) + sign * (F @ p_FM)
+        carried = _carried(*((m.w[K], m.u[K], m.dw[K], m.du[K]) if K >= 0 else still), r)
+        own = _joint_motion(jt, qj, vj, R_FM, p_FM, n.reversed, skel.own_axes[i])
+        if skel.own_axes[i]:
+            carried = tuple(R_N.T @ x for x in carried) if K >= 0 else carried
+            axes = (turn(W_K, R_N), EYE, R_N)
+        else:
+            own = tuple(F @ x for x in own)
+            axes = (W_K, R_N, EYE)
+        (w, u, dw, du), (s_w, s_v, b_w, b_v) = carried, own
+        w_J, u_J = s_w @ vj, s_v @ vj
+        if world_axes and skel.floats[i]:
+            s_w = np.concatenate([EYE, s_w[:, 3:]], axis=1)
+        for values, value in zip((m.W, m.B, m.Q), axes, strict=True):
+            values.append(value)
+        m.p.append(m.p[K] + turn(W_K, r) if K >= 0 else r)
+        m.r.append(r)
+        m.s_w.append(s_w)
+        m.s_v.append(s_v)
+        m.w.append(w + w_J)
+        m.u.append(u + u_J)
+        m.dw.append(dw + cross(w, w_J) + b_w)
+        m.du.append(du + cross(2.0 * w + w_J, u_J) + b_v)
     return m
 
 
-def accelerations(skel: Skeleton, m: Motion, a: Any) -> list[Any]:
-    """Accelerations of all bodies for joint accelerations a: bias plus S a along each path."""
-    A: list[Any] = []
+def _carried(w: Any, u: Any, dw: Any, du: Any, r: Any) -> tuple[Any, ...]:
+    """Motion of the point r of a body: (w, u, dw, du) there."""
+    spin = cross(w, r)
+    return w, u + spin, dw, du + cross(dw, r) + cross(w, spin)
+
+
+def _joint_motion(jt: Any, q: Any, v: Any, R_FM: Any, p_FM: Any, backwards: bool, in_N: bool) -> tuple[Any, ...]:
+    """(s_w, s_v, b_w, b_v): subspace and bias of a joint at N, in F's axes or in N's."""
+    S, bias = jt.subspace(q), jt.bias(q, v)
+    if backwards:  # N is F, and F moves against v
+        return -S[:3], -S[3:], -bias[:3], -bias[3:]
+    s_w, b_w = S[:3], bias[:3]
+    s_v, b_v = (x[3:] - skew(p_FM) @ x[:3] for x in (S, bias))  # N is M
+    if not in_N:
+        return s_w, s_v, b_w, b_v
+    s_w, b_w = jt.turning(q, v) if hasattr(jt, "turning") else (R_FM.T @ s_w, R_FM.T @ b_w)
+    return s_w, R_FM.T @ s_v, b_w, R_FM.T @ b_v
+
+
+def turned_axes(skel: Skeleton, m: Motion) -> list[tuple[slice, Any]]:
+    """(velocities, R) of floating bodies: turning rates along the world's axes are R times those along the moving axes."""
+    return [(slice(n.v.start, n.v.start + 3), m.R[i]) for i, n in enumerate(skel.tree.nodes) if skel.floats[i]]
+
+
+def node_accelerations(skel: Skeleton, m: Motion, a: Any) -> list[tuple[Any, Any]]:
+    """(angular acceleration, acceleration of N) of all nodes for joint accelerations a."""
+    more: list[tuple[Any, Any]] = []
     for i, n in enumerate(skel.tree.nodes):
-        above = A[n.parent] - m.A[n.parent] if n.parent >= 0 else 0.0
-        A.append(m.A[i] + above + m.S[i] @ a[n.v])
-    return A
+        dw, du = m.s_w[i] @ a[n.v], m.s_v[i] @ a[n.v]
+        if n.parent >= 0:
+            dw_K, du_K = more[n.parent]
+            dw, du = turn_back(m.Q[i], dw_K) + dw, turn_back(m.Q[i], du_K + cross(dw_K, m.r[i])) + du
+        more.append((dw, du))
+    return [(dw + b_w, du + b_v) for (dw, du), b_w, b_v in zip(more, m.dw, m.du, strict=True)]
+
+
+def accelerations(skel: Skeleton, m: Motion, a: Any) -> list[Any]:
+    """Spatial accelerations of all bodies at their subsystem's origin, for joint accelerations a."""
+    return m.at_origin(node_accelerations(skel, m, a))
+
+
+def node_columns(skel: Skeleton, m: Motion, node: int, arm: Any = None) -> Any:
+    """(3, nv of the subsystem), in the node's axes: velocity of a body's point, `arm` from N, per velocity of the subsystem;
+    without an arm the angular velocity."""
+    nodes = skel.tree.nodes
+    span = skel.tree.subsystems[nodes[node].subsystem].v
+    support = skel.tree.support(node)
+    kinds = common_type(np.zeros(1) if arm is None else arm, *(x[i] for i in support for x in (m.s_w, m.s_v, m.r, m.Q)))
+    J = np.zeros((3, span.stop - span.start), dtype=kinds)
+    down: Any = EYE  # from the axes of node i to those of the node asked for
+    for i in reversed(support):
+        column = m.s_w[i] if arm is None else m.s_v[i] - skew(arm) @ m.s_w[i]
+        J[:, nodes[i].v.start - span.start : nodes[i].v.stop - span.start] = turn(down, column)
+        arm = None if arm is None else turn(m.Q[i], arm) + m.r[i]
+        down = turn(down, m.Q[i].T) if m.Q[i] is not EYE else down
+    return J
 
 
 def qdot(skel: Skeleton, q: Any, v: Any) -> np.ndarray:

@@ -49,8 +49,8 @@ class Loops:
         fixed = tuple(elimination_order(self.skel.tree))
         return (*fixed, *range(len(fixed), len(self.constraints)))
 
-    def closure(self, m: Motion, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
-        return closure(self.skel, m, v, t, constraints=self.constraints, near=near)
+    def closure(self, m: Motion, v: Any, t: Any, near: Mapping[str, Any], lean: bool = False) -> Closure:
+        return closure(self.skel, m, v, t, constraints=self.constraints, near=near, lean=lean)
 
     def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
         return self.closure(motion(self.skel, q, v), v, t, near)

@@ -31,7 +31,18 @@ class Pose(NamedTuple):
         return self.R @ p + self.p
 
 
-IDENTITY = Pose(np.eye(3), np.zeros(3))
+EYE = np.eye(3)  # the object itself means "no rotation": nothing is multiplied with it
+IDENTITY = Pose(EYE, np.zeros(3))
+
+
+def turn(R: Any, x: Any) -> Any:
+    """R x, for free where R is EYE."""
+    return x if R is EYE else R if x is EYE else R @ x
+
+
+def turn_back(R: Any, x: Any) -> Any:
+    """R' x, for free where R is EYE."""
+    return x if R is EYE else R.T @ x
 
 
 def array(rows: Any) -> np.ndarray:
@@ -137,6 +148,22 @@ def cross_twist(V: Any, S: Any) -> np.ndarray:
 def cross_wrench(V: Any, F: Any) -> np.ndarray:
     """V x* F: rate of a force vector F carried along by V  [RBDA (2.32)]."""
     return np.concatenate([cross(V[:3], F[:3]) + cross(V[3:], F[3:]), cross(V[:3], F[3:])])
+
+
+def rotated_inertia(R: Any, inertia: Any) -> np.ndarray:
+    """R I R' of a symmetric I, symmetric to the last bit. The isotropic part d 1 needs no turning: with d the diagonal entry
+    that occurs most often a slender or flat body costs one outer product."""
+    if R is EYE:
+        return inertia
+    diagonal = [inertia[0, 0], inertia[1, 1], inertia[2, 2]]
+    d = diagonal[2] if diagonal[2] is diagonal[1] or (inertia.dtype.kind == "f" and diagonal[2] in diagonal[:2]) else diagonal[0]
+    rest = inertia - d * np.eye(3)
+    half = R @ rest
+    out = np.zeros((3, 3), dtype=common_type(R, inertia))
+    for i in range(3):
+        for j in range(i + 1):
+            out[i, j] = out[j, i] = half[i] @ R[j] + (d if i == j else 0.0)
+    return out
 
 
 def spatial_inertia(X: Pose, mass: Any, com: Any, inertia: Any) -> np.ndarray:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from linkwright import dynamics
-from linkwright.closure import Closure
-from linkwright.kinematics import Motion, motion
+from linkwright.closure import Closure, reported
+from linkwright.kinematics import Motion, motion, turned_axes
 from linkwright.loops import Loops
 from linkwright.scalars import common_type
 
@@ -109,13 +109,24 @@ class Terms:
 
 
 def terms(
-    loops: Loops, q: Any, v: Any, t: Any = 0.0, near: Mapping[str, Any] | None = None, external: Sequence[tuple[int, Any]] = ()
+    loops: Loops,
+    q: Any,
+    v: Any,
+    t: Any = 0.0,
+    near: Mapping[str, Any] | None = None,
+    external: Sequence[tuple[int, Any]] = (),
+    *,
+    lean: Motion | None = None,
 ) -> Terms:
-    """All terms of a mechanism at a state, with wrenches on bodies already applied."""
+    """All terms of a mechanism at a state, with wrenches on bodies already applied.
+
+    `lean` is a motion with turning rates along the world's axes (`motion(..., world_axes=True)`): then loops are in the rows
+    that cost least too, tau and a are along the world's axes, and `usual` brings solutions back.
+    """
     skel = loops.skel
     near = skel.start_coordinates if near is None else near
-    m = motion(skel, q, v)
-    c = loops.closure(m, v, t, near)
+    m = motion(skel, q, v) if lean is None else lean
+    c = loops.closure(m, v, t, near, lean is not None)
     h = dynamics.bias_force(skel, m, external)
     return Terms(
         I=tuple(dynamics.inertia_blocks(skel, m)),
@@ -128,6 +139,22 @@ def terms(
         names=tuple(x.name for x in loops.constraints),
         place=Place(loops, q, v, t, near, m, c, tuple(external)),
     )
+
+
+def along_world(place: Place, tau: Any) -> Any:
+    """Efforts of quaternion joints along the world's axes, for lean terms."""
+    out = np.array(tau, dtype=common_type(tau, *place.motion.R))
+    for span, R in turned_axes(place.loops.skel, place.motion):
+        out[span] = R @ out[span]
+    return out
+
+
+def usual(place: Place, a: Any, lam: Any) -> tuple[Any, Any]:
+    """Accelerations and multipliers of lean terms in the usual coordinates."""
+    out = np.array(a, dtype=common_type(a, *place.motion.R))
+    for span, R in turned_axes(place.loops.skel, place.motion):
+        out[span] = R.T @ out[span]
+    return out, reported(place.closure, lam)
 
 
 def of_matrices(M: Any, h: Any, J: Any, k: Any, *, columns: Any = None, row_scale: Any = None) -> Terms:

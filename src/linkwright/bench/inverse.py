@@ -22,7 +22,7 @@ from linkwright.bench.recording import Graph, Recorded
 from linkwright.inverse.choice import joint_wrenches
 from linkwright.inverse.methods import METHODS, every_constraint
 from linkwright.inverse.problem import Problem, unit_pushes
-from linkwright.kinematics import accelerations, motion
+from linkwright.kinematics import motion, node_accelerations
 from linkwright.scalars import eliminate
 from linkwright.state import State
 from linkwright.system import System
@@ -158,9 +158,10 @@ def formed(system: System, st: State, drive: str, graph: Graph) -> Formed:
     a = system.assembler.accelerations(st, None, [drive])
     q, v, acc = (graph.variables(x) for x in (st.q, st.v, a))
     graph.stage = "motion"
-    A = accelerations(system.skel, motion(system.skel, q, v), acc)
+    m = motion(system.skel, q, v)
+    _ = m.X, m.S, m.V, m.at_origin(node_accelerations(system.skel, m, acc))
     graph.stage = "wrenches"
-    need = dynamics.net_wrenches(system.skel, motion(system.skel, q, v), A)
+    need = dynamics.net_wrenches(system.skel, m, acc)
     graph.stage = "equations"
     T = terms(system.loops, q, v, st.t, st.near)
     assert T.place is not None

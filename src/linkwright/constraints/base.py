@@ -16,6 +16,14 @@ class Rows(NamedTuple):
     b: Any
 
 
+class LeanRows(NamedTuple):
+    """The same constraint in the rows that cost least: J by subsystem, and how its multipliers are reported."""
+
+    rows: Rows
+    blocks: dict[int, Any]  # subsystem -> J_ij
+    turn: Any  # lam of `rows` = turn @ lam of these
+
+
 class Constraint(Protocol):
     """A named group of rows."""
 

@@ -18,7 +18,6 @@ from linkwright.constraints import Constraint, of_loops
 from linkwright.constraints.cut_joint import CutJoint
 from linkwright.dynamics import net_wrenches
 from linkwright.inverse.problem import Problem
-from linkwright.kinematics import accelerations
 from linkwright.linalg import factor
 from linkwright.topology.order import solve_order
 
@@ -118,7 +117,7 @@ def traditional(p: Problem) -> Solved:
     for i, push in enumerate(p.pushes):
         for node, w in push:
             A[size * node : size * node + size, at + i] += w[pick]
-    need = net_wrenches(skel, place.motion, accelerations(skel, place.motion, p.a), place.external)
+    need = net_wrenches(skel, place.motion, p.a, place.external)
     right = np.concatenate([F[pick] for F in need]) if need else np.zeros(0)
     weight = np.tile([1.0 / kappa, 1.0, 1.0] if size == 3 else [1.0 / kappa] * 3 + [1.0] * 3, n)  # moments and forces alike
     z = factor(A * weight[:, None] / scale).solve(right * weight) / scale

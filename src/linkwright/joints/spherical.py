@@ -35,6 +35,10 @@ class Spherical:
         S[:3] = quaternion_rotation(q)
         return S
 
+    def turning(self, q: Any, v: Any) -> Any:
+        """Subspace and bias of the rotation in M's axes."""
+        return np.eye(3), np.zeros(3)
+
     def bias(self, q: Any, v: Any) -> Any:
         """dR/dt v = R (v x v) = 0."""
         return np.zeros(6)

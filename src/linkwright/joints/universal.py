@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwright.joints import _rows
 from linkwright.scalars import arctan2, common_type, unwrap
-from linkwright.spatial import cross, rotation_x, rotation_y
+from linkwright.spatial import array, cross, rotation_x, rotation_y
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ class Universal:
         S[0, 0] = 1.0
         S[1, 1], S[2, 1] = np.cos(q[0]), np.sin(q[0])
         return S
+
+    def turning(self, q: Any, v: Any) -> Any:
+        """Subspace and bias of the rotation in M's axes."""
+        c, s = np.cos(q[1]), np.sin(q[1])
+        return array([[c, 0.0], [0.0, 1.0], [s, 0.0]]), v[0] * v[1] * array([-s, 0.0, c])
 
     def bias(self, q: Any, v: Any) -> Any:
         b = np.zeros(6, dtype=common_type(q, v))
