@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from linkwright.compiler.program import Op, Program
 from linkwright.compiler.sums import Operation, arranged, operands
 
-CUT_ABOVE = 4000  # operations; shorter programs are one piece
-PIECE = 200  # steps
+CUT_ABOVE = 3000  # operations; shorter programs are one piece, which is faster
+PIECE = 120  # steps; some 190 operations, for products are part of sums
 ANGLES = 16  # sines and cosines of at most so many angles are one step
+_LEAF, _ANGULAR = int(Op.INPUT), (int(Op.SIN), int(Op.COS))
 
 Step = tuple[int, ...]  # operations done at once: one, or all sines and cosines of some angles
 
@@ -80,35 +81,43 @@ def _visit(ops: Sequence[Operation], need: list[int], done: bytearray, order: li
             continue
         waiting = [a for a in operands(ops[k]) if not done[a]]
         if waiting:
-            stack += sorted(waiting, key=need.__getitem__)
+            if len(waiting) > 1:
+                waiting.sort(key=need.__getitem__)
+            stack += waiting
             continue
         stack.pop()
         done[k] = 1
-        if ops[k][0] > Op.INPUT:
+        if ops[k][0] > _LEAF:
             order.append((k,))
 
 
 def _registers(ops: Sequence[Operation]) -> list[int]:
     """How many values are alive while each operation's tree is computed (Sethi and Ullman's numbers)."""
     need = [0] * len(ops)
-    for k, op in enumerate(ops):
-        if op[0] == Op.INPUT:
-            need[k] = 1
-        elif op[0] > Op.INPUT:
-            below = sorted((need[a] for a in operands(op)), reverse=True)
-            need[k] = max(1, *(n + i for i, n in enumerate(below)))
+    for k, (kind, a, b, c) in enumerate(ops):
+        if kind <= _LEAF:
+            need[k] = 1 if kind == _LEAF else 0
+        elif b < 0:
+            need[k] = need[a] or 1
+        elif c < 0:
+            left, right = need[a], need[b]
+            need[k] = left + 1 if left == right else max(left, right)
+        else:
+            need[k] = max(1, *(n + i for i, n in enumerate(sorted((need[a], need[b], need[c]), reverse=True))))
     return need
 
 
 def _angle_groups(ops: Sequence[Operation], results: Sequence[int]) -> list[tuple[list[int], Step]]:
     """Angles whose sine or cosine is wanted, with those operations: first the angles that depend on no other sine, and so on."""
+    if not any(op[0] in _ANGULAR for op in ops):
+        return []
     live = _live(ops, results)
     level = [0] * len(ops)
     angles: dict[int, dict[int, list[int]]] = {}
     for k, op in enumerate(ops):
-        below = max((level[a] for a in operands(op)), default=0)
+        below = max([level[a] for a in operands(op)], default=0)
         level[k] = below
-        if op[0] in (Op.SIN, Op.COS) and live[k]:
+        if op[0] in _ANGULAR and live[k]:
             level[k] = below + 1
             angles.setdefault(below, {}).setdefault(op[1], []).append(k)
     groups = []

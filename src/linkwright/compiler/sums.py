@@ -22,7 +22,7 @@ Operation = tuple[int, Any, int, int]
 # cycles until a result can be used, about
 _LATENCY: dict[int, int] = {Op.DIV: 13, Op.SQRT: 18, Op.SIN: 70, Op.COS: 70, Op.EXP: 70, Op.LOG: 70, Op.TANH: 90, Op.ATAN2: 90, Op.POW: 120}
 _USUAL = 4
-_SUMS = (Op.ADD, Op.SUB)
+_LEAF, _ADD, _SUMS = int(Op.INPUT), int(Op.ADD), (int(Op.ADD), int(Op.SUB))
 
 
 class Term(NamedTuple):
@@ -38,7 +38,7 @@ class Term(NamedTuple):
 def operands(op: Operation) -> tuple[int, ...]:
     """The operations an operation reads."""
     kind, a, b, c = op
-    if kind <= Op.INPUT:
+    if kind <= _LEAF:
         return ()
     return (a,) if b < 0 else (a, b) if c < 0 else (a, b, c)
 
@@ -79,11 +79,18 @@ class _Arrangement:
 
     def copy(self, op: Operation) -> int:
         kind, a, b, c = op
-        if kind <= Op.INPUT:
+        if kind <= _LEAF:
             return self.add(op, 0)
-        a, b, c = (self.place[x] if x >= 0 else -1 for x in (a, b, c))
-        op = (kind, a, b, c)
-        return self.add(op, max(self.ready[x] for x in operands(op)) + _LATENCY.get(kind, _USUAL))
+        place, ready = self.place, self.ready
+        a = place[a]
+        latest = ready[a]
+        if b >= 0:
+            b = place[b]
+            latest = max(latest, ready[b])
+        if c >= 0:
+            c = place[c]
+            latest = max(latest, ready[c])
+        return self.add((kind, a, b, c), latest + _LATENCY.get(kind, _USUAL))
 
     def terms(self, k: int) -> list[Term]:
         """All terms of a sum."""
@@ -93,7 +100,7 @@ class _Arrangement:
             i, sign = waiting.pop()
             kind, a, b, _ = self.ops[i]
             if i == k or self.inner[i]:
-                waiting += [(b, sign if kind == Op.ADD else -sign), (a, sign)]
+                waiting += [(b, sign if kind == _ADD else -sign), (a, sign)]
                 continue
             m = self.place[i]
             factors = (self.out[m][1], self.out[m][2]) if self.fusible[i] else None
