@@ -38,7 +38,7 @@ def write(program: Program, name: str) -> str:
     """The source of `int name(const double *x, double *y)`."""
     _check(name)
     cut = plan(program, LONGEST_PART, LONGEST_EXPRESSION)
-    names = _Names(program)
+    names = _Names(program, name)
     functions = _functions(name)
     used = {op[0] for op in program.ops}
     lines = [*_description(program, name), "#include <math.h>", ""]
@@ -122,11 +122,11 @@ def _extent(array: str, block: Block) -> str:
 class _Names:
     """Readable names: inputs and outputs by their arrays, sines and cosines of inputs by what they are of."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program, name: str):
         self.program = program
-        taken = set(_WORDS)
-        self.inputs = {b.name: _alias(b.name, taken) for b in program.inputs if b.size}
-        self.outputs = {b.name: _alias(b.name, taken, "_out") for b in program.outputs if b.size}
+        taken = {*_WORDS, name, f"{name}_min", f"{name}_max"}
+        self.inputs = {b.name: _alias(b.name, taken, "in") for b in program.inputs if b.size}
+        self.outputs = {b.name: _alias(b.name, taken, "out") for b in program.outputs if b.size}
         self.place_in = [(b, n) for b in program.inputs for n in range(b.size)]
         self.place_out = [(b, n) for b in program.outputs for n in range(b.size)]
 
@@ -156,11 +156,11 @@ class _Names:
         return lines
 
 
-def _alias(name: str, taken: set[str], suffix: str = "") -> str:
+def _alias(name: str, taken: set[str], side: str) -> str:
     text = _identifier(name)
-    if text in taken and suffix:
-        text += suffix
-    while text in taken or _TEMPORARY.fullmatch(text):
+    if text in taken or _TEMPORARY.fullmatch(text):
+        text = f"{side}_{text}"
+    while text in taken:
         text += "_"
     taken.add(text)
     return text
@@ -199,10 +199,10 @@ def _functions(name: str) -> dict[int, str]:
 def _helpers(name: str, used: set[int]) -> list[str]:
     """fmin and fmax would drop a NaN; these keep it, so that the status word sees it."""
     lines: list[str] = []
-    for op, word, sign in ((Op.MIN, "min", "<"), (Op.MAX, "max", ">")):
+    for op, word, first in ((Op.MIN, "min", "a < b"), (Op.MAX, "max", "b < a")):
         if op in used:
             lines += [f"static double {name}_{word}(double a, double b)", "{"]
-            lines += [f"    return a {sign} b || a != a ? a : b;", "}", ""]
+            lines += [f"    return {first} || a != a ? a : b;", "}", ""]
     return lines
 
 
