@@ -13,14 +13,15 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Block, Op, Program, interpret
 from linkwright.compiler.schedule import schedule
+from linkwright.compiler.target import Target, host
 from tests.compiler.samples import every_operation, forward_of, random_program
 
 MAKE = {"one": llvm.compile_one, "many": batches.compile_many}
 
 
-def code_for(program: Program, target: llvm.Target | None = None, piece: int = 0) -> NativeCode:
+def code_for(program: Program, chosen: Target | None = None, piece: int = 0) -> NativeCode:
     """Code for a target, cut into pieces of so many steps."""
-    target = target or llvm.host()
+    target = chosen or host()
     plan = schedule(program, fuse=target.fused, piece=piece, cut_above=0) if piece else None
     return NativeCode(lambda kind: MAKE[kind](program, target, plan))
 
@@ -55,13 +56,13 @@ def test_random_programs(piece: int, lanes: int, rng: np.random.Generator) -> No
     for _ in range(2):
         program = random_program(rng, operations=120)
         X = rng.normal(size=(9, program.n_in))
-        Y, _ = both(code_for(program, replace(llvm.host(), lanes=lanes), piece), program, X)
+        Y, _ = both(code_for(program, replace(host(), lanes=lanes), piece), program, X)
         np.testing.assert_allclose(Y, interpret(program, X), rtol=1e-10, atol=1e-12)
 
 
 def test_a_processor_without_fused_multiply_add(rng: np.random.Generator) -> None:
-    host = llvm.host()
-    plain = replace(host, cpu="x86-64", features="") if host.triple.startswith("x86_64") else host
+    here = host()
+    plain = replace(here, cpu="x86-64", features="") if here.triple.startswith("x86_64") else here
     program = random_program(rng, operations=120)
     X = rng.normal(size=(9, program.n_in))
     Y, _ = both(code_for(program, plain), program, X)
@@ -104,7 +105,7 @@ def test_data_in_lanes_give_the_same_bits(rng: np.random.Generator) -> None:
 
 def test_nothing_reassociates_or_forgets_nan() -> None:
     program = every_operation()
-    plan, target = schedule(program), llvm.host()
+    plan, target = schedule(program), host()
     for text in (llvm.one_text(plan, target), batches.many_text(program, plan, target)):
         assert not re.search(r"\b(?:fast|nnan|ninf|nsz|arcp|afn|reassoc|contract)\b", text)
 

@@ -12,6 +12,7 @@ import pytest
 from linkwright.compiler import batches, llvm, sincos
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
+from linkwright.compiler.target import Target, host
 
 DIGITS = 80
 
@@ -52,7 +53,7 @@ def ulps(value: float, true: Decimal) -> float:
     return float(abs(Decimal(float(value)) - true) / Decimal(math.ulp(float(true))))
 
 
-def both(target: llvm.Target) -> NativeCode:
+def both(target: Target) -> NativeCode:
     program = trace(lambda x: {"s": np.sin(x), "c": np.cos(x)}, x=1)
     make = {"one": llvm.compile_one, "many": batches.compile_many}
     return NativeCode(lambda kind: make[kind](program, target))
@@ -74,7 +75,7 @@ def worst(code: NativeCode, angles: np.ndarray) -> float:
 
 @pytest.fixture(scope="module")
 def code() -> NativeCode:
-    return both(llvm.host())
+    return both(host())
 
 
 def test_parts_of_half_pi_are_exact() -> None:
@@ -147,7 +148,7 @@ def test_infinite_and_missing_angles_give_nan(code: NativeCode) -> None:
 @pytest.mark.parametrize("lanes", [4, 8])
 def test_every_lane_count_gives_the_same_bits(lanes: int, code: NativeCode, rng: np.random.Generator) -> None:
     angles = np.r_[rng.uniform(-10, 10, 60), rng.uniform(-1e9, 1e9, 60), 1e12, np.pi, -0.0]
-    wide = evaluated(both(replace(llvm.host(), lanes=lanes)), angles)
+    wide = evaluated(both(replace(host(), lanes=lanes)), angles)
     single = np.array([code.call([x])[0] for x in angles])
     assert np.array_equal(wide[0], single[:, 0]) and np.array_equal(wide[1], single[:, 1])
 
@@ -156,7 +157,7 @@ def test_every_lane_count_gives_the_same_bits(lanes: int, code: NativeCode, rng:
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 9, 37])
 def test_angles_of_one_state_are_packed_without_a_trace(lanes: int, n: int, code: NativeCode, rng: np.random.Generator) -> None:
     program = trace(lambda x: {"s": np.sin(x), "c": np.cos(x)}, x=n)
-    packed = NativeCode(lambda kind: llvm.compile_one(program, replace(llvm.host(), lanes=lanes)))
+    packed = NativeCode(lambda kind: llvm.compile_one(program, replace(host(), lanes=lanes)))
     angles = rng.uniform(-50, 50, n)
     angles[n // 2] = 3e9  # one far angle among near ones
     y, status = packed.call(angles)
@@ -165,8 +166,8 @@ def test_angles_of_one_state_are_packed_without_a_trace(lanes: int, n: int, code
 
 
 def test_without_fused_multiply_add_the_library_is_used(rng: np.random.Generator) -> None:
-    host = llvm.host()
-    plain = replace(host, cpu="x86-64", features="") if host.triple.startswith("x86_64") else host
+    here = host()
+    plain = replace(here, cpu="x86-64", features="") if here.triple.startswith("x86_64") else here
     slow = both(plain)
     angles = rng.uniform(-10, 10, 50)
     s, c = evaluated(slow, angles)

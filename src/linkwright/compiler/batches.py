@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwright.compiler import sincos
-from linkwright.compiler.llvm import Body, Compiled, Target, declarations, emit, host, meta_of, optimisation
+from linkwright.compiler.llvm import Body, declarations, meta_of
 from linkwright.compiler.program import Block, Program
 from linkwright.compiler.schedule import Schedule, schedule
 from linkwright.compiler.sincos import Lanes
+from linkwright.compiler.target import Compiled, Target, emit, host, level
 
 STATES = 8  # in a block
 _V4, _V8 = "<4 x double>", "<8 x double>"
@@ -28,7 +29,7 @@ def compile_many(program: Program, target: Target | None = None, plan: Schedule 
     target = target or host()
     plan = plan or schedule(program, fuse=target.fused)
     meta = meta_of(program, plan, target) | {"work": _Work(plan).size}
-    return Compiled(meta, emit(many_text(program, plan, target), target, optimisation(program)))
+    return Compiled(meta, emit(many_text(program, plan, target), target, level(program.operations)))
 
 
 def many_text(program: Program, plan: Schedule, target: Target) -> str:

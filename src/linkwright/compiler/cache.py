@@ -13,7 +13,6 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
 import struct
 import sys
 import time
@@ -21,10 +20,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from linkwright.compiler import target
+
 MAGIC = b"linkwright object 1\n"
 ENDING = ".lwo"
 LIMIT = 256 * 2**20  # bytes; beyond, the files not used for longest go
-_GENERATOR = ("program", "sums", "schedule", "sincos", "llvm", "batches")  # modules whose text decides the code
+_GENERATOR = ("program", "sums", "schedule", "sincos", "target", "llvm", "batches")  # modules whose text decides the code
 
 
 def directory() -> Path | None:
@@ -59,16 +60,14 @@ def _environment() -> dict[str, Any]:
     """Versions and processor."""
     import llvmlite
 
-    from linkwright.compiler import llvm
-
-    target = llvm.host()
+    host = target.host()
     return {
         "llvmlite": llvmlite.__version__,
-        "llvm": llvm.llvm_version(),
-        "triple": target.triple,
-        "cpu": target.cpu,
-        "features": target.features,
-        "generator": [llvm.VERSION, _text_of_the_generator()],
+        "llvm": target.llvm_version(),
+        "triple": host.triple,
+        "cpu": host.cpu,
+        "features": host.features,
+        "generator": [target.VERSION, _text_of_the_generator()],
     }
 
 
@@ -133,7 +132,7 @@ def put(name: str, meta: dict[str, Any], code: bytes) -> None:
     place = directory()
     if place is None:
         return
-    beside = place / f".{name[:16]}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
+    beside = place / f".{name[:16]}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     try:
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
         beside.write_bytes(_encoded(name, meta, code))

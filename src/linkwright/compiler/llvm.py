@@ -5,14 +5,12 @@
 
 Status: bit 0 says that some output is not finite, bit 1 that the output named `margin` is not positive. Products are
 fused into sums explicitly (`sums`) and no fast-math flag is used, so one state and many give the same bits.
-llvmlite is imported when code is made, not before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from linkwright.compiler import sincos
@@ -20,80 +18,12 @@ from linkwright.compiler.program import Op, Program
 from linkwright.compiler.schedule import Piece, Schedule, schedule
 from linkwright.compiler.sincos import Lanes
 from linkwright.compiler.sums import FMA, FMS, FNMA, Operation
-
-VERSION = 1  # of the generated code; part of every cache key
-# LLVM's level 1 gives the same code as 2 and 3 here (measured); level 0 compiles in two thirds of the time and runs three times
-# as long, which pays only where compilation takes many seconds.
-LEVEL, LOW_LEVEL, LOW_LEVEL_ABOVE = 1, 0, 60_000  # operations
+from linkwright.compiler.target import Compiled, Target, emit, host, level
 
 _BINARY: dict[int, str] = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
 _LIBRARY: dict[int, str] = {Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh", Op.ATAN2: "atan2", Op.POW: "pow"}
 _INTRINSIC: dict[int, str] = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.ROUND: "rint"}
 _CONDITIONS = (int(Op.LT), int(Op.LE))
-LIBRARY_FUNCTIONS = ("sin", "cos", *_LIBRARY.values())
-
-
-@dataclass(frozen=True)
-class Target:
-    """The processor code is made for."""
-
-    triple: str
-    cpu: str
-    features: str
-    lanes: int = 4  # states that batches handle at once, angles of one state taken together
-
-    def has(self, feature: str) -> bool:
-        return f"+{feature}" in self.features.split(",")
-
-    @property
-    def fused(self) -> bool:
-        """Does one instruction multiply and add?"""
-        return self.has("fma") or not self.triple.startswith(("x86", "i386", "i686"))
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """Object bytes, and what a caller without the program must know of them."""
-
-    meta: dict[str, Any]
-    object: bytes
-
-
-@cache
-def host() -> Target:
-    """This processor."""
-    b = binding()
-    features = b.get_host_cpu_features().flatten()
-    wide = "+avx512f" in features.split(",")  # with registers of four doubles, eight lanes spill: 20 % slower
-    return Target(b.get_process_triple(), b.get_host_cpu_name(), features, 8 if wide else 4)
-
-
-def llvm_version() -> list[int]:
-    return list(binding().llvm_version_info)
-
-
-@cache
-def binding() -> Any:
-    """llvmlite, ready for this processor."""
-    import llvmlite.binding as binding
-
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    return binding
-
-
-def machine(target: Target, optimisation: int = LEVEL) -> Any:
-    """A fresh TargetMachine: an execution engine takes its own, never share one."""
-    description = binding().Target.from_triple(target.triple)
-    return description.create_target_machine(
-        cpu=target.cpu, features=target.features, opt=optimisation, reloc="pic", codemodel="small", jit=True
-    )
-
-
-def emit(text: str, target: Target, optimisation: int = LEVEL) -> bytes:
-    """Object bytes of a module."""
-    module = binding().parse_assembly(text)
-    return machine(target, optimisation).emit_object(module)
 
 
 def compile_one(program: Program, target: Target | None = None, plan: Schedule | None = None) -> Compiled:
@@ -101,11 +31,7 @@ def compile_one(program: Program, target: Target | None = None, plan: Schedule |
     target = target or host()
     plan = plan or schedule(program, fuse=target.fused)
     text = one_text(plan, target)
-    return Compiled(meta_of(program, plan, target) | {"work": plan.slots}, emit(text, target, optimisation(program)))
-
-
-def optimisation(program: Program) -> int:
-    return LOW_LEVEL if program.operations > LOW_LEVEL_ABOVE else LEVEL
+    return Compiled(meta_of(program, plan, target) | {"work": plan.slots}, emit(text, target, level(program.operations)))
 
 
 def meta_of(program: Program, plan: Schedule, target: Target) -> dict[str, Any]:

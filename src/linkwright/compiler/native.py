@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import cache as disk
-from linkwright.compiler import llvm, threads
-from linkwright.compiler.llvm import Compiled
+from linkwright.compiler import target, threads
 from linkwright.compiler.program import Block, Program
+from linkwright.compiler.target import Compiled
 from linkwright.errors import LinkwrightError, UsageError
 
 ROUGH_NS = 0.06  # per operation and state, to judge whether threads pay
@@ -60,9 +60,9 @@ def aligned(n: int) -> tuple[np.ndarray, int]:
 @cache
 def _link_library() -> None:
     """Tell the linker where the C library's functions are, under names LLVM attaches no meaning to."""
-    binding = llvm.binding()
+    binding = target.binding()
     library = ctypes.CDLL("ucrtbase") if sys.platform == "win32" else ctypes.CDLL(None)
-    for name in llvm.LIBRARY_FUNCTIONS:
+    for name in target.LIBRARY_FUNCTIONS:
         binding.add_symbol(f"lw_{name}", ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
     if sys.platform == "win32":  # a mark of Windows objects that use floating point; nothing reads it
         binding.add_symbol("_fltused", ctypes.addressof(_MARK))
@@ -77,9 +77,9 @@ class Loaded:
     def __init__(self, code: bytes):
         require()
         _link_library()
-        binding, target = llvm.binding(), llvm.host()
-        empty = binding.parse_assembly(f'target triple = "{target.triple}"')
-        self._engine = binding.create_mcjit_compiler(empty, llvm.machine(target))
+        binding, host = target.binding(), target.host()
+        empty = binding.parse_assembly(f'target triple = "{host.triple}"')
+        self._engine = binding.create_mcjit_compiler(empty, target.machine(host))
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
 
@@ -268,11 +268,9 @@ def _common(blocks: Sequence[Block], leads: Sequence[tuple[int, ...]]) -> tuple[
 
 
 def _make(kind: str, program: Program) -> Compiled:
-    if kind == "one":
-        return llvm.compile_one(program)
-    from linkwright.compiler import batches
+    from linkwright.compiler import batches, llvm  # here, so that code from the cache is loaded without them
 
-    return batches.compile_many(program)
+    return llvm.compile_one(program) if kind == "one" else batches.compile_many(program)
 
 
 def load(parts: Any, program: Callable[[], Program]) -> NativeCode:

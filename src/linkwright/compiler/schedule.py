@@ -1,7 +1,7 @@
 """Order for machine code: angles gathered, operations depth first from the results, long programs cut into pieces.
 
-Depth first keeps few values alive. Sines and cosines come as early as their angles are known, so that several fit into one
-vector. Cutting keeps compile time proportional to length, because register allocation is not: pieces hand values to later
+Depth first keeps few values alive. Sines and cosines of several angles are computed when the first of them is needed, so that
+they fit into one vector. Cutting keeps compile time proportional to length, because register allocation is not: pieces hand values to later
 pieces through an array whose slots are used again. One state and many follow the same schedule.
 """
 
@@ -57,38 +57,30 @@ def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_abo
 
 
 def steps(ops: Sequence[Operation], results: Sequence[int]) -> list[Step]:
-    """Depth first from the results, the operand that needs more registers first; sines and cosines as early as their angles."""
+    """Depth first from the results, the operand that needs more registers first; angles of a group all at once."""
     need = _registers(ops)
+    groups = {k: (angles, group) for angles, group in _angle_groups(ops, results) for k in group}
     done = bytearray(len(ops))
     order: list[Step] = []
-    for angles, group in _angle_groups(ops, results):
-        for a in angles:
-            _visit(ops, need, done, order, a)
-        order.append(group)
-        for k in group:
-            done[k] = 1
-    for r in results:
-        _visit(ops, need, done, order, r)
-    return order
-
-
-def _visit(ops: Sequence[Operation], need: list[int], done: bytearray, order: list[Step], root: int) -> None:
-    stack = [root]
+    stack = list(reversed(results))
     while stack:
         k = stack[-1]
         if done[k]:
             stack.pop()
             continue
-        waiting = [a for a in operands(ops[k]) if not done[a]]
+        inputs, step = groups[k] if k in groups else (operands(ops[k]), (k,))
+        waiting = [a for a in inputs if not done[a]]
         if waiting:
             if len(waiting) > 1:
                 waiting.sort(key=need.__getitem__)
             stack += waiting
             continue
         stack.pop()
-        done[k] = 1
+        for made in step:
+            done[made] = 1
         if ops[k][0] > _LEAF:
-            order.append((k,))
+            order.append(step)
+    return order
 
 
 def _registers(ops: Sequence[Operation]) -> list[int]:
@@ -108,7 +100,7 @@ def _registers(ops: Sequence[Operation]) -> list[int]:
 
 
 def _angle_groups(ops: Sequence[Operation], results: Sequence[int]) -> list[tuple[list[int], Step]]:
-    """Angles whose sine or cosine is wanted, with those operations: first the angles that depend on no other sine, and so on."""
+    """Angles whose sine or cosine is wanted, with those operations; angles of a group depend on no sine of their own group."""
     if not any(op[0] in _ANGULAR for op in ops):
         return []
     live = _live(ops, results)

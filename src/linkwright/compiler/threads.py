@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any
 
 WORTH_NS = 200_000  # below this one thread is as fast as two
 PIECES_PER_CORE = 4  # a core that is busy elsewhere takes fewer
@@ -17,7 +17,9 @@ def cores() -> int:
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def _pool() -> Any:
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="linkwright")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import llvm, native
+from linkwright.compiler import native, target
 
 _LOOPS = """
 define void @repeat_one(ptr %f, ptr %x, ptr %y, ptr %w, i64 %n) nounwind {
@@ -43,8 +43,8 @@ end:
 
 @cache
 def _loops() -> tuple[Any, Any, native.Loaded]:
-    target = llvm.host()
-    loaded = native.Loaded(llvm.emit(f'target triple = "{target.triple}"\n{_LOOPS}', target))
+    host = target.host()
+    loaded = native.Loaded(target.emit(f'target triple = "{host.triple}"\n{_LOOPS}', host))
     pointer, whole = ctypes.c_void_p, ctypes.c_int64
     one = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer, whole)(loaded.address("repeat_one"))
     aosoa = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer, whole, whole)(loaded.address("repeat_aosoa"))

@@ -1,0 +1,85 @@
+"""The processor code is made for, and the way from LLVM's text to object bytes. llvmlite is imported when first used, not before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+VERSION = 1  # of the generated code; part of every cache key
+LIBRARY_FUNCTIONS = ("sin", "cos", "exp", "log", "tanh", "atan2", "pow")  # of C; in generated code their names begin with lw_
+
+# LLVM's level 1 gives the same code as 2 and 3 here (measured); level 0 compiles in two thirds of the time and runs three times
+# as long, which pays only where compilation takes many seconds.
+LEVEL, LOW_LEVEL, LOW_LEVEL_ABOVE = 1, 0, 60_000  # operations
+
+
+@dataclass(frozen=True)
+class Target:
+    """The processor code is made for."""
+
+    triple: str
+    cpu: str
+    features: str
+    lanes: int = 4  # states that batches handle at once, angles of one state taken together
+
+    def has(self, feature: str) -> bool:
+        return f"+{feature}" in self.features.split(",")
+
+    @property
+    def fused(self) -> bool:
+        """Does one instruction multiply and add?"""
+        return self.has("fma") or not self.triple.startswith(("x86", "i386", "i686"))
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Object bytes, and what a caller without the program must know of them."""
+
+    meta: dict[str, Any]
+    object: bytes
+
+
+@cache
+def host() -> Target:
+    """This processor."""
+    b = binding()
+    try:
+        features = b.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM does not know this processor: only what its name promises
+        features = ""
+    wide = "+avx512f" in features.split(",")  # with registers of four doubles, eight lanes spill: 20 % slower
+    return Target(b.get_process_triple(), b.get_host_cpu_name(), features, 8 if wide else 4)
+
+
+def llvm_version() -> list[int]:
+    return list(binding().llvm_version_info)
+
+
+@cache
+def binding() -> Any:
+    """llvmlite, ready for this processor."""
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+def machine(target: Target, optimisation: int = LEVEL) -> Any:
+    """A fresh TargetMachine: an execution engine takes its own, never share one."""
+    description = binding().Target.from_triple(target.triple)
+    return description.create_target_machine(
+        cpu=target.cpu, features=target.features, opt=optimisation, reloc="pic", codemodel="small", jit=True
+    )
+
+
+def emit(text: str, target: Target, optimisation: int = LEVEL) -> bytes:
+    """Object bytes of a module."""
+    module = binding().parse_assembly(text)
+    return machine(target, optimisation).emit_object(module)
+
+
+def level(operations: int) -> int:
+    """How hard LLVM tries on a program of that size."""
+    return LOW_LEVEL if operations > LOW_LEVEL_ABOVE else LEVEL
