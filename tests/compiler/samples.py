@@ -55,7 +55,7 @@ def random_program(rng: np.random.Generator, operations: int = 60, inputs: int =
     def pick() -> int:
         if rng.random() < 0.15:
             return put(Op.CONST, float(rng.choice([-1.5, 0.1, 2.0, -0.3])))
-        return int(rng.integers(max(0, len(ops) - 25), len(ops)))
+        return int(rng.integers(max(0, len(ops) - 300), len(ops)))
 
     def positive(k: int) -> int:
         return put(Op.ADD, put(Op.ABS, k), put(Op.CONST, 0.5))
@@ -80,7 +80,7 @@ def random_program(rng: np.random.Generator, operations: int = 60, inputs: int =
             k = put(op, a, b)
         if n % 5 == 0:  # keeps products of products small, so that no rounding error is blown up
             put(Op.SIN, k)
-    results = [int(k) for k in rng.integers(len(ops) - 30, len(ops), size=outputs - 1)] + [0]
+    results = [*rng.integers(len(ops), size=outputs - 2).tolist(), len(ops) - 1, 0]
     g = Graph()
     g.input("x", inputs)
     blocks = g.program([("y", np.zeros(outputs))]).outputs
