@@ -13,7 +13,7 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Block, Op, Program, interpret
 from linkwright.compiler.schedule import schedule
-from linkwright.compiler.target import Target, host
+from linkwright.compiler.target import Compiled, Target, emit, host
 from tests.compiler.samples import every_operation, forward_of, random_program
 
 MAKE = {"one": llvm.compile_one, "many": batches.compile_many}
@@ -88,6 +88,16 @@ def test_cutting_changes_no_bit(rng: np.random.Generator) -> None:
     cut, _ = both(pieces, program, X)
     assert np.array_equal(whole, cut)
     assert pieces.meta["pieces"] > 5 and pieces.work("one") > 0
+
+
+def test_the_level_of_optimisation_changes_no_bit(rng: np.random.Generator) -> None:
+    program, x = forward_of("four-bar")
+    high = code_for(program)
+    text = llvm.one_text(schedule(program, fuse=host().fused), host())
+    for level in (0, 2, 3):
+        other = NativeCode(lambda kind, level=level: Compiled(high.compiled(kind).meta, emit(text, host(), level)))
+        for state in x + 1e-2 * rng.normal(size=(5, len(x))):
+            assert np.array_equal(other.call(state)[0], high.call(state)[0])
 
 
 def test_data_in_lanes_give_the_same_bits(rng: np.random.Generator) -> None:

@@ -8,8 +8,8 @@ for an address costs more than the call.
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import math
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
@@ -24,6 +24,7 @@ from linkwright.compiler.program import Block, Program
 from linkwright.compiler.target import Compiled
 from linkwright.errors import LinkwrightError, UsageError
 
+OLDEST = (0, 45)  # version of llvmlite; LLVM's text has changed before
 ROUGH_NS = 0.06  # per operation and state, to judge whether threads pay
 
 
@@ -34,15 +35,19 @@ class NativeCodeError(LinkwrightError):
 @cache
 def available() -> bool:
     """Can native code be made or loaded here?"""
-    return importlib.util.find_spec("llvmlite") is not None
+    try:
+        import llvmlite
+    except ImportError:
+        return False
+    return tuple(int(n) for n in re.findall(r"\d+", llvmlite.__version__)[:2]) >= OLDEST
 
 
 def require() -> None:
     """Complain, with advice, where native code is not available."""
     if not available():
         raise NativeCodeError(
-            "Native code needs the package llvmlite, which is not installed. Install it with `pip install linkwright[native]`, "
-            "or choose engine='python', which gives the same results more slowly."
+            f"Native code needs the package llvmlite, {'.'.join(map(str, OLDEST))} or newer, which is not installed. Install it with "
+            "`pip install linkwright[native]`, or choose engine='python', which gives the same results more slowly."
         )
 
 
