@@ -76,6 +76,17 @@ def test_random_programs_in_parts(tmp_path: Path, rng: np.random.Generator, monk
     agree(y, interpret(program, x))
 
 
+def test_parts_without_inputs_or_crossing_values_and_names_that_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(c99, "LONGEST_PART", 2)
+    g = Graph()
+    a, b, c = g.input("a.b", 1)[0], g.input("a_b", 1)[0], g.input("x", 1)[0]
+    program = g.program([("a b", [np.sin(a), np.cos(b), 2.0 * c, np.sin(a) * np.sin(b), a * b]), ("a-b", [3.0]), ("empty", [])])
+    y, _ = both(program, np.array([0.3, 0.4, 0.5]), tmp_path)
+    agree(y, interpret(program, np.array([0.3, 0.4, 0.5])))
+    nothing = Graph().program([("y", [])])
+    assert both(nothing, np.zeros(0), tmp_path)[1] in (0, None)
+
+
 @pytest.mark.parametrize("name", ["carpet-scraper", "slider-crank"])
 def test_forward_dynamics(name: str, tmp_path: Path) -> None:
     program, x = forward_of(name)

@@ -40,22 +40,20 @@ def write(program: Program, name: str) -> str:
     cut = plan(program, LONGEST_PART, LONGEST_EXPRESSION)
     names = _Names(program, name)
     functions = _functions(name)
-    used = {op[0] for op in program.ops}
-    lines = [*_description(program, name), "#include <math.h>", ""]
-    lines += _helpers(name, used)
-    if len(cut.parts) > 1:
-        for n, part in enumerate(cut.parts, start=1):
-            arguments = "const double *x, double *y" + (", double *w" if cut.work else "")
-            lines += [f"static void {name}_{n}({arguments})", "{", *_body(part, cut, names, functions), "}", ""]
+    lines = [*_description(program, name), "#include <math.h>", "", *_helpers(name, {op[0] for op in program.ops})]
+    work = ("w",) if cut.work else ()
+    calls = []
+    for n, part in enumerate(cut.parts, start=1):
+        if len(cut.parts) == 1:
+            calls = _body(part, cut, names, functions, first=["    int status = 0;"])
+            break
+        lines += [f"static void {name}_{n}({', '.join(['const double *x', 'double *y', *(f'double *{a}' for a in work)])})", "{"]
+        lines += [*_body(part, cut, names, functions), "}", ""]
+        calls += [f"    {name}_{n}({', '.join(['x', 'y', *work])});"]
     lines += ["#ifdef __cplusplus", 'extern "C"', "#endif", _prototype(name), "{"]
     if len(cut.parts) > 1:
-        lines += [f"    double w[{cut.work}];"] if cut.work else []
-        lines += ["    int status = 0;", ""]
-        lines += [f"    {name}_{n}(x, y{', w' if cut.work else ''});" for n in range(1, len(cut.parts) + 1)]
-    else:
-        lines += [*_body(cut.parts[0], cut, names, functions, first=["    int status = 0;"])]
-    lines += [*_status(program), "    return status;", "}", ""]
-    return "\n".join(lines)
+        lines += [*(f"    double {a}[{cut.work}];" for a in work), "    int status = 0;", ""]
+    return "\n".join([*lines, *calls, *_status(program), "    return status;", "}", ""])
 
 
 def header(program: Program, name: str) -> str:
@@ -65,7 +63,8 @@ def header(program: Program, name: str) -> str:
     lines = [*_description(program, name), f"#ifndef {guard}", f"#define {guard}", "", "enum {"]
     constants = [(f"{name}_inputs", program.n_in), (f"{name}_outputs", program.n_out)]
     for kind, blocks in (("in", program.inputs), ("out", program.outputs)):
-        constants += [(f"{name}_{kind}_{_identifier(b.name)}", b.start) for b in blocks]
+        taken: set[str] = set()
+        constants += [(f"{name}_{kind}_{_unique(_identifier(b.name), taken)}", b.start) for b in blocks]
     lines += [f"    {key} = {value}{',' if n < len(constants) else ''}" for n, (key, value) in enumerate(constants, start=1)]
     lines += ["};", "", "#ifdef __cplusplus", 'extern "C"', "#endif", f"{_prototype(name)};", "", "#endif", ""]
     return "\n".join(lines)
@@ -160,6 +159,10 @@ def _alias(name: str, taken: set[str], side: str) -> str:
     text = _identifier(name)
     if text in taken or _TEMPORARY.fullmatch(text):
         text = f"{side}_{text}"
+    return _unique(text, taken)
+
+
+def _unique(text: str, taken: set[str]) -> str:
     while text in taken:
         text += "_"
     taken.add(text)
@@ -177,7 +180,9 @@ def _body(part: Part, cut: Plan, names: _Names, functions: dict[int, str], first
     text += [f"{names.result(place)} = {writer.operand(value)};" for place, value in part.results]
     lines = [line for statement in text for line in _wrapped(statement)]
     pointers = [*names.declarations("\n".join(lines)), *first]
-    silent = [f"    (void){a};" for a in "xy" if not any(re.search(rf" = {a}\b", p) for p in pointers)]
+    arguments = "xyw" if cut.work else "xy"
+    everything = "\n".join([*pointers, *lines])
+    silent = [f"    (void){a};" for a in arguments if not re.search(rf" = {a}\b|\b{a}\[", everything)]
     return [*pointers, *silent, "", *lines] if lines else [*pointers, *silent]
 
 

@@ -186,7 +186,7 @@ def _tangent(op: int, a: int, b: int, c: int, values: list[Any], tangents: list[
     du, dw = tangents[a], tangents[b] if b >= 0 else {}
     if not du and not dw:
         return {}
-    u, w, r = values[a], values[b] if b >= 0 else None, values[-1]
+    u, w, r = values[a], values[max(b, 0)], values[-1]
     match op:
         case Op.ADD:
             return _sum(du, dw)

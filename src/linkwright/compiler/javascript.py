@@ -22,7 +22,7 @@ from linkwright.errors import UsageError
 LONGEST_PART = 2000  # operations of one function; V8 leaves more than 60 KB of bytecode, some 5000 operations, unoptimised: 30 times slower
 LONGEST_EXPRESSION = 60  # nesting costs nothing at run time and saves names
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[int, str] = {
     Op.SQRT: "sqrt", Op.ABS: "abs", Op.SIN: "sin", Op.COS: "cos", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
     Op.ATAN2: "atan2", Op.POW: "pow", Op.MIN: "min", Op.MAX: "max", Op.ROUND: "rint",
 }  # fmt: skip
