@@ -92,7 +92,7 @@ class Program:
 
     def unpack(self, y: np.ndarray) -> dict[str, np.ndarray]:
         """Outputs by name; y may carry leading batch axes."""
-        return {b.name: y[..., b.span].reshape(*y.shape[:-1], *b.shape) for b in self.outputs}
+        return {b.name: y[..., b.span].reshape((*y.shape[:-1], *b.shape)) for b in self.outputs}
 
 
 def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs: tuple[Block, ...], outputs: tuple[Block, ...]) -> Program:
