@@ -104,7 +104,8 @@ UNARY: list[Callable[[Any], Any]] = [
 ]  # fmt: skip
 BINARY: list[Callable[[Any, Any], Any]] = [
     operator.add, operator.sub, operator.mul, lambda u, w: u / (w * w + 0.5), lambda u, w: where(u < w, u, w),
-    lambda u, w: where(u >= 0.1, w, u - w), lambda u, w: where(u <= w, 1.0, u), lambda u, w: where(u > w, w, 0.0), lambda u, w: (u * u + 0.5) ** np.tanh(w),
+    lambda u, w: where(u >= 0.1, w, u - w), lambda u, w: where(u <= w, 1.0, u), lambda u, w: where(u > w, w, 0.0),
+    lambda u, w: (u * u + 0.5) ** np.tanh(w),
 ]  # fmt: skip
 
 
