@@ -6,7 +6,7 @@ functions themselves stay as they are. Generated kernels enter the loops by addr
 
     int64 kernel(const double* x, double* y, double* w)        inputs, outputs, workspace; returns a status word
 
-and `evaluate(kernel, x, y, w)` is the one call that differs: an address in native code, any callable in Python. A `Callback`
+and `evaluate` is the one call that differs: the kernel is an address in native code, any callable in Python. A `Callback`
 gives a Python function such an address, so that a native loop can hand an evaluation back. Compiled code is kept in
 the user's cache, in a folder named by the sources it came from.
 """
@@ -18,7 +18,6 @@ import hashlib
 import importlib.util
 import inspect
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,19 +26,22 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.compiler import cache as disk
+
 NOT_FINITE, DEGENERATE, FAILED = 1, 2, 4  # bits of a status word
 
 announce: list[Callable[[str], None]] = []  # called with a line of text before work that takes seconds, once per machine
 
+_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}  # no fast mathematics: native and Python results are equal to the last bit
 _PACKAGE = __name__.partition(".")[0]
 _compiled: dict[Any, Callable[..., Any]] = {}
 _registered: set[Callable[..., Any]] = set()
 _lock = threading.RLock()
 
 
-def evaluate(kernel: Any, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
-    """Run a kernel on packed inputs x into outputs y; returns its status word."""
-    return kernel(x, y, w)
+def evaluate(kernel: Any, data: np.ndarray, x: int, y: int, w: int) -> int:
+    """Run a kernel with inputs, outputs and workspace from places x, y, w of `data` on; returns its status word."""
+    return kernel(data[x:], data[y:], data[w:])
 
 
 def available() -> bool:
@@ -47,18 +49,10 @@ def available() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-def cache_folder() -> Path:
-    """Where compiled loops are kept: LINKWRIGHT_CACHE, or the place the system gives to caches."""
-    chosen = os.environ.get("LINKWRIGHT_CACHE")
-    if chosen:
-        return Path(chosen).expanduser() / "loops"
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "linkwright" / "loops"
+def cache_folder() -> Path | None:
+    """Where compiled loops are kept: beside the kernels' machine code; None when caching is off."""
+    objects = disk.directory()
+    return None if objects is None else objects.with_name("loops")
 
 
 # ---------------------------------------------------------------- Python functions called from native code
@@ -67,7 +61,7 @@ def cache_folder() -> Path:
 class Callback:
     """A Python function y = f(x) behind the address of a kernel; what it raises is kept, and stops the loop cleanly."""
 
-    def __init__(self, function: Callable[[np.ndarray], Any], n_in: int, n_out: int):
+    def __init__(self, function: Callable[..., Any], n_in: int, n_out: int):
         self.function = function
         self.n_in, self.n_out = n_in, n_out
         self.error: BaseException | None = None
@@ -122,12 +116,11 @@ def _compile(numba: Any, function: Callable[..., Any], signature: tuple[Any, ...
     if folder is None or not any(folder.glob(f"*/*{function.__name__}*.nbi")):
         for tell in announce:
             tell(f"compiling {what} (once)")
-    options = {"nogil": True, "error_model": "numpy"}  # no fast mathematics: native and Python results are equal to the last bit
     kept = numba.config.CACHE_DIR
     try:
         if folder is not None:
             numba.config.CACHE_DIR = str(folder)  # read while the function is wrapped; a user's own functions keep their place
-        return numba.njit([signature], cache=folder is not None, **options)(function)
+        return numba.njit([signature], cache=folder is not None, **_OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = kept
 
@@ -149,7 +142,9 @@ def _folder(numba: Any, members: list[Any]) -> Path | None:
     """Folder for code made of these functions; None where there is no place that can be written."""
     files = sorted({inspect.getsourcefile(f) or "" for f in members})
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    base = Path(numba.config.CACHE_DIR) / "linkwright" if numba.config.CACHE_DIR else cache_folder()
+    base = cache_folder()
+    if base is None:
+        return None
     try:
         for file in files:
             digest.update(Path(file).read_bytes())
@@ -162,23 +157,28 @@ def _folder(numba: Any, members: list[Any]) -> Path | None:
 
 def _register(members: list[Any]) -> None:
     """Make plain functions known to Numba; `evaluate` becomes a call through an address."""
-    from numba.core import types
-    from numba.extending import overload, register_jitable
+    from numba.extending import register_jitable
 
     for f in members[1:]:
-        if f in _registered:
-            continue
-        _registered.add(f)
-        if f is not evaluate:
-            register_jitable(error_model="numpy", nogil=True)(f)
-            continue
-        call = _call_intrinsic()
+        if f not in _registered:
+            _registered.add(f)
+            if f is evaluate:
+                _register_evaluate()
+            else:
+                register_jitable(**_OPTIONS)(f)
 
-        @overload(evaluate, jit_options={"error_model": "numpy", "nogil": True})
-        def _evaluate(kernel, x, y, w):  # Numba wants the signature of the lambda, so no hints
-            if isinstance(kernel, types.Integer):
-                return lambda kernel, x, y, w: call(kernel, x.ctypes.data, y.ctypes.data, w.ctypes.data)
-            return None
+
+def _register_evaluate() -> None:
+    from numba.core import types
+    from numba.extending import overload
+
+    call = _call_intrinsic()
+
+    @overload(evaluate, jit_options=_OPTIONS)
+    def _evaluate(kernel, data, x, y, w):  # no hints: Numba compares the signatures
+        if isinstance(kernel, types.Integer):
+            return lambda kernel, data, x, y, w: call(kernel, data.ctypes.data, x, y, w)
+        return None
 
 
 def _call_intrinsic() -> Any:
@@ -187,13 +187,14 @@ def _call_intrinsic() -> Any:
     from numba.extending import intrinsic
 
     @intrinsic
-    def call(typing: Any, address: Any, x: Any, y: Any, w: Any) -> Any:
+    def call(typing: Any, address: Any, data: Any, x: Any, y: Any, w: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             pointer = ir.IntType(8).as_pointer()
             kernel = ir.FunctionType(ir.IntType(64), [pointer, pointer, pointer])
-            places = [builder.inttoptr(a, pointer) for a in args[1:]]
+            eight = ir.Constant(ir.IntType(64), 8)
+            places = [builder.inttoptr(builder.add(args[1], builder.mul(place, eight)), pointer) for place in args[2:]]
             return builder.call(builder.inttoptr(args[0], kernel.as_pointer()), places)
 
-        return types.int64(types.int64, types.uintp, types.uintp, types.uintp), emit
+        return types.int64(types.int64, types.uintp, types.int64, types.int64, types.int64), emit
 
     return call

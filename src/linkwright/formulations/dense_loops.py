@@ -20,7 +20,14 @@ ROUND_OFF = 1e-13  # share of the inertia's size below which a pivot of the redu
 
 
 def nullspace_solve(
-    M: np.ndarray, h: np.ndarray, J: np.ndarray, k: np.ndarray, tau: np.ndarray, columns: np.ndarray, row_scale: np.ndarray, tolerance: float
+    M: np.ndarray,
+    h: np.ndarray,
+    J: np.ndarray,
+    k: np.ndarray,
+    tau: np.ndarray,
+    columns: np.ndarray,
+    row_scale: np.ndarray,
+    tolerance: float,
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """(a, lam, rank of J)."""
     n = M.shape[0]

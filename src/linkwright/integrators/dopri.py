@@ -83,7 +83,7 @@ _D8 = (
 DOPRI5 = Method(
     "dopri5",
     "Dormand-Prince 5(4), adaptive",
-    table(_A5, _C5, _B5, error=_E5, dense=_D5, exponent=1 / 5, memory=0.04, shrink=0.2, grow=10.0),
+    table(_A5, _C5, _B5, error=_E5, dense=_D5, exponent=1 / 5, integral=0.04, shrink=0.2, grow=10.0),
     order=5,
     dense_order=4,
 )

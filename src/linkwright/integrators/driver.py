@@ -14,7 +14,6 @@ from linkwright.errors import UsageError, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
 from linkwright.integrators.march import march
-from linkwright.integrators.memory import Memory, Options, Plan, aligned
 from linkwright.integrators.problem import Event, Kernel, Problem, Solution
 from linkwright.integrators.rk4 import RK4
 from linkwright.integrators.tableaux import Method
@@ -31,6 +30,9 @@ REASONS = {
     mem.TOO_MANY_STEPS: ("too many steps", "the number of steps allowed was used up: raise most_steps, or loosen the tolerance"),
 }
 SLICE_SECONDS = 0.05  # between looks at the keyboard
+ROUND_OFF = 3e-13  # dimensionless residual at which loops count as closed
+OPEN = 1e-8  # and as open
+MOST_STEPS = 1_000_000  # of adaptive runs, if nothing else is said
 BUFFER = 4096  # rows of output or events between two calls of the loop
 
 
@@ -59,72 +61,75 @@ def integrate(
     steps are done between two looks at the keyboard; it has no influence on the result.
     """
     chosen = _method(method)
-    options = _options(chosen, t0, t1, step, tolerance, samples is not None, most_steps, smallest_step, largest_step)
-    memory = _memory(problem, chosen, np.asarray(y0, dtype=float), _sample_times(samples, t0, t1))
+    _check(chosen, t0, t1, step, tolerance, smallest_step, largest_step)
+    times = _sample_times(samples, t0, t1)
+    start = np.asarray(y0, dtype=float)
+    if start.shape != (problem.n,) or not np.isfinite(start).all():
+        raise UsageError(f"the start state needs {problem.n} finite numbers.")
     native = _is_native(engine)
-    plan, backs = _plan(problem, native)
-    arguments = (plan, memory, chosen.table, options)
-    loop = numba_bridge.native(march, (*arguments, 1)) if native else march
-    run = _Run(problem, memory, options)
-    code, left = run.go(loop, arguments, progress, slice_steps or 0, 64 if native else 8)
+    slots, backs = _slots(problem, native)
+    plan, f, c = mem.layout(problem, chosen.table, slots, times is not None)
+    f[plan.y : plan.y + plan.n] = start
+    f[mem.STEP] = step or 0.0
+    f[mem.START : mem.EXPONENT] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN)
+    c[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)
+    run = _Run(problem, plan, f, c, times)
+    loop = numba_bridge.native(march, (*run.arguments, 1)) if native else march
+    code, left = run.go(loop, progress, slice_steps or 0, 64 if native else 8)
     return run.solution(code, left, next((b.error for b in backs if b.error is not None), None))
 
 
 class _Run:
     """The slices of one run and what they left behind."""
 
-    def __init__(self, problem: Problem, memory: Memory, options: Options):
-        self.problem, self.memory, self.options = problem, memory, options
-        self.t: list[np.ndarray] = []
-        self.y: list[np.ndarray] = []
+    def __init__(self, problem: Problem, plan: mem.Plan, f: np.ndarray, c: np.ndarray, times: np.ndarray | None):
+        self.problem, self.plan, self.f, self.c = problem, plan, f, c
+        self.sampled = times is not None
+        samples = np.zeros(0) if times is None else times
+        self.rows = np.zeros((BUFFER if times is None else len(samples), 1 + plan.n))
+        self.records = np.zeros((BUFFER, 2 + plan.n))
+        self.arguments = (plan, f, c, samples, self.rows, self.records)
+        self.done: list[np.ndarray] = []
         self.events: list[Event] = []
 
-    def go(self, loop: Callable[..., int], arguments: Any, progress: Any, fixed: int, budget: int) -> tuple[int, str]:
+    def go(self, loop: Callable[..., int], progress: Callable[[float], Any] | None, fixed: int, budget: int) -> tuple[int, str]:
         """Call the loop until it ends; returns (its code, "" or why it was left before)."""
         try:
             while True:
                 begun = time.perf_counter()
-                code = int(loop(*arguments, fixed or budget))
+                code = int(loop(*self.arguments, fixed or budget))
                 taken = time.perf_counter() - begun
                 budget = max(1, min(int(budget * min(4.0, SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
                 self._drain()
                 if code != mem.RUNNING:
                     return code, ""
-                if progress is not None and progress(float(self.memory.real[mem.TIME])) is False:
+                if progress is not None and progress(float(self.f[mem.TIME])) is False:
                     return code, "stopped"
         except KeyboardInterrupt:
             self._drain()
             return mem.RUNNING, "interrupted"
 
     def _drain(self) -> None:
-        m, count = self.memory, self.memory.count
-        names = self.problem.event_specs
-        for k in range(int(count[mem.EVENTS])):
-            e = int(m.event_i[k])
-            self.events.append(Event(float(m.event_t[k]), e, names[e].name, m.event_y[k].copy()))
-        count[mem.EVENTS] = 0
-        if not self.options.sampled:
-            rows = int(count[mem.ROWS])
-            self.t.append(m.out_t[:rows].copy())
-            self.y.append(m.out_y[:rows].copy())
-            count[mem.ROWS] = 0
+        for record in self.records[: self.c[mem.EVENTS]]:
+            e = int(record[1])
+            self.events.append(Event(float(record[0]), e, self.problem.event_specs[e].name, record[2:].copy()))
+        self.c[mem.EVENTS] = 0
+        if not self.sampled:
+            self.done.append(self.rows[: self.c[mem.ROWS]].copy())
+            self.c[mem.ROWS] = 0
 
     def solution(self, code: int, left: str, error: BaseException | None) -> Solution:
-        m = self.memory
         status, text = REASONS[code] if not left else (left, f"{left} by the caller")
         if isinstance(error, KeyboardInterrupt):
             status, text, error = "interrupted", "interrupted by the caller", None
-        now = float(m.real[mem.TIME])
-        if self.options.sampled:
-            rows = int(m.count[mem.ROWS])
-            t, y = m.out_t[:rows].copy(), m.out_y[:rows].copy()
-        else:
-            t, y = np.concatenate(self.t), np.concatenate(self.y)
+        now = float(self.f[mem.TIME])
+        table = self.rows[: self.c[mem.ROWS]].copy() if self.sampled else np.concatenate(self.done)
         message = f"t = {now:.6g} s: {text}" + (f" ({error})" if error is not None else "") + "."
-        return Solution(t, y, tuple(self.events), status, message, self._counters(), now, m.y.copy(), error)
+        end = self.f[self.plan.y : self.plan.y + self.plan.n].copy()
+        return Solution(table[:, 0], table[:, 1:], tuple(self.events), status, message, self._counters(), now, end, error)
 
     def _counters(self) -> dict[str, float]:
-        c, r = self.memory.count, self.memory.real
+        c, r = self.c, self.f
         return {
             "steps": int(c[mem.STEPS]),
             "rejected": int(c[mem.REJECTIONS]),
@@ -152,9 +157,7 @@ def _is_native(engine: str | None) -> bool:
     return engine != "python" and numba_bridge.available()
 
 
-def _options(
-    method: Method, t0: float, t1: float, step: float | None, tolerance: float, sampled: bool, most: int | None, smallest: float, largest: float
-) -> Options:
+def _check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:
     if not (np.isfinite(t0) and np.isfinite(t1) and t1 >= t0):
         raise UsageError(f"a run goes forward from a finite time to a later one, not from {t0} to {t1}.")
     if step is not None and not (np.isfinite(step) and step > 0.0):
@@ -165,11 +168,6 @@ def _options(
         raise UsageError(f"the tolerance lies between 1e-15 and 0.1, not at {tolerance}.")
     if not (smallest >= 0.0 and largest > smallest):
         raise UsageError(f"the largest step ({largest}) must be above the smallest ({smallest}), and neither negative.")
-    if most is None:
-        most = 1_000_000 if method.adaptive else 1 << 62
-    return Options(
-        float(t0), float(t1), float(step or 0.0), float(smallest), float(largest), float(tolerance), 3e-13, 1e-8, int(most), bool(sampled)
-    )
 
 
 def _sample_times(samples: Any, t0: float, t1: float) -> np.ndarray | None:
@@ -183,7 +181,7 @@ def _sample_times(samples: Any, t0: float, t1: float) -> np.ndarray | None:
     return np.minimum(times, t1)
 
 
-def _plan(problem: Problem, native: bool) -> tuple[Plan, list[Callback]]:
+def _slots(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]:
     """Kernels as addresses or callables, and the Python functions among them, which live as long as the loop needs them."""
     backs: list[Callback] = []
 
@@ -197,49 +195,4 @@ def _plan(problem: Problem, native: bool) -> tuple[Plan, list[Callback]]:
         return used.address if native else used.callable
 
     rates, project = problem.rates, problem.project
-    backups = (rates.backup, project.backup if project else None)
-    slots = [slot(k) for k in (rates, backups[0], project, backups[1], problem.events)]
-    sizes = (problem.n, problem.nq, problem.nv, len(problem.event_specs))
-    unit = np.array(problem.quaternions, dtype=np.int64)
-    return Plan(*slots, *sizes, backups[0] is not None, project is not None, backups[1] is not None, unit), backs
-
-
-def _memory(problem: Problem, method: Method, y0: np.ndarray, samples: np.ndarray | None) -> Memory:
-    n, table, parameters = problem.n, method.table, np.asarray(problem.parameters, dtype=float)
-    if y0.shape != (n,) or not np.isfinite(y0).all():
-        raise UsageError(f"the start state needs {n} finite numbers, got {y0.shape[0] if y0.ndim else 0}.")
-    kernels = [k for k in (problem.rates, problem.project, problem.events) if k is not None]
-    kernels += [k.backup for k in kernels if k.backup is not None]
-    n_g = problem.events.n_out if problem.events else 0
-    rows = BUFFER if samples is None else len(samples)
-    n_p = problem.nq + problem.nv
-    out = Memory(
-        count=np.zeros(mem.COUNTS, dtype=np.int64),
-        real=np.zeros(mem.REALS),
-        y=y0.copy(),
-        new=np.zeros(n),
-        trial=np.zeros(n),
-        K=np.zeros((len(table.c), n)),
-        dense=np.zeros((4 + len(table.dense), n)),
-        x=aligned(n + 1 + len(parameters)),
-        rates=aligned(max([problem.rates.n_out] + ([problem.rates.backup.n_out] if problem.rates.backup else []))),
-        px=aligned(n_p + 1 + len(parameters)),
-        py=aligned(max([n_p + 3, n_g] + [k.n_out for k in kernels])),
-        work=aligned(max([1] + [k.workspace for k in kernels])),
-        scale=np.ones(n) if problem.scale is None else np.array(problem.scale, dtype=float),
-        g=np.zeros(n_g),
-        g_new=np.zeros(n_g),
-        side=np.zeros(n_g, dtype=np.int64),
-        direction=np.array([e.direction for e in problem.event_specs], dtype=np.int64),
-        terminal=np.array([e.terminal for e in problem.event_specs], dtype=np.int64),
-        theta=np.zeros(n_g),
-        samples=np.zeros(0) if samples is None else samples,
-        out_t=np.zeros(rows),
-        out_y=np.zeros((rows, n)),
-        event_t=np.zeros(BUFFER),
-        event_i=np.zeros(BUFFER, dtype=np.int64),
-        event_y=np.zeros((BUFFER, n)),
-    )
-    out.x[n + 1 :] = parameters
-    out.px[n_p + 1 :] = parameters
-    return out
+    return [slot(k) for k in (rates, rates.backup, project, project.backup if project else None, problem.events)], backs

@@ -9,71 +9,69 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from linkwright.compiler.numba_bridge import evaluate
 from linkwright.integrators.memory import (
-    ERROR_BEFORE, EVENT, EVENTS, FINISHED, NEXT, REJECTED, REJECTIONS, ROWS, RUNNING, SAMPLE, STARTED, STEP, STEPS, TIME, TOO_MANY_STEPS, USED,
-    VALUE, Memory, Options, Plan, Table,
-)  # fmt: skip
-from linkwright.integrators.stepping import attempt, cause, derivative, inside, permitted, prepare_inside
+    END,
+    ERROR_BEFORE,
+    EVENT,
+    EVENTS,
+    EXPONENT,
+    FINISHED,
+    LARGEST,
+    MOST,
+    NEXT,
+    REJECTED,
+    REJECTIONS,
+    ROWS,
+    RUNNING,
+    SAMPLE,
+    START,
+    STARTED,
+    STEP,
+    STEPS,
+    TIME,
+    TOO_MANY_STEPS,
+    USED,
+    Plan,
+)
+from linkwright.integrators.stepping import attempt, cause, derivative, inside, permit, prepare_inside
 
 SHARPEST = 1e-13  # share of a step to which an event is located
 NOWHERE = 2.0  # a place in the step that is none
 
 
-def march(p: Plan, m: Memory, tab: Table, o: Options, budget: int) -> int:
-    """Go on for at most `budget` attempted steps; RUNNING asks to be called again."""
-    if m.count[STARTED] == 0:
-        outcome = begin(p, m, tab, o)
-        if outcome != RUNNING:
+def march(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, records: np.ndarray, budget: int) -> int:
+    """Go on for at most `budget` attempted steps; RUNNING asks to be called again.
+
+    Output goes to rows (time, state), events to records (time, index, state); the caller empties both when they are full.
+    """
+    if c[STARTED] == 0:
+        outcome = begin(p, f, c)
+        if outcome != 0:
             return outcome
+        put_samples(p, f, c, samples, rows, f[START], 0.0, p.y)
+        if f[END] <= f[START]:
+            return FINISHED
     for _ in range(budget):
-        if (not o.sampled and m.count[ROWS] >= len(m.out_t)) or m.count[EVENTS] + p.n_events > len(m.event_t):
-            return RUNNING  # the caller empties the buffers
-        if m.count[STEPS] + m.count[REJECTIONS] >= o.most:
+        if (p.sampled == 0 and c[ROWS] >= len(rows)) or c[EVENTS] + p.n_events > len(records):
+            return RUNNING
+        if c[STEPS] + c[REJECTIONS] >= c[MOST]:
             return TOO_MANY_STEPS
-        outcome = attempt(p, m, tab, o)
+        outcome = attempt(p, f, c)
         if outcome == REJECTED:
             continue
         if outcome == 0:
-            outcome = report(p, m, tab, o)
+            outcome = report(p, f, c, samples, rows, records)
         if outcome != 0:
             return outcome
         for i in range(p.n):
-            m.y[i] = m.new[i]
-            m.K[0, i] = m.K[tab.stages, i]
-        m.real[TIME] = m.real[NEXT]
-        if m.real[TIME] >= o.end:
+            f[p.y + i] = f[p.new + i]
+            f[p.K + i] = f[p.K + p.stages * p.n + i]
+        f[TIME] = f[NEXT]
+        if f[TIME] >= f[END]:
             return FINISHED
-    return RUNNING
-
-
-def begin(p: Plan, m: Memory, tab: Table, o: Options) -> int:
-    """First derivative, sides of the event functions, first output, first step."""
-    m.count[STARTED] = 1
-    m.real[TIME] = o.start
-    m.real[ERROR_BEFORE] = 1e-4
-    for i in range(p.n):
-        m.new[i] = m.y[i]
-        m.x[i] = m.y[i]
-    outcome = derivative(p, m, 0, o.start)
-    if outcome != 0:
-        return outcome
-    if p.n_events > 0:
-        m.x[p.n] = o.start
-        outcome = cause(evaluate(p.events, m.x, m.g, m.work))
-        if outcome != 0:
-            return outcome
-        for e in range(p.n_events):
-            m.side[e] = sign(m.g[e])
-    if not o.sampled:
-        keep(p, m, o.start, 0)
-    else:
-        while m.count[SAMPLE] < len(m.samples) and m.samples[m.count[SAMPLE]] <= o.start:
-            m.count[SAMPLE] += 1
-            keep(p, m, o.start, 0)
-    if o.end <= o.start:
-        return FINISHED
-    m.real[STEP] = o.step if o.step > 0.0 else first_step(p, m, tab, o)
     return RUNNING
 
 
@@ -81,122 +79,158 @@ def sign(x: float) -> int:
     return 1 if x > 0.0 else (-1 if x < 0.0 else 0)
 
 
-def first_step(p: Plan, m: Memory, tab: Table, o: Options) -> float:
+def begin(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+    """First derivative, sides of the event functions, first step."""
+    c[STARTED] = 1
+    f[TIME] = f[START]
+    f[NEXT] = f[START]
+    f[ERROR_BEFORE] = 1e-4
+    for i in range(p.n):
+        f[p.new + i] = f[p.y + i]
+        f[p.x + i] = f[p.y + i]
+    permit(p, f)
+    outcome = derivative(p, f, c, 0, f[START])
+    if outcome == 0 and p.n_events > 0:
+        outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
+        for e in range(p.n_events):
+            f[p.g + e] = f[p.out + e]
+            c[p.side + e] = sign(f[p.g + e])
+    if outcome == 0 and f[STEP] == 0.0 and f[END] > f[START]:
+        f[STEP] = first_step(p, f, c)
+    return outcome
+
+
+def size(p: Plan, f: np.ndarray, first: int) -> float:
+    """Root mean square of a vector against the permitted errors."""
+    s = 0.0
+    for i in range(p.n):
+        d = f[first + i] / f[p.permitted + i]
+        s += d * d
+    return math.sqrt(s / max(p.n, 1))
+
+
+def first_step(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
     """A step whose first neglected derivative is small, guessed by one explicit Euler step  [Hairer1993, II.4]."""
-    d0, d1, d2 = 0.0, 0.0, 0.0
+    longest = min(f[END] - f[START], f[LARGEST])
+    d0, d1 = size(p, f, p.y), size(p, f, p.K)
+    h0 = min(longest, 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1)
     for i in range(p.n):
-        limit = permitted(m, o, i)
-        size, speed = m.y[i] / limit, m.K[0, i] / limit
-        d0 += size * size
-        d1 += speed * speed
-    d0, d1 = math.sqrt(d0 / max(p.n, 1)), math.sqrt(d1 / max(p.n, 1))
-    h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-    h0 = min(h0, o.end - o.start, o.largest)
-    for i in range(p.n):
-        m.x[i] = m.y[i] + h0 * m.K[0, i]
-    if derivative(p, m, 1, o.start + h0) != 0:
+        f[p.x + i] = f[p.y + i] + h0 * f[p.K + i]
+    if derivative(p, f, c, 1, f[START] + h0) != 0:
         return 1e-3 * h0
     for i in range(p.n):
-        change = (m.K[1, i] - m.K[0, i]) / permitted(m, o, i)
-        d2 += change * change
-    d2 = math.sqrt(d2 / max(p.n, 1)) / h0
-    steepest = max(d1, d2)
-    h1 = max(1e-6, 1e-3 * h0) if steepest <= 1e-15 else (0.01 / steepest) ** tab.exponent
-    return min(100.0 * h0, h1, o.end - o.start, o.largest)
+        f[p.trial + i] = f[p.K + p.n + i] - f[p.K + i]
+    steepest = max(d1, size(p, f, p.trial) / h0)
+    h1 = max(1e-6, 1e-3 * h0) if steepest <= 1e-15 else (0.01 / steepest) ** f[EXPONENT]
+    return min(100.0 * h0, h1, longest)
 
 
-def keep(p: Plan, m: Memory, t: float, source: int) -> None:
-    """Next output row: the state before the step (0), after it (1), or the one inside it (2)."""
-    row = m.count[ROWS]
-    m.count[ROWS] += 1
-    m.out_t[row] = t
-    for i in range(p.n):
-        m.out_y[row, i] = m.y[i] if source == 0 else (m.new[i] if source == 1 else m.trial[i])
-
-
-def report(p: Plan, m: Memory, tab: Table, o: Options) -> int:
+def report(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, records: np.ndarray) -> int:
     """Events and samples of the step just accepted. 0, or EVENT where a terminal one ends the run, or a reason to stop."""
-    begin_t, end_t, h = m.real[TIME], m.real[NEXT], m.real[USED]
+    end = f[NEXT]
     crossed = False
     if p.n_events > 0:
-        for i in range(p.n):
-            m.x[i] = m.new[i]
-        m.x[p.n] = end_t
-        outcome = cause(evaluate(p.events, m.x, m.g_new, m.work))
+        outcome = cross(p, f, c)
+        if outcome > 0:
+            return outcome
+        crossed = outcome < 0
+    near = 8.0 * 2.2e-16 * max(abs(end), f[USED])  # a sample that close to the step's end is the step's end
+    if crossed or (c[SAMPLE] < len(samples) and samples[c[SAMPLE]] < end - near):
+        outcome = prepare_inside(p, f, c)
         if outcome != 0:
             return outcome
-        crossed = crossings(p, m)
-    at_end = 8.0 * 2.2e-16 * max(abs(end_t), h)  # a sample that close to the step's end is the step's end
-    wanted = o.sampled and m.count[SAMPLE] < len(m.samples) and m.samples[m.count[SAMPLE]] < end_t - at_end
-    if crossed or wanted:
-        outcome = prepare_inside(p, m, tab)
-        if outcome != 0:
-            return outcome
-    final = NOWHERE
+    theta, outcome = NOWHERE, 0
     if crossed:
-        outcome = locate(p, m, o)
-        if outcome != 0:
-            return outcome
+        theta = locate(p, f, c)
+        if theta < 0.0:
+            return int(-theta)
+    final = theta < NOWHERE
+    while True:  # samples and events in order of time, then a terminal event
+        share = NOWHERE
+        if c[SAMPLE] < len(samples) and samples[c[SAMPLE]] < end - near:
+            share = max(0.0, (samples[c[SAMPLE]] - f[TIME]) / f[USED])
+        event = -1
         for e in range(p.n_events):
-            if m.terminal[e] > 0:
-                final = min(final, m.theta[e])
-        outcome = note_events(p, m, o, final)
+            if f[p.theta + e] <= theta and f[p.theta + e] < NOWHERE and (event < 0 or f[p.theta + e] < f[p.theta + event]):
+                event = e
+        at = min(share, f[p.theta + event] if event >= 0 else NOWHERE)
+        ending = at >= NOWHERE or at > theta
+        if ending and not final:
+            break
+        if ending:
+            at = theta
+        outcome = inside(p, f, c, at)
         if outcome != 0:
             return outcome
-    last_t = begin_t + final * h if final < NOWHERE else end_t
-    while o.sampled and m.count[SAMPLE] < len(m.samples) and m.samples[m.count[SAMPLE]] <= last_t + at_end:
-        t = m.samples[m.count[SAMPLE]]
-        m.count[SAMPLE] += 1
-        if t >= end_t - at_end and final == NOWHERE:
-            keep(p, m, t, 1)
-            continue
-        outcome = inside(p, m, o, min((t - begin_t) / h, final if final < NOWHERE else 1.0))
-        if outcome != 0:
-            return outcome
-        keep(p, m, t, 2)
-    return finish_at_event(p, m, o, final) if final < NOWHERE else keep_step(p, m, o, end_t)
-
-
-def keep_step(p: Plan, m: Memory, o: Options, t: float) -> int:
-    if not o.sampled:
-        keep(p, m, t, 1)
-    for e in range(p.n_events):
-        m.g[e] = m.g_new[e]
-        if m.g_new[e] != 0.0:
-            m.side[e] = sign(m.g_new[e])
+        if ending:
+            f[TIME] += theta * f[USED]
+            for i in range(p.n):
+                f[p.y + i] = f[p.trial + i]
+            put_samples(p, f, c, samples, rows, f[TIME], near, p.y)
+            return EVENT
+        if at == share:
+            put(p, f, rows, c[ROWS], float(samples[c[SAMPLE]]), p.trial, 1)
+            c[ROWS] += 1
+            c[SAMPLE] += 1
+        else:
+            put(p, f, records, c[EVENTS], f[TIME] + at * f[USED], p.trial, 2)
+            records[c[EVENTS], 1] = event
+            c[EVENTS] += 1
+            f[p.theta + event] = NOWHERE
+    put_samples(p, f, c, samples, rows, end, near, p.new)
     return 0
 
 
-def finish_at_event(p: Plan, m: Memory, o: Options, theta: float) -> int:
-    outcome = inside(p, m, o, theta)
+def put(p: Plan, f: np.ndarray, rows: np.ndarray, row: int, t: float, first: int, gap: int) -> None:
+    """A state into an output row: time, then (after a gap) the state."""
+    rows[row, 0] = t
+    for i in range(p.n):
+        rows[row, gap + i] = f[first + i]
+
+
+def put_samples(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, t: float, near: float, first: int) -> None:
+    """Output at a known state: samples due by t, or the step itself."""
+    if p.sampled == 0:
+        put(p, f, rows, c[ROWS], t, first, 1)
+        c[ROWS] += 1
+    while c[SAMPLE] < len(samples) and samples[c[SAMPLE]] <= t + near:
+        put(p, f, rows, c[ROWS], float(samples[c[SAMPLE]]), first, 1)
+        c[ROWS] += 1
+        c[SAMPLE] += 1
+
+
+def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+    """Event functions after the step. -1: some changed sign in the wanted direction (theta 0.5: a place not yet known)."""
+    for i in range(p.n):
+        f[p.x + i] = f[p.new + i]
+    f[p.x + p.n] = f[NEXT]
+    outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
     if outcome != 0:
         return outcome
-    m.real[TIME] += theta * m.real[USED]
-    for i in range(p.n):
-        m.y[i] = m.trial[i]
-    if not o.sampled:
-        keep(p, m, m.real[TIME], 0)
-    return EVENT
-
-
-def crossings(p: Plan, m: Memory) -> bool:
-    """Which event functions changed sign in the wanted direction; 0.5 stands for a place not yet known."""
-    some = False
     for e in range(p.n_events):
-        now = sign(m.g_new[e])
-        hit = now * m.side[e] < 0 and (m.direction[e] == 0 or m.direction[e] == now)
-        m.theta[e] = 0.5 if hit else NOWHERE
-        some = some or hit
-    return some
+        now = sign(f[p.out + e])
+        hit = now * c[p.side + e] < 0 and (c[p.direction + e] == 0 or c[p.direction + e] == now)
+        f[p.theta + e] = 0.5 if hit else NOWHERE
+        f[p.g_before + e] = f[p.g + e]
+        f[p.g + e] = f[p.out + e]
+        if now != 0:
+            c[p.side + e] = now
+        if hit:
+            outcome = -1
+    return outcome
 
 
-def locate(p: Plan, m: Memory, o: Options) -> int:
-    """Where in the step: a bracket that shrinks at least as fast as bisection, steered by the chord (ITP)."""
-    sharp = max(SHARPEST, 4.0 * 2.2e-16 * abs(m.real[NEXT]) / m.real[USED])
+def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
+    """Where in the step: a bracket that shrinks at least as fast as bisection, steered by the chord (ITP).
+
+    Returns the place of the first terminal event, NOWHERE without one, or minus the reason to stop.
+    """
+    sharp = max(SHARPEST, 4.0 * 2.2e-16 * abs(f[NEXT]) / f[USED])
+    final = NOWHERE
     for e in range(p.n_events):
-        if m.theta[e] == NOWHERE:
+        if f[p.theta + e] == NOWHERE:
             continue
-        a, b, g_a, g_b = 0.0, 1.0, m.g[e], m.g_new[e]
+        a, b, g_a, g_b = 0.0, 1.0, f[p.g_before + e], f[p.g + e]
         radius = 2.0 * sharp * 2.0 ** math.ceil(math.log2(0.5 / sharp))
         while b - a > 2.0 * sharp:
             middle = 0.5 * (a + b)
@@ -209,52 +243,20 @@ def locate(p: Plan, m: Memory, o: Options) -> int:
                 x = middle - towards * reach
             if not a < x < b:
                 x = middle
-            outcome = event_value(p, m, o, x, e)
+            outcome = inside(p, f, c, x)
+            for i in range(p.n):
+                f[p.x + i] = f[p.trial + i]
+            f[p.x + p.n] = f[TIME] + x * f[USED]
+            if outcome == 0:
+                outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
             if outcome != 0:
-                return outcome
-            value = m.real[VALUE]
-            if sign(value) == sign(g_b):
-                b, g_b = x, value
+                return -float(outcome)
+            if sign(f[p.out + e]) == sign(g_b):
+                b, g_b = x, f[p.out + e]
             else:
-                a, g_a = x, value
+                a, g_a = x, f[p.out + e]
             radius *= 0.5
-        m.theta[e] = b
-    return 0
-
-
-def event_value(p: Plan, m: Memory, o: Options, theta: float, e: int) -> int:
-    outcome = inside(p, m, o, theta)
-    if outcome != 0:
-        return outcome
-    for i in range(p.n):
-        m.x[i] = m.trial[i]
-    m.x[p.n] = m.real[TIME] + theta * m.real[USED]
-    outcome = cause(evaluate(p.events, m.x, m.py, m.work))
-    m.real[VALUE] = m.py[e]
-    return outcome
-
-
-def note_events(p: Plan, m: Memory, o: Options, final: float) -> int:
-    """Record the crossings up to the final one, in order of time."""
-    done = -1.0
-    for _ in range(p.n_events):
-        nearest = -1
-        for e in range(p.n_events):
-            later = m.theta[e] > done
-            if later and m.theta[e] <= final and m.theta[e] < NOWHERE and (nearest < 0 or m.theta[e] < m.theta[nearest]):
-                nearest = e
-        if nearest < 0:
-            return 0
-        done = m.theta[nearest]
-        outcome = inside(p, m, o, done)
-        if outcome != 0:
-            return outcome
-        for e in range(p.n_events):
-            if m.theta[e] == done:
-                row = m.count[EVENTS]
-                m.count[EVENTS] += 1
-                m.event_t[row] = m.real[TIME] + done * m.real[USED]
-                m.event_i[row] = e
-                for i in range(p.n):
-                    m.event_y[row, i] = m.trial[i]
-    return 0
+        f[p.theta + e] = b
+        if c[p.terminal + e] > 0:
+            final = min(final, b)
+    return final

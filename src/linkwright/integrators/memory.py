@@ -1,104 +1,151 @@
-"""What the time loops work on: kernels and sizes, the method's table, options, and the memory that is carried along.
+"""The memory of a time loop: one array of floats, one of whole numbers, and a plan that says what stands where.
 
-Everything that changes stands in arrays, so a run may stop after any step and go on later with the same bits. The named
-tuples are the arguments of the loops, in Python as in native code; kernels in them are callables there, addresses here.
+Everything that changes during a run is in these two arrays, so a run may stop after any step and go on later with the same
+bits. Two arrays and a plan of plain numbers are also the cheapest arguments native loops can have.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from linkwright.integrators.problem import Problem
+from linkwright.integrators.tableaux import Table
 
 # why a loop came back: bits 1, 2 and 4 are those of a kernel's status word
 RUNNING, NOT_FINITE, DEGENERATE, FAILED, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FINISHED, EVENT = 0, 1, 2, 4, 8, 16, 32, 64, 128
 REJECTED = -1
 
-# places in Memory.count
-STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SAMPLE, EVENTS, HELD, REASON, COUNTS = range(13)
-# places in Memory.real
+# the first whole numbers: counters and flags
+STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SAMPLE, EVENTS, HELD, REASON, MOST, COUNTS = range(14)
+# the first floats: what changes, then the options
 (
-    TIME, STEP, USED, NEXT, ERROR_BEFORE, CORRECTION, VALUE, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION, REALS,
-) = range(11)  # fmt: skip
+    TIME, STEP, USED, NEXT, ERROR_BEFORE, CORRECTION, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION,
+    START, END, FIXED, SMALLEST, LARGEST, TOLERANCE, CLOSED, WIDEST, EXPONENT, INTEGRAL, SHRINK, GROW, REALS,
+) = range(22)  # fmt: skip
 
 
 class Plan(NamedTuple):
-    """Kernels and sizes. State [q, v, extra]; kernels read [state, t, parameters], the projection [q, v, t, parameters]."""
+    """Kernels (addresses, or callables in Python), sizes, and where the blocks start in the floats and the whole numbers."""
 
     rates: Any
     rates_again: Any  # rank-revealing, called where `rates` says degenerate
     project: Any
     project_again: Any
     events: Any
+    backed: int  # 1: there is such a second kernel for the rates
+    projects: int  # 0: no projection, 1: with one kernel, 2: with both
+    sampled: int  # 1: output at given times, 0: after every step
     n: int
     nq: int
     nv: int
     n_events: int
-    rates_backed: bool  # which of the optional kernels are there
-    projects: bool
-    project_backed: bool
-    unit: np.ndarray  # where quaternions start in the state
-
-
-class Table(NamedTuple):
-    """A Runge-Kutta method; row `stages` of K is the derivative at the new state, rows after it serve dense output only."""
-
-    a: np.ndarray  # (rows, rows); row `stages` holds the weights of the solution
-    c: np.ndarray
-    error: np.ndarray  # (1 or 2, rows)
-    dense: np.ndarray  # (terms beyond cubic, rows)
+    n_unit: int  # quaternions
     stages: int
-    last_in_error: bool
-    adaptive: bool
-    exponent: float  # of the error in the step control
-    memory: float  # share of the error before (PI control)
-    shrink: float
-    grow: float
+    width: int  # rows of K: stages, derivative at the new state, stages for output inside a step
+    n_error: int  # error estimates; 0: fixed steps
+    n_dense: int  # terms beyond the cubic inside a step
+    closing: int  # 1: the error estimate needs the derivative at the new state
+    # blocks of floats
+    y: int  # state, state after the step, state inside the step, permitted errors, scales
+    new: int
+    trial: int
+    permitted: int
+    scale: int
+    K: int
+    inner: int
+    x: int  # inputs [state, t, parameters] of rates and events, outputs of any kernel, inputs of the projection, workspace
+    out: int
+    px: int
+    work: int
+    g: int  # event functions after and before the step, where in the step they cross zero
+    g_before: int
+    theta: int
+    a: int  # the method's table
+    c: int
+    error: int
+    dense: int
+    # blocks of whole numbers
+    side: int  # sign an event function had last
+    direction: int
+    terminal: int
+    unit: int  # where quaternions start
 
 
-class Options(NamedTuple):
-    start: float
-    end: float
-    step: float  # fixed, or the first one (0: chosen)
-    smallest: float
-    largest: float
-    tolerance: float
-    closed: float  # dimensionless residual at round-off level
-    open: float  # residual at which loops count as open
-    most: int  # steps, rejected ones included
-    sampled: bool  # output at given times, else after every step
+def blocks(problem: Problem, table: Table) -> dict[str, int]:
+    """Sizes of the blocks of floats."""
+    n, width = problem.n, len(table.c)
+    kernels = list(_kernels(problem))
+    n_g = len(problem.event_specs)
+    sizes = dict.fromkeys(("y", "new", "trial", "permitted", "scale"), n)
+    sizes |= {"K": width * n, "inner": (4 + len(table.dense)) * n}
+    sizes |= {"x": n + 1 + len(problem.parameters), "out": max(k.n_out for k in kernels)}
+    sizes |= {"px": problem.nq + problem.nv + 1 + len(problem.parameters), "work": max(k.workspace for k in kernels)}
+    sizes |= {"g": n_g, "g_before": n_g, "theta": n_g}
+    return sizes | {"a": width * width, "c": width, "error": table.error.size, "dense": table.dense.size}
 
 
-class Memory(NamedTuple):
-    count: np.ndarray
-    real: np.ndarray
-    y: np.ndarray  # state
-    new: np.ndarray  # state after the step
-    trial: np.ndarray  # state inside the step
-    K: np.ndarray
-    dense: np.ndarray
-    x: np.ndarray  # inputs of rates and events
-    rates: np.ndarray
-    px: np.ndarray  # inputs and outputs of the projection
-    py: np.ndarray
-    work: np.ndarray
-    scale: np.ndarray  # sizes of the states that count as one
-    g: np.ndarray  # event functions at the step's begin and end
-    g_new: np.ndarray
-    side: np.ndarray  # sign they had last
-    direction: np.ndarray
-    terminal: np.ndarray
-    theta: np.ndarray  # where in the step they crossed zero (2: nowhere)
-    samples: np.ndarray
-    out_t: np.ndarray
-    out_y: np.ndarray
-    event_t: np.ndarray
-    event_i: np.ndarray
-    event_y: np.ndarray
+def _kernels(problem: Problem) -> Iterator[Any]:
+    for kernel in (problem.rates, problem.project, problem.events):
+        if kernel is not None:
+            yield kernel
+            if kernel.backup is not None:
+                yield kernel.backup
 
 
-def aligned(n: int) -> np.ndarray:
-    """Zeros that start on a cache line, as kernels with vectors want their workspace."""
+def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> tuple[Plan, np.ndarray, np.ndarray]:
+    """The plan and its two arrays, with table, scales, parameters and events filled in."""
+    project, n_g = problem.project, len(problem.event_specs)
+    starts: dict[str, int] = {}
+    free = _rounded(REALS)
+    for name, size in blocks(problem, table).items():
+        starts[name] = free
+        free = _rounded(free + size)
+    numbers = {"side": COUNTS, "direction": COUNTS + n_g, "terminal": COUNTS + 2 * n_g, "unit": COUNTS + 3 * n_g}
+    p = Plan(
+        *slots,
+        backed=int(problem.rates.backup is not None),
+        projects=0 if project is None else 1 + int(project.backup is not None),
+        sampled=int(sampled),
+        n=problem.n,
+        nq=problem.nq,
+        nv=problem.nv,
+        n_events=n_g,
+        n_unit=len(problem.quaternions),
+        stages=table.stages,
+        width=len(table.c),
+        n_error=len(table.error),
+        n_dense=len(table.dense),
+        closing=int(table.error[:, table.stages].any()),
+        **starts,
+        **numbers,
+    )
+    f = _aligned(free)
+    for at, values in (
+        (p.scale, np.ones(p.n) if problem.scale is None else problem.scale),
+        (p.x + p.n + 1, problem.parameters),
+        (p.px + p.nq + p.nv + 1, problem.parameters),
+        (p.a, table.a.ravel()),
+        (p.c, table.c),
+        (p.error, table.error.ravel()),
+        (p.dense, table.dense.ravel()),
+        (EXPONENT, (table.exponent, table.integral, table.shrink, table.grow)),
+    ):
+        f[at : at + len(values)] = values
+    c = np.zeros(COUNTS + 3 * n_g + p.n_unit, dtype=np.int64)
+    c[p.direction : p.unit] = [e.direction for e in problem.event_specs] + [int(e.terminal) for e in problem.event_specs]
+    c[p.unit :] = problem.quaternions
+    return p, f, c
+
+
+def _rounded(n: int) -> int:
+    """Blocks start on cache lines, as kernels with vectors want it."""
+    return (n + 7) // 8 * 8
+
+
+def _aligned(n: int) -> np.ndarray:
     raw = np.zeros(n + 8)
     first = (-raw.ctypes.data // 8) % 8
     return raw[first : first + n]

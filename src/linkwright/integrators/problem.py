@@ -118,6 +118,7 @@ class Problem:
     def n(self) -> int:
         return self.nq + self.nv + self.nx
 
+
 @dataclass(frozen=True)
 class Event:
     time: float

@@ -1,18 +1,54 @@
 """One step of a Runge-Kutta method as plain loops: stages, error, projection onto the loops, output inside the step.
 
-All functions are in the subset Numba compiles and work on the memory they are given; they return 0 or the reason why they
-could not. Equations: [Hairer1993, II.4 (step control), II.6 (continuous extension)].
+All functions are in the subset Numba compiles. p is the plan, f the floats, c the whole numbers of the run (see `memory`);
+they return 0 or the reason why they could not. Equations: [Hairer1993, II.4 (step control), II.6 (inside a step)].
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from linkwright.compiler.numba_bridge import evaluate
 from linkwright.integrators.memory import (
-    CORRECTION, DEGENERATE, ERROR_BEFORE, EVALUATIONS, FAILED, FALLBACKS, HELD, NEXT, NOT_FINITE, OPEN, PROJECTIONS, REASON, REFUSALS,
-    REJECTED, REJECTIONS, SMALLEST_STEP, STEP, STEPS, TIME, USED, WORST_CORRECTION, WORST_POSITION, WORST_VELOCITY, Memory, Options, Plan, Table,
-)  # fmt: skip
+    CLOSED,
+    CORRECTION,
+    DEGENERATE,
+    END,
+    ERROR_BEFORE,
+    EVALUATIONS,
+    EXPONENT,
+    FAILED,
+    FALLBACKS,
+    FIXED,
+    GROW,
+    HELD,
+    INTEGRAL,
+    LARGEST,
+    NEXT,
+    NOT_FINITE,
+    OPEN,
+    PROJECTIONS,
+    REASON,
+    REFUSALS,
+    REJECTED,
+    REJECTIONS,
+    SHRINK,
+    SMALLEST,
+    SMALLEST_STEP,
+    START,
+    STEP,
+    STEPS,
+    TIME,
+    TOLERANCE,
+    USED,
+    WIDEST,
+    WORST_CORRECTION,
+    WORST_POSITION,
+    WORST_VELOCITY,
+    Plan,
+)
 
 NEWTON_STEPS = 6  # calls of the projection at most
 STILL = 1e-15  # a correction (dimensionless) that moves nothing
@@ -21,250 +57,242 @@ LEAST_ERROR = 0.01  # of the tolerance: an error estimate below this says nothin
 SAFETY = 0.9
 
 
-def derivative(p: Plan, m: Memory, row: int, t: float) -> int:
-    """K[row] at the state in m.x and time t; a degenerate evaluation goes to the rank-revealing kernel."""
-    m.x[p.n] = t
-    m.count[EVALUATIONS] += 1
-    status = evaluate(p.rates, m.x, m.rates, m.work)
-    if status & DEGENERATE and p.rates_backed:
-        m.count[FALLBACKS] += 1
-        status = evaluate(p.rates_again, m.x, m.rates, m.work)
+def cause(status: int) -> int:
+    """The gravest bit of a kernel's status word."""
+    return FAILED if status & FAILED else (DEGENERATE if status & DEGENERATE else status & NOT_FINITE)
+
+
+def derivative(p: Plan, f: np.ndarray, c: np.ndarray, row: int, t: float) -> int:
+    """K[row] at the state in x and time t; a degenerate evaluation goes to the rank-revealing kernel."""
+    f[p.x + p.n] = t
+    c[EVALUATIONS] += 1
+    status = evaluate(p.rates, f, p.x, p.out, p.work)
+    if status & DEGENERATE and p.backed > 0:
+        c[FALLBACKS] += 1
+        status = evaluate(p.rates_again, f, p.x, p.out, p.work)
     for i in range(p.n):
-        m.K[row, i] = m.rates[i]
+        f[p.K + row * p.n + i] = f[p.out + i]
     return cause(status)
 
 
-def cause(status: int) -> int:
-    """The gravest bit of a kernel's status word."""
-    if status & FAILED:
-        return FAILED
-    if status & DEGENERATE:
-        return DEGENERATE
-    return status & NOT_FINITE
-
-
-def stage(p: Plan, m: Memory, tab: Table, row: int, h: float) -> None:
-    """State of a stage into m.x: y + h sum_j a[row, j] K[j]."""
+def stage(p: Plan, f: np.ndarray, row: int) -> None:
+    """State of a stage into x: y + h sum_j a[row, j] K[j]."""
+    h = f[USED]
     for i in range(p.n):
-        m.x[i] = 0.0
+        f[p.x + i] = 0.0
     for j in range(row):
-        a = tab.a[row, j]
+        a = f[p.a + row * p.width + j]
         if a != 0.0:
             for i in range(p.n):
-                m.x[i] += a * m.K[j, i]
+                f[p.x + i] += a * f[p.K + j * p.n + i]
     for i in range(p.n):
-        m.x[i] = m.y[i] + h * m.x[i]
+        f[p.x + i] = f[p.y + i] + h * f[p.x + i]
 
 
-def permitted(m: Memory, o: Options, i: int) -> float:
-    """Error of state i that the tolerance permits in this step."""
-    return o.tolerance * (m.scale[i] + max(abs(m.y[i]), abs(m.new[i])))
+def permit(p: Plan, f: np.ndarray) -> None:
+    """Error of every state that the tolerance permits in this step."""
+    for i in range(p.n):
+        f[p.permitted + i] = f[TOLERANCE] * (f[p.scale + i] + max(abs(f[p.y + i]), abs(f[p.new + i])))
 
 
-def error_norm(p: Plan, m: Memory, tab: Table, o: Options, h: float) -> float:
+def error_norm(p: Plan, f: np.ndarray) -> float:
     """Local error against what is permitted; two estimates are combined as in DOP853."""
     first, second = 0.0, 0.0
     for i in range(p.n):
-        e0, e1 = 0.0, 0.0
-        for j in range(tab.stages + 1):
-            e0 += tab.error[0, j] * m.K[j, i]
-        limit = permitted(m, o, i)
-        first += (e0 / limit) * (e0 / limit)
-        if tab.error.shape[0] > 1:
-            for j in range(tab.stages + 1):
-                e1 += tab.error[1, j] * m.K[j, i]
-            second += (e1 / limit) * (e1 / limit)
+        for k in range(p.n_error):
+            e = 0.0
+            for j in range(p.stages + 1):
+                e += f[p.error + k * p.width + j] * f[p.K + j * p.n + i]
+            e /= f[p.permitted + i]
+            if k == 0:
+                first += e * e
+            else:
+                second += e * e
     if first == 0.0:
         return 0.0
-    if tab.error.shape[0] > 1:
-        return h * first / math.sqrt((first + 0.01 * second) * p.n)
-    return h * math.sqrt(first / p.n)
+    if p.n_error > 1:
+        return f[USED] * first / math.sqrt((first + 0.01 * second) * p.n)
+    return f[USED] * math.sqrt(first / p.n)
 
 
-def settle(p: Plan, m: Memory, o: Options, t: float) -> int:
-    """m.trial onto the manifold: unit quaternions, then closed loops and a velocity along them."""
-    m.real[CORRECTION] = 0.0
-    for place in p.unit:
-        s = 0.0
-        for i in range(place, place + 4):
-            s += m.trial[i] * m.trial[i]
-        s = math.sqrt(s)
-        if s > 0.0:
-            for i in range(place, place + 4):
-                m.trial[i] /= s
-    return close(p, m, o, t) if p.projects else 0
+def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
+    """The trial state onto the manifold: unit quaternions, then closed loops and a velocity along them.
 
-
-def close(p: Plan, m: Memory, o: Options, t: float) -> int:
-    """Newton steps of the projection kernel until the residual is round-off, without a gate: one correction at least.
-
+    Newton steps of the projection kernel go on until the residual is round-off, without a gate: one correction at least.
     The velocity is the one the last call gave, which was taken at the final position.
     """
-    nq, n = p.nq, p.nq + p.nv
+    f[CORRECTION] = 0.0
+    for u in range(p.n_unit):
+        first = p.trial + c[p.unit + u]
+        s = 0.0
+        for i in range(first, first + 4):
+            s += f[i] * f[i]
+        for i in range(first, first + 4):
+            f[i] /= math.sqrt(s)
+    if p.projects == 0:
+        return 0
+    n = p.nq + p.nv
     for i in range(n):
-        m.px[i] = m.trial[i]
-    m.px[n] = t
+        f[p.px + i] = f[p.trial + i]
+    f[p.px + n] = t
     residual, before = 0.0, math.inf
     for call in range(NEWTON_STEPS):
-        m.count[PROJECTIONS] += 1
-        status = evaluate(p.project, m.px, m.py, m.work)
-        if status & DEGENERATE and p.project_backed:
-            m.count[FALLBACKS] += 1
-            status = evaluate(p.project_again, m.px, m.py, m.work)
+        c[PROJECTIONS] += 1
+        status = evaluate(p.project, f, p.px, p.out, p.work)
+        if status & DEGENERATE and p.projects > 1:
+            c[FALLBACKS] += 1
+            status = evaluate(p.project_again, f, p.px, p.out, p.work)
         if status != 0:
             return cause(status)
-        residual = m.py[n]
+        residual, correction = f[p.out + n], f[p.out + n + 2]
         if call == 0:
-            m.real[WORST_VELOCITY] = max(m.real[WORST_VELOCITY], m.py[n + 1])
-            m.real[WORST_CORRECTION] = max(m.real[WORST_CORRECTION], m.py[n + 2])
-        if m.py[n + 2] <= STILL or (call > 0 and (residual <= o.closed or residual > 0.5 * before)) or call == NEWTON_STEPS - 1:
+            f[WORST_VELOCITY] = max(f[WORST_VELOCITY], f[p.out + n + 1])
+            f[WORST_CORRECTION] = max(f[WORST_CORRECTION], correction)
+        if correction <= STILL or (call > 0 and (residual <= f[CLOSED] or residual > 0.5 * before)) or call == NEWTON_STEPS - 1:
             break
         before = residual
-        for i in range(nq):
-            m.px[i] = m.py[i]
-    if not residual <= o.open:
+        for i in range(p.nq):
+            f[p.px + i] = f[p.out + i]
+    if not residual <= f[WIDEST]:
         return OPEN
-    m.real[WORST_POSITION] = max(m.real[WORST_POSITION], residual)
+    f[WORST_POSITION] = max(f[WORST_POSITION], residual)
     moved = 0.0
-    for i in range(nq):
-        d = (m.px[i] - m.trial[i]) / permitted(m, o, i)
+    for i in range(p.nq):
+        d = (f[p.px + i] - f[p.trial + i]) / f[p.permitted + i]
         moved += d * d
-        m.trial[i] = m.px[i]
-    m.real[CORRECTION] = math.sqrt(moved / max(nq, 1))
-    for i in range(nq, n):
-        m.trial[i] = m.py[i]
+        f[p.trial + i] = f[p.px + i]
+    f[CORRECTION] = math.sqrt(moved / max(p.nq, 1))
+    for i in range(p.nq, n):
+        f[p.trial + i] = f[p.out + i]
     return 0
 
 
-def plan_step(m: Memory, tab: Table, o: Options) -> int:
+def plan_step(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
     """Length and end of the next step: the last one ends exactly at the end."""
-    t = m.real[TIME]
-    if tab.adaptive:
-        h = min(m.real[STEP], o.largest)
-        m.real[USED], m.real[NEXT] = h, t + h
-        if t + 1.01 * h >= o.end:
-            m.real[USED], m.real[NEXT] = o.end - t, o.end
-        elif h < max(o.smallest, 16.0 * 2.2e-16 * abs(t)):
-            return m.count[REASON] if m.count[REASON] > 0 else SMALLEST_STEP
+    t, end = f[TIME], f[END]
+    if p.n_error > 0:
+        h = min(f[STEP], f[LARGEST])
+        f[USED] = h
+        f[NEXT] = t + h
+        if t + 1.01 * h >= end:
+            f[USED] = end - t
+            f[NEXT] = end
+        elif h < max(f[SMALLEST], 16.0 * 2.2e-16 * max(abs(t), end - f[START])):
+            return c[REASON] if c[REASON] > 0 else SMALLEST_STEP
         return 0
-    h = o.step
-    m.real[USED], m.real[NEXT] = h, o.start + (m.count[STEPS] + 1) * h
-    if m.real[NEXT] > o.end - 1e-9 * h:
-        m.real[USED], m.real[NEXT] = o.end - t, o.end
+    f[USED] = f[FIXED]
+    f[NEXT] = f[START] + (c[STEPS] + 1) * f[FIXED]
+    if f[NEXT] > end - 1e-9 * f[FIXED]:
+        f[USED] = end - t
+        f[NEXT] = end
     return 0
 
 
-def attempt(p: Plan, m: Memory, tab: Table, o: Options) -> int:
-    """Try one step from m.y to m.new. 0: accepted; REJECTED: a shorter one is planned; else the reason to stop."""
-    outcome = plan_step(m, tab, o)
+def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+    """Try one step from y to new. 0: accepted; REJECTED: a shorter one is planned; else the reason to stop."""
+    outcome = plan_step(p, f, c)
     if outcome != 0:
         return outcome
-    h, t, last = m.real[USED], m.real[TIME], tab.stages
-    for s in range(1, last):
-        stage(p, m, tab, s, h)
-        outcome = derivative(p, m, s, t + tab.c[s] * h)
+    last = p.stages
+    for s in range(1, last + 1):
+        stage(p, f, s)
+        if s == last:
+            doubt = 0.0
+            for i in range(p.n):
+                f[p.new + i] = f[p.x + i]
+                f[p.trial + i] = f[p.x + i]
+                doubt += 0.0 * f[p.x + i]
+            if doubt != 0.0:
+                return stopped(p, f, c, NOT_FINITE)
+            if p.closing == 0:
+                break
+        outcome = derivative(p, f, c, s, f[TIME] + f[p.c + s] * f[USED])
         if outcome != 0:
-            return stopped(m, tab, outcome)
-    stage(p, m, tab, last, h)
-    doubt = 0.0
-    for i in range(p.n):
-        m.new[i] = m.x[i]
-        m.trial[i] = m.x[i]
-        doubt += 0.0 * m.x[i]
-    if doubt != 0.0:
-        return stopped(m, tab, NOT_FINITE)
-    error, known = 0.0, False
-    if tab.adaptive:
-        if tab.last_in_error:
-            outcome = derivative(p, m, last, m.real[NEXT])
-            known = True
-            if outcome != 0:
-                return stopped(m, tab, outcome)
-        error = error_norm(p, m, tab, o, h)
+            return stopped(p, f, c, outcome)
+    error = 0.0
+    permit(p, f)
+    if p.n_error > 0:
+        error = error_norm(p, f)
         if not error < math.inf:
-            return stopped(m, tab, NOT_FINITE)
+            return stopped(p, f, c, NOT_FINITE)
         if error > 1.0:
-            return rejected(m, max(tab.shrink, SAFETY * error ** (-tab.exponent)), 0)
-    if p.projects or len(p.unit) > 0:
-        outcome = settle(p, m, o, m.real[NEXT])
+            return rejected(f, c, max(f[SHRINK], SAFETY * error ** (-f[EXPONENT])), 0)
+    moved = p.projects + p.n_unit > 0
+    if moved:
+        outcome = settle(p, f, c, f[NEXT])
         if outcome != 0:
-            return stopped(m, tab, outcome)
-        if tab.adaptive and m.real[CORRECTION] > JUMP * max(error, LEAST_ERROR):
-            m.count[REFUSALS] += 1
-            return rejected(m, 0.5, OPEN)
+            return stopped(p, f, c, outcome)
+        if p.n_error > 0 and f[CORRECTION] > JUMP * max(error, LEAST_ERROR):
+            c[REFUSALS] += 1
+            return rejected(f, c, 0.5, OPEN)
         for i in range(p.n):
-            m.new[i] = m.trial[i]
-            m.x[i] = m.trial[i]
-        known = False
-    if not known:
-        outcome = derivative(p, m, last, m.real[NEXT])
+            f[p.new + i] = f[p.trial + i]
+            f[p.x + i] = f[p.trial + i]
+    if moved or p.closing == 0:
+        outcome = derivative(p, f, c, last, f[NEXT])
         if outcome != 0:
-            return stopped(m, tab, outcome)
-    accepted(m, tab, error)
+            return stopped(p, f, c, outcome)
+    accepted(p, f, c, error)
     return 0
 
 
-def accepted(m: Memory, tab: Table, error: float) -> None:
+def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
     """Count the step and plan the next by proportional-integral control  [Hairer1993, II.4]."""
-    m.count[STEPS] += 1
-    if tab.adaptive:
-        factor = tab.grow
+    c[STEPS] += 1
+    if p.n_error > 0:
+        factor = f[GROW]
         if error > 0.0:
-            factor = SAFETY * error ** (0.75 * tab.memory - tab.exponent) * m.real[ERROR_BEFORE] ** tab.memory
-            factor = min(tab.grow, max(tab.shrink, factor))
-        if m.count[HELD] > 0:
-            factor = min(1.0, factor)
-        m.real[STEP] = m.real[USED] * factor
-        m.real[ERROR_BEFORE] = max(error, 1e-4)
-    m.count[HELD] = 0
-    m.count[REASON] = 0
+            factor = SAFETY * error ** (0.75 * f[INTEGRAL] - f[EXPONENT]) * f[ERROR_BEFORE] ** f[INTEGRAL]
+            factor = min(f[GROW], max(f[SHRINK], factor))
+        f[STEP] = f[USED] * (min(1.0, factor) if c[HELD] > 0 else factor)
+        f[ERROR_BEFORE] = max(error, 1e-4)
+    c[HELD] = 0
+    c[REASON] = 0
 
 
-def rejected(m: Memory, factor: float, reason: int) -> int:
-    m.count[REJECTIONS] += 1
-    m.count[HELD] = 1
-    m.count[REASON] = reason
-    m.real[STEP] = m.real[USED] * factor
+def rejected(f: np.ndarray, c: np.ndarray, factor: float, reason: int) -> int:
+    c[REJECTIONS] += 1
+    c[HELD] = 1
+    c[REASON] = reason
+    f[STEP] = f[USED] * factor
     return REJECTED
 
 
-def stopped(m: Memory, tab: Table, reason: int) -> int:
+def stopped(p: Plan, f: np.ndarray, c: np.ndarray, reason: int) -> int:
     """A stage outside of what the equations allow asks for a shorter step where steps may change."""
-    if tab.adaptive and (reason == NOT_FINITE or reason == OPEN):
-        return rejected(m, 0.25, reason)
+    if p.n_error > 0 and reason in (NOT_FINITE, OPEN):
+        return rejected(f, c, 0.25, reason)
     return reason
 
 
-def prepare_inside(p: Plan, m: Memory, tab: Table) -> int:
+def prepare_inside(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
     """Coefficients of the polynomial through the step: cubic Hermite and the method's own further terms."""
-    h, t = m.real[USED], m.real[TIME]
-    for row in range(tab.stages + 1, tab.a.shape[0]):
-        stage(p, m, tab, row, h)
-        outcome = derivative(p, m, row, t + tab.c[row] * h)
+    h, t, n = f[USED], f[TIME], p.n
+    for row in range(p.stages + 1, p.width):
+        stage(p, f, row)
+        outcome = derivative(p, f, c, row, t + f[p.c + row] * h)
         if outcome != 0:
             return outcome
-    for i in range(p.n):
-        rise = m.new[i] - m.y[i]
-        bend = h * m.K[0, i] - rise
-        m.dense[0, i] = m.y[i]
-        m.dense[1, i] = rise
-        m.dense[2, i] = bend
-        m.dense[3, i] = rise - h * m.K[tab.stages, i] - bend
-    for k in range(tab.dense.shape[0]):
-        for i in range(p.n):
+    for i in range(n):
+        rise = f[p.new + i] - f[p.y + i]
+        bend = h * f[p.K + i] - rise
+        f[p.inner + i] = f[p.y + i]
+        f[p.inner + n + i] = rise
+        f[p.inner + 2 * n + i] = bend
+        f[p.inner + 3 * n + i] = rise - h * f[p.K + p.stages * n + i] - bend
+        for k in range(p.n_dense):
             s = 0.0
-            for j in range(tab.dense.shape[1]):
-                s += tab.dense[k, j] * m.K[j, i]
-            m.dense[4 + k, i] = h * s
+            for j in range(p.width):
+                s += f[p.dense + k * p.width + j] * f[p.K + j * n + i]
+            f[p.inner + (4 + k) * n + i] = h * s
     return 0
 
 
-def inside(p: Plan, m: Memory, o: Options, theta: float) -> int:
-    """State at share theta of the step into m.trial, put onto the loops."""
-    rows = m.dense.shape[0]
+def inside(p: Plan, f: np.ndarray, c: np.ndarray, theta: float) -> int:
+    """State at share theta of the step into trial, put onto the loops."""
     for i in range(p.n):
         s = 0.0
-        for k in range(rows - 1, 0, -1):
-            s = (s + m.dense[k, i]) * (theta if k % 2 == 1 else 1.0 - theta)
-        m.trial[i] = m.dense[0, i] + s
-    return settle(p, m, o, m.real[TIME] + theta * m.real[USED])
+        for k in range(3 + p.n_dense, 0, -1):
+            s = (s + f[p.inner + k * p.n + i]) * (theta if k % 2 == 1 else 1.0 - theta)
+        f[p.trial + i] = f[p.inner + i] + s
+    return settle(p, f, c, f[TIME] + theta * f[USED])

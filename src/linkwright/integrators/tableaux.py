@@ -11,9 +11,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linkwright.integrators.memory import Table
-
 Row = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Coefficients and step control of a method; without error estimates its steps are fixed."""
+
+    a: np.ndarray  # (rows, rows)
+    c: np.ndarray
+    error: np.ndarray  # (0, 1 or 2, rows); two are combined as in DOP853
+    dense: np.ndarray  # (terms beyond the cubic, rows)
+    stages: int
+    exponent: float  # of the error in the step control
+    integral: float  # share of the error before (PI control)
+    shrink: float  # most a step may shrink and grow at once
+    grow: float
 
 
 @dataclass(frozen=True)
@@ -28,7 +41,7 @@ class Method:
 
     @property
     def adaptive(self) -> bool:
-        return self.table.adaptive
+        return len(self.table.error) > 0
 
 
 def table(
@@ -41,26 +54,23 @@ def table(
     c_extra: Sequence[float] = (),
     dense: Sequence[Row] = (),
     exponent: float = 0.0,
-    memory: float = 0.0,
+    integral: float = 0.0,
     shrink: float = 1.0,
     grow: float = 1.0,
 ) -> Table:
     """Dense arrays of sparse rows: `a` without the empty first row, `b` the weights, `extra` rows after the new state's."""
     stages = len(a) + 1
     rows = stages + 1 + len(extra)
-    E = _filled(error, rows)
     return Table(
-        a=_filled([{}, *a, b, *extra], rows),
-        c=np.array([*c, 1.0, *c_extra]),
-        error=E,
-        dense=_filled(dense, rows),
-        stages=stages,
-        last_in_error=bool(E[:, stages].any()),
-        adaptive=bool(len(error)),
-        exponent=exponent,
-        memory=memory,
-        shrink=shrink,
-        grow=grow,
+        _filled([{}, *a, b, *extra], rows),
+        np.array([*c, 1.0, *c_extra]),
+        _filled(error, rows),
+        _filled(dense, rows),
+        stages,
+        exponent,
+        integral,
+        shrink,
+        grow,
     )
 
 

@@ -1,0 +1,192 @@
+"""One algorithm, two engines: equal bits, however the run is cut; evaluations handed over and taken back; interrupts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from linkwright.compiler import numba_bridge
+from linkwright.errors import UsageError
+from linkwright.integrators import EventSpec, IntegrationError, Kernel, integrate, python_kernel
+from tests.integrators.problems import CIRCLE, KEPLER, OSCILLATOR, PENDULUM, oscillator, pendulum_start
+
+RUNS = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-8}), ("dopri8", {"tolerance": 1e-10})]
+
+
+def passing(x, y, w):
+    y[0] = x[0]
+    return 0
+
+
+SWINGING = replace(PENDULUM, events=Kernel(5, 1, function=passing), event_specs=(EventSpec("lowest"),))
+
+
+def everything(run):
+    events = [np.array([e.time, e.index, *e.state]) for e in run.events]
+    return [run.t, run.y, run.end_state, *events]
+
+
+def assert_same(a, b):
+    assert a.status == b.status and a.counters == b.counters
+    for x, y in zip(everything(a), everything(b), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize(("method", "options"), RUNS)
+@pytest.mark.parametrize("samples", [None, np.linspace(0.0, 1.5, 40)])
+def test_native_and_python_give_the_same_bits(method, options, samples):
+    """No fast mathematics and no contraction: the compiled loops round as Python does."""
+    runs = [
+        integrate(SWINGING, pendulum_start(2.0), 0.0, 1.5, method, samples=samples, engine=engine, **options)
+        for engine in ("native", "python")
+    ]
+    assert runs[0].complete and runs[0].events
+    assert_same(*runs)
+
+
+@pytest.mark.parametrize(("method", "options"), RUNS)
+@pytest.mark.parametrize("slice_steps", [1, 3, 1000])
+def test_results_do_not_depend_on_where_the_run_is_cut(method, options, slice_steps):
+    whole = integrate(SWINGING, pendulum_start(2.0), 0.0, 1.5, method, **options)
+    assert_same(whole, integrate(SWINGING, pendulum_start(2.0), 0.0, 1.5, method, slice_steps=slice_steps, **options))
+
+
+def test_more_steps_than_the_buffers_hold():
+    run = integrate(OSCILLATOR, [1.0, 0.0], 0.0, 10.0, "rk4", step=0.001)
+    assert len(run.t) == 10_001
+    assert np.abs(run.y[:, 0] - np.cos(run.t)).max() < 1e-12
+
+
+def test_kernels_by_address():
+    """A kernel that is machine code: called from both engines, with parameters."""
+    import numba
+
+    signature = numba.types.int64(*[numba.types.CPointer(numba.types.float64)] * 3)
+
+    @numba.cfunc(signature)
+    def stiff_spring(x, y, w):
+        y[0] = x[1]
+        y[1] = -x[3] * x[0]
+        return 0
+
+    problem = replace(OSCILLATOR, rates=Kernel(4, 2, address=stiff_spring.address, owner=stiff_spring), parameters=(9.0,))
+    runs = [integrate(problem, [1.0, 0.0], 0.0, 3.0, engine=engine, tolerance=1e-11) for engine in ("native", "python")]
+    assert_same(*runs)
+    np.testing.assert_allclose(runs[0].y[:, 0], np.cos(3.0 * runs[0].t), atol=1e-9)
+
+
+def degenerate_between(begin, end, backup):
+    """The oscillator, but useless in a window of time, where only the second kernel knows better."""
+
+    def rates(x, y, w):
+        oscillator(x, y, w)
+        if begin < x[2] < end:
+            y[0] = y[1] = np.nan
+            return numba_bridge.DEGENERATE | numba_bridge.NOT_FINITE
+        return 0
+
+    return replace(OSCILLATOR, rates=Kernel(3, 2, function=rates, backup=backup))
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+@pytest.mark.parametrize(("method", "options"), RUNS)
+def test_a_degenerate_evaluation_is_handed_over_and_the_step_goes_on(engine, method, options):
+    asked = []
+
+    def rank_revealing(x):
+        asked.append(x[2])
+        return [x[1], -x[0]]
+
+    problem = degenerate_between(1.0, 2.0, python_kernel(rank_revealing, 3, 2))
+    run = integrate(problem, [1.0, 0.0], 0.0, 3.0, method, engine=engine, **options)
+    plain = integrate(OSCILLATOR, [1.0, 0.0], 0.0, 3.0, method, engine=engine, **options)
+    np.testing.assert_array_equal(run.y, plain.y)
+    assert run.counters["fallbacks"] == len(asked) > 0
+    assert all(1.0 < t < 2.0 for t in asked)
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_the_projection_has_a_second_kernel_too(engine):
+    def weak(x, y, w):
+        CIRCLE.callable(x, y, w)
+        return numba_bridge.DEGENERATE if x[0] < 0.0 else 0
+
+    def strong(x):
+        y = np.zeros(7)
+        CIRCLE.callable(x, y, np.zeros(0))
+        return y
+
+    problem = replace(PENDULUM, project=Kernel(5, 7, function=weak, backup=python_kernel(strong, 5, 7)))
+    run = integrate(problem, pendulum_start(2.0), 0.0, 1.5, engine=engine)
+    np.testing.assert_array_equal(run.y, integrate(PENDULUM, pendulum_start(2.0), 0.0, 1.5, engine=engine).y)
+    assert run.counters["fallbacks"] > 0
+    alone = integrate(replace(problem, project=Kernel(5, 7, function=weak)), pendulum_start(2.0), 0.0, 1.5, engine=engine)
+    assert alone.status == "degenerate" and 0.0 < alone.end_time < 1.5
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_what_the_second_kernel_raises_is_kept_and_the_state_so_far_remains(engine):
+    def helpless(x):
+        raise ZeroDivisionError("no way out")
+
+    problem = degenerate_between(1.0, 2.0, python_kernel(helpless, 3, 2))
+    run = integrate(problem, [1.0, 0.0], 0.0, 3.0, "rk4", step=0.01, engine=engine)
+    assert run.status == "failed" and "no way out" in run.message
+    assert 0.9 < run.end_time <= 1.0 and np.abs(run.y[:, 0] - np.cos(run.t)).max() < 1e-9
+    with pytest.raises(ZeroDivisionError, match="no way out"):
+        run.check()
+    alone = integrate(degenerate_between(1.0, 2.0, None), [1.0, 0.0], 0.0, 3.0, "rk4", step=0.01, engine=engine)
+    assert alone.status == "degenerate" and alone.end_time == run.end_time
+    with pytest.raises(IntegrationError, match="rank"):
+        alone.check()
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_an_interrupt_keeps_what_was_done(engine):
+    seen = []
+
+    def stop_at_two(t):
+        seen.append(t)
+        return t < 2.0
+
+    run = integrate(OSCILLATOR, [1.0, 0.0], 0.0, 9.0, "rk4", step=0.01, engine=engine, progress=stop_at_two, slice_steps=30)
+    assert run.status == "stopped" and not run.complete
+    assert 2.0 <= run.end_time < 2.31 and run.t[-1] == run.end_time == seen[-1]
+    assert np.abs(run.y[:, 0] - np.cos(run.t)).max() < 1e-9
+
+    def press_ctrl_c(t):
+        if t > 1.0:
+            raise KeyboardInterrupt
+
+    between = integrate(OSCILLATOR, [1.0, 0.0], 0.0, 9.0, "rk4", step=0.01, engine=engine, progress=press_ctrl_c, slice_steps=30)
+    assert between.status == "interrupted" and 1.0 < between.end_time < 1.31
+
+    def pressed_meanwhile(x, y, w):
+        if x[2] > 1.5:
+            raise KeyboardInterrupt
+        return oscillator(x, y, w)
+
+    inside = integrate(
+        replace(OSCILLATOR, rates=Kernel(3, 2, function=pressed_meanwhile)), [1.0, 0.0], 0.0, 9.0, "rk4", step=0.01, engine=engine
+    )
+    assert inside.status == "interrupted" and 1.4 < inside.end_time <= 1.5 and len(inside.t) > 100
+
+
+def test_a_kernel_that_raises_stops_the_native_run(capfd):
+    def broken(x, y, w):
+        raise ValueError("broken kernel")
+
+    run = integrate(replace(PENDULUM, rates=Kernel(5, 4, function=broken)), pendulum_start(1.0), 0.0, 1.0, engine="native")
+    assert run.status == "failed"
+    with pytest.raises(ValueError, match="broken kernel"):
+        run.check()
+    assert capfd.readouterr().err == "", "nothing is printed behind the caller's back"
+
+
+def test_native_is_refused_with_advice_where_numba_is_missing(monkeypatch):
+    monkeypatch.setattr(numba_bridge, "available", lambda: False)
+    with pytest.raises(UsageError, match="pip install"):
+        integrate(OSCILLATOR, [1.0, 0.0], 0.0, 1.0, engine="native")
+    assert integrate(KEPLER, [1.0, 0.0, 0.0, 1.0], 0.0, 0.5).complete, "without it the same loops run as Python"
