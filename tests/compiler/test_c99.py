@@ -6,6 +6,7 @@ import ctypes
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,8 @@ def both(program: Program, x: np.ndarray, folder: Path, language: str = "c") -> 
     compiler = next((path for path in map(shutil.which, names) if path), None)
     if compiler is None:
         return c_reader.run(text, "kernel", x, program.n_out), None
-    source, library = folder / "kernel.txt", folder / "kernel.so"
+    place = Path(tempfile.mkdtemp(dir=folder))  # a library that is loaded must not be overwritten
+    source, library = place / "kernel.txt", place / "kernel.so"
     source.write_text(c99.header(program, "kernel") + text)
     command = [compiler, *flags, "-O2", "-pedantic", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
     done = subprocess.run([*command, "-o", str(library), str(source), "-lm"], capture_output=True, text=True, timeout=120)
