@@ -128,12 +128,13 @@ def near(out: list[str], prefix: str, lanes: Lanes, x: str) -> tuple[str, str, s
     sine, cosine = _on_the_first_octants(w, r, tail)
 
     quadrant = w.bits(shifted)
-    odd = w.put(f"icmp ne {lanes.i64} {w.whole('and', quadrant, 1)}, {lanes.whole(0)}")
+    bit0, bit1 = (w.whole("shl", quadrant, n) for n in (63, 62))  # of k, where the sign is
+    odd = w.put(f"icmp slt {lanes.i64} {bit0}, {lanes.whole(0)}")
     s = w.put(f"select {lanes.i1} {odd}, {d} {cosine}, {d} {sine}")
     c = w.put(f"select {lanes.i1} {odd}, {d} {sine}, {d} {cosine}")
-    # sine changes sign with bit 1 of k and with the sign of x (so sin(-0) = -0), cosine with bit 1 of k + 1
-    sign_s = w.whole("and", w.whole("xor", w.whole("shl", quadrant, 62), w.bits(x)), SIGN)
-    sign_c = w.whole("and", w.whole("shl", w.whole("add", quadrant, 1), 62), SIGN)
+    # sine changes sign with bit 1 and with the sign of x (so sin(-0) = -0), cosine where bits 0 and 1 differ
+    sign_s = w.whole("and", w.whole("xor", bit1, w.bits(x)), SIGN)
+    sign_c = w.whole("and", w.whole("xor", bit1, bit0), SIGN)
     return w.with_sign(s, sign_s), w.with_sign(c, sign_c), far
 
 
@@ -143,8 +144,8 @@ def _reduced(w: _Lines, x: str, minus_k: str) -> tuple[str, str]:
     p = w.two("fmul", minus_k, w.lanes.splat(PI_2[1]))
     p_tail = w.fma(minus_k, PI_2[1], w.negated(p))  # -k P2 = p + p_tail exactly
     r = w.two("fadd", r1, p)
-    b = w.two("fsub", r, r1)  # the error of that sum, exactly (TwoSum)
-    error = w.two("fadd", w.two("fsub", r1, w.two("fsub", r, b)), w.two("fsub", p, b))
+    # the error of that sum, exactly, in two operations: r1 is a whole multiple of 2^-53 and so of the last place of p
+    error = w.two("fsub", p, w.two("fsub", r, r1))
     return r, w.two("fadd", error, w.fma(minus_k, PI_2[2], p_tail))
 
 
