@@ -69,13 +69,13 @@ def test_what_is_a_number_becomes_one(fold: Callable[[Any], Any], number: float)
 
 
 def test_signs_move_outwards_so_that_both_signs_share() -> None:
-    g, a, b, _ = three()
+    g, a, b, c = three()
     assert (-a) * (-b) is a * b
     assert ((-a) * b).i == (-(a * b)).i == (a * -b).i
     assert (a + -b).i == (a - b).i and (-b + a).i == (a - b).i and (a - -b).i == (a + b).i
     assert np.cos(-a) is np.cos(a) and np.sin(-a).i == (-np.sin(a)).i
     assert (a / -b).i == (-(a / b)).i
-    program = g.program([("y", [-(a - b), 2.0 - -a])])
+    program = g.program([("y", [c + -(a - b), 2.0 - -a])])
     assert "neg" not in program.counts()
 
 
