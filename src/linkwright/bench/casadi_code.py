@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +51,6 @@ def contenders(case: Case, shop: Workshop) -> list[Contender | Row]:
 
     def started() -> tuple[PinocchioModel, Terms]:
         if not known:
-            version("casadi")
             p = converted(case)
             known.append((p, terms(case, p, shop)))
         return known[0]
@@ -61,12 +61,19 @@ def contenders(case: Case, shop: Workshop) -> list[Contender | Row]:
     return out + attempt(ENGINE, case.name, ("inverse",), lambda: [inverse(case, *started(), shop)])
 
 
+def terms_program(shop: Workshop) -> Path:
+    """The program that writes Pinocchio's equations as casadi's expressions; it is run once, so it need not be fast."""
+    spec = find_spec("casadi")
+    if spec is None or spec.origin is None:
+        raise Unavailable("the package 'casadi' is not installed")
+    home = Path(spec.origin).parent
+    include, link = f"-I{home / 'include'}", [f"-L{home}", "-lcasadi", f"-Wl,-rpath,{home}"]
+    return program(shop, "pinocchio_terms.cpp", ["-O0", include], link)
+
+
 def terms(case: Case, p: PinocchioModel, shop: Workshop) -> Terms:
     """Expressions of a mechanism, written by native/pinocchio_terms.cpp and read here."""
-    ca = import_module("casadi")
-    home = Path(str(ca.__file__)).parent
-    include, link = f"-I{home / 'include'}", [f"-L{home}", "-lcasadi", f"-Wl,-rpath,{home}"]
-    writer = program(shop, "pinocchio_terms.cpp", ["-O0", include], link)
+    writer, ca = terms_program(shop), import_module("casadi")
     path = shop.directory / f"{case.name}.casadi"
     done = subprocess.run([str(writer), str(model_file(case, p, shop)), str(path)], capture_output=True, text=True, timeout=300)
     if done.returncode:

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-PACKAGES = ("linkwright", "numpy", "llvmlite", "numba", "pin", "casadi", "mujoco", "exudyn", "drake")
+from linkwright import __version__
+
+PACKAGES = ("numpy", "llvmlite", "numba", "pin", "casadi", "mujoco", "exudyn", "drake")
 FLAGS = ("avx2", "fma", "avx512f", "neon", "asimd", "sve")
 
 
@@ -19,6 +21,7 @@ def machine() -> dict[str, str]:
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1),
         "vectors": " ".join(vector_instructions()) or "not known",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "linkwright": __version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
     }
@@ -60,4 +63,4 @@ def text(facts: dict[str, str]) -> str:
     """One paragraph for people."""
     packages = ", ".join(f"{k} {v}" for k, v in facts.items() if k in PACKAGES)
     head = f"{facts['processor']}, {facts['cores']} cores, {facts['vectors']}; {facts['system']}; {facts['python']}"
-    return f"{head}; {packages}; {facts['date']}"
+    return f"{head}; linkwright {facts['linkwright']}, {packages}; {facts['date']}"

@@ -6,28 +6,33 @@ with the reason in place of a figure.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
-from linkwright.bench import casadi_code, mujoco_loop, pinocchio_cpp
+from linkwright.bench import casadi_code, mujoco_loop, pinocchio_cpp, steppers
 from linkwright.bench.cases import Case, Contender, Row, Unavailable, attempt
 from linkwright.bench.mujoco_loop import best_call
 from linkwright.bench.workshop import Workshop, version
 
 PYTHON = "Pinocchio Python"
 MU = {"constraintDynamics": (1e-12, 1e-10, 2), "lcaba": (1e-12, 1e-6, 10)}  # accuracy, mu, steps
-NOT_HERE = {
-    "Exudyn": "takes no mechanism of ours: it has no converter here",
-    "Drake": "takes no mechanism of ours: it has no converter here",
-}
 
 
 def offered(case: Case, shop: Workshop) -> list[Contender | Row]:
     """Everything the other programs can do on a mechanism, checked and ready to be timed, and what they cannot with the reason."""
     out: list[Contender | Row] = []
-    for peer in (casadi_code.contenders, pinocchio_cpp.contenders, pinocchio_python, mujoco_loop.contenders):
+    for peer in (casadi_code.contenders, pinocchio_cpp.contenders, pinocchio_python, mujoco_loop.contenders, steppers.contenders):
         out += peer(case, shop)
     return out
+
+
+def prepare(shop: Workshop) -> None:
+    """Compile the two C++ programs side by side; what is missing is told later, by those who need it."""
+    with ThreadPoolExecutor(2) as pool:
+        builds = [pool.submit(make, shop) for make in (pinocchio_cpp.timing_program, casadi_code.terms_program)]
+    for build in builds:
+        build.exception()
 
 
 def pinocchio_python(case: Case, shop: Workshop) -> list[Contender | Row]:
