@@ -111,6 +111,17 @@ def solve_rates(loops: Loops, q: Any, near: Mapping[str, Any], t: float, v: Any 
     return y * loops.columns
 
 
+def wandered(loops: Loops, q: np.ndarray, near: Mapping[str, Any], J: np.ndarray, rng: np.random.Generator) -> Closed | None:
+    """A position a finite way off along a random allowed motion, closed again; None if it does not close."""
+    null = factor(J).null
+    if null.shape[1] == 0:
+        return None
+    step = null @ rng.normal(size=null.shape[1])
+    step *= rng.uniform(0.05, 0.25) / max(np.linalg.norm(step), 1e-300)
+    done = close(loops, displaced(loops.skel, q, step * loops.columns), near, reach=1.0)
+    return done if done.residual <= GOOD_ENOUGH else None
+
+
 def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
     """Why the loops stay open: the widest gap, and the reach of the links around it."""
     zero = np.zeros(loops.skel.tree.nv)

@@ -53,13 +53,13 @@ def closure(
     *,
     constraints: Sequence[Constraint] | None = None,
     near: Mapping[str, Any] | None = None,
-    lean: bool = False,
+    lean: str = "",
 ) -> Closure:
-    """Evaluate constraints (default: those of the tree's loops) at a motion. `lean`: in the rows that cost least, which
-    differ from the usual ones by a turn (`reported` gives the usual multipliers)."""
+    """Evaluate constraints (default: those of the tree's loops) at a motion. `lean` names the body ("first" or
+    "second") of every cut joint along whose axes rows are taken instead of the usual ones (`reported` turns multipliers back)."""
     constraints = of_loops(skel) if constraints is None else constraints
     near = skel.start_coordinates if near is None else near
-    cheap = [c.lean_rows(skel, m, near) if lean and isinstance(c, CutJoint) else None for c in constraints]
+    cheap = [c.lean_rows(skel, m, near, lean) if lean and isinstance(c, CutJoint) else None for c in constraints]
     parts = tuple(c.rows(skel, m, v, t, near) if x is None else x.rows for c, x in zip(constraints, cheap, strict=True))
     ends = np.cumsum([0, *(len(p.k) for p in parts)])
     rows = tuple(slice(int(a), int(b)) for a, b in itertools.pairwise(ends))

@@ -189,7 +189,11 @@ def forward_tree(skel: Skeleton, m: Motion, tau: Any, external: External = ()) -
 
 
 def kinetic_energy(skel: Skeleton, m: Motion) -> Any:
-    return sum(0.5 * (V @ (I @ V)) for V, I in zip(m.V, body_inertias(skel, m), strict=True))
+    """Sum of m u.u / 2 + u.(w x h) + w.I w / 2, each about its node's point."""
+    total: Any = 0.0
+    for mass, h, I, w, u in zip(skel.mass, m.moments, m.inertias, m.w, m.u, strict=True):
+        total = total + 0.5 * (mass * (u @ u) + w @ (I @ w)) + u @ cross(w, h)
+    return total
 
 
 def potential_energy(skel: Skeleton, m: Motion) -> Any:

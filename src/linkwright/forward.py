@@ -26,11 +26,10 @@ from linkwright.linalg import factor, pivoted_columns
 from linkwright.mobility import mobility
 from linkwright.passage import SUSPECT, acceleration_rows
 from linkwright.reactions import least_reactions
-from linkwright.terms import Terms
+from linkwright.terms import NO_INERTIA, Terms, lacks_inertia
 
 PIVOT_WATCH = 1e-5  # a relative pivot below this (a singular value of about 3e-3) asks for the rank-revealing path
 LOST = 1e-8  # a singular value below this no longer tells the direction of its row: half of the digits
-NO_INERTIA = 1e-11  # share of the largest inertia below which a freedom has none
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def forward(
 
 def _watched(terms: Terms, tau: np.ndarray) -> Forward | None:
     """sslm as long as its pivots are healthy; None hands over to the rank-revealing path."""
-    if _massless(terms):
+    if lacks_inertia(terms):
         return None
     weakest = min((float(np.min(np.sum(n, axis=0))) for n in _row_norms(terms)), default=1.0)
     raw = Sslm()(terms, tau)
@@ -107,20 +106,9 @@ def _row_norms(terms: Terms) -> list[np.ndarray]:
     return out
 
 
-def _massless(terms: Terms) -> bool:
-    """Whether some subsystem's inertia is not positive definite, in comparable units and against the largest inertia."""
-    blocks = [I * terms.columns[s] * terms.columns[s][:, None] for I, s in zip(terms.I, terms.spans, strict=True)]
-    largest = max((float(np.diag(I).max(initial=0.0)) for I in blocks), default=0.0)
-    for I in blocks:
-        d = np.diag(I)
-        if len(d) and (d.min() <= NO_INERTIA * largest or np.linalg.eigvalsh(I / np.sqrt(np.outer(d, d)))[0] < NO_INERTIA):
-            return True
-    return False
-
-
 def _regular(terms: Terms, tau: np.ndarray, chosen: Formulation, name: str, rank: int, implied: list[int]) -> Forward:
     """The chosen formulation on independent rows; one that inverts subsystem inertias gives way to kkt where it cannot."""
-    if chosen.needs_inertia and _massless(terms):
+    if chosen.needs_inertia and lacks_inertia(terms):
         chosen, name = FORMULATIONS["kkt"](), f"{name} (kkt: a subsystem has no inertia)"
     keep = [i for i in range(terms.nc) if i not in implied]
     raw = chosen(terms.select(keep) if implied else terms, tau)

@@ -47,6 +47,8 @@ class Motion:
     """
 
     skel: Skeleton
+    q: Any
+    v: Any
     W: list[Any]  # the node's axes in the world
     B: list[Any]  # N in the node's axes
     Q: list[Any]  # the node's axes in the carrying node's, EYE where they are shared
@@ -118,7 +120,7 @@ def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motio
     questions as ever. `world_axes`: the turning freedoms of floating bodies are taken along the world's axes instead of the
     moving ones (`turned_axes` maps between the two).
     """
-    m = Motion(skel, *([] for _ in range(11)))
+    m = Motion(skel, q, v, *([] for _ in range(11)))
     still = (np.zeros(3),) * 4
     for i, n in enumerate(skel.tree.nodes):
         K, X, jt, qj, vj = n.parent, skel.X_KF[i], skel.types[i], q[n.q], v[n.v]
@@ -307,7 +309,10 @@ def _twist_at(Rt: Any, p: Any) -> np.ndarray:
 
 
 def joint_coordinates(skel: Skeleton, m: Motion, joint: Joint, near: Any) -> np.ndarray:
-    """q of any joint, cut or not, read from the poses; angles unwrapped towards `near`."""
+    """q of any joint: the tree's own, or for a cut joint read from the poses, angles unwrapped towards `near`."""
+    node = skel.tree.node_of_joint.get(joint.name)
+    if node is not None:
+        return m.q[skel.tree.nodes[node].q]
     r = relative(skel, m, joint)
     return joints.create(joint.type, joint.options).coordinates(r.R, r.p, near)
 

@@ -6,6 +6,7 @@ truncate a single vanishing row); callers scale first, see `metric`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,8 +125,9 @@ class Ldl(NamedTuple):
         return [i for i in range(len(self.inverse)) if i not in self.zero]
 
 
-def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None) -> Ldl:
-    """Factor without pivoting; `diagonal` are the entries pivots are measured against (default: A's own)."""
+def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None, leading: int = 0) -> Ldl:
+    """Factor without pivoting; `diagonal` are the entries pivots are measured against (default: A's own). Rows after the
+    first `leading` ones are measured against what those leave of them (a saddle-point matrix has zeros there)."""
     n = len(A)
     traced = A.dtype.kind == "O"
     L, D = np.zeros_like(A), np.zeros_like(A)  # D holds L d, so that an inner step is one multiplication and one subtraction
@@ -136,12 +138,13 @@ def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None) -> Ldl:
     for j in range(n):
         done = [k for k in range(j) if k not in zero]
         pivot = A[j, j]
-        for k in done:
+        scale = pivot if diagonal is None else diagonal[j]
+        for at, k in enumerate(done):
             pivot = pivot - D[j, k] * L[j, k]
-        scale = A[j, j] if diagonal is None else diagonal[j]
-        if traced:
-            watch.append((pivot, scale))
-        else:
+            if at + 1 == leading and j >= leading:
+                scale = pivot
+        watch.append((pivot, scale))
+        if not traced:
             ratio = pivot / scale if scale != 0.0 else 0.0
             if not ratio > tolerance:
                 zero.append(j)
@@ -156,3 +159,48 @@ def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None) -> Ldl:
             D[i, j] = entry
             L[i, j] = entry * inverse[j]
     return Ldl(L, inverse, tuple(zero), float(smallest), tuple(watch))
+
+
+def pivot_order(samples: Sequence[np.ndarray], structure: np.ndarray, threshold: float = 0.1) -> tuple[list[int], list[int]]:
+    """An order of rows and columns for elimination without pivoting: at every step, of the entries that are large enough in
+    their column in every sample, the one that creates fewest new nonzeros (Markowitz); the larger of equals."""
+    parts, there = [np.array(A, dtype=float) for A in samples], structure.copy()
+    rows, columns = list(range(len(structure))), list(range(len(structure)))
+    order: tuple[list[int], list[int]] = ([], [])
+    while rows:
+        left = np.ix_(rows, columns)
+        full = there[left]
+        sizes = [np.abs(A[left]) * full for A in parts]
+        share = np.min([size / np.maximum(size.max(axis=0), 1e-300) for size in sizes], axis=0)
+        fill = np.outer(full.sum(axis=1) - 1, full.sum(axis=0) - 1)
+        good = full & (share >= min(threshold, 0.999 * share.max()))
+        if not good.any():
+            raise UsageError("the matrix is singular: no order of elimination exists.")
+        _, _, i, j = min((fill[i, j], -share[i, j], i, j) for i, j in zip(*np.nonzero(good), strict=True))
+        r, c = rows.pop(int(i)), columns.pop(int(j))
+        order[0].append(r)
+        order[1].append(c)
+        for k in rows:
+            if there[k, c]:
+                for A in parts:
+                    A[k] = A[k] - A[k, c] / A[r, c] * A[r]
+                there[k] |= there[r]
+    return order
+
+
+def ordered_solve(A: np.ndarray, b: np.ndarray, order: tuple[Sequence[int], Sequence[int]]) -> tuple[np.ndarray, list[Any]]:
+    """A x = b by elimination in a fixed order of rows and columns, over any scalar: (x, pivots)."""
+    rows, columns = list(order[0]), list(order[1])
+    A, b = A[np.ix_(rows, columns)], b[rows]
+    n = len(A)
+    inverse: list[Any] = []
+    for k in range(n):
+        inverse.append(1.0 / A[k, k])
+        for i in range(k + 1, n):
+            f = A[i, k] * inverse[k]
+            A[i, k + 1 :] = A[i, k + 1 :] - f * A[k, k + 1 :]
+            b[i] = b[i] - f * b[k]
+    x = np.zeros(n, dtype=np.result_type(A.dtype, b.dtype))
+    for k in reversed(range(n)):
+        x[columns[k]] = (b[k] - sum((A[k, i] * x[columns[i]] for i in range(k + 1, n)), 0.0)) * inverse[k]
+    return x, [A[k, k] for k in range(n)]

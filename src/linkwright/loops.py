@@ -29,6 +29,7 @@ class Loops:
     constraints: tuple[Constraint, ...]
     kappa: float
     columns: np.ndarray  # v = columns * dimensionless v
+    row_axes: str = "first"  # body along whose axes lean rows are taken
 
     @classmethod
     def of(cls, skel: Skeleton, length: float | None = None) -> Loops:
@@ -50,7 +51,7 @@ class Loops:
         return (*fixed, *range(len(fixed), len(self.constraints)))
 
     def closure(self, m: Motion, v: Any, t: Any, near: Mapping[str, Any], lean: bool = False) -> Closure:
-        return closure(self.skel, m, v, t, constraints=self.constraints, near=near, lean=lean)
+        return closure(self.skel, m, v, t, constraints=self.constraints, near=near, lean=self.row_axes if lean else "")
 
     def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
         return self.closure(motion(self.skel, q, v), v, t, near)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright import joints
-from linkwright.closing import GOOD_ENOUGH, close
-from linkwright.kinematics import body_jacobian, displaced, motion
+from linkwright.closing import wandered
+from linkwright.idle import idle_motions
 from linkwright.linalg import RANK_TOLERANCE, factor
 from linkwright.loops import Loops
 from linkwright.topology.tree import Loop
@@ -69,9 +68,9 @@ def mobility(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], *, sample
     matrices = [loops.dimensionless(loops.at(q, zero, 0.0, near))[1]]
     rng = np.random.default_rng(seed)
     for _ in range(samples):
-        position = _perturbed(loops, q, near, matrices[0], rng)
+        position = wandered(loops, q, near, matrices[0], rng)
         if position is not None:
-            matrices.append(loops.dimensionless(loops.at(*position))[1])
+            matrices.append(loops.dimensionless(loops.at(position.q, zero, 0.0, position.near))[1])
     factors = [factor(J) for J in matrices]
     rank = max(f.rank for f in factors)
     generic = next(f for f in factors if f.rank == rank)
@@ -86,19 +85,6 @@ def mobility(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], *, sample
         smallest=float(generic.s[rank - 1]) if rank else 1.0,
         positions=len(matrices),
     )
-
-
-def _perturbed(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], J: np.ndarray, rng: np.random.Generator):
-    """A position a finite way off along a random allowed motion, closed again; None if it does not close."""
-    null = factor(J).null
-    if null.shape[1] == 0:
-        return None
-    step = null @ rng.normal(size=null.shape[1])
-    step *= rng.uniform(0.05, 0.25) / max(np.linalg.norm(step), 1e-300)
-    done = close(loops, displaced(loops.skel, q, step * loops.columns), near, reach=1.0)
-    if done.residual > GOOD_ENOUGH:
-        return None
-    return done.q, np.zeros(loops.skel.tree.nv), 0.0, done.near
 
 
 def _redundant(loops: Loops, matrices: list[np.ndarray], rank: int) -> tuple[Redundancy, ...]:
@@ -142,43 +128,3 @@ def _sentence(labels: tuple[str, ...]) -> str:
 
 def _idle(loops: Loops, q: np.ndarray, null: np.ndarray) -> tuple[tuple[str, ...], ...]:
     return tuple(group for group, _ in idle_motions(loops, q, null))
-
-
-def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray) -> list[tuple[tuple[str, ...], np.ndarray]]:
-    """(bodies, dimensionless velocity) of every motion of bodies between spherical joints while all others rest."""
-    skel = loops.skel
-    groups = _between_spherical_joints(loops)
-    if not groups or null.shape[1] == 0:
-        return []
-    m = motion(skel, q, np.zeros(skel.tree.nv))
-    jacobians = {n.body: body_jacobian(skel, m, i) @ (loops.columns[:, None] * null) for i, n in enumerate(skel.tree.nodes)}
-    out: list[tuple[tuple[str, ...], np.ndarray]] = []
-    for group in groups:
-        others = [J for body, J in jacobians.items() if body not in group]
-        free = factor(np.concatenate(others), 1e-8).null if others else np.zeros((null.shape[1], 0))
-        out += [(tuple(group), null @ y) for y in free.T]
-    return out
-
-
-def _between_spherical_joints(loops: Loops) -> list[list[str]]:
-    """Connected groups of bodies after taking spherical joints away; only groups held at two joints or more."""
-    d = loops.skel.tree.description
-    names = [b.name for b in d.bodies]
-    group = {name: name for name in names}
-
-    def root(name: str) -> str:
-        while group[name] != name:
-            name = group[name]
-        return name
-
-    balls = [j for j in d.joints if j.type == "spherical"]
-    for j in d.joints:
-        if j.type != "spherical" and joints.create(j.type, j.options).rows:
-            group[root(j.second)] = root(j.first)
-    ground = root(names[0])
-    out = []
-    for head in dict.fromkeys(root(n) for n in names):
-        held = sum((root(j.first) == head) != (root(j.second) == head) for j in balls)
-        if head != ground and held >= 2:
-            out.append([n for n in names if root(n) == head])
-    return out

@@ -18,6 +18,7 @@ from linkwright.description import Joint
 from linkwright.dynamics import joint_wrenches
 from linkwright.kinematics import joint_coordinates, node_motion, pose_of
 from linkwright.linalg import factor
+from linkwright.scalars import solve
 from linkwright.spatial import cross
 from linkwright.terms import Place
 
@@ -90,11 +91,14 @@ def constraint_part(place: Place, w: JointWrench) -> JointWrench:
     if jt.nv == 0:
         return w
     R = _first_frame(place, w.joint)
-    q = _coordinates(place, joint)
-    S = jt.subspace(q)
-    at_M = np.concatenate([S[:3], S[3:] - cross_columns(jt.pose(q)[1], S[:3])])
+    if hasattr(jt, "span"):
+        at_M = jt.span
+    else:
+        q = _coordinates(place, joint)
+        S = jt.subspace(q)
+        at_M = np.concatenate([S[:3], S[3:] - cross_columns(jt.pose(q)[1], S[:3])])
     local = np.concatenate([R.T @ w.moment, R.T @ w.force])
-    local = local - at_M @ np.linalg.solve(at_M.T @ at_M, at_M.T @ local)
+    local = local - at_M @ solve(at_M.T @ at_M, at_M.T @ local)
     return w._replace(moment=R @ local[:3], force=R @ local[3:])
 
 
@@ -117,18 +121,18 @@ def labelled(place: Place, wrenches: list[JointWrench], lam: Any) -> tuple[list[
     """
     kappa = place.loops.kappa
     names: list[tuple[str, str]] = []
-    values: list[float] = []
+    values: list[Any] = []
     for w in wrenches:
         reaction = constraint_part(place, w)
         R = _first_frame(place, w.joint)
         for axis, value in zip(AXES, np.concatenate([R.T @ reaction.moment / kappa, R.T @ reaction.force]), strict=True):
             names.append((w.joint, axis))
-            values.append(float(value))
+            values.append(value)
     cut = set(place.loops.skel.tree.cuts)
     for c, rows in zip(place.loops.constraints, place.closure.rows, strict=True):
         if c.name not in cut:
             names += [(c.name, label) for label in c.labels]
-            values += [float(x) / (kappa if kind == "angle" else 1.0) for x, kind in zip(lam[rows], c.kinds, strict=True)]
+            values += [x / (kappa if kind == "angle" else 1.0) for x, kind in zip(lam[rows], c.kinds, strict=True)]
     return names, np.array(values)
 
 

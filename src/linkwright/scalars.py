@@ -50,6 +50,13 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     return condition.where(a, b)
 
 
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two scalars; numpy's function for numbers, a node for symbols."""
+    if hasattr(a, "minimum"):
+        return a.minimum(b)
+    return b.minimum(a) if hasattr(b, "minimum") else min(a, b)
+
+
 def real(x: Any) -> Any:
     """The real part: what comparisons look at on the complex-step path."""
     return x.real if isinstance(x, (complex, np.complexfloating)) else x

@@ -23,6 +23,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.following import follow
 from linkwright.forward import forward
 from linkwright.forward_results import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
+from linkwright.idle import idle_motions
 from linkwright.inputs import efforts, wrenches
 from linkwright.inverse import Loads
 from linkwright.inverse.channels import load_channels
@@ -31,7 +32,7 @@ from linkwright.kinematics import Skeleton, displaced, joint_rate, locate, motio
 from linkwright.laws import LinearLaw
 from linkwright.linalg import factor
 from linkwright.loops import Loops
-from linkwright.mobility import Mobility, idle_motions, mobility
+from linkwright.mobility import Mobility, mobility
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory

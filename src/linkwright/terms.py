@@ -22,6 +22,8 @@ from linkwright.kinematics import Motion, motion, turned_axes
 from linkwright.loops import Loops
 from linkwright.scalars import common_type
 
+NO_INERTIA = 1e-11  # share of the largest inertia below which a freedom has none
+
 
 @dataclass(frozen=True)
 class Place:
@@ -139,6 +141,17 @@ def terms(
         names=tuple(x.name for x in loops.constraints),
         place=Place(loops, q, v, t, near, m, c, tuple(external)),
     )
+
+
+def lacks_inertia(terms: Terms) -> bool:
+    """Whether some subsystem's inertia is not positive definite, in comparable units and against the largest inertia."""
+    blocks = [I * terms.columns[s] * terms.columns[s][:, None] for I, s in zip(terms.I, terms.spans, strict=True)]
+    largest = max((float(np.diag(I).max(initial=0.0)) for I in blocks), default=0.0)
+    for I in blocks:
+        d = np.diag(I)
+        if len(d) and (d.min() <= NO_INERTIA * largest or np.linalg.eigvalsh(I / np.sqrt(np.outer(d, d)))[0] < NO_INERTIA):
+            return True
+    return False
 
 
 def along_world(place: Place, tau: Any) -> Any:

@@ -23,6 +23,7 @@ from linkwright.inverse.choice import joint_wrenches
 from linkwright.inverse.methods import METHODS, every_constraint
 from linkwright.inverse.problem import Problem, unit_pushes
 from linkwright.kinematics import motion, node_accelerations
+from linkwright.linalg import pivot_order
 from linkwright.scalars import eliminate
 from linkwright.state import State
 from linkwright.system import System
@@ -30,7 +31,6 @@ from linkwright.terms import terms
 from linkwright.topology.order import solve_order
 
 STAGES = ("motion", "wrenches", "equations", "solve", "recursion")
-THRESHOLD = 0.1  # a pivot is at least this share of the largest entry left in its column
 
 
 class Case(NamedTuple):
@@ -82,28 +82,6 @@ PRINTED_SAVINGS = {  # percent over the traditional method: one cycle, optimisat
 # -------------------------------------------------------------------- elimination
 
 
-def pivots(A: np.ndarray, structure: np.ndarray) -> tuple[list[int], list[int]]:
-    """An order of rows and columns for elimination without pivoting: at every step, of the entries that are large enough
-    in their column (`THRESHOLD`), the one that creates fewest new nonzeros (Markowitz); the larger of equals."""
-    A, there = A.copy(), structure.copy()
-    rows, columns = list(range(len(A))), list(range(len(A)))
-    order: tuple[list[int], list[int]] = ([], [])
-    while rows:
-        left = np.ix_(rows, columns)
-        size, full = np.abs(A[left]) * there[left], there[left]
-        fill = np.outer(full.sum(axis=1) - 1, full.sum(axis=0) - 1)
-        good = full & (size >= THRESHOLD * size.max(axis=0)) & (size > 0.0)
-        _, _, i, j = min((fill[i, j], -size[i, j], i, j) for i, j in zip(*np.nonzero(good), strict=True))
-        r, c = rows.pop(int(i)), columns.pop(int(j))
-        order[0].append(r)
-        order[1].append(c)
-        for k in rows:
-            if there[k, c]:
-                A[k] = A[k] - A[k, c] / A[r, c] * A[r]
-                there[k] |= there[r]
-    return order
-
-
 def _structure(A: np.ndarray) -> np.ndarray:
     """Which entries are not zero in every position."""
     return np.array([[isinstance(x, Recorded) or x != 0.0 for x in row] for row in A]).reshape(A.shape)
@@ -123,7 +101,7 @@ class Solver:
         """A z = b; `rows` and `columns` make the entries comparable for the choice of pivots and take no part otherwise."""
         n = len(self.sizes)
         scaled = values(A) * np.asarray(rows)[:, None] / np.asarray(columns)
-        r, c = self.given[n] if self.given else pivots(scaled, _structure(A))
+        r, c = self.given[n] if self.given else pivot_order([scaled], _structure(A))
         self.sizes.append(len(A))
         self.orders.append((r, c))
         z = np.empty(len(A), dtype=object)

@@ -113,7 +113,9 @@ class Sym:
         if type(other) is not Sym:
             if not isinstance(other, _NUMBERS):
                 return NotImplemented
-            return self if other == 0 else g.node(Op.ADD, i, g.constant(float(other)))
+            if other == 0:
+                return self
+            return other - Sym(g, g.a[i]) if g.op[i] == Op.NEG else g.node(Op.ADD, i, g.constant(float(other)))
         j = other.i
         if g.op[j] == Op.NEG:
             return _difference(g, i, g.a[j])
@@ -127,7 +129,7 @@ class Sym:
         if type(other) is not Sym:
             if not isinstance(other, _NUMBERS):
                 return NotImplemented
-            return self if other == 0 else self.g.node(Op.ADD, self.i, self.g.constant(-float(other)))
+            return self + -other
         g, j = self.g, other.i
         if g.op[j] == Op.NEG:
             return self + Sym(g, g.a[j])
@@ -147,10 +149,8 @@ class Sym:
         g, i = self.g, self.i
         if g.op[i] == Op.NEG:
             return Sym(g, g.a[i])
-        if g.op[i] == Op.SUB:
+        if g.op[i] == Op.SUB and g.op[g.a[i]] == Op.CONST:
             return g.value(g.b[i]) - g.value(g.a[i])
-        if g.op[i] == Op.MUL and g.op[g.b[i]] == Op.CONST:
-            return g.node(Op.MUL, g.a[i], g.constant(-g.values[g.b[i]]))
         return g.node(Op.NEG, i)
 
     def __pos__(self) -> Sym:
@@ -324,7 +324,12 @@ def _refusal(what: str) -> TracingError:
 
 
 def _difference(g: Graph, i: int, j: int) -> Any:
-    return 0.0 if i == j else g.node(Op.SUB, i, j)
+    """One node for both signs: the earlier value comes first; a sign that is left goes to whatever uses it."""
+    if i == j:
+        return 0.0
+    if g.op[i] == Op.NEG:
+        return -(Sym(g, g.a[i]) + Sym(g, j))
+    return g.node(Op.SUB, i, j) if i < j else g.node(Op.NEG, g.node(Op.SUB, j, i).i)
 
 
 def _scaled(g: Graph, i: int, factor: Any) -> Any:
@@ -332,10 +337,10 @@ def _scaled(g: Graph, i: int, factor: Any) -> Any:
         return 0.0
     if factor == 1:
         return Sym(g, i)
-    if factor == -1:
-        return -Sym(g, i)
+    if factor < 0:
+        return -_scaled(g, i, -factor)
     if g.op[i] == Op.NEG:
-        i, factor = g.a[i], -factor
+        return -_scaled(g, g.a[i], factor)
     if g.op[i] == Op.MUL and g.op[g.b[i]] == Op.CONST:  # (x c) d = x (c d)
         return _scaled(g, g.a[i], g.values[g.b[i]] * factor)
     return g.node(Op.MUL, i, g.constant(float(factor)))

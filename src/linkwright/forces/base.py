@@ -31,6 +31,9 @@ class Moment(NamedTuple):
         return joint_coordinates(self.skel, self.m, joint, self.near[joint.name])[i]
 
     def speed(self, joint: Joint, i: int = 0) -> Any:
+        node = self.skel.tree.node_of_joint.get(joint.name)
+        if node is not None:
+            return self.m.v[self.skel.tree.nodes[node].v][i]
         return joint_rate(self.skel, self.m, joint, self.near[joint.name]).v[i]
 
     def channel(self, name: str) -> Any:

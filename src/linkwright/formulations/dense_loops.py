@@ -1,4 +1,4 @@
-"""The formulations `nullspace` and `projection` on dense M, h, J, k as plain loops that Numba compiles.
+"""The formulations `nullspace` and `projection` on dense M, h, J, k as plain loops that can be made native.
 
 Kernels deliver M, h, J, k; these solve with them at any rank, by one complete orthogonal decomposition of the
 dimensionless J, which gives J^+, the projector and the multipliers. Same equations and same metric as the float
@@ -12,47 +12,146 @@ versions beside them  [Hoang2023 (18)-(23)], [Aghili2005 (21)-(29)]:
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from linkwright.orthogonal import Cod, basis, cod_solve, decompose, null_projector, solve, solve_transposed
+from linkwright.orthogonal import Cod, basis, cod, decompose, null_projector, solve, solve_transposed
 
 ROUND_OFF = 1e-13  # share of the inertia's size below which a pivot of the reduced inertia is none
 
 
-def nullspace_solve(
-    M: np.ndarray,
-    h: np.ndarray,
-    J: np.ndarray,
-    k: np.ndarray,
-    tau: np.ndarray,
-    columns: np.ndarray,
-    row_scale: np.ndarray,
-    tolerance: float,
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """(a, lam, rank of J)."""
-    n = M.shape[0]
-    S, load, size = _scaled(M, h, tau, columns)
-    f = decompose(_dimensionless(J, columns, row_scale), tolerance)
-    a = _prescribed(f, k, row_scale)
-    B = basis(f)
-    free = n - f.rank
-    reduced, right = np.zeros((free, free)), np.zeros(free)
-    carried = np.zeros(n)
+class Dense(NamedTuple):
+    """Terms at a state, applied efforts, scales; and the answers a, lam."""
+
+    M: np.ndarray
+    h: np.ndarray
+    J: np.ndarray
+    k: np.ndarray
+    tau: np.ndarray
+    columns: np.ndarray
+    row_scale: np.ndarray
+    a: np.ndarray
+    lam: np.ndarray
+
+
+class Room(NamedTuple):
+    """What the loops need to work in; one for every thread."""
+
+    J: Cod  # of the dimensionless J
+    K: Cod  # of the inertia that is solved with
+    M: np.ndarray  # dimensionless inertia and load
+    load: np.ndarray
+    B: np.ndarray  # basis, projector
+    P: np.ndarray
+    right: np.ndarray
+    y: np.ndarray
+    rows: np.ndarray
+
+
+def room(n: int, m: int) -> Room:
+    """Room for n velocities and m constraint rows."""
+    square, vector = (n, n), n
+    zeros = np.zeros
+    return Room(cod(m, n), cod(n, n), zeros(square), zeros(vector), zeros(square), zeros(square), zeros(vector), zeros(vector), zeros(m))
+
+
+def nullspace_loop(d: Dense, w: Room, tolerance: float) -> int:
+    """Fill d.a and d.lam; returns the rank of J."""
+    n = d.M.shape[0]
+    K, B, M = w.K.A, w.B, w.M
+    size = _prepare(d, w, tolerance)
+    basis(w.J, B)
+    rank = w.J.rank[0]
+    free = n - rank
+    for i in range(n):  # the reduced inertia N'MN, filled up by a diagonal for as many rows as J has
+        w.right[i] = 0.0
+        for j in range(n):
+            K[i, j] = size if i == j else 0.0
     for c in range(free):
         for i in range(n):
-            carried[i] = 0.0
+            w.y[i] = 0.0
             for j in range(n):
-                carried[i] += S[i, j] * B[j, f.rank + c]
-        for d in range(free):
+                w.y[i] += M[i, j] * B[j, rank + c]
+        for e in range(free):
+            K[e, c] = 0.0
             for i in range(n):
-                reduced[d, c] += B[i, f.rank + d] * carried[i]
+                K[e, c] += B[i, rank + e] * w.y[i]
         for i in range(n):
-            right[c] += B[i, f.rank + c] * load[i] - carried[i] * a[i]
-    y, _ = cod_solve(reduced, right, ROUND_OFF * size)
+            w.right[c] += B[i, rank + c] * w.load[i] - w.y[i] * d.a[i]
+    decompose(w.K, ROUND_OFF * size)
+    solve(w.K, w.right, w.y)
     for i in range(n):
         for c in range(free):
-            a[i] += B[i, f.rank + c] * y[c]
-    return _finished(f, S, load, a, columns, row_scale)
+            d.a[i] += B[i, rank + c] * w.y[c]
+    _finish(d, w)
+    return rank
+
+
+def projection_loop(d: Dense, w: Room, tolerance: float, gamma: float) -> int:
+    """Fill d.a and d.lam; returns the rank of J. gamma has the size of the inertia, which is taken where it is 0."""
+    n = d.M.shape[0]
+    K, P = w.K.A, w.P
+    size = _prepare(d, w, tolerance)
+    weight = gamma if gamma > 0.0 else size
+    basis(w.J, w.B)
+    null_projector(w.J, w.B, P)
+    for i in range(n):
+        w.right[i] = weight * d.a[i]
+        for j in range(n):
+            K[i, j] = weight * (1.0 - P[i, j]) if i == j else -weight * P[i, j]
+        for l in range(n):
+            w.right[i] += P[i, l] * w.load[l]
+            for j in range(n):
+                K[i, j] += P[i, l] * w.M[l, j]
+    decompose(w.K, ROUND_OFF * weight)
+    solve(w.K, w.right, d.a)
+    _finish(d, w)
+    return w.J.rank[0]
+
+
+def _prepare(d: Dense, w: Room, tolerance: float) -> float:
+    """Dimensionless terms, J decomposed, d.a = -J^+ k: what the constraints prescribe. Returns the size of the inertia."""
+    n, m = d.M.shape[0], d.J.shape[0]
+    J = w.J.A
+    size = 1e-300
+    for i in range(n):
+        row = 0.0
+        w.load[i] = (d.tau[i] - d.h[i]) * d.columns[i]
+        for j in range(n):
+            w.M[i, j] = d.M[i, j] * d.columns[i] * d.columns[j]
+            row += abs(w.M[i, j])
+        size = max(size, row)
+    for i in range(m):
+        w.rows[i] = -d.k[i] / d.row_scale[i]
+        for j in range(n):
+            J[i, j] = d.J[i, j] * d.columns[j] / d.row_scale[i]
+    decompose(w.J, tolerance)
+    solve(w.J, w.rows, d.a)
+    return size
+
+
+def _finish(d: Dense, w: Room) -> None:
+    """Multipliers of least norm from the constraint force M a + h - tau, and the scales put back."""
+    n = d.M.shape[0]
+    for i in range(n):
+        w.right[i] = -w.load[i]
+        for j in range(n):
+            w.right[i] += w.M[i, j] * d.a[j]
+    solve_transposed(w.J, w.right, d.lam)
+    for i in range(d.J.shape[0]):
+        d.lam[i] /= d.row_scale[i]
+    for i in range(n):
+        d.a[i] *= d.columns[i]
+
+
+def nullspace_solve(
+    M: np.ndarray, h: np.ndarray, J: np.ndarray, k: np.ndarray, tau: np.ndarray, columns: np.ndarray, row_scale: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """(a, lam, rank of J) by `nullspace_loop`, run as Python."""
+    d = Dense(M, h, J, k, tau, columns, row_scale, np.zeros(len(M)), np.zeros(len(k)))
+    rank = nullspace_loop(d, room(len(M), len(k)), tolerance)
+    return d.a, d.lam, int(rank)
 
 
 def projection_solve(
@@ -66,70 +165,7 @@ def projection_solve(
     tolerance: float,
     gamma: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """(a, lam, rank of J); gamma has the size of the inertia, which is taken where none is given."""
-    n = M.shape[0]
-    S, load, size = _scaled(M, h, tau, columns)
-    weight = gamma if gamma > 0.0 else size
-    f = decompose(_dimensionless(J, columns, row_scale), tolerance)
-    a_perp = _prescribed(f, k, row_scale)
-    P = null_projector(f)
-    inertia, right = np.zeros((n, n)), np.zeros(n)
-    for i in range(n):
-        right[i] = weight * a_perp[i]
-        for l in range(n):
-            right[i] += P[i, l] * load[l]
-            for j in range(n):
-                inertia[i, j] += P[i, l] * S[l, j]
-            inertia[i, l] -= weight * P[i, l]
-        inertia[i, i] += weight
-    a, _ = cod_solve(inertia, right, ROUND_OFF * weight)
-    return _finished(f, S, load, a, columns, row_scale)
-
-
-def _scaled(M: np.ndarray, h: np.ndarray, tau: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Dimensionless velocities: inertia, load, and the size of the inertia (its largest row sum)."""
-    n = M.shape[0]
-    S, load, size = np.zeros((n, n)), np.zeros(n), 1e-300
-    for i in range(n):
-        row = 0.0
-        load[i] = (tau[i] - h[i]) * columns[i]
-        for j in range(n):
-            S[i, j] = M[i, j] * columns[i] * columns[j]
-            row += abs(S[i, j])
-        size = max(size, row)
-    return S, load, size
-
-
-def _dimensionless(J: np.ndarray, columns: np.ndarray, row_scale: np.ndarray) -> np.ndarray:
-    m, n = J.shape
-    D = np.zeros((m, n))
-    for i in range(m):
-        for j in range(n):
-            D[i, j] = J[i, j] * columns[j] / row_scale[i]
-    return D
-
-
-def _prescribed(f: Cod, k: np.ndarray, row_scale: np.ndarray) -> np.ndarray:
-    """a_perp = -J^+ k: what the constraints prescribe."""
-    right = np.zeros(k.shape[0])
-    for i in range(k.shape[0]):
-        right[i] = -k[i] / row_scale[i]
-    return solve(f, right)
-
-
-def _finished(
-    f: Cod, S: np.ndarray, load: np.ndarray, a: np.ndarray, columns: np.ndarray, row_scale: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Multipliers of least norm from the constraint force M a + h - tau, and the scales put back."""
-    n = S.shape[0]
-    force = np.zeros(n)
-    for i in range(n):
-        force[i] = -load[i]
-        for j in range(n):
-            force[i] += S[i, j] * a[j]
-    lam = solve_transposed(f, force)
-    for i in range(row_scale.shape[0]):
-        lam[i] /= row_scale[i]
-    for i in range(n):
-        a[i] *= columns[i]
-    return a, lam, f.rank
+    """(a, lam, rank of J) by `projection_loop`, run as Python."""
+    d = Dense(M, h, J, k, tau, columns, row_scale, np.zeros(len(M)), np.zeros(len(k)))
+    rank = projection_loop(d, room(len(M), len(k)), tolerance, gamma)
+    return d.a, d.lam, int(rank)

@@ -26,16 +26,22 @@ class Kkt:
     handles_redundant = False
 
     def __call__(self, terms: Terms, tau: Any) -> Raw:
-        n, m = terms.nv, terms.nc
-        scale = terms.row_scale  # rows and multipliers in comparable units: better pivots
-        A = np.zeros((n + m, n + m), dtype=common_type(terms.M, terms.J, np.asarray(tau)))
-        A[:n, :n] = terms.M
-        A[:n, n:] = terms.J.T / scale
-        A[n:, :n] = terms.J / scale[:, None]
+        n, scale = terms.nv, terms.row_scale
+        A = saddle(terms, tau)
         right = np.concatenate([tau - terms.h, -terms.k / scale])
         if is_symbolic(A):  # no pivoting: accelerations first, then multipliers, is safe as long as rows are independent
-            f = ldl(A, diagonal=[*(A[i, i] for i in range(n)), *(-1.0 for _ in range(m))])
+            f = ldl(A, leading=n)
             z = f.solve(right)
             return Raw(z[:n], -z[n:] / scale, watch=f.watch)
         z = np.linalg.solve(A, right)
         return Raw(z[:n], -z[n:] / scale)
+
+
+def saddle(terms: Terms, tau: Any) -> np.ndarray:
+    """The matrix above, rows and multipliers in comparable units: better pivots."""
+    n, m, scale = terms.nv, terms.nc, terms.row_scale
+    A = np.zeros((n + m, n + m), dtype=common_type(terms.M, terms.J, np.asarray(tau)))
+    A[:n, :n] = terms.M
+    A[:n, n:] = terms.J.T / scale
+    A[n:, :n] = terms.J / scale[:, None]
+    return A

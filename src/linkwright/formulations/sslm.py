@@ -142,9 +142,11 @@ class Sslm:
         done = eliminate(g, terms.order)
         parts = [done.solution[i] for i in range(len(terms.k_parts))]
         lam = np.concatenate(parts) if parts else np.zeros(0)
-        dropped = tuple(sorted(terms.rows[p].start + r for p, r in done.implied))
-        smallest = min((f.smallest for f in done.pivots.values()), default=1.0)
-        watch = tuple(pair for f in (*g.factors.values(), *done.pivots.values()) for pair in f.watch)
+        count = len(terms.k_parts)
+        dropped = tuple(sorted(terms.rows[p].start + r for p, r in done.implied if p < count))
+        late = any(p >= count for p, _ in done.implied)  # no such motion: the order does not suit this position
+        smallest = 0.0 if late else min((f.smallest for f in done.pivots.values()), default=1.0)
+        watch = tuple(pair for f in (*g.factors.values(), *done.pivots.values()) for pair in f.watch)  # late ones are negative
         return Raw(self._accelerations(terms, tau, g, done, lam), lam, dropped, smallest, watch)
 
     def _accelerations(self, terms: Terms, tau: Any, g: Gicm, done: Eliminated, lam: Any) -> Any:

@@ -9,6 +9,7 @@ in the tree    nq nv            sizes of its coordinates q and velocities v
                coordinates(R, p, near)   inverse of pose; angles unwrapped towards `near`
                subspace(q)      S, (6, nv): twist of M in F, axes and origin of F, [angular; linear]
                bias(q, v)       (dS/dt) v
+               span             optional: a constant basis of the freedoms at M's origin, where it does not depend on q
                turning(q, v)    optional: the angular parts of both in M's axes, where R_FM' S has no simple form otherwise
                qdot(q, v)       rate of q
 as a cut       rows             one label a row: tx ty tz (along F's axes), rx ry rz (about them)

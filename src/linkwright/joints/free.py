@@ -21,6 +21,7 @@ class Free:
     q_names = ("qw", "qx", "qy", "qz", "x", "y", "z")
     v_names = ("wx", "wy", "wz", "x", "y", "z")
     in_plane = False
+    span = np.eye(6)
 
     def pose(self, q: Any) -> Any:
         return quaternion_rotation(q[:4]), q[4:]

@@ -22,6 +22,7 @@ class Spherical:
     q_names = ("qw", "qx", "qy", "qz")
     v_names = ("wx", "wy", "wz")
     in_plane = False
+    span = np.eye(6)[:, :3]  # all rotations about M's origin, whatever q
 
     def pose(self, q: Any) -> Any:
         return quaternion_rotation(q), np.zeros(3)

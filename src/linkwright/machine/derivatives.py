@@ -28,7 +28,7 @@ from linkwright.inverse.problem import Problem, unit_pushes
 from linkwright.kinematics import displaced, motion, skeleton
 from linkwright.linalg import Factored, factor
 from linkwright.loops import Loops
-from linkwright.machine.model_parameters import Parameter
+from linkwright.parameters import Parameter
 from linkwright.state import State
 from linkwright.system import System
 from linkwright.terms import terms

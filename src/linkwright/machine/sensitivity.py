@@ -26,9 +26,9 @@ from linkwright.errors import UsageError, listing, nearest
 from linkwright.inverse import Loads
 from linkwright.loops import Loops
 from linkwright.machine.derivatives import STEP, Disturbed, HeldLaw, Locks, Sample
-from linkwright.machine.model_parameters import Parameter, choose, every_parameter
 from linkwright.modelfile import parse_unit, quantity
 from linkwright.modelfile.units import KINDS
+from linkwright.parameters import Parameter, choose, every_parameter
 from linkwright.system import System
 
 STATISTICS = ("peak", "rms", "max", "min", "mean")

@@ -34,6 +34,25 @@ class Parameter:
     size: float  # 1 % is a hundredth of this: the value, or for coordinates the body's size
     geometry: bool  # bodies move when it changes
     stepped: Callable[[Any], Description]  # the model's numbers with this step added
+    placed: Callable[[Description, Any], Description] | None = None  # any numbers with this step added; None: a named parameter
+
+
+Placed = Callable[[Description, Any], Description]
+
+
+def _parameter(numbers: Description, name: str, kind: str, value: float, size: float, geometry: bool, placed: Placed) -> Parameter:
+    return Parameter(name, kind, value, size, geometry, lambda step: placed(numbers, step), placed)
+
+
+def with_values(described: Description, chosen: Sequence[Parameter], values: Sequence[Any]) -> Description:
+    """The model's numbers with these parameters at these values, over any scalar. Named parameters move everything written
+    with them first; the others change one number each."""
+    pairs = list(zip(chosen, values, strict=True))
+    numbers = described.numbers({p.name: x for p, x in pairs if p.placed is None})
+    for p, x in pairs:
+        if p.placed is not None:
+            numbers = p.placed(numbers, x - p.value)
+    return numbers
 
 
 def every_parameter(described: Description) -> dict[str, Parameter]:
@@ -46,11 +65,10 @@ def every_parameter(described: Description) -> dict[str, Parameter]:
         out += _of_points(numbers, body)
     for rod in numbers.rods:
 
-        def longer(step: Any, name: str = rod.name) -> Description:
-            rods = tuple(replace(r, length=r.length + step) if r.name == name else r for r in numbers.rods)
-            return replace(numbers, rods=rods)
+        def longer(d: Description, step: Any, name: str = rod.name) -> Description:
+            return replace(d, rods=tuple(replace(r, length=r.length + step) if r.name == name else r for r in d.rods))
 
-        out.append(Parameter(f"{rod.name}.length", "length", float(rod.length), float(rod.length), True, longer))
+        out.append(_parameter(numbers, f"{rod.name}.length", "length", float(rod.length), float(rod.length), True, longer))
     found: dict[str, Parameter] = {}
     for p in out:
         found.setdefault(p.name, p)
@@ -94,29 +112,30 @@ def _with_body(d: Description, body: Body) -> Description:
 def _of_masses(d: Description, body: Body) -> list[Parameter]:
     axes = d.plane or "xyz"
 
-    def mass(step: Any) -> Description:
-        return _with_body(d, replace(body, mass=body.mass + step))
+    def mass(d: Description, step: Any) -> Description:
+        b = d.body(body.name)
+        return _with_body(d, replace(b, mass=b.mass + step))
 
-    def com(i: int) -> Callable[[Any], Description]:
-        return lambda step: _with_body(d, replace(body, com=_moved(body.com, i, step)))
+    def com(i: int) -> Placed:
+        return lambda d, step: _with_body(d, replace(d.body(body.name), com=_moved(d.body(body.name).com, i, step)))
 
-    def inertia(i: int, j: int) -> Callable[[Any], Description]:
-        def stepped(step: Any) -> Description:
-            pairs = {(i, j), (j, i)}
-            rows = tuple(tuple(x + step if (r, c) in pairs else x for c, x in enumerate(row)) for r, row in enumerate(body.inertia))
-            return _with_body(d, replace(body, inertia=rows))
+    def inertia(i: int, j: int) -> Placed:
+        def placed(d: Description, step: Any) -> Description:
+            pairs, b = {(i, j), (j, i)}, d.body(body.name)
+            rows = tuple(tuple(x + step if (r, c) in pairs else x for c, x in enumerate(row)) for r, row in enumerate(b.inertia))
+            return _with_body(d, replace(b, inertia=rows))
 
-        return stepped
+        return placed
 
     if body.mass is None:
         return []
     size = _size(d, body.name)
-    out = [Parameter(f"{body.name}.mass", "mass", float(body.mass), float(body.mass), False, mass)]
-    out += [Parameter(f"{body.name}.com.{axis}", "length", float(body.com[i]), size, False, com(i)) for i, axis in enumerate(axes)]
+    out = [_parameter(d, f"{body.name}.mass", "mass", float(body.mass), float(body.mass), False, mass)]
+    out += [_parameter(d, f"{body.name}.com.{axis}", "length", float(body.com[i]), size, False, com(i)) for i, axis in enumerate(axes)]
     moments = {"": (2, 2)} if d.planar else {f".{k}": ij for k, ij in PAIRS.items()}
     largest = max(float(np.abs(body.inertia).max()), 0.0)
     for tail, (i, j) in moments.items():
-        out.append(Parameter(f"{body.name}.inertia{tail}", "inertia", float(body.inertia[i][j]), largest, False, inertia(i, j)))
+        out.append(_parameter(d, f"{body.name}.inertia{tail}", "inertia", float(body.inertia[i][j]), largest, False, inertia(i, j)))
     return out
 
 
@@ -150,10 +169,12 @@ def _of_points(d: Description, body: Body) -> list[Parameter]:
         at = (joints[0].frame_first if joints[0].first == body.name else joints[0].frame_second).at
         for i, axis in enumerate(d.plane or "xyz"):
 
-            def stepped(step: Any, i: int = i, eye: str = eye, names: frozenset[str] = frozenset(j.name for j in joints)) -> Description:
-                return _with_eye(d, body, eye, names, i, step)
+            def moved(
+                d: Description, step: Any, i: int = i, eye: str = eye, names: frozenset[str] = frozenset(j.name for j in joints)
+            ) -> Description:
+                return _with_eye(d, d.body(body.name), eye, names, i, step)
 
-            out.append(Parameter(f"{body.name}.{eye}.{axis}", "length", float(at[i]), size, True, stepped))
+            out.append(_parameter(d, f"{body.name}.{eye}.{axis}", "length", float(at[i]), size, True, moved))
     return out
 
 

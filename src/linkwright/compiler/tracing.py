@@ -1,0 +1,89 @@
+"""Which kernels there are, what they take and give, and the trace of each.
+
+Inputs come in one order: those named in `KERNELS`, then t, the reference coordinates of cut joints (`near`) and the free
+parameters; of these last three only what the kernel really reads stays an input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from linkwright.compiler.graph import Graph
+from linkwright.compiler.program import Block, Op, Program
+from linkwright.equations import Equations
+
+OPTIONAL = ("t", "near", "free")
+
+
+class Signature(NamedTuple):
+    """Inputs by name with the size that counts them; the method of `Equations` that is traced; whether masses are needed."""
+
+    inputs: tuple[tuple[str, str], ...]
+    method: str
+    masses: bool = True
+    options: tuple[str, ...] = ()
+
+
+STATE = (("q", "nq"), ("v", "nv"))
+KERNELS: dict[str, Signature] = {
+    "forward": Signature((*STATE, ("tau", "nv")), "forward", options=("formulation", "gains")),
+    "rates": Signature((*STATE, ("tau", "nv")), "rates", options=("formulation", "gains")),
+    "inverse": Signature((*STATE, ("a", "nv")), "inverse"),
+    "loads": Signature((*STATE, ("a", "nv")), "loads"),
+    "reactions": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "reactions"),
+    "projection": Signature(STATE, "projection"),
+    "terms": Signature(STATE, "terms"),
+    "energy": Signature(STATE, "energy"),
+    "closure": Signature(STATE, "closure", masses=False),
+    "kinematics": Signature((*STATE, ("drive", "nd"), ("speed", "nd"), ("acceleration", "nd")), "kinematics", masses=False),
+    "poses": Signature((("q", "nq"),), "poses", masses=False),
+    "points": Signature(STATE, "points", masses=False),
+}
+TIMED = {"forward", "rates", "inverse", "loads", "reactions", "projection", "terms", "energy", "closure"}  # those that may read t
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers that size the inputs of one mechanism's kernels."""
+
+    nq: int
+    nv: int
+    nc: int
+    nd: int  # drives
+    near: int  # coordinates of cut joints
+    free: int  # free parameters
+
+
+def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **options: Any) -> Program:
+    """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters."""
+    signature = KERNELS[name]
+    g = Graph()
+    arrays = {key: g.input(key, getattr(sizes, size)) for key, size in signature.inputs}
+    if options.get("gains"):
+        options["gains"] = g.input("gains", 2)
+    if name in TIMED:
+        arrays["t"] = g.input("t", 1)
+    near = g.input("near", sizes.near)
+    free = g.input("free", sizes.free)
+    if name not in ("poses", "points"):
+        arrays["near"] = near
+    found = getattr(equations(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
+    return without_unused(g.program(list(found.items())), OPTIONAL)
+
+
+def without_unused(program: Program, names: Sequence[str]) -> Program:
+    """The same program without those of the named inputs that nothing reads."""
+    read = {op[1] for op in program.ops if op[0] == Op.INPUT}
+    kept: list[Block] = []
+    moved: dict[int, int] = {}
+    at = 0
+    for block in program.inputs:
+        if block.size == 0 or (block.name in names and not any(i in read for i in range(block.start, block.start + block.size))):
+            continue
+        moved.update({block.start + i: at + i for i in range(block.size)})
+        kept.append(Block(block.name, block.shape, at))
+        at += block.size
+    ops = tuple((op[0], moved[op[1]], -1, -1) if op[0] == Op.INPUT else op for op in program.ops)
+    return replace(program, ops=ops, inputs=tuple(kept))

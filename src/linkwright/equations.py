@@ -1,0 +1,405 @@
+"""The equations of one mechanism as functions of arrays: what the kernels are made of, and their reference on floats.
+
+Every function takes plain arrays of any scalar (float, complex, traced) in one order, q, v, ... , t, near, and returns
+named arrays. `near` are reference coordinates of the cut joints, to count whole turns. Nothing here decides a rank: a
+`Plan`, found from numbers beforehand, says in which order to eliminate, which rows are independent and how large pivots
+normally are; `margin` turns negative where a pivot falls far below that, and then the rank-revealing path must take over.
+
+    forward        a, lam for efforts tau              inverse     drive efforts u and lam for accelerations a
+    loads          u, lam and every joint's reaction   kinematics  one Newton step, v and a for driven coordinates
+    projection     one step back onto the loops, in the mass metric, for positions and velocities
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from linkwright import dynamics, forces
+from linkwright.constraints import Constraint
+from linkwright.constraints.driver import DrivenDistance, Driver
+from linkwright.errors import UsageError
+from linkwright.formulations import Raw, create
+from linkwright.formulations.kkt import saddle
+from linkwright.inverse.problem import unit_pushes
+from linkwright.kinematics import locate_at, motion, qdot
+from linkwright.linalg import ordered_solve
+from linkwright.loops import Loops
+from linkwright.reactions import constraint_part, every_joint_wrench, labelled
+from linkwright.scalars import common_type, minimum
+from linkwright.spatial import array
+from linkwright.terms import Place, Terms, along_world, terms, usual
+
+Arrays = dict[str, Any]
+Order = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What numbers decided before tracing."""
+
+    order: tuple[int, ...]  # of elimination: loops, and late subsystems as number of loops + index
+    axes: str = "first"  # of which body's axes the rows of point-holding joints are taken along
+    keep: tuple[int, ...] | None = None  # independent rows; None: all
+    saddle: Order | None = None  # a subsystem has no inertia: order of elimination of the whole saddle-point matrix
+    nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # usual size of the pivots of each solve
+    orders: Mapping[str, Order] = field(default_factory=dict)  # of the solves with drives
+    idle: tuple[tuple[float, ...], ...] = ()  # constant directions of v that spin a link in place
+
+    @property
+    def lean(self) -> bool:
+        return self.keep is None
+
+
+class Given:
+    """A motion law that is three arrays' entries: value, speed, acceleration."""
+
+    def __init__(self, value: Any, speed: Any = 0.0, acceleration: Any = 0.0):
+        self.values = (value, speed, acceleration)
+
+    def __call__(self, t: Any) -> Any:
+        return self.values
+
+
+def driver(loops: Loops, name: str, law: Any) -> Constraint:
+    """The constraint that moves a joint's single coordinate or a cylinder's length."""
+    d = loops.skel.tree.description
+    for cylinder in d.cylinders:
+        if cylinder.name == name:
+            return DrivenDistance(name, cylinder.between, law)
+    return Driver(d.joint(name), law)
+
+
+@dataclass(frozen=True)
+class Equations:
+    """A mechanism's loops, forces and drives with the plan to solve them by."""
+
+    loops: Loops
+    forces: tuple[Any, ...]
+    drives: tuple[str, ...]
+    plan: Plan
+
+    # ---------------------------------------------------------------- parts
+
+    def near(self, q: Any, cut: Any) -> dict[str, Any]:
+        """Reference coordinates of every joint: the tree's own, and the given ones of the cut joints in order."""
+        skel, at = self.loops.skel, 0
+        out = {n.joint.name: q[n.q] for n in skel.tree.nodes}
+        for name in skel.tree.cuts:
+            size = len(skel.start_coordinates[name])
+            out[name] = cut[at : at + size]
+            at += size
+        return out
+
+    def _terms(self, q: Any, v: Any, t: Any, cut: Any, *, lean: bool = True) -> Terms:
+        near, skel = self.near(q, cut), self.loops.skel
+        m = motion(skel, q, v, world_axes=lean and self.plan.lean)
+        at = forces.Moment(skel, m, t[0], near)
+        applied = [w for f in self.forces for w in f.wrenches(at)]
+        loops = replace(self.loops, row_axes=self.plan.axes)
+        return terms(loops, q, v, t[0], near, applied, lean=m if lean and self.plan.lean else None)
+
+    def _solve(self, T: Terms, tau: Any, formulation: str) -> Raw:
+        """Accelerations and multipliers of the terms' rows by one formulation, or by the saddle-point matrix as a whole."""
+        if self.plan.saddle is not None:
+            return _saddle(T, tau, self.plan.saddle)
+        return create(formulation)(replace(T, order=self.plan.order), tau)
+
+    def _margin(self, solve: str, watch: Sequence[tuple[Any, Any]]) -> Any:
+        """Smallest pivot against its usual size, minus one: not positive where the rank-revealing path must take over."""
+        nominal = self.plan.nominal.get(solve, ())
+        sizes = [pivot * (1.0 / size) for (pivot, _), size in zip(watch, nominal, strict=False) if size != 0.0 and not _constant(pivot)]
+        smallest: Any = 2.0
+        for x in sizes:
+            smallest = minimum(smallest, x)
+        return np.array([smallest - 1.0])
+
+    # ---------------------------------------------------------------- dynamics
+
+    def terms(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """M, h, J, k, b, phi as they are: the matrices of the rank-revealing formulations."""
+        T = self._terms(q, v, t, near, lean=False)
+        c = _place(T).closure
+        return {"M": T.M, "h": T.h, "J": T.J, "k": T.k, "b": c.b, "phi": c.phi}
+
+    def forward(self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None) -> Arrays:
+        """a, lam. `gains` (alpha, beta) add Baumgarte's alpha (J v + b) + beta phi to k."""
+        T = self._terms(q, v, t, near)
+        place, lean = _place(T), self.plan.lean
+        if gains is not None:
+            T = _stabilised(T, along_world(place, v) if lean else v, gains)
+        if not lean:
+            return self._redundant(T, tau, formulation)
+        raw = self._solve(T, along_world(place, tau), formulation)
+        a, lam = usual(place, raw.a, raw.lam)
+        return {"a": a, "lam": lam, "margin": self._margin(_label(formulation, self.plan), raw.watch)}
+
+    def _redundant(self, T: Terms, tau: Any, formulation: str) -> Arrays:
+        """On independent rows; then, of all multipliers that give the same motion, those of least reactions in all joints."""
+        keep, place = list(self.plan.keep or ()), _place(T)
+        kept = T.select(keep)
+        raw = self._solve(kept, tau, formulation)
+        calm = replace(kept, k_parts=tuple(0.0 * k for k in kept.k_parts))
+        # the row left out pushes against the kept rows only and moves nothing: lam balances it
+        lam, watch = self._least(place, raw.lam, raw.a, lambda row: -self._solve(calm, row + T.h, formulation).lam)
+        return {"a": raw.a, "lam": lam, "margin": self._margin(_label(formulation, self.plan), (*raw.watch, *watch))}
+
+    def _least(self, place: Place, kept: Any, a: Any, weights: Callable[[Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
+        """Multipliers of all rows from those of the kept ones: (lam of least reactions in all joints, pivots to watch).
+
+        A row d that is left out depends on the others, J_d = c J with c = weights(J_d): z with 1 there and -c on the others
+        is a self-stress, which loads the joints and moves nothing.
+        """
+        J, keep = place.closure.J, list(self.plan.keep or ())
+        rest = [i for i in range(len(J)) if i not in keep]
+        lam = np.zeros(len(J), dtype=common_type(J, kept, a))
+        lam[keep] = kept
+        Z = np.zeros((len(J), len(rest)), dtype=lam.dtype)
+        for column, i in enumerate(rest):
+            Z[keep, column] = -weights(J[i])
+            Z[i, column] = 1.0
+        R = np.array([labelled(place, every_joint_wrench(place, z, a, inertial=False), z)[1] for z in Z.T]).T
+        r0 = labelled(place, every_joint_wrench(place, lam, a), lam)[1]
+        y, pivots = ordered_solve(R.T @ R, -(R.T @ r0), (tuple(range(len(rest))),) * 2)
+        return lam + Z @ y, [(p, p) for p in pivots]
+
+    def rates(self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None) -> Arrays:
+        """dq/dt and dv/dt: what a time loop integrates."""
+        out = self.forward(q, v, tau, t, near, formulation=formulation, gains=gains)
+        return {"qdot": qdot(self.loops.skel, q, v), "a": out["a"], "margin": out["margin"]}
+
+    def projection(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """One step back onto the loops, shortest in the mass metric: M dq = J' mu, J dq = -phi; likewise for v.
+
+        The residuals are those before the step, dimensionless; `correction` is the dimensionless size of the position step.
+        """
+        T, skel = self._terms(q, v, t, near), self.loops.skel
+        place, c = _place(T), self.loops.columns
+        speeds = along_world(place, v) if self.plan.lean else v
+        keep = range(T.nc) if self.plan.keep is None else self.plan.keep
+        T = T.select(list(keep)) if self.plan.keep is not None else T
+        rows = T.row_scale
+        phi, gap = place.closure.phi[list(keep)], T.J @ speeds + place.closure.b[list(keep)]
+        steps, raws = [], []
+        for target in (phi, gap):
+            raw = self._solve(replace(T, k_parts=tuple(target[r] for r in T.rows)), T.h, "sslm")
+            steps.append(usual(place, raw.a, place.closure.k)[0] if self.plan.lean else raw.a)
+            raws.append(raw)
+        dq = steps[0]
+        return {
+            "q": _normalised(skel, q + qdot(skel, q, dq)),
+            "v": v + steps[1],
+            "residual": np.array([_largest(phi / rows)]),
+            "rate_residual": np.array([_largest(gap / rows)]),
+            "correction": np.array([_largest(dq / c)]),
+            "margin": self._margin(_label("sslm", self.plan), raws[0].watch),
+        }
+
+    # ---------------------------------------------------------------- inverse dynamics
+
+    def inverse(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
+        """Drive efforts u and multipliers lam with J' lam + B u = M a + h  [Chaudhary2007 (14)], by sparse elimination.
+
+        Idle freedoms (a rod that spins between ball joints) are nobody's to drive: they accelerate as they like, whatever a
+        says, and their equations hold by themselves.
+        """
+        return self._inverse(q, v, a, t, near)[0]
+
+    def _inverse(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> tuple[Arrays, Any]:
+        """The efforts and multipliers, and the accelerations with idle freedoms let go."""
+        T = self._terms(q, v, t, near)
+        place = _place(T)
+        skel, m = place.loops.skel, place.motion
+        acceleration = along_world(place, a) if self.plan.lean else a
+        N = np.array(self.plan.idle, dtype=float).T.reshape(T.nv, len(self.plan.idle))
+        if self.plan.idle:
+            g = dynamics.inverse_tree(skel, m, acceleration, place.external)
+            K = N.T @ T.M @ N
+            spin, _ = ordered_solve(K, -(N.T @ g), (tuple(range(len(K))),) * 2)
+            acceleration = acceleration + N @ spin
+        g = dynamics.inverse_tree(skel, m, acceleration, place.external)
+        J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
+        A = np.concatenate([J.T, self._effort_columns(place), N], axis=1)
+        order = self._order("inverse", A)
+        z, pivots = ordered_solve(A, g, order)
+        lam, u = z[: len(J)], z[len(J) : len(J) + len(self.drives)]
+        if self.plan.keep is not None:
+            pushed = replace(place, external=(*place.external, *self._drive_pushes(place, u)))
+            lam, _ = self._least(pushed, lam, acceleration, lambda row: ordered_solve(A, row, order)[0][: len(J)])
+        free = acceleration
+        if self.plan.lean:
+            free, lam = usual(place, acceleration, lam)
+        return {"u": u, "lam": lam, "margin": self._margin("inverse", [(_size(p), p) for p in pivots])}, free
+
+    def _drive_pushes(self, place: Place, u: Any) -> list[tuple[int, Any]]:
+        """Wrenches of the efforts of drives that are not joints of the tree."""
+        at = forces.Moment(place.loops.skel, place.motion, place.t, place.near)
+        tree, out = place.loops.skel.tree, []
+        for name, effort in zip(self.drives, u, strict=True):
+            if name not in tree.node_of_joint:
+                out += [(node, w * effort) for node, w in unit_pushes(tree.description, at, [name])[0]]
+        return out
+
+    def loads(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
+        """u, lam, and the reaction of every joint on its second body: [moment; force] at the joint, world axes."""
+        out, a = self._inverse(q, v, a, t, near)
+        place = _place(self._terms(q, v, t, near, lean=False))
+        return {**out, "wrench": self._wrenches(place, a, out["lam"], self._drive_pushes(place, out["u"]))}
+
+    def reactions(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
+        """The reaction of every joint for known accelerations and multipliers."""
+        return {"wrench": self._wrenches(_place(self._terms(q, v, t, near, lean=False)), a, lam)}
+
+    def _wrenches(self, place: Place, a: Any, lam: Any, pushes: Sequence[tuple[int, Any]] = ()) -> Any:
+        place = replace(place, external=(*place.external, *pushes, *self._separating(place, lam)))
+        wrenches = {w.joint: constraint_part(place, w) for w in every_joint_wrench(place, lam, a)}
+        parts = [np.concatenate([wrenches[j].moment, wrenches[j].force]) for j in self.joints]
+        return np.array(parts).reshape(-1, 6)
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the joints in the order of `wrench`."""
+        return [j.name for j in self.loops.skel.tree.description.joints]
+
+    def _separating(self, place: Place, lam: Any) -> list[tuple[int, Any]]:
+        """Gear teeth push the wheels apart as well as around."""
+        out = []
+        for c, rows in zip(place.loops.constraints, place.closure.rows, strict=True):
+            if hasattr(c, "separating_force"):
+                out += [(n, w) for n, w in c.separating_force(place.loops.skel, place.motion, lam[rows]) if n >= 0]
+        return out
+
+    def _effort_columns(self, place: Place) -> Any:
+        """B: what a unit effort of each drive does in the tree's coordinates; a unit vector for a joint of the tree."""
+        skel, m = place.loops.skel, place.motion
+        at = forces.Moment(skel, m, place.t, place.near)
+        columns = []
+        for name in self.drives:
+            node = skel.tree.node_of_joint.get(name)
+            if node is not None:
+                column = np.zeros(skel.tree.nv)
+                column[skel.tree.nodes[node].v] = 1.0
+            else:
+                push = unit_pushes(skel.tree.description, at, [name])[0]
+                column = dynamics.generalised(skel, m, push)
+            columns.append(column)
+        return np.array(columns).T.reshape(skel.tree.nv, len(self.drives))
+
+    def _order(self, solve: str, A: Any) -> Order:
+        if A.shape[0] != A.shape[1] or solve not in self.plan.orders:
+            raise UsageError(
+                f"{len(self.drives)} drives for {A.shape[0]} velocities and {A.shape[1] - len(self.drives)} constraint rows: the drive "
+                "efforts and reactions are not determined one by one. s.inverse(st) chooses among them."
+            )
+        return self.plan.orders[solve]
+
+    # ---------------------------------------------------------------- kinematics
+
+    def closure(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """phi, J, k, b of the loops."""
+        c = self.loops.at(q, v, t[0], self.near(q, near))
+        return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
+
+    def kinematics(self, q: Any, v: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:
+        """With the drives' coordinates given: one Newton step for q, and v and a at the q and v handed in.
+
+        Iterated until `residual` is at round-off this assembles, then completes the speeds and accelerations.
+        """
+        laws = [Given(*x) for x in zip(drive, speed, acceleration, strict=True)]
+        loops = self.loops.with_([driver(self.loops, n, law) for n, law in zip(self.drives, laws, strict=True)])
+        c = loops.at(q, v, 0.0, self.near(q, near))
+        keep = [*(range(self.loops.skel.tree.nc) if self.plan.keep is None else self.plan.keep)]
+        keep += list(range(self.loops.skel.tree.nc, len(c.phi)))
+        J = np.concatenate([c.J[keep], np.array(self.plan.idle, dtype=float).reshape(-1, c.J.shape[1])])  # idle freedoms rest
+        order, still = self._order("kinematics", J), np.zeros(len(self.plan.idle))
+        solved = [ordered_solve(J, np.concatenate([-x[keep], still]), order) for x in (c.phi, c.b, c.k)]
+        (dq, pivots), (speeds, _), (accelerations, _) = solved
+        return {
+            "q": _normalised(self.loops.skel, q + qdot(self.loops.skel, q, dq)),
+            "v": speeds,
+            "a": accelerations,
+            "residual": np.array([_largest(c.phi / loops.row_scale)]),
+            "margin": self._margin("kinematics", [(_size(p), p) for p in pivots]),
+        }
+
+    def poses(self, q: Any) -> Arrays:
+        """Rotation and origin of every moving body in the world."""
+        skel = self.loops.skel
+        m = motion(skel, q, np.zeros(skel.tree.nv))
+        R = np.array([X.R for X in m.X]).reshape(-1, 3, 3)
+        p = np.array([X.p + skel.origins[i] for i, X in enumerate(m.X)]).reshape(-1, 3)
+        return {"R": R, "p": p}
+
+    @property
+    def points_named(self) -> list[str]:
+        """Names of the points in the order of `position`."""
+        return [f"{b.name}.{p.name}" for b in self.loops.skel.tree.description.bodies for p in b.points]
+
+    def points(self, q: Any, v: Any) -> Arrays:
+        """Position and velocity of every named point."""
+        skel = self.loops.skel
+        m = motion(skel, q, v)
+        found = [locate_at(skel, m, skel.node(b.name), array(p.at)) for b in skel.tree.description.bodies for p in b.points]
+        position, velocity = (np.array([getattr(x, n) for x in found]).reshape(-1, 3) for n in ("position", "velocity"))
+        return {"position": position, "velocity": velocity}
+
+    def energy(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """Kinetic energy, and potential energy of weight and springs."""
+        skel = self.loops.skel
+        m = motion(skel, q, v)
+        at = forces.Moment(skel, m, t[0], self.near(q, near))
+        potential = dynamics.potential_energy(skel, m) + sum(f.energy(at) for f in self.forces)
+        return {"kinetic": np.array([dynamics.kinetic_energy(skel, m)]), "potential": np.array([potential])}
+
+
+# -------------------------------------------------------------------- helpers
+
+
+def _place(T: Terms) -> Place:
+    assert T.place is not None
+    return T.place
+
+
+def _label(formulation: str, plan: Plan) -> str:
+    return "saddle" if plan.saddle is not None else formulation
+
+
+def _constant(x: Any) -> bool:
+    return isinstance(x, (int, float, np.floating))
+
+
+def _size(x: Any) -> Any:
+    return abs(x)
+
+
+def _largest(x: Any) -> Any:
+    out: Any = 0.0
+    for value in x:
+        out = -minimum(-abs(value), -out)
+    return out
+
+
+def _stabilised(T: Terms, v: Any, gains: Any) -> Terms:
+    c = _place(T).closure
+    extra = gains[0] * (T.J @ v + c.b) + gains[1] * c.phi
+    return replace(T, k_parts=tuple(k + extra[r] for k, r in zip(T.k_parts, T.rows, strict=True)))
+
+
+def _saddle(T: Terms, tau: Any, order: Order) -> Raw:
+    """The saddle-point system as a whole, in a fixed order that needs no inertia in any subsystem."""
+    n, scale = T.nv, T.row_scale
+    z, pivots = ordered_solve(saddle(T, tau), np.concatenate([tau - T.h, -T.k / scale]), order)
+    return Raw(z[:n], -z[n:] / scale, watch=tuple((_size(p), p) for p in pivots))
+
+
+def _normalised(skel: Any, q: Any) -> Any:
+    """Quaternions of length one again."""
+    out = np.array(q, dtype=common_type(q))
+    for n, jt in zip(skel.tree.nodes, skel.types, strict=True):
+        if "quaternion" in jt.coordinate_kinds:
+            part = out[n.q][:4]
+            out[n.q.start : n.q.start + 4] = part / np.sqrt(part @ part)
+    return out
