@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.machine.derivatives import STEP, Disturbed
-from linkwright.machine.model_parameters import every_parameter
+from linkwright.parameters import every_parameter
 from linkwright.machine.sensitivity import Cycle, sensitivity, wanted
 from linkwright.system import System
 
