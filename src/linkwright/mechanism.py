@@ -163,21 +163,32 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> M
 
 
 def compile(
-    mechanism: Mechanism | Description | str, formulation: Any = "auto", *, cuts: Sequence[str] | None = None, length: Any = None
+    mechanism: Mechanism | Description | str,
+    formulation: Any = "auto",
+    *,
+    cuts: Sequence[str] | None = None,
+    length: Any = None,
+    free: Sequence[str] = (),
+    engine: str = "native",
 ) -> System:
     """The researcher's System of a mechanism.
 
     `formulation` is what forward dynamics uses; `cuts` overrides which joints are taken out of the tree; `length` is the
-    characteristic length that makes rotations and translations comparable (ranks, projections, least norms).
+    characteristic length that makes rotations and translations comparable (ranks, projections, least norms). `free` names
+    numbers that stay inputs of the kernels ("L1", "crank.mass"; patterns such as "*.mass"), so that sweeps and optimisers
+    need no new code; everything else is folded. `engine="python"` interprets kernels instead of compiling them.
     """
     if isinstance(mechanism, str):
         mechanism = load(mechanism)
     if not isinstance(mechanism, (Mechanism, Description)):
         raise UsageError(f"compile takes a mechanism (lw.load(...)), not {type(mechanism).__name__}.")
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
-    if cuts is None and length is None and formulation == "auto" and isinstance(mechanism, Mechanism):
+    if isinstance(free, str):
+        free = [free]
+    plain = cuts is None and length is None and formulation == "auto" and not free and engine == "native"
+    if plain and isinstance(mechanism, Mechanism):
         return mechanism.system
     kappa = None if length is None else modelfile.quantity(length, KINDS["length"])
     if kappa is not None and not kappa > 0.0:
         raise UsageError(f"the characteristic length must be positive, not {length}.")
-    return System(description, cuts, kappa, formulation)
+    return System(description, cuts, kappa, formulation, free, engine)

@@ -117,8 +117,8 @@ class Skeleton:
         return nodes[body]
 
 
-def skeleton(tree: Tree) -> Skeleton:
-    """Collect a tree's constants; its description may hold floats or traced parameters."""
+def skeleton(tree: Tree, start: dict[str, np.ndarray] | None = None) -> Skeleton:
+    """Collect a tree's constants; its description may hold floats or traced parameters (then with `start` as numbers)."""
     d = tree.description
     bodies = [d.body(n.body) for n in tree.nodes]
     X_PF, X_CM = [], []
@@ -137,7 +137,7 @@ def skeleton(tree: Tree) -> Skeleton:
         com=tuple(array(b.com) for b in bodies),
         inertia=tuple(array(b.inertia) for b in bodies),
         gravity=array(d.gravity),
-        start_coordinates=start_coordinates(tree),
+        start_coordinates=start_coordinates(tree) if start is None else start,
     )
 
 

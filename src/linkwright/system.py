@@ -18,6 +18,7 @@ from linkwright.assembly import Assembler
 from linkwright.channels import Channel, Instant
 from linkwright.closing import references
 from linkwright.closure import Closure
+from linkwright.compiled import Compiled
 from linkwright.description import Description, Joint
 from linkwright.errors import UsageError, nearest
 from linkwright.following import follow
@@ -69,11 +70,20 @@ class LoadReader:
         return load_channels(self.system.description, self.drives)
 
 
-class System:
+class System(Compiled):
     """A mechanism ready to compute: tree, constants, constraints and forces."""
 
-    def __init__(self, description: Description, cuts: Sequence[str] | None = None, length: float | None = None, formulation: Any = "auto"):
+    def __init__(
+        self,
+        description: Description,
+        cuts: Sequence[str] | None = None,
+        length: float | None = None,
+        formulation: Any = "auto",
+        free: Sequence[str] = (),
+        engine: str = "native",
+    ):
         self.description = description.numbers()
+        self.set_up_kernels(description, free, engine)
         self._given_cuts = cuts is not None
         self.formulation = formulation  # what forward() uses unless told otherwise
         if formulation != "auto":

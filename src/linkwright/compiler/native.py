@@ -99,7 +99,7 @@ ONE = ctypes.CFUNCTYPE(_WHOLE, _POINTER, _POINTER, _POINTER)  # x, y, w
 MANY = ctypes.CFUNCTYPE(_WHOLE, *[_POINTER] * 6, _WHOLE, _WHOLE)  # inputs, strides, outputs, ostrides, status, w, first, count
 AOSOA = ctypes.CFUNCTYPE(_WHOLE, _POINTER, _POINTER, _POINTER, _WHOLE)  # X, Y, w, blocks
 
-_Ready = tuple[np.ndarray, Callable[[], int], Callable[[], np.ndarray]]  # input, run, a copy of the output
+_Ready = tuple[np.ndarray, Callable[[], int], np.ndarray]  # input, run, output
 
 
 class NativeCode:
@@ -177,15 +177,15 @@ class NativeCode:
         try:
             ready = self._ready.pop()
         except IndexError:
-            ready = self._prepared()
+            ready = self.prepared()
         row, run, result = ready
         row[...] = x
         status = run()
-        y = result()
+        y = result.copy()
         self._ready.append(ready)
         return y, status
 
-    def _prepared(self) -> _Ready:
+    def prepared(self) -> _Ready:
         """Input, output and work at fixed addresses, and the call bound to them."""
         sizes = [self.n_in, self.n_out, self.work("one")]
         rows = [-(-n // 8) * 8 for n in sizes]
@@ -193,7 +193,7 @@ class NativeCode:
         at_y = start + 8 * rows[0]
         y = store[rows[0] : rows[0] + sizes[1]]
         run = partial(ONE(self.one_address), start, at_y, at_y + 8 * rows[1] if sizes[2] else None)
-        return store[: sizes[0]], run, y.copy
+        return store[: sizes[0]], run, y
 
     # ---------------------------------------------------------------- many states
 

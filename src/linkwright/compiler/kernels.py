@@ -1,0 +1,219 @@
+"""All kernels of one mechanism: the plan, the traces, the key under which code is kept on disk.
+
+Built from a numeric tree; with free parameters the equations are traced on a tree whose numbers are symbols, and their
+values are inputs. Plans and machine code are kept on disk under a key of everything they depend on: the model, cuts,
+options, the source of this package and of every plug-in class in use. What cannot be keyed is not kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import linkwright.equations
+from linkwright import forces
+from linkwright.compiler import cache as disk
+from linkwright.compiler import planning
+from linkwright.compiler.kernel import Fallback, Kernel
+from linkwright.compiler.program import Program
+from linkwright.compiler.tracing import KERNELS, Sizes, trace
+from linkwright.constraints import of_loops
+from linkwright.description import Description
+from linkwright.equations import Equations, Plan
+from linkwright.errors import UsageError, nearest
+from linkwright.loops import Loops
+from linkwright.parameters import Parameter, with_values
+from linkwright.skeleton import skeleton
+from linkwright.topology.tree import Tree
+
+TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Makes and keeps the kernels of a mechanism."""
+
+    loops: Loops  # on numbers
+    described: Description  # as written, parameters still expressions
+    drives: tuple[str, ...]
+    free: tuple[Parameter, ...] = ()
+    start: Callable[[], tuple[np.ndarray, Mapping[str, Any]]] = field(default=lambda: (np.zeros(0), {}))  # (q, near) on the loops
+    fallbacks: Mapping[str, Fallback] = field(default_factory=dict)
+    engine: str = "native"
+    made: dict[Any, Kernel] = field(default_factory=dict, compare=False)
+
+    def get(self, name: str, formulation: str | None = None, drives: Sequence[str] | None = None, *, baumgarte: bool = False) -> Kernel:
+        """A kernel by name; made on first use, then the same object again."""
+        key = (name, formulation, None if drives is None else tuple(drives), baumgarte)
+        if key not in self.made:
+            chosen = self if drives is None else replace(self, drives=tuple(drives))
+            self.made[key] = chosen._make(name, formulation, baumgarte)
+        return self.made[key]
+
+    def _make(self, name: str, formulation: str | None, baumgarte: bool) -> Kernel:
+        if name not in KERNELS:
+            raise UsageError(f"there is no kernel '{name}'. {nearest(name, KERNELS, 'Kernels')}")
+        signature = KERNELS[name]
+        if signature.masses:
+            self._need_masses()
+        options: dict[str, Any] = {}
+        if "formulation" in signature.options:
+            options = {"formulation": self._formulation(formulation), "gains": baumgarte or None}
+        elif formulation is not None or baumgarte:
+            raise UsageError(f"kernel '{name}' has no formulation and no stabilisation to choose.")
+
+        def program() -> Program:
+            return trace(name, self.sizes, self.equations, **options)
+
+        parts = None if self.model_key is None else [name, sorted((k, str(v)) for k, v in options.items()), self.model_key]
+        return Kernel(name, program, parts, self.entries, self.defaults, self.fallbacks.get(name), self.engine)
+
+    def _formulation(self, name: str | None) -> str:
+        if name in (None, "auto"):
+            return "sslm"
+        if name not in TRACED_FORMULATIONS:
+            raise UsageError(
+                f"there is no kernel of the formulation '{name}'; choose one of {', '.join(TRACED_FORMULATIONS)}. "
+                "nullspace and projection run on the kernel 'terms' with rank-revealing code: s.forward(st, formulation=...)."
+            )
+        return str(name)
+
+    def _need_masses(self) -> None:
+        missing = [b.name for b in self.tree.description.bodies[1:] if b.mass is None]
+        if missing:
+            raise UsageError(
+                f"dynamics needs the mass of {', '.join(repr(m) for m in missing)}: write `mass:` in the model (0 for a massless body). "
+                "Kinematics works without."
+            )
+
+    # ---------------------------------------------------------------- sizes and names
+
+    @property
+    def tree(self) -> Tree:
+        return self.loops.skel.tree
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        skel = self.loops.skel
+        near = sum(len(skel.start_coordinates[name]) for name in self.tree.cuts)
+        return Sizes(self.tree.nq, self.tree.nv, self.tree.nc, len(self.drives), near, len(self.free))
+
+    @cached_property
+    def entries(self) -> dict[str, list[str]]:
+        """Names of the entries of inputs and outputs."""
+        skel = self.loops.skel
+
+        def full(pick: str) -> list[str]:
+            parts = [(n.joint.name, getattr(jt, pick)) for n, jt in zip(self.tree.nodes, skel.types, strict=True)]
+            return [f"{name}.{p}" if p else name for name, entries in parts for p in entries]
+
+        lam = [f"{loop.name}.{label}" for loop in self.tree.loops for label in loop.labels]
+        drives = dict.fromkeys(("drive", "speed", "acceleration", "u"), list(self.drives))
+        return {"q": full("q_names"), **dict.fromkeys(("v", "a", "tau"), full("v_names")), "lam": lam, "free": [p.name for p in self.free], **drives}
+
+    @cached_property
+    def defaults(self) -> dict[str, np.ndarray]:
+        """Values of the inputs a call may leave out: time, turns counted of the cut joints, free parameters."""
+        start = self.loops.skel.start_coordinates
+        near = [np.asarray(start[name], dtype=float) for name in self.tree.cuts]
+        return {
+            "t": np.zeros(1),
+            "near": np.concatenate(near) if near else np.zeros(0),
+            "free": np.array([p.value for p in self.free]),
+        }
+
+    # ---------------------------------------------------------------- equations
+
+    def equations(self, values: Any) -> Equations:
+        """The planned equations, on numbers or with (traced) values of the free parameters."""
+        if not len(self.free):
+            return replace(self._numeric, plan=self.plan)
+        described = with_values(self.described, self.free, list(values))
+        tree = replace(
+            self.tree,
+            description=described,
+            nodes=tuple(n if n.body in self.tree.floating else replace(n, joint=described.joint(n.joint.name)) for n in self.tree.nodes),
+        )
+        skel = skeleton(tree, self.loops.skel.start_coordinates)
+        loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
+        return Equations(loops, tuple(forces.of_description(described)), self.drives, self.plan)
+
+    @cached_property
+    def _numeric(self) -> Equations:
+        return Equations(self.loops, tuple(forces.of_description(self.tree.description)), self.drives, Plan(()))
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Ranks and orders, from the disk or found now."""
+        name = None if self.model_key is None else disk.key(["plan", self.model_key])
+        found = None if name is None else disk.get(name)
+        if found is not None:
+            return _plan_of(found[0])
+        q, near = self.start()
+        masses = all(b.mass is not None for b in self.tree.description.bodies[1:])
+        made = planning.plan(self._numeric, replace(self.sizes, free=0), planning.samples(self.loops, q, near), masses)
+        if name is not None:
+            disk.put(name, json.loads(json.dumps(asdict(made))), b"")
+        return made
+
+    @cached_property
+    def model_key(self) -> str | None:
+        """Hash of everything plans and code depend on; None where a plug-in has no source to hash."""
+        plugins = [*(type(x) for x in self.loops.skel.types), *(type(x) for x in self._numeric.forces)]
+        sources = _sources(plugins)
+        if sources is None:
+            return None
+        d = self.tree.description
+        model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
+        written = repr([p for p in self.described.parameters]) + repr(self.described.bodies) if self.free else ""
+        text = json.dumps([model, written, repr(self.loops.kappa), sources, _package_source()])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plan_of(data: Mapping[str, Any]) -> Plan:
+    """A plan as it was written to JSON."""
+
+    def pair(x: Any) -> Any:
+        return None if x is None else (tuple(x[0]), tuple(x[1]))
+
+    return Plan(
+        order=tuple(data["order"]),
+        axes=data["axes"],
+        keep=None if data["keep"] is None else tuple(data["keep"]),
+        saddle=pair(data["saddle"]),
+        nominal={k: tuple(x) for k, x in data["nominal"].items()},
+        orders={k: pair(x) for k, x in data["orders"].items()},
+        idle=tuple(tuple(row) for row in data["idle"]),
+    )
+
+
+def _sources(classes: Sequence[type]) -> list[str] | None:
+    """Sources of classes from outside the package."""
+    out = []
+    for cls in dict.fromkeys(classes):
+        if not cls.__module__.startswith("linkwright."):
+            try:
+                out.append(inspect.getsource(inspect.getmodule(cls) or cls))
+            except (OSError, TypeError):
+                return None
+    return out
+
+
+@cache
+def _package_source() -> str:
+    """Hash of the package's own equations: a changed formula never meets code made from the old one."""
+    root = Path(linkwright.equations.__file__).parent
+    folders = ("", "joints", "constraints", "forces", "formulations", "inverse", "compiler")
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted((root / folder).glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
