@@ -208,7 +208,7 @@ class GicmView:
 
 
 def gicm_view(terms: Terms) -> GicmView:
-    g = gicm(terms, np.zeros(terms.nv))
+    g = gicm(terms)
     dense = np.zeros((terms.nc, terms.nc))
     for (i, k), block in g.blocks.items():
         dense[terms.rows[i], terms.rows[k]] = block

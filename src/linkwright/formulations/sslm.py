@@ -33,25 +33,22 @@ RECURSION_FROM = 10  # velocities of a subsystem from which the recursion is che
 
 @dataclass(frozen=True)
 class Gicm:
-    """Generalised inertia constraint matrix in blocks, with the right side psi, and what was needed for it.
+    """Generalised inertia constraint matrix in blocks, and what was needed for it.
 
     Inertias are factored tips first (I_j = L D L' with rows and columns reversed), so a branched subsystem has no fill.
     """
 
     blocks: dict[tuple[int, int], Any]  # (i, k) with i not before k in the order
-    psi: dict[int, Any]
     factors: dict[int, Ldl]  # of the subsystems eliminated first
-    free: dict[int, Any]  # D^-1 L^-1 (tau_j - h_j)
     carried: dict[tuple[int, int], Any]  # (i, j) -> D^-1 L^-1 J_ij'
     members: dict[tuple[int, int], tuple[int, ...]]  # which subsystems form a block
 
 
-def gicm(terms: Terms, tau: Any) -> Gicm:
+def gicm(terms: Terms) -> Gicm:
     """Form the blocks: sums over the subsystems two loops share."""
     count = len(terms.k_parts)
     late = {node - count for node in terms.order if node >= count}
     factors = {j: ldl(I[::-1, ::-1]) for j, I in enumerate(terms.I) if j not in late}
-    half = {j: f.forward((tau[terms.spans[j]] - terms.bias[j])[::-1]) for j, f in factors.items()}
     halves = {(i, j): factors[j].forward(B.T[::-1]) for (i, j), B in terms.blocks.items() if j not in late}
     carried = {(i, j): factors[j].divided(Y) for (i, j), Y in halves.items()}
     position = {node: p for p, node in enumerate(terms.order)}
@@ -67,41 +64,73 @@ def gicm(terms: Terms, tau: Any) -> Gicm:
                     part = halves[i, j].T @ carried[k, j]
                     blocks[i, k] = blocks[i, k] + part if (i, k) in blocks else part
                     members[i, k] = (*members.get((i, k), ()), j)
-    psi = {i: -k for i, k in enumerate(terms.k_parts)}
-    for (i, j), Z in carried.items():
-        psi[i] = psi[i] - Z.T @ half[j]
     for l in late:
         blocks[count + l, count + l] = -terms.I[l]
-        psi[count + l] = terms.bias[l] - tau[terms.spans[l]]
     for (i, j), B in terms.blocks.items():
         if j in late:
             after = position[count + j] > position[i]
             blocks[(count + j, i) if after else (i, count + j)] = B.T if after else B
-    return Gicm(blocks, psi, factors, {j: f.divided(half[j]) for j, f in factors.items()}, carried, members)
+    return Gicm(blocks, factors, carried, members)
 
 
 @dataclass(frozen=True)
-class Eliminated:
-    """Block LDL' of the GICM and the solution by node: multipliers of loops, accelerations of late subsystems."""
+class Factors:
+    """Block LDL' of the GICM in the terms' order, ready for right sides: one vector, or a column for each of several."""
 
-    solution: dict[int, Any]
+    terms: Terms
+    gicm: Gicm
     pivots: dict[int, Ldl]
+    weights: dict[tuple[int, int], Any]  # (i, p) -> D^-1 L^-1 of the coupling of node i to the pivot p
+    below: dict[int, list[int]]  # nodes coupled to each pivot and eliminated after it
 
     @property
     def implied(self) -> list[tuple[int, int]]:
         """Rows with a vanishing pivot as (loop, row)."""
         return [(p, r) for p, f in self.pivots.items() for r in f.zero]
 
+    @property
+    def watch(self) -> tuple[tuple[Any, Any], ...]:
+        """All pivots with what they are measured against; those of late subsystems are negative."""
+        return tuple(pair for f in (*self.gicm.factors.values(), *self.pivots.values()) for pair in f.watch)
 
-def eliminate(g: Gicm, order: tuple[int, ...]) -> Eliminated:
-    """Block LDL' in the given order, half of it on the right sides, then back."""
-    blocks, psi = dict(g.blocks), dict(g.psi)
+    def solve(self, force: Any, k: Any) -> tuple[Any, Any]:
+        """(a, lam) with I a = force + J' lam and J a = -k."""
+        terms, g, order = self.terms, self.gicm, self.terms.order
+        count, spans = len(terms.k_parts), terms.spans
+        half = {j: f.forward(force[spans[j]][::-1]) for j, f in g.factors.items()}
+        psi = {i: -k[r] for i, r in enumerate(terms.rows)}
+        psi |= {node: -force[spans[node - count]] for node in order if node >= count}
+        for (i, j), Z in g.carried.items():
+            psi[i] = psi[i] - Z.T @ half[j]
+        for p, f in self.pivots.items():
+            psi[p] = f.forward(psi[p])
+            for i in self.below[p]:
+                psi[i] = psi[i] - self.weights[i, p].T @ psi[p]
+        found: dict[int, Any] = {p: 0.0 * x for p, x in psi.items()}
+        for p in reversed(order):
+            if p in self.pivots:
+                z = self.pivots[p].divided(psi[p])
+                for i in self.below[p]:
+                    z = z - self.weights[i, p] @ found[i]
+                found[p] = self.pivots[p].backward(z)
+        z = {j: f.divided(half[j]) for j, f in g.factors.items()}
+        for (i, j), Z in g.carried.items():
+            z[j] = z[j] + Z @ found[i]
+        a = [g.factors[j].backward(z[j])[::-1] if j in g.factors else found[count + j] for j in range(len(terms.I))]
+        lam = [found[i] for i in range(count)]
+        return np.concatenate(a) if a else 0.0 * force, np.concatenate(lam) if lam else 0.0 * k
+
+
+def factorise(terms: Terms) -> Factors:
+    """Form the GICM and eliminate it block by block in the given order."""
+    g, order = gicm(terms), terms.order
+    blocks = dict(g.blocks)
     below: dict[int, list[int]] = {p: [] for p in order}
     position = {node: p for p, node in enumerate(order)}
     for i, k in blocks:
         if i != k:
             below[k].append(i)
-    diagonal = {p: [blocks[p, p][r, r] for r in range(len(psi[p]))] for p in order if (p, p) in blocks}
+    diagonal = {p: np.diagonal(blocks[p, p]) for p in order if (p, p) in blocks}
     pivots: dict[int, Ldl] = {}
     weights: dict[tuple[int, int], Any] = {}
     for p in order:
@@ -110,10 +139,8 @@ def eliminate(g: Gicm, order: tuple[int, ...]) -> Eliminated:
         f = pivots[p] = ldl(blocks[p, p], tolerance=ZERO_PIVOT, diagonal=diagonal[p])
         below[p].sort(key=position.__getitem__)
         halves = {i: f.forward(blocks[i, p].T) for i in below[p]}
-        psi[p] = f.forward(psi[p])
         for n, i in enumerate(below[p]):
             Z = weights[i, p] = f.divided(halves[i])
-            psi[i] = psi[i] - Z.T @ psi[p]
             for k in below[p][: n + 1]:
                 change = Z.T @ halves[k]
                 if (i, k) in blocks:
@@ -121,14 +148,7 @@ def eliminate(g: Gicm, order: tuple[int, ...]) -> Eliminated:
                 else:
                     blocks[i, k] = -change
                     below[k].append(i)
-    solution: dict[int, Any] = {p: np.zeros(len(psi[p])) for p in order}
-    for p in reversed(order):
-        if p in pivots:
-            z = pivots[p].divided(psi[p])
-            for i in below[p]:
-                z = z - weights[i, p] @ solution[i]
-            solution[p] = pivots[p].backward(z)
-    return Eliminated(solution, pivots)
+    return Factors(terms, g, pivots, weights, below)
 
 
 @dataclass(frozen=True)
@@ -138,28 +158,16 @@ class Sslm:
     recursion: bool | None = None  # None: by operation count
 
     def __call__(self, terms: Terms, tau: Any) -> Raw:
-        g = gicm(terms, tau)
-        done = eliminate(g, terms.order)
-        parts = [done.solution[i] for i in range(len(terms.k_parts))]
-        lam = np.concatenate(parts) if parts else np.zeros(0)
+        F = factorise(terms)
+        a, lam = F.solve(tau - terms.h, terms.k)
         count = len(terms.k_parts)
-        dropped = tuple(sorted(terms.rows[p].start + r for p, r in done.implied if p < count))
-        late = any(p >= count for p, _ in done.implied)  # no such motion: the order does not suit this position
-        smallest = 0.0 if late else min((f.smallest for f in done.pivots.values()), default=1.0)
-        watch = tuple(pair for f in (*g.factors.values(), *done.pivots.values()) for pair in f.watch)  # late ones are negative
-        return Raw(self._accelerations(terms, tau, g, done, lam), lam, dropped, smallest, watch)
-
-    def _accelerations(self, terms: Terms, tau: Any, g: Gicm, done: Eliminated, lam: Any) -> Any:
+        dropped = tuple(sorted(terms.rows[p].start + r for p, r in F.implied if p < count))
+        late = any(p >= count for p, _ in F.implied)  # no such motion: the order does not suit this position
+        smallest = 0.0 if late else min((f.smallest for f in F.pivots.values()), default=1.0)
         longest = max((s.stop - s.start for s in terms.spans), default=0)
         recursive = self.recursion if self.recursion is not None else longest >= RECURSION_FROM
-        whole = terms.place is not None and len(lam) == len(terms.place.closure.k)
-        if recursive and whole and terms.place is not None:
+        if recursive and terms.place is not None and len(lam) == len(terms.place.closure.k):
             p = terms.place
             pushes = [*p.external, *loop_wrenches(p.loops.skel, p.closure, lam)]
-            return dynamics.forward_tree(p.loops.skel, p.motion, tau, pushes)
-        z = dict(g.free)
-        for (i, j), Z in g.carried.items():
-            z[j] = z[j] + Z @ done.solution[i]
-        count = len(terms.k_parts)
-        out = [g.factors[j].backward(z[j])[::-1] if j in g.factors else done.solution[count + j] for j in range(len(terms.I))]
-        return np.concatenate(out) if out else np.zeros(0)
+            a = dynamics.forward_tree(p.loops.skel, p.motion, tau, pushes)
+        return Raw(a, lam, dropped, smallest, F.watch)
