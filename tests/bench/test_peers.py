@@ -74,6 +74,15 @@ def test_mujoco_agrees_as_far_as_soft_loops_do(name: str, shop: Workshop) -> Non
     assert forward.run(0.0) > 0.0 and rollout.run(0.0) > 0.0
 
 
+@pytest.mark.parametrize("name", ["four-bar", "3-rrr"])
+def test_our_kernels_agree_alone_and_in_batches(name: str) -> None:
+    offers = [c for c in ours.contenders(at(name)) if isinstance(c, Contender)]
+    assert {c.row.quantity for c in offers} == {kind + more for kind in ("forward", "inverse") for more in ours.NOTES}
+    for c in offers:
+        # round-off times the conditioning of these states, below 1e4
+        assert c.row.accuracy is not None and c.row.accuracy < 1e-11 and c.row.operations
+
+
 def test_a_wrong_acceleration_shows_in_the_accuracy() -> None:
     c = at("four-bar")
     off = c.a.copy()

@@ -1,13 +1,13 @@
 """Our own kernels as contenders: forward and inverse dynamics of one state in a native loop, per Python call, and in batches.
 
-Everything here goes through `System.kernel(name)`: called with arrays it gives its results by name, `program.operations` counts,
-`time_one` times it in a loop of machine code, and rows of arrays are a batch.
+Everything goes through `System.kernel(name)`. A kernel on a batch is timed as a user calls it, with all cores, and once more on one
+core, so that lanes and threads can be told apart.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,66 +20,74 @@ from linkwright.system import System
 
 ENGINE = "linkwright"
 BATCH = 4096
+NOTES = {
+    "": "",
+    " call": "from Python, with arrays",
+    " batch, one core": f"per state, {BATCH} states",
+    " batch": f"per state, {BATCH} states, all cores",
+}
 
 
 def kernel(system: System, name: str) -> Any:
-    """A kernel of a system, or the reason why there is none."""
-    make: Callable[[str], Any] | None = getattr(system, "kernel", None)
-    if make is None:
-        raise Unavailable("this version has no kernels")
-    return make(name)
+    """A kernel of a system as native code; without, there is nothing to time."""
+    k = system.kernel(name)
+    if not k.native:
+        raise Unavailable("native code needs the package llvmlite (pip install linkwright[native])")
+    return k
 
 
 def contenders(case: Case) -> list[Contender | Row]:
     """Forward and inverse dynamics of our kernels on a case."""
     out: list[Contender | Row] = []
-    quantities = {"forward": (case.state.q, case.state.v, case.efforts), "inverse": (case.state.q, case.state.v, case.a)}
-    for name, inputs in quantities.items():
-        names = (name, f"{name} call", f"{name} batch")
-        out += attempt(ENGINE, case.name, names, lambda n=name, x=inputs: _of_kernel(case, n, x))
+    given = {"forward": (case.state.q, case.state.v, case.efforts), "inverse": (case.state.q, case.state.v, case.a)}
+    for name, inputs in given.items():
+        out += attempt(ENGINE, case.name, tuple(name + kind for kind in NOTES), lambda n=name, x=inputs: _of_kernel(case, n, x))
     return out
 
 
 def _of_kernel(case: Case, name: str, inputs: tuple[np.ndarray, ...]) -> list[Contender]:
     k = kernel(case.system, name)
-    error = _error(case, name, k(*inputs))
-    batches = tuple(np.tile(x, (BATCH, 1)) for x in inputs)
-    k(*batches)
-    row = Row(ENGINE, __version__, case.name, name, accuracy=error, operations=k.program.operations)
-    return [
-        Contender(row, lambda seconds: k.time_one(*inputs)),
-        Contender(_as(row, "call", "from Python, with arrays"), lambda seconds: best_call(lambda: k(*inputs), seconds)),
-        Contender(
-            _as(row, "batch", f"per state, {BATCH} states, all cores"), lambda seconds: best_call(lambda: k(*batches), seconds) / BATCH
-        ),
-    ]
-
-
-def _as(row: Row, kind: str, note: str) -> Row:
-    return Row(row.engine, row.version, row.mechanism, f"{row.quantity} {kind}", accuracy=row.accuracy, note=note)
+    row = Row(ENGINE, __version__, case.name, name, accuracy=_error(case, name, k(*inputs)), operations=k.operations)
+    many = tuple(np.tile(x, (BATCH, 1)) for x in inputs)
+    values = {**case.system.kernels.defaults, "q": many[0], "v": many[1], "tau": many[2], "a": many[2]}
+    every = [values[b.name] for b in k.inputs]
+    error = _error(case, name, type(k(*inputs))(*(y[-1] for y in k(*many))))
+    clocks = {
+        "": lambda seconds: k.time(*inputs),
+        " call": lambda seconds: best_call(lambda: k(*inputs), seconds),
+        " batch, one core": lambda seconds: best_call(lambda: k.code.call_many(every, 1), seconds) / BATCH,
+        " batch": lambda seconds: best_call(lambda: k(*many), seconds) / BATCH,
+    }
+    rows = {
+        kind: replace(row, quantity=name + kind, note=note, accuracy=error if "batch" in kind else row.accuracy)
+        for kind, note in NOTES.items()
+    }
+    return [Contender(rows[kind], clock) for kind, clock in clocks.items()]
 
 
 def _error(case: Case, name: str, result: Any) -> float:
-    """Against the float path: accelerations, or the efforts that caused them."""
+    """Against the float path: accelerations, or the efforts of the drives that caused them."""
     if name == "forward":
         return case.error(result.a)
-    return case.effort_error([result.tau[drive] for drive in case.tau])
+    drives = [d.joint for d in case.system.description.drives]
+    return case.effort_error([result.u[drives.index(drive)] for drive in case.tau])
 
 
 # -------------------------------------------------------------------- growth with the number of loops
 
 
 def scaling_rows(loops: int, system: System, state: tuple[np.ndarray, np.ndarray]) -> list[Row]:
-    """Time and compile time per loop of a chain of N loops."""
+    """Time per loop and compile time per loop of a chain of N loops."""
     name = f"parallelogram-chain N={loops}"
+    q, v = state
+    rest = np.zeros(len(v))
     try:
         start = time.perf_counter()
         k = kernel(system, "forward")
-        q, v = state
-        rest = np.zeros(len(v))
         k(q, v, rest)
         built = time.perf_counter() - start
-        forward = Row(ENGINE, __version__, name, "forward per loop", ns=k.time_one(q, v, rest) / loops, operations=k.program.operations)
+        forward = Row(ENGINE, __version__, name, "forward per loop", ns=k.time(q, v, rest) / loops, operations=k.operations)
         return [forward, Row(ENGINE, __version__, name, "compile per loop", ns=1e9 * built / loops)]
     except (Unavailable, LinkwrightError) as problem:
-        return [Row(ENGINE, __version__, name, q, note=f"not measured: {problem}") for q in ("forward per loop", "compile per loop")]
+        quantities = ("forward per loop", "compile per loop")
+        return [Row(ENGINE, __version__, name, quantity, note=f"not measured: {problem}") for quantity in quantities]
