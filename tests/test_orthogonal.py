@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwright import orthogonal
-from linkwright.compiler.numba_bridge import native
+from linkwright.compiler.loops import native
 from linkwright.linalg import factor
 
 SHAPES = [(6, 6, 6), (6, 6, 4), (4, 9, 3), (9, 4, 2), (1, 5, 1), (5, 1, 1), (3, 3, 0), (0, 3, 0), (3, 0, 0), (0, 0, 0), (18, 24, 16)]
@@ -19,6 +19,13 @@ def matrix(rng, m, n, rank):
     return U[:, :rank] * rng.uniform(0.3, 3.0, size=rank) @ V[:rank]
 
 
+def decomposed(A):
+    f = orthogonal.cod(*A.shape)
+    f.A[:] = A
+    orthogonal.decompose(f, TOLERANCE)
+    return f
+
+
 @pytest.mark.parametrize(("m", "n", "rank"), SHAPES)
 def test_minimum_norm_least_squares(rng, m, n, rank):
     A, b, d = matrix(rng, m, n, rank), rng.normal(size=m), rng.normal(size=n)
@@ -26,19 +33,21 @@ def test_minimum_norm_least_squares(rng, m, n, rank):
     x, found = orthogonal.cod_solve(A, b, TOLERANCE)
     assert found == rank == reference.rank
     np.testing.assert_allclose(x, reference.solve(b), atol=1e-13)  # condition 10
-    f = orthogonal.decompose(A, TOLERANCE)
-    np.testing.assert_allclose(orthogonal.solve_transposed(f, d), factor(A.T, TOLERANCE).solve(d), atol=1e-13)
+    f, z = decomposed(A), np.zeros(m)
+    orthogonal.solve_transposed(f, d, z)
+    np.testing.assert_allclose(z, factor(A.T, TOLERANCE).solve(d), atol=1e-13)
 
 
 @pytest.mark.parametrize(("m", "n", "rank"), SHAPES)
 def test_bases_and_projector(rng, m, n, rank):
     A = matrix(rng, m, n, rank)
-    f = orthogonal.decompose(A, TOLERANCE)
-    B = orthogonal.basis(f)
+    f, B, P = decomposed(A), np.zeros((n, n)), np.zeros((n, n))
+    orthogonal.basis(f, B)
+    orthogonal.null_projector(f, B, P)
     np.testing.assert_allclose(B.T @ B, np.eye(n), atol=1e-14)
     np.testing.assert_allclose(A @ B[:, rank:], 0.0, atol=1e-14)
     N = factor(A, TOLERANCE).null
-    np.testing.assert_allclose(orthogonal.null_projector(f), N @ N.T, atol=1e-13)
+    np.testing.assert_allclose(P, N @ N.T, atol=1e-13)
 
 
 def test_rank_is_decided_by_an_absolute_tolerance():
@@ -62,23 +71,50 @@ def test_columns_of_very_different_size_keep_their_digits():
 def test_pivoted_cholesky(rng, n, rank):
     A = matrix(rng, n, n, rank)
     G, x = A @ A.T, rng.normal(size=n)
-    f = orthogonal.cholesky_pivoted(G, 1e-12)
-    assert f.rank == rank
+    f, y = orthogonal.cholesky(n), np.ones(n)
+    f.L[:] = G
+    assert orthogonal.cholesky_pivoted(f, 1e-12) == rank
     np.testing.assert_allclose(f.L @ f.L.T, G[np.ix_(f.order, f.order)], atol=1e-13)
-    y = orthogonal.cholesky_solve(f, G @ x)
+    orthogonal.cholesky_solve(f, G @ x, y)
     np.testing.assert_allclose(G @ y, G @ x, atol=1e-12)
     assert np.count_nonzero(y) <= rank
 
 
+def test_room_can_be_used_again(rng):
+    """Nothing of an earlier matrix, of higher or lower rank, is left."""
+    f, x = orthogonal.cod(4, 6), np.zeros(6)
+    for rank in (4, 2, 3, 0, 4):
+        A, b = matrix(rng, 4, 6, rank), rng.normal(size=4)
+        f.A[:] = A
+        assert orthogonal.decompose(f, TOLERANCE) == rank
+        orthogonal.solve(f, b, x)
+        np.testing.assert_allclose(x, factor(A, TOLERANCE).solve(b), atol=1e-13)
+
+
 def test_compiled_loops_give_the_same_bits(rng):
-    square, vector = np.zeros((1, 1)), np.zeros(1)
-    solve = native(orthogonal.cod_solve, (square, vector, 1.0), "solver")
-    cholesky = native(orthogonal.cholesky_pivoted, (square, 1.0), "solver")
+    room, gram, vector = orthogonal.cod(1, 1), orthogonal.cholesky(1), np.zeros(1)
+    calls = [
+        (orthogonal.decompose, (room, 1.0)),
+        (orthogonal.solve, (room, vector, vector)),
+        (orthogonal.solve_transposed, (room, vector, vector)),
+        (orthogonal.basis, (room, room.A)),
+        (orthogonal.cholesky_pivoted, (gram, 1.0)),
+        (orthogonal.cholesky_solve, (gram, vector, vector)),
+    ]
+    compiled = [native(function, example) for function, example in calls]
     for m, n, rank in SHAPES:
-        A, b = matrix(rng, m, n, rank), rng.normal(size=m)
-        x, found = orthogonal.cod_solve(A, b, TOLERANCE)
-        y, again = solve(A, b, TOLERANCE)
-        assert found == again
-        np.testing.assert_array_equal(x, y)
-        for ours, theirs in zip(orthogonal.cholesky_pivoted(A @ A.T, 1e-12), cholesky(A @ A.T, 1e-12), strict=True):
+        A, b, d = matrix(rng, m, n, rank), rng.normal(size=m), rng.normal(size=n)
+        found = []
+        for versions in ([function for function, _ in calls], compiled):
+            f, g, x, y, B, z = orthogonal.cod(m, n), orthogonal.cholesky(m), np.zeros(n), np.zeros(m), np.zeros((n, n)), np.zeros(m)
+            f.A[:] = A
+            g.L[:] = A @ A.T
+            decompose, solve, solve_transposed, basis, pivoted, back = versions
+            assert decompose(f, TOLERANCE) == pivoted(g, 1e-12) == rank
+            solve(f, b, x)
+            solve_transposed(f, d, y)
+            basis(f, B)
+            back(g, b, z)
+            found.append([x, y, B, z, f.A, f.order, g.L])
+        for ours, theirs in zip(*found, strict=True):
             np.testing.assert_array_equal(ours, theirs)

@@ -1,8 +1,8 @@
 """Small rank-revealing factorisations as plain loops over float arrays: complete orthogonal and pivoted Cholesky.
 
-The loops keep to the subset that Numba compiles: run as they are they are the reference, compiled they serve native
-code. Rank is decided as in `linalg`: against an absolute tolerance on dimensionless matrices, so that a single
-vanishing row counts as lost. The decomposition is
+The loops keep to the subset that `compiler.loops` makes native and allocate nothing: run as they are they are the
+reference, compiled they serve native code. Rank is decided as in `linalg`: against an absolute tolerance on
+dimensionless matrices, so that a single vanishing row counts as lost. The decomposition is
 
     A Pi = Q [ T 0 ] Z          Householder QR with column pivoting, then the trapezoid reduced from the right (RZ)
              [ 0 0 ]
@@ -21,54 +21,63 @@ STALE = 1e-8  # a downdated squared norm below this share of its last exact valu
 
 
 class Cod(NamedTuple):
-    """Factors in place: T above the diagonal, reflectors of Q below it, those of Z right of column `rank`."""
+    """The matrix, then its factors in place: T above the diagonal, reflectors of Q below it, those of Z right of the rank."""
 
     A: np.ndarray  # (m, n)
     order: np.ndarray  # (n,): column k of the factors is column order[k] of the matrix
     q_weights: np.ndarray  # of the reflectors 1 - w u u'
     z_weights: np.ndarray
-    rank: int
+    squares: np.ndarray  # (n,) of the columns: running, and as last computed
+    exact: np.ndarray
+    left: np.ndarray  # (m,) and (n,): room for right sides
+    right: np.ndarray
+    rank: np.ndarray  # (1,)
 
 
-def decompose(matrix: np.ndarray, tolerance: float) -> Cod:
-    """Complete orthogonal decomposition; pivots not above the absolute tolerance end it."""
-    m, n = matrix.shape
-    A = matrix.copy()
-    order = np.arange(n)
-    most = min(m, n)
-    q_weights, z_weights = np.zeros(most), np.zeros(most)
-    squares, exact = np.zeros(n), np.zeros(n)
+def cod(m: int, n: int) -> Cod:
+    """Room for the decomposition of an (m, n) matrix."""
+    zeros = np.zeros
+    least = min(m, n)
+    order, rank = zeros(n, dtype=np.int64), zeros(1, dtype=np.int64)
+    return Cod(zeros((m, n)), order, zeros(least), zeros(least), zeros(n), zeros(n), zeros(m), zeros(n), rank)
+
+
+def decompose(f: Cod, tolerance: float) -> int:
+    """Factor f.A in place; pivots not above the absolute tolerance end it. Returns the rank."""
+    A, squares, exact = f.A, f.squares, f.exact
+    m, n = A.shape
     for j in range(n):
+        f.order[j] = j
         squares[j] = _column_square(A, 0, j)
         exact[j] = squares[j]
-    rank = 0
-    for k in range(most):
+    f.rank[0] = 0
+    for k in range(min(m, n)):
         largest = k
         for j in range(k + 1, n):
             if squares[j] > squares[largest]:
                 largest = j
         if largest != k:
-            _swap_columns(A, order, k, largest)
+            _swap_columns(A, f.order, k, largest)
             squares[largest], exact[largest] = squares[k], exact[k]
         pivot = math.sqrt(_column_square(A, k, k))
         if not pivot > tolerance:
             break
-        rank = k + 1
+        f.rank[0] = k + 1
         if A[k, k] > 0.0:
             pivot = -pivot
-        q_weights[k] = (pivot - A[k, k]) / pivot
+        f.q_weights[k] = (pivot - A[k, k]) / pivot
         scale = 1.0 / (A[k, k] - pivot)
         for i in range(k + 1, m):
             A[i, k] *= scale
         A[k, k] = pivot
         for j in range(k + 1, n):
-            _reflect_column(A, k, j, q_weights[k])
+            _reflect_column(A, k, j, f.q_weights[k])
             squares[j] -= A[k, j] * A[k, j]
             if squares[j] <= STALE * exact[j]:
                 squares[j] = _column_square(A, k + 1, j)
                 exact[j] = squares[j]
-    _clear_right(A, rank, z_weights)
-    return Cod(A, order, q_weights, z_weights, rank)
+    _clear_right(A, f.rank[0], f.z_weights)
+    return f.rank[0]
 
 
 def _column_square(A: np.ndarray, first: int, j: int) -> float:
@@ -104,6 +113,7 @@ def _clear_right(A: np.ndarray, rank: int, weights: np.ndarray) -> None:
     """[R11 R12] = [T 0] Z: one reflector per row, last row first."""
     n = A.shape[1]
     for k in range(rank - 1, -1, -1):
+        weights[k] = 0.0
         s = 0.0
         for j in range(rank, n):
             s += A[k, j] * A[k, j]
@@ -127,130 +137,131 @@ def _clear_right(A: np.ndarray, rank: int, weights: np.ndarray) -> None:
                 A[i, j] -= d * A[k, j]
 
 
-def _times_z_transposed(f: Cod, y: np.ndarray) -> None:
-    """y = Z' y in place."""
-    n = f.A.shape[1]
-    for k in range(f.rank):
-        if f.z_weights[k] != 0.0:
-            d = y[k]
-            for j in range(f.rank, n):
-                d += f.A[k, j] * y[j]
-            d *= f.z_weights[k]
-            y[k] -= d
-            for j in range(f.rank, n):
-                y[j] -= d * f.A[k, j]
+def _reflect_right(f: Cod, k: int) -> None:
+    """f.right times reflector k of Z."""
+    y, n, rank = f.right, f.A.shape[1], f.rank[0]
+    if f.z_weights[k] != 0.0:
+        d = y[k]
+        for j in range(rank, n):
+            d += f.A[k, j] * y[j]
+        d *= f.z_weights[k]
+        y[k] -= d
+        for j in range(rank, n):
+            y[j] -= d * f.A[k, j]
 
 
-def solve(f: Cod, b: np.ndarray) -> np.ndarray:
-    """Minimum-norm least-squares x of A x = b."""
+def _reflect_left(f: Cod, k: int) -> None:
+    """f.left times reflector k of Q."""
+    x, m = f.left, f.A.shape[0]
+    d = x[k]
+    for i in range(k + 1, m):
+        d += f.A[i, k] * x[i]
+    d *= f.q_weights[k]
+    x[k] -= d
+    for i in range(k + 1, m):
+        x[i] -= d * f.A[i, k]
+
+
+def solve(f: Cod, b: np.ndarray, x: np.ndarray) -> None:
+    """x becomes the minimum-norm least-squares solution of A x = b."""
     m, n = f.A.shape
-    c = b.copy()
-    for k in range(f.rank):
-        d = c[k]
-        for i in range(k + 1, m):
-            d += f.A[i, k] * c[i]
-        d *= f.q_weights[k]
-        c[k] -= d
-        for i in range(k + 1, m):
-            c[i] -= d * f.A[i, k]
-    y = np.zeros(n)
-    for k in range(f.rank - 1, -1, -1):
+    rank, c, y = f.rank[0], f.left, f.right
+    for i in range(m):
+        c[i] = b[i]
+    for j in range(n):
+        y[j] = 0.0
+    for k in range(rank):
+        _reflect_left(f, k)
+    for k in range(rank - 1, -1, -1):
         s = c[k]
-        for j in range(k + 1, f.rank):
+        for j in range(k + 1, rank):
             s -= f.A[k, j] * y[j]
         y[k] = s / f.A[k, k]
-    _times_z_transposed(f, y)
-    x = np.zeros(n)
+    for k in range(rank):
+        _reflect_right(f, k)
     for k in range(n):
         x[f.order[k]] = y[k]
-    return x
 
 
-def solve_transposed(f: Cod, b: np.ndarray) -> np.ndarray:
-    """Minimum-norm least-squares x of A' x = b, with the factors of A."""
+def solve_transposed(f: Cod, b: np.ndarray, x: np.ndarray) -> None:
+    """x becomes the minimum-norm least-squares solution of A' x = b, with the factors of A."""
     m, n = f.A.shape
-    y = np.zeros(n)
+    rank, c, y = f.rank[0], f.left, f.right
     for k in range(n):
         y[k] = b[f.order[k]]
-    for k in range(f.rank - 1, -1, -1):  # y = Z y
-        if f.z_weights[k] != 0.0:
-            d = y[k]
-            for j in range(f.rank, n):
-                d += f.A[k, j] * y[j]
-            d *= f.z_weights[k]
-            y[k] -= d
-            for j in range(f.rank, n):
-                y[j] -= d * f.A[k, j]
-    x = np.zeros(m)
-    for k in range(f.rank):  # T' x = y
+    for k in range(rank - 1, -1, -1):
+        _reflect_right(f, k)
+    for k in range(m):
+        c[k] = 0.0
+    for k in range(rank):  # T' c = y
         s = y[k]
         for j in range(k):
-            s -= f.A[j, k] * x[j]
-        x[k] = s / f.A[k, k]
-    for k in range(f.rank - 1, -1, -1):  # x = Q x
-        d = x[k]
-        for i in range(k + 1, m):
-            d += f.A[i, k] * x[i]
-        d *= f.q_weights[k]
-        x[k] -= d
-        for i in range(k + 1, m):
-            x[i] -= d * f.A[i, k]
-    return x
+            s -= f.A[j, k] * c[j]
+        c[k] = s / f.A[k, k]
+    for k in range(rank - 1, -1, -1):
+        _reflect_left(f, k)
+    for i in range(m):
+        x[i] = c[i]
 
 
-def basis(f: Cod) -> np.ndarray:
-    """(n, n) orthonormal: the first `rank` columns span the row space of A, the others its null space."""
-    n = f.A.shape[1]
-    B = np.zeros((n, n))
-    y = np.zeros(n)
+def basis(f: Cod, B: np.ndarray) -> None:
+    """B (n, n) becomes orthonormal: its first `rank` columns span the row space of A, the others its null space."""
+    n, y = f.A.shape[1], f.right
     for column in range(n):
         for k in range(n):
             y[k] = 0.0
         y[column] = 1.0
-        _times_z_transposed(f, y)
+        for k in range(f.rank[0]):
+            _reflect_right(f, k)
         for k in range(n):
             B[f.order[k], column] = y[k]
-    return B
 
 
-def null_projector(f: Cod) -> np.ndarray:
-    """Orthogonal projector onto the null space, 1 - J^+ J; from the smaller of the two bases."""
-    n = f.A.shape[1]
-    B = basis(f)
-    P = np.zeros((n, n))
-    lean = f.rank > n - f.rank  # sum over the null space
-    first, last = (f.rank, n) if lean else (0, f.rank)
+def null_projector(f: Cod, B: np.ndarray, P: np.ndarray) -> None:
+    """P becomes the orthogonal projector onto the null space, 1 - J^+ J; from the smaller part of the basis B."""
+    n, rank = f.A.shape[1], f.rank[0]
+    lean = rank > n - rank  # sum over the null space
     for i in range(n):
         for j in range(n):
             s = 0.0
-            for k in range(first, last):
+            for k in range(rank if lean else 0, n if lean else rank):
                 s += B[i, k] * B[j, k]
             P[i, j] = s if lean else -s
         if not lean:
             P[i, i] += 1.0
-    return P
 
 
 def cod_solve(A: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
     """(x, rank): minimum-norm least-squares solution of A x = b."""
-    f = decompose(A, tolerance)
-    return solve(f, b), f.rank
+    f = cod(*A.shape)
+    f.A[:] = A
+    x = np.zeros(A.shape[1])
+    decompose(f, tolerance)
+    solve(f, b, x)
+    return x, int(f.rank[0])
 
 
 class Cholesky(NamedTuple):
-    """G[order][:, order] = L L' as far as the rank goes; G symmetric, positive semidefinite."""
+    """G, then L with G[order][:, order] = L L' as far as the rank goes; G symmetric, positive semidefinite."""
 
     L: np.ndarray
     order: np.ndarray
-    rank: int
+    room: np.ndarray
+    rank: np.ndarray  # (1,)
 
 
-def cholesky_pivoted(G: np.ndarray, tolerance: float) -> Cholesky:
-    """Largest remaining diagonal entry first; one that is not above the absolute tolerance ends it."""
-    n = G.shape[0]
-    L = G.copy()
-    order = np.arange(n)
-    rank = 0
+def cholesky(n: int) -> Cholesky:
+    """Room for the factors of an (n, n) matrix."""
+    return Cholesky(np.zeros((n, n)), np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(1, dtype=np.int64))
+
+
+def cholesky_pivoted(f: Cholesky, tolerance: float) -> int:
+    """Factor f.L in place, largest remaining diagonal entry first; one not above the absolute tolerance ends it."""
+    L = f.L
+    n = L.shape[0]
+    for i in range(n):
+        f.order[i] = i
+    f.rank[0] = 0
     for k in range(n):
         p = k
         for i in range(k + 1, n):
@@ -258,9 +269,9 @@ def cholesky_pivoted(G: np.ndarray, tolerance: float) -> Cholesky:
                 p = i
         if not L[p, p] > tolerance:
             break
-        rank = k + 1
+        f.rank[0] = k + 1
         if p != k:
-            _swap_symmetric(L, order, k, p)
+            _swap_symmetric(L, f.order, k, p)
         root = math.sqrt(L[k, k])
         L[k, k] = root
         for i in range(k + 1, n):
@@ -269,9 +280,9 @@ def cholesky_pivoted(G: np.ndarray, tolerance: float) -> Cholesky:
             for j in range(k + 1, i + 1):
                 L[i, j] -= L[i, k] * L[j, k]
     for i in range(n):
-        for j in range(i + 1 if i < rank else rank, n):
+        for j in range(min(i + 1, f.rank[0]), n):
             L[i, j] = 0.0
-    return Cholesky(L, order, rank)
+    return f.rank[0]
 
 
 def _swap_symmetric(L: np.ndarray, order: np.ndarray, k: int, p: int) -> None:
@@ -287,20 +298,18 @@ def _swap_symmetric(L: np.ndarray, order: np.ndarray, k: int, p: int) -> None:
     order[k], order[p] = order[p], order[k]
 
 
-def cholesky_solve(f: Cholesky, b: np.ndarray) -> np.ndarray:
-    """A solution of G x = b with zeros in the n - rank places that were left over."""
-    n = f.L.shape[0]
-    y, x = np.zeros(n), np.zeros(n)
-    for i in range(f.rank):
+def cholesky_solve(f: Cholesky, b: np.ndarray, x: np.ndarray) -> None:
+    """x becomes a solution of G x = b, with zeros in the n - rank places that were left over."""
+    L, y, rank = f.L, f.room, f.rank[0]
+    for i in range(rank):
         s = b[f.order[i]]
         for j in range(i):
-            s -= f.L[i, j] * y[j]
-        y[i] = s / f.L[i, i]
-    for i in range(f.rank - 1, -1, -1):
+            s -= L[i, j] * y[j]
+        y[i] = s / L[i, i]
+    for i in range(rank - 1, -1, -1):
         s = y[i]
-        for j in range(i + 1, f.rank):
-            s -= f.L[j, i] * y[j]
-        y[i] = s / f.L[i, i]
-    for i in range(f.rank):
-        x[f.order[i]] = y[i]
-    return x
+        for j in range(i + 1, rank):
+            s -= L[j, i] * y[j]
+        y[i] = s / L[i, i]
+    for i in range(L.shape[0]):
+        x[f.order[i]] = y[i] if i < rank else 0.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.formulations.dense_loops import nullspace_solve, projection_solve
+from linkwright.compiler.loops import native
+from linkwright.formulations.dense_loops import Dense, nullspace_loop, nullspace_solve, projection_loop, projection_solve, room
 from linkwright.formulations.nullspace import Nullspace
 from linkwright.formulations.projection import Projection
 from linkwright.linalg import RANK_TOLERANCE
@@ -63,3 +64,24 @@ def test_gamma_does_not_matter(rng):
     results = [projection_solve(M, h, J, k, tau, ones, ones[:1], RANK_TOLERANCE, gamma)[0] for gamma in (0.0, 0.1, 50.0)]
     np.testing.assert_allclose(results[1], results[0], atol=1e-13)
     np.testing.assert_allclose(results[2], results[0], atol=1e-13)
+
+
+def test_compiled_loops_give_the_same_bits(rng):
+    small = Dense(*(np.zeros((1, 1)) if i in (0, 2) else np.zeros(1) for i in range(9)))
+    nullspace = native(nullspace_loop, (small, room(1, 1), 1.0))
+    projection = native(projection_loop, (small, room(1, 1), 1.0, 1.0))
+    for m in (0, 2, 4):
+        n = 5
+        A, J = rng.normal(size=(n, n)), rng.normal(size=(m, n))
+        if m == 4:
+            J[3] = J[1]
+        terms = (A @ A.T, rng.normal(size=n), J, rng.normal(size=m), rng.normal(size=n), np.ones(n), np.ones(m))
+        for compiled, more, reference in ((nullspace, (), nullspace_solve), (projection, (0.0,), projection_solve)):
+            d, space = Dense(*terms, np.zeros(n), np.zeros(m)), room(n, m)
+            again = compiled.bound(d, space, RANK_TOLERANCE, *more)
+            for _ in range(2):
+                rank = again()
+                a, lam, expected = reference(*terms, RANK_TOLERANCE, *more)
+                assert rank == expected == min(m, 3)
+                np.testing.assert_array_equal(d.a, a)
+                np.testing.assert_array_equal(d.lam, lam)

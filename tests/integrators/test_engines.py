@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwright.compiler import numba_bridge
+from linkwright.compiler import callbacks, loops
+from linkwright.compiler.graph import trace
+from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, IntegrationError, Kernel, integrate, python_kernel
 from tests.integrators.problems import CIRCLE, KEPLER, OSCILLATOR, PENDULUM, oscillator, pendulum_start
@@ -60,18 +62,13 @@ def test_more_steps_than_the_buffers_hold():
 
 
 def test_kernels_by_address():
-    """A kernel that is machine code: called from both engines, with parameters."""
-    import numba
+    """A kernel of a traced program: called from both engines, with a parameter."""
 
-    signature = numba.types.int64(*[numba.types.CPointer(numba.types.float64)] * 3)
+    def spring(state, t, stiffness):
+        return {"rates": [state[1], -stiffness[0] * state[0]]}
 
-    @numba.cfunc(signature)
-    def stiff_spring(x, y, w):
-        y[0] = x[1]
-        y[1] = -x[3] * x[0]
-        return 0
-
-    problem = replace(OSCILLATOR, rates=Kernel(4, 2, address=stiff_spring.address, owner=stiff_spring), parameters=(9.0,))
+    code = NativeCode.of(trace(spring, state=2, t=1, stiffness=1))
+    problem = replace(OSCILLATOR, rates=Kernel(4, 2, address=code.one_address, workspace=code.work("one"), owner=code), parameters=(9.0,))
     runs = [integrate(problem, [1.0, 0.0], 0.0, 3.0, engine=engine, tolerance=1e-11) for engine in ("native", "python")]
     assert_same(*runs)
     np.testing.assert_allclose(runs[0].y[:, 0], np.cos(3.0 * runs[0].t), atol=1e-9)
@@ -84,7 +81,7 @@ def degenerate_between(begin, end, backup):
         oscillator(x, y, w)
         if begin < x[2] < end:
             y[0] = y[1] = np.nan
-            return numba_bridge.DEGENERATE | numba_bridge.NOT_FINITE
+            return callbacks.DEGENERATE | callbacks.NOT_FINITE
         return 0
 
     return replace(OSCILLATOR, rates=Kernel(3, 2, function=rates, backup=backup))
@@ -111,7 +108,7 @@ def test_a_degenerate_evaluation_is_handed_over_and_the_step_goes_on(engine, met
 def test_the_projection_has_a_second_kernel_too(engine):
     def weak(x, y, w):
         CIRCLE.callable(x, y, w)
-        return numba_bridge.DEGENERATE if x[0] < 0.0 else 0
+        return callbacks.DEGENERATE if x[0] < 0.0 else 0
 
     def strong(x):
         y = np.zeros(7)
@@ -185,8 +182,8 @@ def test_a_kernel_that_raises_stops_the_native_run(capfd):
     assert capfd.readouterr().err == "", "nothing is printed behind the caller's back"
 
 
-def test_native_is_refused_with_advice_where_numba_is_missing(monkeypatch):
-    monkeypatch.setattr(numba_bridge, "available", lambda: False)
+def test_native_is_refused_with_advice_where_llvmlite_is_missing(monkeypatch):
+    monkeypatch.setattr(loops, "available", lambda: False)
     with pytest.raises(UsageError, match="pip install"):
         integrate(OSCILLATOR, [1.0, 0.0], 0.0, 1.0, engine="native")
     assert integrate(KEPLER, [1.0, 0.0, 0.0, 1.0], 0.0, 0.5).complete, "without it the same loops run as Python"

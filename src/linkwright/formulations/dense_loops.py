@@ -146,7 +146,14 @@ def _finish(d: Dense, w: Room) -> None:
 
 
 def nullspace_solve(
-    M: np.ndarray, h: np.ndarray, J: np.ndarray, k: np.ndarray, tau: np.ndarray, columns: np.ndarray, row_scale: np.ndarray, tolerance: float
+    M: np.ndarray,
+    h: np.ndarray,
+    J: np.ndarray,
+    k: np.ndarray,
+    tau: np.ndarray,
+    columns: np.ndarray,
+    row_scale: np.ndarray,
+    tolerance: float,
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """(a, lam, rank of J) by `nullspace_loop`, run as Python."""
     d = Dense(M, h, J, k, tau, columns, row_scale, np.zeros(len(M)), np.zeros(len(k)))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import numba_bridge
-from linkwright.compiler.numba_bridge import Callback
+from linkwright.compiler import loops
+from linkwright.compiler.callbacks import Callback
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
@@ -56,7 +56,7 @@ def integrate(
     """Integrate from t0 to t1; output at `samples`, or after every step without.
 
     `step` is the fixed step (rk4) or the first one (adaptive; chosen if not given). `engine` is "native" or "python"; by
-    default native where Numba is installed. `progress(t)` is called now and then and may return False to stop. An interrupt
+    default native where llvmlite is installed. `progress(t)` is called now and then and may return False to stop. An interrupt
     from the keyboard ends the run with status "interrupted" and everything done so far. `slice_steps` fixes how many
     steps are done between two looks at the keyboard; it has no influence on the result.
     """
@@ -74,7 +74,7 @@ def integrate(
     f[mem.START : mem.EXPONENT] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN)
     c[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)
     run = _Run(problem, plan, f, c, times)
-    loop = numba_bridge.native(march, (*run.arguments, 1)) if native else march
+    loop = loops.native(march, (*run.arguments, 1)) if native else march
     code, left = run.go(loop, progress, slice_steps or 0, 64 if native else 8)
     return run.solution(code, left, next((b.error for b in backs if b.error is not None), None))
 
@@ -152,9 +152,9 @@ def _method(name: str) -> Method:
 def _is_native(engine: str | None) -> bool:
     if engine not in (None, "native", "python"):
         raise UsageError(f"engine is 'native' or 'python', not '{engine}'.")
-    if engine == "native" and not numba_bridge.available():
-        raise UsageError("native time loops need Numba: pip install linkwright[native], or use engine='python'.")
-    return engine != "python" and numba_bridge.available()
+    if engine == "native" and not loops.available():
+        raise UsageError("native time loops need llvmlite: pip install linkwright[native], or use engine='python'.")
+    return engine != "python" and loops.available()
 
 
 def _check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:

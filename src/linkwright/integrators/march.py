@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from linkwright.compiler.numba_bridge import evaluate
+from linkwright.compiler.loops import evaluate
 from linkwright.integrators.memory import (
     END,
     ERROR_BEFORE,
@@ -221,7 +221,7 @@ def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 
 
 def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
-    """Where in the step: a bracket that shrinks at least as fast as bisection, steered by the chord (ITP).
+    """Where in the step: a bracket that shrinks at least as fast as bisection, steered by the chord  [Oliveira2020].
 
     Returns the place of the first terminal event, NOWHERE without one, or minus the reason to stop.
     """
@@ -231,7 +231,9 @@ def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
         if f[p.theta + e] == NOWHERE:
             continue
         a, b, g_a, g_b = 0.0, 1.0, f[p.g_before + e], f[p.g + e]
-        radius = 2.0 * sharp * 2.0 ** math.ceil(math.log2(0.5 / sharp))
+        radius = 2.0 * sharp
+        while radius < 1.0:
+            radius *= 2.0
         while b - a > 2.0 * sharp:
             middle = 0.5 * (a + b)
             chord = (g_b * a - g_a * b) / (g_b - g_a)

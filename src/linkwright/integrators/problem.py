@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.numba_bridge import FAILED, Callback, from_address
+from linkwright.compiler.callbacks import FAILED, Callback, from_address
 from linkwright.errors import LinkwrightError, UsageError
 
 

@@ -1,7 +1,8 @@
 """One step of a Runge-Kutta method as plain loops: stages, error, projection onto the loops, output inside the step.
 
-All functions are in the subset Numba compiles. p is the plan, f the floats, c the whole numbers of the run (see `memory`);
-they return 0 or the reason why they could not. Equations: [Hairer1993, II.4 (step control), II.6 (inside a step)].
+All functions are in the subset that `compiler.loops` makes native. p is the plan, f the floats, c the whole numbers of
+the run (see `memory`); they return 0 or the reason why they could not. Equations: [Hairer1993, II.4 (step control), II.6
+(inside a step)].
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import math
 
 import numpy as np
 
-from linkwright.compiler.numba_bridge import evaluate
+from linkwright.compiler.loops import evaluate
 from linkwright.integrators.memory import (
     CLOSED,
     CORRECTION,

@@ -1,0 +1,50 @@
+"""Python functions that native loops call, and native kernels that Python loops call: both behind one form.
+
+    status = kernel(x, y, w)        bits of the status: 1 not finite, 2 a pivot degenerated, 4 an error was kept
+
+A loop in machine code hands an evaluation back to Python through a `Callback`: the rank-revealing path of a singular
+position, or a load that only Python can compute.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+NOT_FINITE, DEGENERATE, FAILED = 1, 2, 4  # bits of a status word
+
+
+class Callback:
+    """A Python function y = f(x) behind the address of a kernel; what it raises is kept, and stops the loop cleanly."""
+
+    def __init__(self, function: Callable[..., Any], n_in: int, n_out: int):
+        self.function = function
+        self.n_in, self.n_out = n_in, n_out
+        self.error: BaseException | None = None
+        doubles = ctypes.POINTER(ctypes.c_double)
+        self._native = ctypes.CFUNCTYPE(ctypes.c_int64, doubles, doubles, doubles)(self._from_native)  # kept alive with the object
+        self.address: int = ctypes.cast(self._native, ctypes.c_void_p).value or 0
+
+    def __call__(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+        try:
+            y[: self.n_out] = self.function(x[: self.n_in].copy())
+        except BaseException as error:  # also an interrupt from the keyboard: native code cannot carry it, the caller raises it again
+            self.error = error
+            return FAILED
+        return 0 if np.isfinite(y[: self.n_out]).all() else NOT_FINITE
+
+    def _from_native(self, x: Any, y: Any, w: Any) -> int:
+        return self(np.ctypeslib.as_array(x, (self.n_in,)), np.ctypeslib.as_array(y, (self.n_out,)), np.zeros(0))
+
+
+def from_address(address: int) -> Callable[[np.ndarray, np.ndarray, np.ndarray], int]:
+    """The kernel at an address as a callable for loops that run as Python."""
+    raw = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(address)
+
+    def call(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+        return int(raw(x.ctypes.data, y.ctypes.data, w.ctypes.data))
+
+    return call

@@ -1,0 +1,87 @@
+"""Kinds of values in native loops: whole numbers, floats, truth values, arrays, and named tuples of these as arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError
+
+INT, FLOAT, BOOL = "i64", "double", "i1"  # as LLVM names them
+
+
+class LoopError(LinkwrightError):
+    """A function uses something outside the subset that can be made native."""
+
+
+@dataclass(frozen=True)
+class Array:
+    element: str
+    axes: int
+
+    @property
+    def words(self) -> int:
+        return 1 + self.axes
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A named tuple; as a value it is the address of its words."""
+
+    names: tuple[str, ...]
+    kinds: tuple[Any, ...]
+
+    @property
+    def words(self) -> int:
+        return sum(words(k) for k in self.kinds)
+
+    def place(self, name: str) -> int:
+        return sum(words(k) for k in self.kinds[: self.names.index(name)])
+
+
+Kind = str | Array | Fields
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value while text is written: the name of a number, or of the address of an array or a tuple."""
+
+    kind: Kind
+    text: str
+    axes: tuple[str, ...] = ()  # lengths of an array
+
+
+def words(kind: Kind) -> int:
+    """How many words of 8 bytes an argument takes: an array its address and its lengths."""
+    return 1 if isinstance(kind, str) else kind.words
+
+
+def kind_of(example: Any) -> Kind:
+    """The kind of arguments like this one."""
+    if isinstance(example, np.ndarray) and example.dtype in (np.float64, np.int64) and example.ndim in (1, 2):
+        return Array(FLOAT if example.dtype == np.float64 else INT, example.ndim)
+    names: tuple[str, ...] | None = getattr(example, "_fields", None)
+    if isinstance(example, tuple) and names is not None:
+        return Fields(tuple(names), tuple(kind_of(x) for x in example))
+    if isinstance(example, (int, np.integer)):
+        return INT
+    if isinstance(example, (float, np.floating)):
+        return FLOAT
+    raise LoopError(f"native loops take numbers, arrays of numbers and named tuples of these, not {type(example).__name__}.")
+
+
+def packed(kind: Kind, argument: Any, into: list[int]) -> None:
+    """The words of an argument; arrays must have the kind they were compiled for and lie in one piece."""
+    if isinstance(kind, Fields):
+        for part, value in zip(kind.kinds, argument, strict=True):
+            packed(part, value, into)
+    elif isinstance(kind, Array):
+        if kind_of(argument) != kind or not argument.flags.c_contiguous:
+            raise LoopError("an array has not the kind this loop was compiled for, or is a view with gaps.")
+        into += [argument.ctypes.data, *argument.shape]
+    elif kind == FLOAT:
+        into.append(int(np.float64(argument).view(np.int64)))
+    else:
+        into.append(int(argument))

@@ -1,0 +1,137 @@
+"""Native versions of plain-loop functions, without a compiler on the user's machine and without Numba.
+
+`native(f, example)` turns a function of the subset in `loop_text`, and every function it calls, into machine code for
+arguments like the example; the Python function stays as it is and is the reference. Generated kernels enter by address:
+
+    int64 kernel(const double* x, double* y, double* w)        inputs, outputs, workspace; returns a status word
+
+and `evaluate` is the one call that differs: the kernel is an address in native code, any callable in Python. Machine
+code is kept in the same cache as the kernels'; the interpreter's lock is released while it runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from linkwright.compiler import cache as disk
+from linkwright.compiler import native as machine_code
+from linkwright.compiler import target
+from linkwright.compiler.loop_kinds import FLOAT, Kind, kind_of, packed
+
+announce: list[Callable[[str], None]] = []  # called with a line of text before work that is done once per machine
+
+_compiled: dict[Any, Loop] = {}
+_lock = threading.RLock()
+
+
+def evaluate(kernel: Any, data: np.ndarray, x: int, y: int, w: int) -> int:
+    """Run a kernel with inputs, outputs and workspace from places x, y, w of `data` on; returns its status word."""
+    return kernel(data[x:], data[y:], data[w:])
+
+
+def available() -> bool:
+    """Whether loops can be native here."""
+    return machine_code.available()
+
+
+def native(function: Callable[..., Any], example: tuple[Any, ...]) -> Loop:
+    """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache."""
+    kinds = tuple(kind_of(a) for a in example)
+    with _lock:
+        if (function, kinds) not in _compiled:
+            _compiled[function, kinds] = Loop(function, list(kinds))
+        return _compiled[function, kinds]
+
+
+class Loop:
+    """Machine code of a function with its calling sequence."""
+
+    def __init__(self, function: Callable[..., Any], kinds: list[Kind]):
+        self.kinds = kinds
+        code, self.returns = _code(function, kinds)
+        self._loaded = machine_code.Loaded(code)
+        self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._loaded.address("loop"))
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.bound(*arguments)()
+
+    def bound(self, *arguments: Any) -> Callable[[], Any]:
+        """A call with these arguments, prepared: numbers as they are now, arrays with whatever they hold when it is made."""
+        values: list[int] = []
+        for kind, argument in zip(self.kinds, arguments, strict=True):
+            packed(kind, argument, values)
+        table = np.array([*values, 0], dtype=np.int64)
+        result = table[-1:].view(np.float64) if self.returns == FLOAT else table[-1:]
+        address, call = table.ctypes.data, self._call
+
+        def run(_alive: Any = (self, arguments, table)) -> Any:
+            call(address)
+            return result[0].item() if self.returns else None
+
+        return run
+
+
+def _code(function: Callable[..., Any], kinds: list[Kind]) -> tuple[bytes, str]:
+    """Object bytes and the kind returned, from the cache or made now."""
+    name = disk.key(["loop", function.__qualname__, repr(kinds), digest(function)])
+    found = disk.get(name)
+    if found is not None:
+        return found[1], found[0]["returns"]
+    for tell in announce:
+        tell(f"compiling native loop '{function.__name__}' (once)")
+    from linkwright.compiler.loop_text import module_text  # here, so that code from the cache is loaded without it
+
+    text = module_text(function, kinds, evaluate)
+    returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")
+    code = _optimised(text)
+    disk.put(name, {"returns": returns}, code)
+    return code, returns
+
+
+def _optimised(text: str) -> bytes:
+    """Object bytes; LLVM's usual passes, but without permission to change any rounding."""
+    b, host = target.binding(), target.host()
+    module = b.parse_assembly(f'target triple = "{host.triple}"\n{text}')
+    machine = target.machine(host, 2)
+    options = b.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = True
+    builder = b.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
+
+
+def reachable(function: Callable[..., Any]) -> Iterator[Any]:
+    """The function and every function of this package it calls, directly or not."""
+    waiting: list[Any] = [function]
+    seen = {function}
+    while waiting:
+        f = waiting.pop()
+        yield f
+        for name in f.__code__.co_names:
+            used = f.__globals__.get(name)
+            if isinstance(used, FunctionType) and used not in seen and used is not evaluate:
+                seen.add(used)
+                waiting.append(used)
+
+
+def digest(function: Callable[..., Any]) -> str:
+    """Of everything the code depends on: the functions, the constants they name, and the writer of the text."""
+    out = hashlib.sha256()
+    for f in reachable(function):
+        code = f.__code__
+        numbers = [(n, f.__globals__[n]) for n in code.co_names if isinstance(f.__globals__.get(n), (int, float))]
+        out.update(repr((f.__qualname__, code.co_code, code.co_consts, code.co_names, code.co_varnames, numbers)).encode())
+    for module in ("loop_text", "loop_expressions", "loop_kinds", "loops"):
+        try:
+            out.update(Path(__file__).with_name(f"{module}.py").read_bytes())
+        except OSError:
+            out.update(str(target.VERSION).encode())
+    return out.hexdigest()
