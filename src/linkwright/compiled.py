@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,13 @@ from linkwright.closing import close, consistent_velocity
 from linkwright.description import Description
 from linkwright.errors import UsageError
 from linkwright.forward import forward
+from linkwright.inputs import efforts
 from linkwright.kinematics import motion, qdot
 from linkwright.parameters import Parameter, choose, every_parameter
 from linkwright.terms import terms
 
 if TYPE_CHECKING:
+    from linkwright.assembly import Assembler
     from linkwright.compiler.kernel import Kernel
     from linkwright.compiler.kernels import Kernels
     from linkwright.equations import Equations
@@ -32,12 +34,28 @@ ENGINES = ("native", "python")
 Inputs = dict[str, np.ndarray]
 
 
+class Derivatives(NamedTuple):
+    """a, lam and their derivatives: rows are entries of a or lam, columns those of v (for q and v), tau or the free parameters."""
+
+    a: Any
+    lam: Any
+    a_q: Any
+    lam_q: Any
+    a_v: Any
+    lam_v: Any
+    a_tau: Any
+    lam_tau: Any
+    a_free: Any
+    lam_free: Any
+
+
 class Compiled:
     """What System gains by compilation."""
 
     if TYPE_CHECKING:
         description: Description
         loops: Loops
+        assembler: Assembler
 
         @property
         def start(self) -> State: ...
@@ -72,6 +90,21 @@ class Compiled:
         rates) is sslm, slm or kkt; `baumgarte` adds an input `gains` (alpha, beta). `drives` replaces the model's.
         """
         return self.kernels.get(name, formulation, drives, baumgarte=baumgarte)
+
+    def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
+        """Exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
+
+        Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`.
+        """
+        effort, pushes = efforts(self.assembler, st, tau)
+        if pushes:
+            raise UsageError("derivatives take efforts of the tree's joints (names.v); an effort in a cut joint needs other cuts=.")
+        more = {} if free is None else {"free": free}
+        cut = [np.asarray(st.near[name], dtype=float) for name in self.loops.skel.tree.cuts]
+        near = np.concatenate(cut) if cut else np.zeros(0)
+        found = self.kernel("derivatives")(st.q, st.v, effort, near=near, t=st.t, **more)
+        empty = {name: None for name in Derivatives._fields}
+        return Derivatives(**{**empty, **found._asdict()})
 
     # ---------------------------------------------------------------- the rank-revealing path, on a kernel's inputs
 

@@ -19,13 +19,15 @@ from typing import Any
 import numpy as np
 
 from linkwright import dynamics, forces
+from linkwright.closure import loop_wrenches
 from linkwright.constraints import Constraint
 from linkwright.constraints.driver import DrivenDistance, Driver
 from linkwright.errors import UsageError
 from linkwright.formulations import Raw, create
 from linkwright.formulations.kkt import saddle
+from linkwright.formulations.sslm import Factors, factorise
 from linkwright.inverse.problem import unit_pushes
-from linkwright.kinematics import locate_at, motion, qdot
+from linkwright.kinematics import locate_at, motion, node_accelerations, qdot
 from linkwright.linalg import ordered_solve
 from linkwright.loops import Loops
 from linkwright.reactions import constraint_part, every_joint_wrench, labelled
@@ -108,7 +110,7 @@ class Equations:
             return _saddle(T, tau, self.plan.saddle)
         return create(formulation)(replace(T, order=self.plan.order), tau)
 
-    def _margin(self, solve: str, watch: Sequence[tuple[Any, Any]]) -> Any:
+    def margin(self, solve: str, watch: Sequence[tuple[Any, Any]]) -> Any:
         """Smallest pivot against its usual size, minus one: not positive where the rank-revealing path must take over."""
         nominal = self.plan.nominal.get(solve, ())
         sizes = [pivot * (1.0 / size) for (pivot, _), size in zip(watch, nominal, strict=False) if size != 0.0 and not _constant(pivot)]
@@ -135,7 +137,7 @@ class Equations:
             return self._redundant(T, tau, formulation)
         raw = self._solve(T, along_world(place, tau), formulation)
         a, lam = usual(place, raw.a, raw.lam)
-        return {"a": a, "lam": lam, "margin": self._margin(_label(formulation, self.plan), raw.watch)}
+        return {"a": a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), raw.watch)}
 
     def _redundant(self, T: Terms, tau: Any, formulation: str) -> Arrays:
         """On independent rows; then, of all multipliers that give the same motion, those of least reactions in all joints."""
@@ -145,7 +147,7 @@ class Equations:
         calm = replace(kept, k_parts=tuple(0.0 * k for k in kept.k_parts))
         # the row left out pushes against the kept rows only and moves nothing: lam balances it
         lam, watch = self._least(place, raw.lam, raw.a, lambda row: -self._solve(calm, row + T.h, formulation).lam)
-        return {"a": raw.a, "lam": lam, "margin": self._margin(_label(formulation, self.plan), (*raw.watch, *watch))}
+        return {"a": raw.a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), (*raw.watch, *watch))}
 
     def _least(self, place: Place, kept: Any, a: Any, weights: Callable[[Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
         """Multipliers of all rows from those of the kept ones: (lam of least reactions in all joints, pivots to watch).
@@ -165,6 +167,23 @@ class Equations:
         r0 = labelled(place, every_joint_wrench(place, lam, a), lam)[1]
         y, pivots = ordered_solve(R.T @ R, -(R.T @ r0), (tuple(range(len(rest))),) * 2)
         return lam + Z @ y, [(p, p) for p in pivots]
+
+    def residual(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
+        """What forward dynamics makes equal to tau and to zero: M a + h - J' lam and J a + k, by recursion alone."""
+        skel, references = self.loops.skel, self.near(q, near)
+        m = motion(skel, q, v)
+        at = forces.Moment(skel, m, t[0], references)
+        c = self.loops.closure(m, v, t[0], references)
+        pushes = [*(w for f in self.forces for w in f.wrenches(at)), *loop_wrenches(skel, c, lam)]
+        acc = node_accelerations(skel, m, a)
+        moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc])  # rows read accelerations where the bias was: k + J a
+        return {"effort": dynamics.inverse_tree(skel, m, a, pushes), "gap": self.loops.closure(moving, v, t[0], references).k}
+
+    def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Place]:
+        """The factored matrix of forward dynamics, for several right sides. In a plane in the usual rows: turning every
+        right side and every solution would cost more there than lean rows save."""
+        T = replace(self._terms(q, v, t, near, lean=not self.loops.skel.tree.description.planar), order=self.plan.order)
+        return factorise(T), _place(T)
 
     def rates(self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None) -> Arrays:
         """dq/dt and dv/dt: what a time loop integrates."""
@@ -195,7 +214,7 @@ class Equations:
             "residual": np.array([_largest(phi / rows)]),
             "rate_residual": np.array([_largest(gap / rows)]),
             "correction": np.array([_largest(dq / c)]),
-            "margin": self._margin(_label("sslm", self.plan), raws[0].watch),
+            "margin": self.margin(_label("sslm", self.plan), raws[0].watch),
         }
 
     # ---------------------------------------------------------------- inverse dynamics
@@ -232,7 +251,7 @@ class Equations:
         free = acceleration
         if self.plan.lean:
             free, lam = usual(place, acceleration, lam)
-        return {"u": u, "lam": lam, "margin": self._margin("inverse", [(_size(p), p) for p in pivots])}, free
+        return {"u": u, "lam": lam, "margin": self.margin("inverse", [(_size(p), p) for p in pivots])}, free
 
     def _drive_pushes(self, place: Place, u: Any) -> list[tuple[int, Any]]:
         """Wrenches of the efforts of drives that are not joints of the tree."""
@@ -322,7 +341,7 @@ class Equations:
             "v": speeds,
             "a": accelerations,
             "residual": np.array([_largest(c.phi / loops.row_scale)]),
-            "margin": self._margin("kinematics", [(_size(p), p) for p in pivots]),
+            "margin": self.margin("kinematics", [(_size(p), p) for p in pivots]),
         }
 
     def poses(self, q: Any) -> Arrays:

@@ -175,8 +175,8 @@ def _joint_motion(jt: Any, q: Any, v: Any, R_FM: Any, p_FM: Any, backwards: bool
 
 
 def turned_axes(skel: Skeleton, m: Motion) -> list[tuple[slice, Any]]:
-    """(velocities, R) of floating bodies: turning rates along the world's axes are R times those along the moving axes."""
-    return [(slice(n.v.start, n.v.start + 3), m.R[i]) for i, n in enumerate(skel.tree.nodes) if skel.floats[i]]
+    """(velocities, R) of floating bodies: turning rates along the axes they float in are R times those along the moving axes."""
+    return [(slice(n.v.start, n.v.start + 3), m.B[i]) for i, n in enumerate(skel.tree.nodes) if skel.floats[i]]
 
 
 def node_accelerations(skel: Skeleton, m: Motion, a: Any) -> list[tuple[Any, Any]]:

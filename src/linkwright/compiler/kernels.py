@@ -117,7 +117,13 @@ class Kernels:
 
         lam = [f"{loop.name}.{label}" for loop in self.tree.loops for label in loop.labels]
         drives = dict.fromkeys(("drive", "speed", "acceleration", "u"), list(self.drives))
-        return {"q": full("q_names"), **dict.fromkeys(("v", "a", "tau"), full("v_names")), "lam": lam, "free": [p.name for p in self.free], **drives}
+        return {
+            "q": full("q_names"),
+            **dict.fromkeys(("v", "a", "tau"), full("v_names")),
+            "lam": lam,
+            "free": [p.name for p in self.free],
+            **drives,
+        }
 
     @cached_property
     def defaults(self) -> dict[str, np.ndarray]:

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from linkwright.compiler.graph import Graph
+from linkwright.compiler.implicit import derivatives
 from linkwright.compiler.program import Block, Op, Program
 from linkwright.equations import Equations
 
 OPTIONAL = ("t", "near", "free")
+_SSLM = {"forward": "sslm"}
 
 
 class Signature(NamedTuple):
@@ -30,6 +32,8 @@ STATE = (("q", "nq"), ("v", "nv"))
 KERNELS: dict[str, Signature] = {
     "forward": Signature((*STATE, ("tau", "nv")), "forward", options=("formulation", "gains")),
     "rates": Signature((*STATE, ("tau", "nv")), "rates", options=("formulation", "gains")),
+    "derivatives": Signature((*STATE, ("tau", "nv")), "derivatives"),
+    "residual": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "residual"),
     "inverse": Signature((*STATE, ("a", "nv")), "inverse"),
     "loads": Signature((*STATE, ("a", "nv")), "loads"),
     "reactions": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "reactions"),
@@ -41,7 +45,19 @@ KERNELS: dict[str, Signature] = {
     "poses": Signature((("q", "nq"),), "poses", masses=False),
     "points": Signature(STATE, "points", masses=False),
 }
-TIMED = {"forward", "rates", "inverse", "loads", "reactions", "projection", "terms", "energy", "closure"}  # those that may read t
+TIMED = {
+    "forward",
+    "rates",
+    "derivatives",
+    "residual",
+    "inverse",
+    "loads",
+    "reactions",
+    "projection",
+    "terms",
+    "energy",
+    "closure",
+}  # those that may read t
 
 
 @dataclass(frozen=True)
@@ -69,7 +85,10 @@ def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **opti
     free = g.input("free", sizes.free)
     if name not in ("poses", "points"):
         arrays["near"] = near
-    found = getattr(equations(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
+    if name == "derivatives":
+        found = derivatives(equations, arrays, free, lambda other: trace(other, sizes, equations, formulation=_SSLM.get(other)))
+    else:
+        found = getattr(equations(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
     return without_unused(g.program(list(found.items())), OPTIONAL)
 
 
