@@ -22,6 +22,7 @@ from linkwright import dynamics, forces
 from linkwright.closure import loop_wrenches
 from linkwright.constraints import Constraint
 from linkwright.constraints.driver import DrivenDistance, Driver
+from linkwright.constraints.gear import GearConstraint
 from linkwright.errors import UsageError
 from linkwright.formulations import Raw, create
 from linkwright.formulations.kkt import saddle
@@ -165,7 +166,7 @@ class Equations:
             Z[i, column] = 1.0
         R = np.array([labelled(place, every_joint_wrench(place, z, a, inertial=False), z)[1] for z in Z.T]).T
         r0 = labelled(place, every_joint_wrench(place, lam, a), lam)[1]
-        y, pivots = ordered_solve(R.T @ R, -(R.T @ r0), (tuple(range(len(rest))),) * 2)
+        y, pivots = ordered_solve(R.T @ R, -(R.T @ r0), _natural(len(rest)))
         return lam + Z @ y, [(p, p) for p in pivots]
 
     def residual(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
@@ -237,7 +238,7 @@ class Equations:
         if self.plan.idle:
             g = dynamics.inverse_tree(skel, m, acceleration, place.external)
             K = N.T @ T.M @ N
-            spin, _ = ordered_solve(K, -(N.T @ g), (tuple(range(len(K))),) * 2)
+            spin, _ = ordered_solve(K, -(N.T @ g), _natural(len(K)))
             acceleration = acceleration + N @ spin
         g = dynamics.inverse_tree(skel, m, acceleration, place.external)
         J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
@@ -287,7 +288,7 @@ class Equations:
         """Gear teeth push the wheels apart as well as around."""
         out = []
         for c, rows in zip(place.loops.constraints, place.closure.rows, strict=True):
-            if hasattr(c, "separating_force"):
+            if isinstance(c, GearConstraint):
                 out += [(n, w) for n, w in c.separating_force(place.loops.skel, place.motion, lam[rows]) if n >= 0]
         return out
 
@@ -380,6 +381,11 @@ class Equations:
 def _place(T: Terms) -> Place:
     assert T.place is not None
     return T.place
+
+
+def _natural(n: int) -> Order:
+    """Rows and columns as they stand."""
+    return tuple(range(n)), tuple(range(n))
 
 
 def _label(formulation: str, plan: Plan) -> str:

@@ -130,7 +130,7 @@ def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motio
         R_N = R_out @ (R_FM.T if n.reversed else R_FM)
         F, sign = (R_N, -1.0) if n.reversed else (R_out, 1.0)
         r = (turn(B_K, X.p) if K >= 0 else X.p - skel.origins[i]) + sign * (F @ p_FM)
-        carried = _carried(*((m.w[K], m.u[K], m.dw[K], m.du[K]) if K >= 0 else still), r)
+        carried = _carried((m.w[K], m.u[K], m.dw[K], m.du[K]) if K >= 0 else still, r)
         own = _joint_motion(jt, qj, vj, R_FM, p_FM, n.reversed, skel.own_axes[i])
         if skel.own_axes[i]:
             carried = tuple(R_N.T @ x for x in carried) if K >= 0 else carried
@@ -155,8 +155,9 @@ def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motio
     return m
 
 
-def _carried(w: Any, u: Any, dw: Any, du: Any, r: Any) -> tuple[Any, ...]:
+def _carried(moving: tuple[Any, ...], r: Any) -> tuple[Any, ...]:
     """Motion of the point r of a body: (w, u, dw, du) there."""
+    w, u, dw, du = moving
     spin = cross(w, r)
     return w, u + spin, dw, du + cross(dw, r) + cross(w, spin)
 

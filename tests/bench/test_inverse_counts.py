@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright.linalg import pivot_order
 from linkwright.bench import inverse as bench
 from linkwright.bench.counting import Counts, values
 from linkwright.bench.recording import Graph
 from linkwright.inverse.choice import joint_wrenches
 from linkwright.inverse.methods import every_constraint
+from linkwright.linalg import pivot_order
 from linkwright.scalars import eliminate
 from tests.reference import load
 

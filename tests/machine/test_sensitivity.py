@@ -7,8 +7,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.machine.derivatives import STEP, Disturbed
-from linkwright.parameters import every_parameter
 from linkwright.machine.sensitivity import Cycle, sensitivity, wanted
+from linkwright.parameters import every_parameter
 from linkwright.system import System
 
 FRAME = {"ground": {"pins": ["A", "D"]}, "crank": {"pins": ["A", "B"], "mass": 0.5}, "rocker": {"pins": ["D", "C"], "mass": 0.9}}

@@ -58,7 +58,8 @@ class CutJoint:
         held = (0, 1) if skel.tree.description.planar else (0, 1, 2)
         if self.picked[: len(held)] != held or self.type.rows[: len(held)] != ("tx", "ty", "tz")[: len(held)]:
             return None
-        pick, rest = list(held), [i for i in self.picked if i not in held]
+        pick: list[int] = list(held)
+        rest = [i for i in self.picked if i not in held]
         one, two = _end(skel, m, self.joint.first, self.joint.frame_first), _end(skel, m, self.joint.second, self.joint.frame_second)
         base = one if axes == "first" else two
         lead = [EYE if end.W is base.W else turn_back(base.W, end.W) for end in (one, two)]  # from each body's axes to the chosen
