@@ -35,6 +35,7 @@ from linkwright.skeleton import skeleton
 from linkwright.topology.tree import Tree
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
+SOLVES = {"inverse": "inverse", "loads": "inverse", "kinematics": "kinematics"}  # kernels with an elimination of their own
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,13 @@ class Kernels:
     fallbacks: Mapping[str, Fallback] = field(default_factory=dict)
     engine: str = "native"
     made: dict[Any, Kernel] = field(default_factory=dict, compare=False)
+    plans: dict[str, Plan] = field(default_factory=dict, compare=False)
 
     def get(self, name: str, formulation: str | None = None, drives: Sequence[str] | None = None, *, baumgarte: bool = False) -> Kernel:
         """A kernel by name; made on first use, then the same object again."""
         key = (name, formulation, None if drives is None else tuple(drives), baumgarte)
         if key not in self.made:
-            chosen = self if drives is None else replace(self, drives=tuple(drives))
+            chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
             self.made[key] = chosen._make(name, formulation, baumgarte)
         return self.made[key]
 
@@ -71,7 +73,8 @@ class Kernels:
             raise UsageError(f"kernel '{name}' has no formulation and no stabilisation to choose.")
 
         def program() -> Program:
-            return trace(name, self.sizes, self.equations, **options)
+            solve = SOLVES.get(name) or options.get("formulation") or "sslm"
+            return trace(name, self.sizes, lambda free: self.equations(free, solve), **options)
 
         parts = None if self.model_key is None else [name, sorted((k, str(v)) for k, v in options.items()), self.model_key]
         return Kernel(name, program, parts, self.entries, self.defaults, self.fallbacks.get(name), self.engine)
@@ -138,10 +141,11 @@ class Kernels:
 
     # ---------------------------------------------------------------- equations
 
-    def equations(self, values: Any) -> Equations:
+    def equations(self, values: Any = (), solve: str = "sslm") -> Equations:
         """The planned equations, on numbers or with (traced) values of the free parameters."""
+        plan = self.plan_of(solve)
         if not len(self.free):
-            return replace(self._numeric, plan=self.plan)
+            return replace(self._numeric, plan=plan)
         described = with_values(self.described, self.free, list(values))
         tree = replace(
             self.tree,
@@ -150,7 +154,7 @@ class Kernels:
         )
         skel = skeleton(tree, self.loops.skel.start_coordinates)
         loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
-        return Equations(loops, tuple(forces.of_description(described)), self.drives, self.plan)
+        return Equations(loops, tuple(forces.of_description(described)), self.drives, plan)
 
     @cached_property
     def _numeric(self) -> Equations:
@@ -158,17 +162,31 @@ class Kernels:
 
     @cached_property
     def plan(self) -> Plan:
-        """Ranks and orders, from the disk or found now."""
-        name = None if self.model_key is None else disk.key(["plan", self.model_key])
-        found = None if name is None else disk.get(name)
-        if found is not None:
-            return _plan_of(found[0])
-        q, near = self.start()
-        masses = all(b.mass is not None for b in self.tree.description.bodies[1:])
-        made = planning.plan(self._numeric, replace(self.sizes, free=0), planning.samples(self.loops, q, near), masses)
-        if name is not None:
-            disk.put(name, json.loads(json.dumps(asdict(made))), b"")
-        return made
+        """Ranks and orders of forward dynamics."""
+        return self.plan_of("sslm")
+
+    def plan_of(self, solve: str) -> Plan:
+        """The plan with what one solve needs beyond sslm: slm, kkt, inverse or kinematics. From the disk, or found now."""
+        if solve not in self.plans:
+            name = None if self.model_key is None else disk.key(["plan", solve, self.model_key])
+            found = None if name is None else disk.get(name)
+            self.plans[solve] = self._planned(solve) if found is None else _plan_of(found[0])
+            if name is not None and found is None:
+                disk.put(name, json.loads(json.dumps(asdict(self.plans[solve]))), b"")
+        return self.plans[solve]
+
+    def _planned(self, solve: str) -> Plan:
+        if solve == "sslm":
+            masses = all(b.mass is not None for b in self.tree.description.bodies[1:])
+            return planning.plan(self._numeric, replace(self.sizes, free=0), self._samples, masses)
+        eq = replace(self._numeric, plan=self.plan)
+        if solve in ("inverse", "kinematics"):
+            return planning.with_drives(eq, self._samples, solve)
+        return planning.with_pivots(eq, self._samples, solve)
+
+    @cached_property
+    def _samples(self) -> list[planning.Sample]:
+        return planning.samples(self.loops, *self.start())
 
     @cached_property
     def model_key(self) -> str | None:

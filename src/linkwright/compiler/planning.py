@@ -69,19 +69,24 @@ def independent_rows(loops: Loops, states: Sequence[Sample]) -> tuple[int, ...] 
 
 
 def plan(eq: Equations, sizes: Sizes, states: Sequence[Sample], masses: bool) -> Plan:
-    """The plan of a mechanism; without masses only kinematics is planned."""
+    """The plan of forward dynamics; without masses only what kinematics needs."""
     keep = independent_rows(eq.loops, states)
-    order = eq.loops.elimination_order
-    found = Plan(order=tuple(order), keep=keep, idle=constant_idle(eq.loops, states))
-    if masses:
-        found = _dynamics(replace(eq, plan=found), sizes, states)
-    orders = dict(found.orders)
-    for name in ("kinematics", "inverse") if masses else ("kinematics",):
-        chosen = _ordered(replace(eq, plan=found), name, states)
-        if chosen is not None:
-            orders[name], sizes_of = chosen
-            found = replace(found, nominal={**found.nominal, name: sizes_of})
-    return replace(found, orders=orders)
+    found = Plan(order=tuple(eq.loops.elimination_order), keep=keep, idle=constant_idle(eq.loops, states))
+    return _dynamics(replace(eq, plan=found), sizes, states) if masses else found
+
+
+def with_drives(eq: Equations, states: Sequence[Sample], name: str) -> Plan:
+    """The plan with the order of a solve with drives, "kinematics" or "inverse", where such a solve exists."""
+    chosen = _ordered(eq, name, states)
+    if chosen is None:
+        return eq.plan
+    order, sizes_of = chosen
+    return replace(eq.plan, orders={**eq.plan.orders, name: order}, nominal={**eq.plan.nominal, name: sizes_of})
+
+
+def with_pivots(eq: Equations, states: Sequence[Sample], formulation: str) -> Plan:
+    """The plan with the usual pivots of another formulation than sslm."""
+    return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, states, formulation)})
 
 
 def constant_idle(loops: Loops, states: Sequence[Sample]) -> tuple[tuple[float, ...], ...]:
@@ -166,8 +171,8 @@ def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...
     return True
 
 
-def _nominal(eq: Equations, states: Sequence[Sample]) -> dict[str, tuple[float, ...]]:
-    """Sizes below which pivots ask for the rank-revealing path, by formulation."""
+def _nominal(eq: Equations, states: Sequence[Sample], formulation: str = "sslm") -> dict[str, tuple[float, ...]]:
+    """Sizes below which the pivots of a formulation ask for the rank-revealing path."""
     out: dict[str, list[np.ndarray]] = {}
     for s in states:
         T = eq._terms(s.q, s.v, np.zeros(1), _cut(eq, s))
@@ -180,8 +185,7 @@ def _nominal(eq: Equations, states: Sequence[Sample]) -> dict[str, tuple[float, 
             raw = eq._solve(T, tau, "sslm")
             out.setdefault("saddle", []).append(np.array([ORDERED_PIVOT * abs(p) for _, p in raw.watch], dtype=float))
             continue
-        for name in ("sslm", "slm", "kkt"):
-            out.setdefault(name, []).append(_watched_sizes(eq, T, tau, name))
+        out.setdefault(formulation, []).append(_watched_sizes(eq, T, tau, formulation))
     return {name: tuple(_largest(rows)) for name, rows in out.items()}
 
 
