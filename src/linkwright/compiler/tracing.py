@@ -1,7 +1,8 @@
 """Which kernels there are, what they take and give, and the trace of each.
 
 Inputs come in one order: those named in `KERNELS`, then t, the reference coordinates of cut joints (`near`) and the free
-parameters; of these last three only what the kernel really reads stays an input.
+parameters; of these last three only what the kernel really reads stays an input. Kernels of time loops (`loop_...`) keep
+the order q, v, t, tau, gains, free, near.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Signature(NamedTuple):
     method: str
     masses: bool = True
     options: tuple[str, ...] = ()
+    packed: bool = False  # for native loops: a fixed order, of which only `near`, at the end, is left out where nothing reads it
 
 
 STATE = (("q", "nq"), ("v", "nv"))
@@ -44,6 +46,8 @@ KERNELS: dict[str, Signature] = {
     "kinematics": Signature((*STATE, ("drive", "nd"), ("speed", "nd"), ("acceleration", "nd")), "kinematics", masses=False),
     "poses": Signature((("q", "nq"),), "poses", masses=False),
     "points": Signature(STATE, "points", masses=False),
+    "loop_rates": Signature((*STATE, ("t", "one"), ("tau", "nv")), "rates", options=("formulation", "gains"), packed=True),
+    "loop_projection": Signature((*STATE, ("t", "one"), ("tau", "nv")), "projection", packed=True),
 }
 TIMED = {
     "forward",
@@ -70,6 +74,7 @@ class Sizes:
     nd: int  # drives
     near: int  # coordinates of cut joints
     free: int  # free parameters
+    one: int = 1
 
 
 def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **options: Any) -> Program:
@@ -81,15 +86,19 @@ def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **opti
         options["gains"] = g.input("gains", 2)
     if name in TIMED:
         arrays["t"] = g.input("t", 1)
-    near = g.input("near", sizes.near)
-    free = g.input("free", sizes.free)
+    if signature.packed:
+        free, near = g.input("free", sizes.free), g.input("near", sizes.near)
+    else:
+        near, free = g.input("near", sizes.near), g.input("free", sizes.free)
+    if name == "loop_projection":
+        del arrays["tau"]  # stays an input, so that both kernels of a time loop read one row
     if name not in ("poses", "points"):
         arrays["near"] = near
     if name == "derivatives":
         found = derivatives(equations, arrays, free, lambda other: trace(other, sizes, equations, formulation=_SSLM.get(other)))
     else:
         found = getattr(equations(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
-    return without_unused(g.program(list(found.items())), OPTIONAL)
+    return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
 
 
 def without_unused(program: Program, names: Sequence[str]) -> Program:
