@@ -15,18 +15,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkwright import modelfile, models
-from linkwright.cycle import Limits
 from linkwright.description import Description
 from linkwright.errors import UsageError, nearest
 from linkwright.modelfile.units import KINDS
-from linkwright.results import Trajectory
-from linkwright.state import State
-from linkwright.summary import Summary, summarise
 from linkwright.system import LoadReader, System
-from linkwright.topology_view import TopologyView
+
+if TYPE_CHECKING:
+    from linkwright.cycle import Limits
+    from linkwright.results import Trajectory
+    from linkwright.state import State
+    from linkwright.summary import Summary
+    from linkwright.topology_view import TopologyView
 
 
 @dataclass(frozen=True)
@@ -88,10 +90,14 @@ class Mechanism:
     @cached_property
     def topology(self) -> TopologyView:
         """Loops, cuts, subsystems, solve order, true mobility."""
+        from linkwright.topology_view import TopologyView
+
         return TopologyView(self.system)
 
     def info(self) -> Summary:
         """Freedoms, reach, swing and transmission, for people."""
+        from linkwright.summary import summarise
+
         return summarise(self.system)
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import c99, javascript, native
+from linkwright.compiler import native
 from linkwright.compiler.program import Block, Program, interpret
 from linkwright.errors import SingularityError, UsageError, nearest
 
@@ -235,10 +235,14 @@ class Kernel:
 
     def c(self, name: str | None = None) -> str:
         """The kernel as C99 source."""
+        from linkwright.compiler import c99
+
         return c99.write(self.program, name or self.name)
 
     def javascript(self, name: str | None = None) -> str:
         """The kernel as a JavaScript function."""
+        from linkwright.compiler import javascript
+
         return javascript.write(self.program, name or self.name)
 
     def time(self, *arrays: Any) -> float:

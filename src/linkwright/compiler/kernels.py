@@ -14,25 +14,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import linkwright.equations
 from linkwright import forces
 from linkwright.compiler import cache as disk
-from linkwright.compiler import planning
 from linkwright.compiler.kernel import Fallback, Kernel
 from linkwright.compiler.program import Program
 from linkwright.compiler.tracing import KERNELS, Sizes, trace
 from linkwright.constraints import of_loops
 from linkwright.description import Description
-from linkwright.equations import Equations, Plan
 from linkwright.errors import UsageError, nearest
 from linkwright.loops import Loops
 from linkwright.parameters import Parameter, with_values
 from linkwright.skeleton import skeleton
 from linkwright.topology.tree import Tree
+
+if TYPE_CHECKING:
+    from linkwright.compiler.planning import Sample
+    from linkwright.equations import Equations, Plan
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
 SOLVES = {"inverse": "inverse", "loads": "inverse", "kinematics": "kinematics"}  # kernels with an elimination of their own
@@ -143,6 +144,8 @@ class Kernels:
 
     def equations(self, values: Any = (), solve: str = "sslm") -> Equations:
         """The planned equations, on numbers or with (traced) values of the free parameters."""
+        from linkwright.equations import Equations
+
         plan = self.plan_of(solve)
         if not len(self.free):
             return replace(self._numeric, plan=plan)
@@ -158,7 +161,13 @@ class Kernels:
 
     @cached_property
     def _numeric(self) -> Equations:
-        return Equations(self.loops, tuple(forces.of_description(self.tree.description)), self.drives, Plan(()))
+        from linkwright.equations import Equations, Plan
+
+        return Equations(self.loops, self._forces, self.drives, Plan(()))
+
+    @cached_property
+    def _forces(self) -> tuple[Any, ...]:
+        return tuple(forces.of_description(self.tree.description))
 
     @cached_property
     def plan(self) -> Plan:
@@ -176,6 +185,8 @@ class Kernels:
         return self.plans[solve]
 
     def _planned(self, solve: str) -> Plan:
+        from linkwright.compiler import planning
+
         if solve == "sslm":
             masses = all(b.mass is not None for b in self.tree.description.bodies[1:])
             return planning.plan(self._numeric, replace(self.sizes, free=0), self._samples, masses)
@@ -185,13 +196,15 @@ class Kernels:
         return planning.with_pivots(eq, self._samples, solve)
 
     @cached_property
-    def _samples(self) -> list[planning.Sample]:
+    def _samples(self) -> list[Sample]:
+        from linkwright.compiler import planning
+
         return planning.samples(self.loops, *self.start())
 
     @cached_property
     def model_key(self) -> str | None:
         """Hash of everything plans and code depend on; None where a plug-in has no source to hash."""
-        plugins = [*(type(x) for x in self.loops.skel.types), *(type(x) for x in self._numeric.forces)]
+        plugins = [*(type(x) for x in self.loops.skel.types), *(type(x) for x in self._forces)]
         sources = _sources(plugins)
         if sources is None:
             return None
@@ -204,6 +217,7 @@ class Kernels:
 
 def _plan_of(data: Mapping[str, Any]) -> Plan:
     """A plan as it was written to JSON."""
+    from linkwright.equations import Plan
 
     def pair(x: Any) -> Any:
         return None if x is None else (tuple(x[0]), tuple(x[1]))
@@ -234,7 +248,7 @@ def _sources(classes: Sequence[type]) -> list[str] | None:
 @cache
 def _package_source() -> str:
     """Hash of the package's own equations: a changed formula never meets code made from the old one."""
-    root = Path(linkwright.equations.__file__).parent
+    root = Path(__file__).parent.parent
     folders = ("", "joints", "constraints", "forces", "formulations", "inverse", "compiler")
     digest = hashlib.sha256()
     for folder in folders:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwright.compiler.graph import Graph
-from linkwright.compiler.implicit import derivatives
 from linkwright.compiler.program import Block, Op, Program
-from linkwright.equations import Equations
+
+if TYPE_CHECKING:
+    from linkwright.equations import Equations
 
 OPTIONAL = ("t", "near", "free")
 _SSLM = {"forward": "sslm"}
@@ -79,6 +79,9 @@ class Sizes:
 
 def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **options: Any) -> Program:
     """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters."""
+    from linkwright.compiler.graph import Graph  # here and below, so that a process that finds its code on disk loads no tracer
+    from linkwright.compiler.implicit import derivatives
+
     signature = KERNELS[name]
     g = Graph()
     arrays = {key: g.input(key, getattr(sizes, size)) for key, size in signature.inputs}
