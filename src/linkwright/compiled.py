@@ -7,20 +7,22 @@ numbers: singular passages get their limit, redundant rows least reactions, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright import forces, inverse
-from linkwright.closing import close, consistent_velocity
+from linkwright.closing import close
 from linkwright.description import Description
 from linkwright.errors import UsageError
 from linkwright.forward import forward
 from linkwright.inputs import efforts
 from linkwright.kinematics import motion, qdot
 from linkwright.parameters import Parameter, choose, every_parameter
-from linkwright.terms import terms
+from linkwright.passage import branch_velocity
+from linkwright.terms import Terms, terms
 
 if TYPE_CHECKING:
     from linkwright.assembly import Assembler
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from linkwright.state import State
 
 ENGINES = ("native", "python")
+PASSAGE = 1e-3  # rows with singular values below this are about to be lost
 Inputs = dict[str, np.ndarray]
 
 
@@ -79,6 +82,8 @@ class Compiled:
             "inverse": self._inverse_anyway,
             "loads": self._inverse_anyway,
             "projection": self._projection_anyway,
+            "loop_rates": self._rates_anyway,
+            "loop_projection": self._projection_anyway,
         }
         return Kernels(self.loops, self.described, drives, self.free, lambda: (self.start.q, dict(self.start.near)), answers, self.engine)
 
@@ -118,7 +123,10 @@ class Compiled:
         eq, near, t = self._numbers(x)
         at = forces.Moment(eq.loops.skel, motion(eq.loops.skel, x["q"], x["v"]), t, near)
         pushes = [w for f in eq.forces for w in f.wrenches(at)]
-        found = forward(terms(eq.loops, x["q"], x["v"], t, near, pushes), x["tau"], "auto")
+        there = terms(eq.loops, x["q"], x["v"], t, near, pushes)
+        if "gains" in x:
+            there = _stabilised(there, x["v"], x["gains"])
+        found = forward(there, x["tau"], "auto")
         return {"a": found.a, "lam": found.lam}
 
     def _rates_anyway(self, x: Inputs) -> dict[str, Any]:
@@ -133,10 +141,12 @@ class Compiled:
         return {"u": found.u, "lam": found.lam_all, "wrench": np.array(wrenches)}
 
     def _projection_anyway(self, x: Inputs) -> dict[str, Any]:
+        """Back onto the loops without leaving the branch: what a nearly lost row would correct is left alone, because it is
+        mostly round-off divided by its singular value; the velocity follows the branch it is on."""
         eq, near, t = self._numbers(x)
         before = eq.loops.at(x["q"], x["v"], t, near)
-        done = close(eq.loops, x["q"], near, t)
-        v = consistent_velocity(eq.loops, done.q, x["v"], done.near, t)
+        done = close(eq.loops, x["q"], near, t, window=PASSAGE)
+        v = branch_velocity(eq.loops, done.q, x["v"], t, done.near, PASSAGE)
         rows = eq.loops.row_scale
         return {
             "q": done.q,
@@ -145,3 +155,11 @@ class Compiled:
             "rate_residual": np.abs((before.J @ x["v"] + before.b) / rows).max(initial=0.0),
             "correction": done.moved,
         }
+
+
+def _stabilised(T: Terms, v: np.ndarray, gains: np.ndarray) -> Terms:
+    """Baumgarte's alpha (J v + b) + beta phi added to k."""
+    assert T.place is not None
+    c = T.place.closure
+    k = c.k + gains[0] * (c.J @ v + c.b) + gains[1] * c.phi
+    return replace(T, k_parts=tuple(k[r] for r in T.rows), place=replace(T.place, closure=replace(c, k=k)))
