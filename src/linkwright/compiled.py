@@ -111,6 +111,18 @@ class Compiled:
         empty = {name: None for name in Derivatives._fields}
         return Derivatives(**{**empty, **found._asdict()})
 
+    def javascript(self, names: Sequence[str] | None = None, *, free: Sequence[str] | None = None, name: str = "mechanism") -> str:
+        """A script for pages and node that computes this mechanism by itself; `free` parameters stay inputs."""
+        from linkwright.compiler import export
+
+        return export.javascript(self.kernels, names, free=free, name=name)
+
+    def c(self, names: Sequence[str] | None = None, *, free: Sequence[str] | None = None, name: str = "model") -> dict[str, str]:
+        """C99 sources of kernels by file name, `name`.h and `name`.c; `free` parameters stay inputs."""
+        from linkwright.compiler import export
+
+        return export.c(self.kernels, names, free=free, name=name)
+
     # ---------------------------------------------------------------- the rank-revealing path, on a kernel's inputs
 
     def _numbers(self, x: Inputs) -> tuple[Equations, dict[str, Any], float]:
