@@ -15,9 +15,9 @@ from typing import Any
 
 from linkwright.compiler import sincos
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.schedule import Piece, Schedule, schedule
+from linkwright.compiler.schedule import Piece, Schedule, schedule, width
 from linkwright.compiler.sincos import Lanes
-from linkwright.compiler.sums import FMA, FMS, FNMA, Operation
+from linkwright.compiler.sums import FMA, FMS, FNMA, INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation
 from linkwright.compiler.target import Compiled, Target, emit, host, level
 
 _BINARY: dict[int, str] = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
@@ -26,10 +26,15 @@ _INTRINSIC: dict[int, str] = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.ROUND: "rint"}
 _CONDITIONS = (int(Op.LT), int(Op.LE))
 
 
+def each(values: Sequence[float]) -> str:
+    """Numbers as a vector constant."""
+    return "<" + ", ".join(f"double {sincos.number(x)}" for x in values) + ">"
+
+
 def compile_one(program: Program, target: Target | None = None, plan: Schedule | None = None) -> Compiled:
     """Code that evaluates the program on one state."""
     target = target or host()
-    plan = plan or schedule(program, fuse=target.fused)
+    plan = plan or schedule(program, fuse=target.fused, wide=True)
     text = one_text(plan, target)
     return Compiled(meta_of(program, plan, target) | {"work": plan.slots}, emit(text, target, level(program.operations)))
 
@@ -55,129 +60,191 @@ class Body:
     lanes: Lanes
     target: Target
     row: int  # doubles from one entry of x or y to the next
+    wide: bytes = b""  # which operations are on lanes of one state
+    parts: int = 1  # how many such lanes there are
     out: list[str] = field(default_factory=list)
     values: dict[int, str] = field(default_factory=dict)
     numbers: dict[int, str] = field(default_factory=dict)  # conditions as 1.0 or 0.0
+    everywhere: dict[int, str] = field(default_factory=dict)  # narrow values in all lanes of one state
     label: str = "entry"
     made: int = 0
+
+    def __post_init__(self) -> None:
+        self.broad = Lanes(width(self.parts)) if self.wide else self.lanes
+
+    def lanes_of(self, k: int) -> Lanes:
+        return self.broad if self.wide and self.wide[k] else self.lanes
 
     def put(self, text: str) -> str:
         self.made += 1
         self.out.append(f"  %t{self.made} = {text}")
         return f"%t{self.made}"
 
-    def load(self, base: str, place: int, row: int) -> str:
+    def load(self, base: str, place: int, row: int, lanes: Lanes | None = None) -> str:
+        lanes = lanes or self.lanes
         at = self.put(f"getelementptr double, ptr {base}, i64 {place * row}")
-        return self.put(f"load {self.lanes.double}, ptr {at}, align {self.alignment(row)}")
+        return self.put(f"load {lanes.double}, ptr {at}, align {8 * min(row, lanes.count)}")
 
-    def store(self, value: str, base: str, place: int, row: int) -> None:
+    def store(self, value: str, base: str, place: int, row: int, lanes: Lanes | None = None) -> None:
+        lanes = lanes or self.lanes
         at = self.put(f"getelementptr double, ptr {base}, i64 {place * row}")
-        self.out.append(f"  store {self.lanes.double} {value}, ptr {at}, align {self.alignment(row)}")
-
-    def alignment(self, row: int) -> int:
-        return 8 * min(row, self.lanes.count)
+        self.out.append(f"  store {lanes.double} {value}, ptr {at}, align {8 * min(row, lanes.count)}")
 
     def value(self, k: int) -> str:
         """The name of an operation's value; constants and inputs appear when asked for."""
         found = self.values.get(k)
         if found is None:
             kind, a, _, _ = self.ops[k]
-            found = self.lanes.splat(a) if kind == Op.CONST else self.load("%x", a, self.row)
+            if kind in (NUMBERS, INPUTS):
+                padded = [*a, *[a[0]] * (self.broad.count - len(a))]  # lanes beyond the last part do what the first does
+                found = each(padded) if kind == NUMBERS else self.vector(self.broad, [self.load("%x", i, 1) for i in padded])
+            else:
+                found = self.lanes.splat(a) if kind == Op.CONST else self.load("%x", a, self.row)
             self.values[k] = found
         return found
 
     def is_condition(self, k: int) -> bool:
         return self.ops[k][0] in _CONDITIONS
 
-    def number(self, k: int) -> str:
-        """The value as a number; a condition is 1 or 0."""
+    def number(self, k: int, lanes: Lanes | None = None) -> str:
+        """The value as a number, in all lanes that are asked for; a condition is 1 or 0."""
+        own = self.lanes_of(k)
+        if lanes is not None and lanes != own:
+            return self.in_all_lanes(k)
         if not self.is_condition(k):
             return self.value(k)
         if k not in self.numbers:
-            d = self.lanes.double
-            self.numbers[k] = self.put(f"select {self.lanes.i1} {self.values[k]}, {d} {self.lanes.splat(1.0)}, {d} {self.lanes.splat(0.0)}")
+            self.numbers[k] = self.put(f"select {own.i1} {self.values[k]}, {own.double} {own.splat(1.0)}, {own.double} {own.splat(0.0)}")
         return self.numbers[k]
 
-    def condition(self, k: int) -> str:
-        if self.is_condition(k):
-            return self.values[k]
-        return self.put(f"fcmp une {self.lanes.double} {self.value(k)}, {self.lanes.splat(0.0)}")
+    def in_all_lanes(self, k: int) -> str:
+        """A narrow number in every lane of one state."""
+        if self.ops[k][0] == Op.CONST:
+            return self.broad.splat(self.ops[k][1])
+        if k not in self.everywhere:
+            d, n = self.broad.double, self.broad.count
+            first = self.put(f"insertelement {d} undef, double {self.number(k)}, i32 0")
+            self.everywhere[k] = self.put(f"shufflevector {d} {first}, {d} undef, <{n} x i32> zeroinitializer")
+        return self.everywhere[k]
 
-    def intrinsic(self, name: str, *arguments: str) -> str:
-        d = self.lanes.double
-        return self.put(f"call {d} @llvm.{name}.{self.lanes.suffix}({', '.join(f'{d} {a}' for a in arguments)})")
+    def condition(self, k: int, lanes: Lanes) -> str:
+        if self.is_condition(k) and self.lanes_of(k) == lanes:
+            return self.values[k]
+        return self.put(f"fcmp une {lanes.double} {self.number(k, lanes)}, {lanes.splat(0.0)}")
+
+    def intrinsic(self, name: str, lanes: Lanes, *arguments: str) -> str:
+        d = lanes.double
+        return self.put(f"call {d} @llvm.{name}.{lanes.suffix}({', '.join(f'{d} {a}' for a in arguments)})")
 
     # ---------------------------------------------------------------- steps
 
     def piece(self, piece: Piece) -> None:
         """All steps of a piece, its loads and stores."""
+        row = self.lanes.count  # of slots
         for k, slot in piece.loads.items():
-            found = self.load("%w", slot, self.lanes.count)
+            lanes = self.lanes_of(k)
+            found = self.load("%w", slot, row, lanes)
             if self.is_condition(k):
-                found = self.put(f"fcmp une {self.lanes.double} {found}, {self.lanes.splat(0.0)}")
+                found = self.put(f"fcmp une {lanes.double} {found}, {lanes.splat(0.0)}")
             self.values[k] = found
         for step in piece.steps:
             self.step(step)
             for k in step:
                 if k in piece.stores:
-                    self.store(self.number(k), "%w", piece.stores[k], self.lanes.count)
+                    self.store(self.number(k), "%w", piece.stores[k], row, self.lanes_of(k))
         for k, places in piece.results.items():
             for j in places:
                 self.store(self.number(k), "%y", j, self.row)
 
     def step(self, step: tuple[int, ...]) -> None:
-        if self.ops[step[0]][0] in (Op.SIN, Op.COS):
+        k = step[0]
+        kind, a, _, c = self.ops[k]
+        if kind in (Op.SIN, Op.COS):
             self.angles(step)
+        elif kind == LANE:
+            self.values[k] = self.lane(self.broad, self.number(a), c)
+        elif kind in (TOTAL, LEAST):
+            self.values[k] = self.across(kind, self.number(a))
         else:
-            k = step[0]
-            self.values[k] = self.operation(self.ops[k])
+            self.values[k] = self.operation(self.ops[k], self.lanes_of(k))
 
-    def operation(self, op: Operation) -> str:
+    def operation(self, op: Operation, lanes: Lanes) -> str:
         kind, a, b, c = op
-        d, num = self.lanes.double, self.number
+        d = lanes.double
+
+        def num(k: int) -> str:
+            return self.number(k, lanes)
+
         if kind in _BINARY:
             return self.put(f"{_BINARY[kind]} {d} {num(a)}, {num(b)}")
         if kind in (FMA, FMS, FNMA):
             left = self.put(f"fneg {d} {num(a)}") if kind == FNMA else num(a)
             right = self.put(f"fneg {d} {num(c)}") if kind == FMS else num(c)
-            return self.intrinsic("fma", left, num(b), right)
+            return self.intrinsic("fma", lanes, left, num(b), right)
         if kind == Op.NEG:
             return self.put(f"fneg {d} {num(a)}")
         if kind in _INTRINSIC:
-            return self.intrinsic(_INTRINSIC[kind], num(a))
+            return self.intrinsic(_INTRINSIC[kind], lanes, num(a))
         if kind in _LIBRARY:
             self.made += 1
             arguments = [num(x) for x in (a, b) if x >= 0]
-            return sincos.each_lane(self.out, f"l{self.made}", self.lanes, f"lw_{_LIBRARY[kind]}", *arguments)
+            return sincos.each_lane(self.out, f"l{self.made}", lanes, f"lw_{_LIBRARY[kind]}", *arguments)
         if kind in _CONDITIONS:
             return self.put(f"fcmp {'olt' if kind == Op.LT else 'ole'} {d} {num(a)}, {num(b)}")
         if kind == Op.SELECT:
-            return self.put(f"select {self.lanes.i1} {self.condition(a)}, {d} {num(b)}, {d} {num(c)}")
-        return self.extreme(kind, num(a), num(b))
+            return self.put(f"select {lanes.i1} {self.condition(a, lanes)}, {d} {num(b)}, {d} {num(c)}")
+        return self.extreme(kind, lanes, num(a), num(b))
 
-    def extreme(self, kind: int, a: str, b: str) -> str:
+    def extreme(self, kind: int, lanes: Lanes, a: str, b: str) -> str:
         """The smaller or larger of two numbers; NaN if either is."""
-        d, mask = self.lanes.double, self.lanes.i1
+        d, mask = lanes.double, lanes.i1
         chosen = self.put(f"fcmp {'olt' if kind == Op.MIN else 'ogt'} {d} {a}, {b}")
         either = self.put(f"select {mask} {chosen}, {d} {a}, {d} {b}")
         broken = self.put(f"fcmp uno {d} {a}, {a}")
         return self.put(f"select {mask} {broken}, {d} {a}, {d} {either}")
+
+    # ---------------------------------------------------------------- between lanes of one state
+
+    def lane(self, lanes: Lanes, vector: str, i: int) -> str:
+        return self.put(f"extractelement {lanes.double} {vector}, i32 {i}")
+
+    def vector(self, lanes: Lanes, entries: Sequence[str]) -> str:
+        made = "undef" if len(entries) == lanes.count else "zeroinitializer"
+        for i, entry in enumerate(entries):
+            made = self.put(f"insertelement {lanes.double} {made}, double {entry}, i32 {i}")
+        return made
+
+    def across(self, kind: int, vector: str) -> str:
+        """The sum or the least of all lanes: pairs of lanes first, as `lanes.across` says."""
+        d, n, even = self.broad.double, self.parts, self.parts - self.parts % 2
+        pairs = [self.put(f"shufflevector {d} {vector}, {d} undef, <2 x i32> <i32 {i}, i32 {i + 1}>") for i in range(0, even, 2)]
+        total = pairs[0]
+        for pair in pairs[1:]:
+            total = self.joined(kind, Lanes(2), total, pair)
+        total = self.joined(kind, self.lanes, *(self.lane(Lanes(2), total, i) for i in (0, 1)))
+        return total if n == even else self.joined(kind, self.lanes, total, self.lane(self.broad, vector, n - 1))
+
+    def joined(self, kind: int, lanes: Lanes, a: str, b: str) -> str:
+        return self.put(f"fadd {lanes.double} {a}, {b}") if kind == TOTAL else self.extreme(Op.MIN, lanes, a, b)
 
     # ---------------------------------------------------------------- sines and cosines
 
     def angles(self, step: tuple[int, ...]) -> None:
         """All sines and cosines of a step; those of one state are packed into lanes."""
         arguments = list(dict.fromkeys(self.ops[k][1] for k in step))
+        lanes = self.lanes_of(step[0])
         found: dict[int, tuple[str, str]] = {}
         if not self.target.fused:
             for a in arguments:
                 self.made += 1
-                found[a] = sincos.library(self.out, f"a{self.made}", self.lanes, self.number(a))
-        elif self.lanes.count == 1 and len(arguments) > 1:
-            self.packed(arguments, found)
+                found[a] = sincos.library(self.out, f"a{self.made}", lanes, self.number(a))
+        elif lanes != self.lanes:
+            self.packed_parts(arguments, found)
+        elif lanes.count == 1 and len(arguments) > 1:
+            found |= zip(arguments, self.packed([self.number(a) for a in arguments]), strict=True)
         else:
             for a in arguments:
-                found[a] = self.group(self.lanes, [self.number(a)])[0]
+                found[a] = self.group(lanes, [self.number(a)])[0]
         for k in step:
             kind, a, _, _ = self.ops[k]
             self.values[k] = found[a][0 if kind == Op.SIN else 1]
@@ -187,24 +254,28 @@ class Body:
         pairs, self.label = sincos.group(self.out, f"a{self.made}", lanes, vectors, self.label)
         return pairs
 
-    def packed(self, arguments: list[int], found: dict[int, tuple[str, str]]) -> None:
-        """Several angles of one state side by side in vectors."""
-        width = self.target.lanes if len(arguments) > 4 else 4
-        lanes = Lanes(width)
-        for start in range(0, len(arguments), 4 * width):  # four vectors share a branch
-            share = arguments[start : start + 4 * width]
-            rows = [share[i : i + width] for i in range(0, len(share), width)]
-            pairs = self.group(lanes, [self._vector(lanes, row) for row in rows])
-            for row, pair in zip(rows, pairs, strict=True):
-                for i, a in enumerate(row):
-                    s, c = (self.put(f"extractelement {lanes.double} {v}, i32 {i}") for v in pair)
-                    found[a] = (s, c)
+    def packed(self, angles: Sequence[str]) -> list[tuple[str, str]]:
+        """Sine and cosine of several angles of one state, side by side in vectors."""
+        lanes = Lanes(self.target.lanes if len(angles) > 4 else 4)
+        found: list[tuple[str, str]] = []
+        for start in range(0, len(angles), 4 * lanes.count):  # four vectors share a branch
+            share = angles[start : start + 4 * lanes.count]
+            rows = [share[i : i + lanes.count] for i in range(0, len(share), lanes.count)]
+            pairs = self.group(lanes, [self.vector(lanes, row) for row in rows])
+            for row, (s, c) in zip(rows, pairs, strict=True):
+                found += [(self.lane(lanes, s, i), self.lane(lanes, c, i)) for i in range(len(row))]
+        return found
 
-    def _vector(self, lanes: Lanes, row: list[int]) -> str:
-        vector = "zeroinitializer"
-        for i, a in enumerate(row):
-            vector = self.put(f"insertelement {lanes.double} {vector}, double {self.number(a)}, i32 {i}")
-        return vector
+    def packed_parts(self, arguments: Sequence[int], found: dict[int, tuple[str, str]]) -> None:
+        """The same for wide angles: whole registers first, then what is left of each, so that few lanes stay empty."""
+        size, n = self.target.lanes, self.parts
+        whole = n - n % size
+        places = [(a, i) for a in arguments for i in range(whole)] + [(a, i) for a in arguments for i in range(whole, n)]
+        pairs = self.packed([self.lane(self.broad, self.number(a), i) for a, i in places])
+        where = dict(zip(places, pairs, strict=True))
+        for a in arguments:
+            rows = [where[a, i if i < n else 0] for i in range(self.broad.count)]
+            found[a] = (self.vector(self.broad, [s for s, _ in rows]), self.vector(self.broad, [c for _, c in rows]))
 
     # ---------------------------------------------------------------- status
 
@@ -215,7 +286,7 @@ class Body:
         for i, y in enumerate(outputs):
             j = i % len(sums)
             if self.target.fused:
-                sums[j] = self.intrinsic("fma", y, zero, sums[j])
+                sums[j] = self.intrinsic("fma", self.lanes, y, zero, sums[j])
             else:
                 product = self.put(f"fmul {d} {y}, {zero}")
                 sums[j] = self.put(f"fadd {d} {product}, {sums[j]}")
@@ -228,8 +299,8 @@ class Body:
 def declarations(widths: Sequence[int]) -> list[str]:
     """What the bodies call, and the weights that keep far angles out of the way."""
     lines: dict[str, None] = {}
-    for width in sorted(set(widths)):
-        lanes = Lanes(width)
+    for count in sorted(set(widths)):
+        lanes = Lanes(count)
         d, s = lanes.double, lanes.suffix
         lines |= dict.fromkeys(sincos.declarations(lanes))
         lines |= dict.fromkeys(f"declare {d} @llvm.{name}.{s}({d})" for name in ("sqrt", "rint"))
@@ -242,11 +313,11 @@ def declarations(widths: Sequence[int]) -> list[str]:
 def one_text(plan: Schedule, target: Target) -> str:
     """The module with `one`."""
     lanes = Lanes(1)
-    lines = [f'target triple = "{target.triple}"', *declarations([1, 4, target.lanes])]
-    for width in sorted({1, 4, target.lanes}):
-        lines += sincos.far_function(Lanes(width))
+    lines = [f'target triple = "{target.triple}"', *declarations([1, 2, 4, target.lanes, width(plan.lanes)])]
+    for count in sorted({1, 4, target.lanes}):
+        lines += sincos.far_function(Lanes(count))
     arguments = "ptr noalias readonly %x, ptr noalias %y, ptr noalias %w"
-    main = Body(plan.ops, lanes, target, 1)
+    main = Body(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
     if len(plan.pieces) == 1:
         piece = plan.pieces[0]
         main.piece(piece)
@@ -254,7 +325,7 @@ def one_text(plan: Schedule, target: Target) -> str:
         outputs = [main.number(where[j]) for j in range(plan.n_out)]
     else:
         for i, piece in enumerate(plan.pieces):
-            body = Body(plan.ops, lanes, target, 1)
+            body = Body(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
             body.piece(piece)
             lines += [f"define internal void @piece{i}({arguments}) noinline nounwind {{", "entry:", *body.out, "  ret void", "}"]
             main.out.append(f"  call void @piece{i}(ptr %x, ptr %y, ptr %w)")

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from linkwright.compiler.lanes import packed, spread
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.sums import Operation, arranged, operands
+from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, arranged, operands, wide_ones
 
 CUT_ABOVE = 3000  # operations; shorter programs are one piece, which is faster
 PIECE = 120  # steps; some 190 operations, for products are part of sums
 ANGLES = 16  # sines and cosines of at most so many angles are one step
+REGISTER = 4  # doubles in a register
+WORTH = 0.8  # share of the instructions from which lanes within a state are worth it
 _LEAF, _ANGULAR = int(Op.INPUT), (int(Op.SIN), int(Op.COS))
 
 Step = tuple[int, ...]  # operations done at once: one, or all sines and cosines of some angles
@@ -41,25 +44,55 @@ class Schedule:
     n_in: int
     n_out: int
     margin: int  # place of the output `margin`, -1 if there is none
+    lanes: int = 1  # of wide operations
+    wide: bytes = b""  # which operations are wide; empty: none
 
     @property
     def steps(self) -> int:
         return sum(len(piece.steps) for piece in self.pieces)
 
 
-def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_above: int = CUT_ABOVE) -> Schedule:
-    """The order of a program for machine code."""
+def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_above: int = CUT_ABOVE, wide: bool = False) -> Schedule:
+    """The order of a program for machine code; `wide` keeps like parts of one state in lanes, otherwise each lane is written out."""
     ops, results = arranged(program, fuse=fuse)
-    order = steps(ops, results)
-    pieces, slots = cut(ops, order, results, piece if program.operations > cut_above else len(order) + 1)
+    n, size, flags = 1, float(program.operations), b""
+    found = packed(program) if fuse else None
+    if found is not None:
+        others, ends = arranged(found, fuse=fuse)
+        share = cost(others, ends, found.lanes) / cost(ops, results)
+        if share < WORTH:
+            ops, results = (others, ends) if wide else spread(others, ends, found.lanes)
+            if wide:
+                n, size, flags = found.lanes, share * size, bytes(wide_ones(ops))
+    order = steps(ops, results, n)
+    pieces, slots = cut(ops, order, results, piece if size > cut_above else len(order) + 1, flags, width(n))
     margin = [b.start for b in program.outputs if b.name == "margin" and b.size == 1]
-    return Schedule(tuple(ops), pieces, slots, program.n_in, program.n_out, margin[0] if margin else -1)
+    return Schedule(tuple(ops), pieces, slots, program.n_in, program.n_out, margin[0] if margin else -1, n, flags)
 
 
-def steps(ops: Sequence[Operation], results: Sequence[int]) -> list[Step]:
+def width(n: int) -> int:
+    """Lanes of a vector that holds n numbers: whole registers are filled."""
+    return n if n < 3 else REGISTER * -(-n // REGISTER)
+
+
+def cost(ops: Sequence[Operation], results: Sequence[int], n: int = 1) -> float:
+    """Instructions, about; those between lanes and single numbers included."""
+    wide, live = wide_ones(ops), _live(ops, results)
+    across = {LANE: 1, TOTAL: n - 1, LEAST: 3 * (n - 1), INPUTS: n + 1, NUMBERS: 0, int(Op.CONST): 0, int(Op.INPUT): 0}
+    total = 0.0
+    everywhere: set[int] = set()  # narrow values that stand in all lanes
+    for k, op in enumerate(ops):
+        if live[k]:
+            total += across[op[0]] if op[0] in across else -(-n // REGISTER) if wide[k] else 1
+            if wide[k]:
+                everywhere.update(a for a in operands(op) if not wide[a] and ops[a][0] != Op.CONST)
+    return total + len(everywhere)
+
+
+def steps(ops: Sequence[Operation], results: Sequence[int], n: int = 1) -> list[Step]:
     """Depth first from the results, the operand that needs more registers first; angles of a group all at once."""
     need = _registers(ops)
-    groups = {k: (angles, group) for angles, group in _angle_groups(ops, results) for k in group}
+    groups = {k: (angles, group) for angles, group in _angle_groups(ops, results, n) for k in group}
     done = bytearray(len(ops))
     order: list[Step] = []
     stack = list(reversed(results))
@@ -88,7 +121,7 @@ def _registers(ops: Sequence[Operation]) -> list[int]:
     need = [0] * len(ops)
     for k, (kind, a, b, c) in enumerate(ops):
         if kind <= _LEAF:
-            need[k] = 1 if kind == _LEAF else 0
+            need[k] = 1 if kind in (_LEAF, INPUTS) else 0
         elif b < 0:
             need[k] = need[a] or 1
         elif c < 0:
@@ -99,24 +132,25 @@ def _registers(ops: Sequence[Operation]) -> list[int]:
     return need
 
 
-def _angle_groups(ops: Sequence[Operation], results: Sequence[int]) -> list[tuple[list[int], Step]]:
+def _angle_groups(ops: Sequence[Operation], results: Sequence[int], n: int) -> list[tuple[list[int], Step]]:
     """Angles whose sine or cosine is wanted, with those operations; angles of a group depend on no sine of their own group."""
     if not any(op[0] in _ANGULAR for op in ops):
         return []
-    live = _live(ops, results)
+    live, wide = _live(ops, results), wide_ones(ops)
     level = [0] * len(ops)
-    angles: dict[int, dict[int, list[int]]] = {}
+    angles: dict[tuple[int, int], dict[int, list[int]]] = {}
     for k, op in enumerate(ops):
         below = max([level[a] for a in operands(op)], default=0)
         level[k] = below
         if op[0] in _ANGULAR and live[k]:
             level[k] = below + 1
-            angles.setdefault(below, {}).setdefault(op[1], []).append(k)
+            angles.setdefault((below, wide[k]), {}).setdefault(op[1], []).append(k)
     groups = []
-    for _, found in sorted(angles.items()):
+    for (_, lanes), found in sorted(angles.items()):
         together = list(found.items())
-        for i in range(0, len(together), ANGLES):
-            some = together[i : i + ANGLES]
+        most = max(1, ANGLES // n) if lanes else ANGLES
+        for i in range(0, len(together), most):
+            some = together[i : i + most]
             groups.append(([a for a, _ in some], tuple(k for _, ks in some for k in ks)))
     return groups
 
@@ -132,8 +166,10 @@ def _live(ops: Sequence[Operation], results: Sequence[int]) -> bytearray:
     return live
 
 
-def cut(ops: Sequence[Operation], order: Sequence[Step], results: Sequence[int], piece: int) -> tuple[tuple[Piece, ...], int]:
-    """Pieces of at most `piece` steps, and how many slots the values between them need."""
+def cut(
+    ops: Sequence[Operation], order: Sequence[Step], results: Sequence[int], piece: int, wide: bytes = b"", room: int = 1
+) -> tuple[tuple[Piece, ...], int]:
+    """Pieces of at most `piece` steps, and how many slots the values between them need; a wide value needs `room`."""
     parts = [order[i : i + piece] for i in range(0, len(order), piece)] or [[]]
     home = {k: p for p, part in enumerate(parts) for step in part for k in step}
     last: dict[int, int] = {}  # last piece that reads a value of another piece
@@ -146,14 +182,14 @@ def cut(ops: Sequence[Operation], order: Sequence[Step], results: Sequence[int],
     places: dict[int, list[int]] = {}
     for j, r in enumerate(results):
         places.setdefault(r, []).append(j)
-    return _with_slots(ops, parts, last, places)
+    return _with_slots(ops, parts, last, places, {k: room for k in last if wide and wide[k]})
 
 
 def _with_slots(
-    ops: Sequence[Operation], parts: Sequence[Sequence[Step]], last: dict[int, int], places: dict[int, list[int]]
+    ops: Sequence[Operation], parts: Sequence[Sequence[Step]], last: dict[int, int], places: dict[int, list[int]], rooms: dict[int, int]
 ) -> tuple[tuple[Piece, ...], int]:
     slot: dict[int, int] = {}
-    free: list[int] = []
+    free: dict[int, list[int]] = {room: [] for room in (1, *rooms.values())}
     expiring: list[list[int]] = [[] for _ in parts]
     slots = 0
     pieces: list[Piece] = []
@@ -164,12 +200,14 @@ def _with_slots(
         stores: dict[int, int] = {}
         for k in made:
             if k in last:
-                if not free:
-                    free.append(slots)
-                    slots += 1
-                slot[k] = stores[k] = free.pop()
-                expiring[last[k]].append(slot[k])
-        free += expiring[p]  # only now: a piece may write before it reads
+                room = rooms.get(k, 1)
+                if not free[room]:
+                    free[room].append(slots)
+                    slots += room
+                slot[k] = stores[k] = free[room].pop()
+                expiring[last[k]].append(k)
+        for k in expiring[p]:  # only now: a piece may write before it reads
+            free[rooms.get(k, 1)].append(slot[k])
         wanted = [*made, *([r for r in places if ops[r][0] <= Op.INPUT] if p == 0 else [])]
         pieces.append(Piece(tuple(part), loads, stores, {k: tuple(places[k]) for k in wanted if k in places}))
     return tuple(pieces), slots

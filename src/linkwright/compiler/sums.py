@@ -8,19 +8,25 @@ code is made from, so one state and many round alike; it differs from the progra
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
-from linkwright.compiler.program import Op, Program
+from linkwright.compiler.program import Op
 
 # fused operations (op, a, b, c), beyond those of a Program
 FMA = 32  # a b + c
 FMS = 33  # a b - c
 FNMA = 34  # c - a b
 
+# operations on lanes (see `lanes`): wide leaves, and ways back to one number
+NUMBERS, INPUTS = -2, -1  # a: numbers, or places of inputs, one for each lane
+LANE, TOTAL, LEAST = 40, 41, 42  # lane c of a; the sum of all lanes; the least of them
+_FROM_LANES = (LANE, TOTAL, LEAST)
+
 Operation = tuple[int, Any, int, int]
 
 # cycles until a result can be used, about
-_LATENCY: dict[int, int] = {Op.DIV: 13, Op.SQRT: 18, Op.SIN: 70, Op.COS: 70, Op.EXP: 70, Op.LOG: 70, Op.TANH: 90, Op.ATAN2: 90, Op.POW: 120}
+_LATENCY: dict[int, int] = {Op.DIV: 13, Op.SQRT: 18, Op.SIN: 70, Op.COS: 70, Op.EXP: 70, Op.LOG: 70, Op.TANH: 90, Op.ATAN2: 90, Op.POW: 120, TOTAL: 14, LEAST: 14}
 _USUAL = 4
 _LEAF, _ADD, _SUMS = int(Op.INPUT), int(Op.ADD), (int(Op.ADD), int(Op.SUB))
 
@@ -43,7 +49,28 @@ def operands(op: Operation) -> tuple[int, ...]:
     return (a,) if b < 0 else (a, b) if c < 0 else (a, b, c)
 
 
-def arranged(program: Program, *, fuse: bool = True) -> tuple[list[Operation], list[int]]:
+def wide_ones(ops: Sequence[Operation]) -> bytearray:
+    """Which operations are on lanes: wide leaves and what reads them, up to where one number is taken."""
+    wide = bytearray(len(ops))
+    for k, op in enumerate(ops):
+        kind, a, b, c = op
+        if kind > _LEAF:
+            wide[k] = kind not in _FROM_LANES and (wide[a] or (b >= 0 and (wide[b] or (c >= 0 and wide[c]))))
+        else:
+            wide[k] = kind < 0
+    return wide
+
+
+class Listed(Protocol):
+    """Operations and results: a program, or one with wide operations."""
+
+    @property
+    def ops(self) -> Sequence[Operation]: ...
+    @property
+    def results(self) -> Sequence[int]: ...
+
+
+def arranged(program: Listed, *, fuse: bool = True) -> tuple[list[Operation], list[int]]:
     """Operations with their sums rearranged, and where the results are."""
     work = _Arrangement(program, fuse)
     for k, op in enumerate(program.ops):
@@ -55,7 +82,7 @@ def arranged(program: Program, *, fuse: bool = True) -> tuple[list[Operation], l
 class _Arrangement:
     """The rearranged program in the making."""
 
-    def __init__(self, program: Program, fuse: bool):
+    def __init__(self, program: Listed, fuse: bool):
         self.ops = program.ops
         self.out: list[Operation] = []
         self.ready: list[int] = []
@@ -65,9 +92,10 @@ class _Arrangement:
             for a in operands(op):
                 readers[a].append(k)
         results = set(program.results)
+        wide = wide_ones(self.ops)
 
         def only_sums_read(k: int) -> bool:
-            return k not in results and all(self.ops[r][0] in _SUMS for r in readers[k])
+            return k not in results and all(self.ops[r][0] in _SUMS and wide[r] == wide[k] for r in readers[k])
 
         self.inner = [op[0] in _SUMS and len(readers[k]) == 1 and only_sums_read(k) for k, op in enumerate(self.ops)]
         self.fusible = [fuse and op[0] == Op.MUL and only_sums_read(k) for k, op in enumerate(self.ops)]
@@ -87,9 +115,9 @@ class _Arrangement:
         if b >= 0:
             b = place[b]
             latest = max(latest, ready[b])
-        if c >= 0:
-            c = place[c]
-            latest = max(latest, ready[c])
+            if c >= 0:
+                c = place[c]
+                latest = max(latest, ready[c])
         return self.add((kind, a, b, c), latest + _LATENCY.get(kind, _USUAL))
 
     def terms(self, k: int) -> list[Term]:
