@@ -309,11 +309,18 @@ def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
 
 
 def _substitute(value: Any, env: Mapping[str, Any]) -> Any:
+    """The value with expressions evaluated; what holds none is the same object as before."""
+    kind = type(value)
+    if kind is float or kind is str or value is None:
+        return value
     if isinstance(value, Expr):
         return evaluate(value, env)
     if isinstance(value, tuple):
-        return tuple(_substitute(v, env) for v in value)
+        parts = tuple(_substitute(v, env) for v in value)
+        return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
     if is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Source):
-        changed = {f.name: _substitute(getattr(value, f.name), env) for f in fields(value) if f.compare}
-        return replace(value, **changed)
+        now = {f.name: (getattr(value, f.name), f.compare) for f in fields(value)}
+        new = {name: _substitute(old, env) for name, (old, compared) in now.items() if compared}
+        changed = {name: x for name, x in new.items() if x is not now[name][0]}
+        return replace(value, **changed) if changed else value
     return value
