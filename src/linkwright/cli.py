@@ -19,7 +19,7 @@ from linkwright.errors import LinkwrightError, UsageError, nearest
 if TYPE_CHECKING:
     from linkwright.machine.cycle_loads import CycleLoads
 
-COMMANDS = ("info", "turn", "models")
+COMMANDS = ("info", "turn", "models", "bench")
 MOST_STEPS = 100_000
 SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures then take a turn of their own
 
@@ -69,7 +69,7 @@ def _run(words: list[str]) -> int:
         hint = f" To look at a model: linkwright info {words[0]}." if _is_model(words[0]) else ""
         parser.error(f"there is no command '{words[0]}'. {nearest(words[0], COMMANDS, 'Commands').rstrip('.')}.{hint}".rstrip("."))
     options = parser.parse_args(words)
-    {"info": run_info, "turn": run_turn, "models": run_models}[options.command](options)
+    {"info": run_info, "turn": run_turn, "models": run_models, "bench": run_bench}[options.command](options)
     return _flushed()
 
 
@@ -111,6 +111,7 @@ def _model_list() -> str:
 
 def build_parser() -> Parser:
     from linkwright import __version__
+    from linkwright.bench import command as bench
 
     parser = Parser(
         prog="linkwright",
@@ -122,6 +123,7 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     _info_options(commands)
     _turn_options(commands)
+    bench.add_options(commands)
     listing = commands.add_parser(
         "models", help="list the shipped models", description="List the shipped models.", epilog="example:\n  linkwright models --json"
     )
@@ -249,6 +251,12 @@ def _speed(m: Any, options: argparse.Namespace) -> str | None:
 
 def _print_json(data: Any) -> None:
     print(json.dumps(data, indent=1, allow_nan=False))
+
+
+def run_bench(options: argparse.Namespace) -> None:
+    from linkwright.bench import command
+
+    command.run(options)
 
 
 def run_models(options: argparse.Namespace) -> None:

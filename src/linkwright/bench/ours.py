@@ -20,11 +20,12 @@ from linkwright.system import System
 
 ENGINE = "linkwright"
 BATCH = 4096
+LARGE_BATCH = 65_536  # for all cores: small batches are not worth a second thread
 NOTES = {
     "": "",
     " call": "from Python, with arrays",
     " batch, one core": f"per state, {BATCH} states",
-    " batch": f"per state, {BATCH} states, all cores",
+    " batch": f"per state, {LARGE_BATCH} states, all cores",
 }
 
 
@@ -42,13 +43,23 @@ def contenders(case: Case) -> list[Contender | Row]:
     given = {"forward": (case.state.q, case.state.v, case.efforts), "inverse": (case.state.q, case.state.v, case.a)}
     for name, inputs in given.items():
         out += attempt(ENGINE, case.name, tuple(name + kind for kind in NOTES), lambda n=name, x=inputs: _of_kernel(case, n, x))
+    out += attempt(ENGINE, case.name, ("derivatives",), lambda: _derivatives(case))
     return out
+
+
+def _derivatives(case: Case) -> list[Contender]:
+    """Values with all derivatives by q, v and tau."""
+    inputs = (case.state.q, case.state.v, case.efforts)
+    k = kernel(case.system, "derivatives")
+    note = "a, lam and their derivatives by q, v, tau"
+    row = Row(ENGINE, __version__, case.name, "derivatives", accuracy=case.error(k(*inputs).a), operations=k.operations, note=note)
+    return [Contender(row, lambda seconds: k.time(*inputs))]
 
 
 def _of_kernel(case: Case, name: str, inputs: tuple[np.ndarray, ...]) -> list[Contender]:
     k = kernel(case.system, name)
     row = Row(ENGINE, __version__, case.name, name, accuracy=_error(case, name, k(*inputs)), operations=k.operations)
-    many = tuple(np.tile(x, (BATCH, 1)) for x in inputs)
+    many, lots = (tuple(np.tile(x, (n, 1)) for x in inputs) for n in (BATCH, LARGE_BATCH))
     values = {**case.system.kernels.defaults, "q": many[0], "v": many[1], "tau": many[2], "a": many[2]}
     every = [values[b.name] for b in k.inputs]
     error = _error(case, name, type(k(*inputs))(*(y[-1] for y in k(*many))))
@@ -56,7 +67,7 @@ def _of_kernel(case: Case, name: str, inputs: tuple[np.ndarray, ...]) -> list[Co
         "": lambda seconds: k.time(*inputs),
         " call": lambda seconds: best_call(lambda: k(*inputs), seconds),
         " batch, one core": lambda seconds: best_call(lambda: k.code.call_many(every, 1), seconds) / BATCH,
-        " batch": lambda seconds: best_call(lambda: k(*many), seconds) / BATCH,
+        " batch": lambda seconds: best_call(lambda: k(*lots), seconds) / LARGE_BATCH,
     }
     rows = {
         kind: replace(row, quantity=name + kind, note=note, accuracy=error if "batch" in kind else row.accuracy)

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from linkwright.errors import UsageError
 COLUMNS = tuple(f.name for f in fields(Row))
 REALS, WHOLES = ("ns", "accuracy", "ratio"), ("operations",)
 OURS = "linkwright"
+
+WIDE = 150  # columns where no terminal says how many: a file or a pipe
 
 
 def with_ratios(rows: Iterable[Row]) -> list[Row]:
@@ -112,7 +115,7 @@ def show(rows: Sequence[Row], machine_text: str, console: Any = None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = console or Console()
+    console = console or (Console() if sys.stdout.isatty() else Console(width=WIDE))
     table = Table(title="Time of one evaluation, and how far the result is from ours", title_justify="left")
     for name in ("mechanism", "quantity", "engine"):
         table.add_column(name, no_wrap=name != "engine")
