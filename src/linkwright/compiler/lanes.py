@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, operands, wide_ones
+from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, operands
 
 MOST = 16  # parts side by side
 FEWEST = 60  # operations of a program
@@ -180,6 +180,7 @@ class _Packs:
         self.own = self._owners()
         self.key: dict[tuple[int, int], int] = {}  # (operation, part) -> pack
         self.members: list[list[int]] = []  # operation of each part, -1 where there is none
+        self.terms: dict[tuple[int, int], list[Signed]] = {}  # (operation, part) -> operands in an order all parts share
         self._number()
         self.whole = [min(m) >= 0 for m in self.members]
         self.signs = _Signs(self)
@@ -222,7 +223,7 @@ class _Packs:
             elif self.view.inner[k] or op[0] <= Op.INPUT or op[0] == Op.NEG:
                 continue
             else:
-                keys = [(i, (self.view.kind[k], *(self.key_of(a, i) for _, a in self.terms(k, i)))) for i in self.lanes_of(k)]
+                keys = [(i, self._key(k, i)) for i in self.lanes_of(k)]
             for i, key in keys:
                 turn = met[i, *key]
                 met[i, *key] += 1
@@ -232,10 +233,15 @@ class _Packs:
                 self.members[pack][i] = k
                 self.key[k, i] = pack
 
-    def terms(self, k: int, lane: int) -> list[Signed]:
-        """Operands in an order all parts share."""
-        terms = self.view.terms[k]
-        return sorted(terms, key=lambda t: self.key_of(t[1], lane)) if self.view.kind[k] in _SYMMETRIC else terms
+    def _key(self, k: int, lane: int) -> tuple[int, ...]:
+        """What an operation does to which operands, those put into an order all parts share."""
+        terms, kind = self.view.terms[k], self.view.kind[k]
+        keys = [self.key_of(a, lane) for _, a in terms]
+        if kind in _SYMMETRIC and len(keys) > 1:
+            order = sorted(range(len(keys)), key=keys.__getitem__)
+            terms, keys = [terms[j] for j in order], [keys[j] for j in order]
+        self.terms[k, lane] = terms
+        return (kind, *keys)
 
     def over_parts(self, k: int) -> list[int]:
         """Packs of which an operation reads every lane once, as a term."""
@@ -249,69 +255,70 @@ class _Packs:
 
 
 class _Signs:
-    """For every lane of a pack the sign it is computed with, so that all lanes do the same; joined where they must be equal or opposite."""
+    """The sign every lane of a pack is computed with, chosen so that all lanes do the same.
+
+    The first lane is computed as it stands. In the others a product with a constant may have either sign: each brings an unknown
+    bit. All other signs are sums (modulo 2) of such bits, and where the terms of a sum must agree there is an equation. Bit 0
+    of an expression is the number 1. An equation that contradicts earlier ones is dropped: there a sign is applied by itself.
+    """
 
     def __init__(self, packs: _Packs):
-        self.packs, self.n = packs, packs.n
-        count = len(packs.members) * self.n
-        self.up, self.sign = list(range(count + 1)), [1] * (count + 1)
-        self.plus = count  # stands for all signs that cannot be chosen
+        self.packs, n = packs, packs.n
+        self.expressions = [[0] * n for _ in packs.members]
+        self.unknowns = [0] * n
+        self.equations: list[dict[int, int]] = [{} for _ in range(n)]  # by their highest bit
         for p, members in enumerate(packs.members):
-            if packs.whole[p]:
-                for i in range(self.n):
-                    self._demand(p, members, i)
+            if packs.whole[p] and packs.view.kind[members[0]] != Op.INPUT:
+                for i in range(1, n):
+                    self.expressions[p][i] = self._expression(members, i)
         for k in packs.view.counted:
             for p in packs.over_parts(k):
                 signs = {a: s for s, a in packs.view.terms[k]}
-                first = signs[packs.members[p][0]]
-                for i, a in enumerate(packs.members[p]):
-                    self._join(p * self.n + i, self.plus, signs[a] * first)
+                members = packs.members[p]
+                for i in range(1, n):
+                    self._demand(i, self.expressions[p][i] ^ (signs[members[i]] != signs[members[0]]))
+        values = [self._solution(i) for i in range(n)]
+        self.of = [[-1 if (e & v).bit_count() & 1 else 1 for e, v in zip(row, values, strict=True)] for row in self.expressions]
 
-    def of(self, pack: int, lane: int) -> int:
-        return self._root(pack * self.n + lane)[1]
-
-    def _demand(self, p: int, members: Sequence[int], i: int) -> None:
-        """What one lane asks for to be like the first, which is computed as it stands."""
-        packs, me, kind = self.packs, p * self.n + i, self.packs.view.kind[members[0]]
-        if i == 0 or kind == Op.INPUT:
-            self._join(me, self.plus, 1)
-            return
-        demands: list[tuple[int, int]] = []  # place of an operand's sign, whether it is that of the first lane
-        for (s, a), (t, _) in zip(packs.terms(members[i], i), packs.terms(members[0], 0), strict=True):
-            key = packs.key_of(a, i)
-            if key != _NUMBER:
-                demands.append((self.plus if key < 0 else key * self.n + i, s * t))
+    def _expression(self, members: Sequence[int], i: int) -> int:
+        """The sign of one lane, from those of its operands."""
+        packs, kind = self.packs, self.packs.view.kind[members[0]]
+        terms = packs.terms[members[i], i]
+        keys = [packs.key_of(a, i) for _, a in terms]
+        below = [
+            (self.expressions[key][i] if key >= 0 else 0) ^ (s != t)
+            for key, (s, _), (t, _) in zip(keys, terms, packs.terms[members[0], 0], strict=True)
+            if key != _NUMBER
+        ]
         if kind == Op.ADD:
-            for place, sign in demands:
-                self._join(me, place, sign)
-        elif kind in _PRODUCTS:
-            if len(demands) == 2:  # with a constant any sign will do; otherwise the second operand stays as it stands
-                (a, s), (b, t) = demands
-                self._join(b, self.plus, 1)
-                self._join(me, a, s * t * self._root(b)[1])
-        else:
-            self._join(me, self.plus, 1)
-            for place, sign in demands if kind != Op.ABS else []:
-                self._join(self.plus, place, sign)
+            for e in below[1:]:
+                self._demand(i, e ^ below[0])
+            return below[0]
+        if kind in _PRODUCTS:
+            if len(below) == 2:
+                return below[0] ^ below[1]
+            self.unknowns[i] += 1
+            return 1 << self.unknowns[i]
+        for e in below if kind != Op.ABS else []:
+            self._demand(i, e)
+        return 0
 
-    def _root(self, k: int) -> tuple[int, int]:
-        """What a sign hangs on, and whether it is equal or opposite."""
-        sign, path = 1, []
-        while self.up[k] != k:
-            path.append(k)
-            sign *= self.sign[k]
-            k = self.up[k]
-        total = sign
-        for j in path:
-            self.up[j], self.sign[j], sign = k, sign, sign * self.sign[j]
-        return k, total
+    def _demand(self, lane: int, expression: int) -> None:
+        """Let an expression be zero."""
+        known = self.equations[lane]
+        while expression > 1:
+            high = expression.bit_length()
+            if high not in known:
+                known[high] = expression
+                return
+            expression ^= known[high]
 
-    def _join(self, a: int, b: int, sign: int) -> None:
-        """Let a = sign b, unless both are decided already."""
-        (a, sa), (b, sb) = self._root(a), self._root(b)
-        if a != b:
-            low, high = (b, a) if a == self.plus else (a, b)
-            self.up[low], self.sign[low] = high, sa * sb * sign
+    def _solution(self, lane: int) -> int:
+        value = 1
+        for high, equation in sorted(self.equations[lane].items()):
+            if (equation & value).bit_count() & 1:  # all below are known, those without an equation are 0
+                value |= 1 << (high - 1)
+        return value
 
 
 # ---------------------------------------------------------------- the wide program
@@ -387,7 +394,7 @@ class _Writer:
             return self.narrow[k]
         i = next(i for i in self.packs.lanes_of(k) if self.packs.whole[self.packs.key[k, i]])
         pack = self.packs.key[k, i]
-        return self.packs.signs.of(pack, i), self.put(LANE, self.wide[pack], -1, i)
+        return self.packs.signs.of[pack][i], self.put(LANE, self.wide[pack], -1, i)
 
     def single(self, k: int) -> Signed:
         kind, packs, terms = self.view.kind[k], self.packs, self.view.terms[k]
@@ -408,7 +415,7 @@ class _Writer:
         for p in over:
             members = self.packs.members[p]
             first = signs[members[0]] if kind == Op.ADD else 1
-            terms.append((first, self.flipped(self.pack(p), [first * signs[a] * self.packs.signs.of(p, i) for i, a in enumerate(members)])))
+            terms.append((first, self.flipped(self.pack(p), [first * signs[a] * own for a, own in zip(members, self.packs.signs.of[p], strict=True)])))
         sign, total = self.chain(kind, terms)
         return sign, self.put(TOTAL if kind == Op.ADD else LEAST, total)
 
@@ -422,9 +429,8 @@ class _Writer:
         if kind == Op.INPUT:
             made = self.put(INPUTS, tuple(self.view.ops[k][1] for k in members))
         else:
-            mine = [self.packs.signs.of(p, i) for i in range(self.n)]
-            columns = list(zip(*(self.packs.terms(k, i) for i, k in enumerate(members)), strict=True))
-            made = self.written_pack(kind, mine, columns)
+            columns = list(zip(*(self.packs.terms[k, i] for i, k in enumerate(members)), strict=True))
+            made = self.written_pack(kind, self.packs.signs.of[p], columns)
         self.wide[p] = made
         return made
 
@@ -450,11 +456,9 @@ class _Writer:
 
     def column_signs(self, column: Sequence[Signed]) -> list[int]:
         """The sign with which an operand is read, with that of its pack."""
-        found = []
-        for i, (s, a) in enumerate(column):
-            key = self.packs.key_of(a, i)
-            found.append(s * self.packs.signs.of(key, i) if 0 <= key < _NUMBER else s)
-        return found
+        key = self.packs.key_of(column[0][1], 0)
+        own = self.packs.signs.of[key] if 0 <= key < _NUMBER else [1] * self.n
+        return [s * o for (s, _), o in zip(column, own, strict=True)]
 
     def operand(self, column: Sequence[Signed], signs: Sequence[int]) -> int:
         """Constants, a narrow value for all lanes, or a pack; with signs."""
