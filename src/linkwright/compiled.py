@@ -111,17 +111,17 @@ class Compiled:
         empty = {name: None for name in Derivatives._fields}
         return Derivatives(**{**empty, **found._asdict()})
 
-    def javascript(self, names: Sequence[str] | None = None, *, free: Sequence[str] | None = None, name: str = "mechanism") -> str:
-        """A script for pages and node that computes this mechanism by itself; `free` parameters stay inputs."""
+    def javascript(self, names: Sequence[str] | None = None, **options: Any) -> str:
+        """A script for pages and node that computes this mechanism by itself. Options: free, drives, name."""
         from linkwright.compiler import export
 
-        return export.javascript(self.kernels, names, free=free, name=name)
+        return export.javascript(self.kernels, names, **options)
 
-    def c(self, names: Sequence[str] | None = None, *, free: Sequence[str] | None = None, name: str = "model") -> dict[str, str]:
-        """C99 sources of kernels by file name, `name`.h and `name`.c; `free` parameters stay inputs."""
+    def c(self, names: Sequence[str] | None = None, **options: Any) -> dict[str, str]:
+        """C99 sources of kernels by file name, model.h and model.c. Options: free, drives, name."""
         from linkwright.compiler import export
 
-        return export.c(self.kernels, names, free=free, name=name)
+        return export.c(self.kernels, names, **options)
 
     # ---------------------------------------------------------------- the rank-revealing path, on a kernel's inputs
 

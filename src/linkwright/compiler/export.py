@@ -38,12 +38,20 @@ USUAL = ("kinematics", "loads", "forward", "projection", "energy", "points")  # 
 _HERE = Path(__file__).parent
 
 
-def javascript(kernels: Kernels, names: Sequence[str] | None = None, *, free: Sequence[str] | None = None, name: str = "mechanism") -> str:
+def javascript(
+    kernels: Kernels,
+    names: Sequence[str] | None = None,
+    *,
+    free: Sequence[str] | None = None,
+    drives: Sequence[str] | None = None,
+    name: str = "mechanism",
+) -> str:
     """A script that defines the object `name` (in node also what require() returns); no dependencies, ES2015.
 
-    `names` are kernels (default: all of `USUAL` the mechanism allows), `free` parameters whose values stay inputs.
+    `names` are kernels (default: all of `USUAL` the mechanism allows), `free` parameters whose values stay inputs,
+    `drives` joints and cylinders in place of the model's drives.
     """
-    kernels = _freed(kernels, free)
+    kernels = _chosen(kernels, free, drives)
     programs = _programs(kernels, names)
     js.module({}, name)  # refuses names that cannot be
     data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("</", "<\\/")
@@ -55,9 +63,16 @@ def javascript(kernels: Kernels, names: Sequence[str] | None = None, *, free: Se
     )
 
 
-def c(kernels: Kernels, names: Sequence[str] | None = None, *, free: Sequence[str] | None = None, name: str = "model") -> dict[str, str]:
+def c(
+    kernels: Kernels,
+    names: Sequence[str] | None = None,
+    *,
+    free: Sequence[str] | None = None,
+    drives: Sequence[str] | None = None,
+    name: str = "model",
+) -> dict[str, str]:
     """The C99 sources `name`.h and `name`.c (C++ takes them too): kernels, constants, tables and the functions on top."""
-    kernels = _freed(kernels, free)
+    kernels = _chosen(kernels, free, drives)
     programs = _programs(kernels, names)
     tables = _tables(kernels, programs)
     functions = [text.replace("NAME", name) for text in _functions(programs)]
@@ -73,11 +88,14 @@ def c(kernels: Kernels, names: Sequence[str] | None = None, *, free: Sequence[st
 # -------------------------------------------------------------------- what is exported
 
 
-def _freed(kernels: Kernels, free: Sequence[str] | None) -> Kernels:
-    if free is None:
-        return kernels
-    chosen = choose(every_parameter(kernels.described), list(free), kernels.described)
-    return replace(kernels, free=tuple(chosen), made={}, plans={})
+def _chosen(kernels: Kernels, free: Sequence[str] | None, drives: Sequence[str] | None) -> Kernels:
+    """Kernels with other free parameters and drives."""
+    if free is not None:
+        chosen = choose(every_parameter(kernels.described), list(free), kernels.described)
+        kernels = replace(kernels, free=tuple(chosen), made={}, plans={})
+    if drives is not None:
+        kernels = replace(kernels, drives=tuple(drives), made={}, plans={})
+    return kernels
 
 
 def _programs(kernels: Kernels, names: Sequence[str] | None) -> dict[str, Program]:

@@ -27,7 +27,7 @@ static double NAME_newton(const double *q, const double *drive, const double *ne
 
 /*
  * Closes the loops with the drives at the given values, on the branch of q: Newton's flow dq/ds = -J^-1 phi moves the
- * drives straight to them; a step that leaves the flow by more than half its length is halved.
+ * drives straight to them; a step is halved until the flow turns by less than a quarter along it.
  * near_ (turns of cut joints, counted on) and free_ (free parameters) may be 0: those of the model. residual may be 0.
  * Returns 0, or 1 if it does not close; q is then the last position on the way.
  */
@@ -48,7 +48,7 @@ int NAME_assemble(double *q, const double *drive, double *near_, const double *f
             NAME_normalise(p);
             s = NAME_newton(p, drive, near_, free_, e);
             for (i = 0; i < NAME_nq; i++) off = fmax(off, fabs(e[i] - (1.0 - f) * d[i]) / NAME_scale[i]);
-            if (off <= 0.5 * f * size && s >= 0.0) {
+            if (off <= 0.25 * size && s >= 0.0) {
                 NAME_put(q, p, NAME_nq);
                 NAME_put(d, e, NAME_nq);
                 r = s;

@@ -62,7 +62,7 @@ if(kernels.kinematics){
 	// drive values at q, and speeds where v is given
 	m.drives=(q,v)=>drv.all(drv.run(q,v));
 	// Newton's flow dq/ds = -J^-1 phi takes the drives from where q has them straight to the wanted values, loops staying
-	// closed: continuation along the branch. A step that leaves the flow by more than half its length is halved.
+	// closed: continuation along the branch. A step is halved until the flow turns by less than a quarter along it.
 	m.assemble=(q,drive)=>{
 		h.set(q);normalise(h);
 		let r=newton(h,drive,d),steps=0,stuck=!(r>=0);
@@ -74,7 +74,7 @@ if(kernels.kinematics){
 				const s=newton(normalise(p),drive,e);
 				let off=0;
 				for(let i=0;i<n;i++)off=Math.max(off,Math.abs(e[i]-(1-f)*d[i])/w[i]);
-				if(off<=f*size/2&&s>=0){[h,p]=[p,h];[d,e]=[e,d];r=s;break}
+				if(off<=size/4&&s>=0){[h,p]=[p,h];[d,e]=[e,d];r=s;break}
 				if(r<NEARLY||!(f>1e-4)){stuck=true;break}
 			}
 			steps++;
