@@ -22,7 +22,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.closing import references
 from linkwright.compiler.callbacks import DEGENERATE, NOT_FINITE
-from linkwright.compiler.graph import Graph, TracingError
+from linkwright.compiler.graph import Graph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program, interpret
 from linkwright.compiler.tracing import without_unused
@@ -203,11 +203,13 @@ def _event_kernel(system: Compiled, whens: Sequence[When], row: Row) -> tuple[Ke
         st = State(eq.loops.skel, x["q"], x["v"], eq.near(x["q"], x["near"]), x["t"][0])
         return np.array([_scalar(w, w.value(st)) for w in whens])
 
+    start = {k: np.zeros(n) for k, n in row.sizes.items()} | {"free": kernels.defaults["free"]}
+    values(start | {"q": system.start.q, "near": _cut_row(system, system.start.near)})  # what is simply wrong with them shows here
     graph = Graph()
     try:
         found = values({k: graph.input(k, n) for k, n in row.sizes.items()})
         program = without_unused(graph.program([("g", found)]), ("near",))
-    except (TracingError, TypeError, ValueError):  # a function that is simply wrong fails again on numbers, and says so there
+    except Exception:  # code of the user's meets traced values, and may fail in any way it likes
         return python_kernel(lambda x: values(row.named(x)), row.n, len(whens)), row.sizes["near"] > 0
     native = kernels.get("loop_rates").native
     return _native(NativeCode.of(program), row.n) if native else _interpreted(program, row.n), _reads_turns(program.inputs)
