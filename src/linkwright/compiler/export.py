@@ -234,7 +234,7 @@ def _functions(programs: Mapping[str, Program]) -> list[str]:
     assemble, step = "kinematics" in programs, {"forward", "projection"} <= programs.keys()
     if not assemble and not step:
         return []
-    packed = [key for key in ("kinematics", "forward", "projection") if key in programs and (key == "kinematics" or step)]
+    packed = ["kinematics", "drives"] * assemble + ["forward", "projection"] * step
     text = [parts["common"], *(_packer(key, programs[key]) for key in packed), _counting(programs), _rates(programs) if step else ""]
     text += [parts[key] for key, wanted in (("assemble", assemble), ("step", step)) if wanted]
     return [t for t in text if t]
@@ -242,18 +242,20 @@ def _functions(programs: Mapping[str, Program]) -> list[str]:
 
 def _packer(key: str, program: Program) -> str:
     """NAME_run_key(q, v, ..., t, near_, free_, y): the kernel on separate arrays; near_ and free_ that are 0 stand for the model's."""
-    inputs = [n for n, _ in KERNELS[key].inputs] + (["t"] if key in TIMED else []) + ["near", "free"]
-    places = {b.name: b.size for b in program.inputs}
-    arguments = {n: f"{n}_" if n in ("near", "free") else n for n in inputs}
+    needed = [n for n, _ in KERNELS[key].inputs] if key in KERNELS else ["q", "v"]
+    arguments = {n: n for n in [*needed, *(["t"] if key in TIMED else [])]} | {"near": "near_", "free": "free_"}
     lines = [f"static int NAME_run_{key}(", f"    {', '.join(f'const double *{a}' for a in arguments.values())}, double *y)", "{"]
-    lines += [f"    double x[{max(1, program.n_in)}];"]
+    return "\n".join([*lines, *_packing(key, program, arguments), f"    return NAME_{key}(x, y);", "}", ""])
+
+
+def _packing(key: str, program: Program, arguments: Mapping[str, str]) -> list[str]:
+    """Statements that fill x of a kernel from arguments."""
+    sizes = {b.name: b.size for b in program.inputs}
+    lines = [f"    double x[{max(1, program.n_in)}];"]
     for n, a in arguments.items():
-        if n not in places:
-            lines.append(f"    (void){a};")
-        else:
-            source = f"{a} ? {a} : NAME_{n}" if n in ("near", "free") else a
-            lines.append(f"    NAME_put(x + NAME_{key}_in_{n}, {source}, {places[n]});")
-    return "\n".join([*lines, f"    return NAME_{key}(x, y);", "}", ""])
+        source = f"{a} ? {a} : NAME_{n}" if n in ("near", "free") else a
+        lines.append(f"    NAME_put(x + NAME_{key}_in_{n}, {source}, {sizes[n]});" if n in sizes else f"    (void){a};")
+    return lines
 
 
 def _counting(programs: Mapping[str, Program]) -> str:
@@ -261,15 +263,9 @@ def _counting(programs: Mapping[str, Program]) -> str:
     head = "static void NAME_count(const double *q, double *near_, const double *free_)\n{\n"
     if "turns" not in programs:
         return f"{head}    (void)q;\n    (void)near_;\n    (void)free_;\n}}\n"
-    p = programs["turns"]
-    sources = {"q": "q", "near": "near_", "free": "free_ ? free_ : NAME_free"}
-    puts = [f"    NAME_put(x + NAME_turns_in_{b.name}, {sources[b.name]}, {b.size});" for b in p.inputs]
-    body = [f"    double x[{p.n_in}], y[{p.n_out}];", "    if (!near_) return;", *puts]
-    body += [
-        f"    if (!NAME_turns(x, y)) NAME_put(near_, y, {p.n_out});",
-        *([] if "free" in {b.name for b in p.inputs} else ["    (void)free_;"]),
-    ]
-    return head + "\n".join(body) + "\n}\n"
+    n = programs["turns"].n_out
+    lines = [f"    double y[{n}];", *_packing("turns", programs["turns"], {"q": "q", "near": "near_", "free": "free_"})]
+    return head + "\n".join([*lines, f"    if (near_ && !NAME_turns(x, y)) NAME_put(near_, y, {n});", "}", ""])
 
 
 def _rates(programs: Mapping[str, Program]) -> str:
@@ -277,13 +273,7 @@ def _rates(programs: Mapping[str, Program]) -> str:
     head = "static void NAME_qdot_of(const double *q, const double *v, double *dq)\n{\n"
     if "qdot" not in programs:
         return f"{head}    (void)q;\n    NAME_put(dq, v, NAME_nv);\n}}\n"
-    lines = [
-        "    double x[NAME_nq + NAME_nv];",
-        "    NAME_put(x, q, NAME_nq);",
-        "    NAME_put(x + NAME_nq, v, NAME_nv);",
-        "    NAME_qdot(x, dq);",
-    ]
-    return head + "\n".join(lines) + "\n}\n"
+    return head + "\n".join([*_packing("qdot", programs["qdot"], {"q": "q", "v": "v"}), "    NAME_qdot(x, dq);", "}", ""])
 
 
 def _entries(tables: Tables, name: str) -> str:

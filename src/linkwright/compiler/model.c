@@ -25,25 +25,18 @@ static double NAME_newton(const double *q, const double *drive, const double *ne
     return y[NAME_kinematics_out_residual];
 }
 
-/*
- * Closes the loops with the drives at the given values, on the branch of q: Newton's flow dq/ds = -J^-1 phi moves the
- * drives straight to them; a step is halved until the flow turns by less than a quarter along it.
- * near_ (turns of cut joints, counted on) and free_ (free parameters) may be 0: those of the model. residual may be 0.
- * Returns 0, or 1 if it does not close; q is then the last position on the way.
- */
-int NAME_assemble(double *q, const double *drive, double *near_, const double *free_, double *residual)
+/* Newton's steps from q, each to correct the one before by less than a quarter; `damped` steps are halved until they do. */
+static double NAME_close(double *q, const double *drive, const double *near_, const double *free_, int damped)
 {
     const double closed = 1e-13, nearly = 1e-10, longest = 0.3;
-    double d[NAME_nq], p[NAME_nq], e[NAME_nq], r;
-    int i, n, stuck;
-    NAME_normalise(q);
-    r = NAME_newton(q, drive, near_, free_, d);
-    stuck = !(r >= 0.0);
-    for (n = 0; n < 1000 && !stuck && r > closed; n++) {
+    double d[NAME_nq], p[NAME_nq], e[NAME_nq], r = NAME_newton(q, drive, near_, free_, d);
+    int i, k;
+    for (k = 0; k < 200 && r > closed; k++) {
         double size = 0.0, f;
         for (i = 0; i < NAME_nq; i++) size = fmax(size, fabs(d[i]) / NAME_scale[i]);
         for (f = size > longest ? longest / size : 1.0;; f *= 0.5) {
             double off = 0.0, s;
+            if ((f < 1.0 && !damped) || !(f > 1e-4)) return r < nearly ? r : -1.0;
             for (i = 0; i < NAME_nq; i++) p[i] = q[i] + f * d[i];
             NAME_normalise(p);
             s = NAME_newton(p, drive, near_, free_, e);
@@ -54,14 +47,42 @@ int NAME_assemble(double *q, const double *drive, double *near_, const double *f
                 r = s;
                 break;
             }
-            if (r < nearly || !(f > 1e-4)) {
-                stuck = 1;
-                break;
-            }
+            if (r < nearly) return r; /* round-off stops it */
         }
     }
-    if (residual) *residual = r;
-    if (!(r <= closed || (r < nearly && stuck))) return 1;
+    return r < nearly ? r : -1.0;
+}
+
+/*
+ * Closes the loops with the drives at the given values, on the branch of q: at once where that is near, else the drives walk
+ * there by steps that are halved where Newton's method hesitates.
+ * near_ (turns of cut joints, counted on) and free_ (free parameters) may be 0: those of the model.
+ * Returns 0; or 1 if the drives cannot get there: q is where they got, or 2 if the loops do not close at all.
+ */
+int NAME_assemble(double *q, const double *drive, double *near_, const double *free_)
+{
+    double h[NAME_nq], from[2 * NAME_ndrives], to[NAME_ndrives], s = 0.0, f = 1.0;
+    int i;
+    NAME_normalise(q);
+    NAME_put(h, q, NAME_nq);
+    if (NAME_close(h, drive, near_, free_, 0) < 0.0) {
+        NAME_run_drives(q, 0, near_, free_, from);
+        if (NAME_close(q, from, near_, free_, 1) < 0.0) return 2;
+        while (s < 1.0) {
+            NAME_put(h, q, NAME_nq);
+            for (i = 0; i < NAME_ndrives; i++) to[i] = s + f < 1.0 ? from[i] + (s + f) * (drive[i] - from[i]) : drive[i];
+            if (NAME_close(h, to, near_, free_, 0) < 0.0) {
+                f *= 0.5;
+                if (f < 1e-7) return 1;
+                continue;
+            }
+            s = s + f < 1.0 ? s + f : 1.0;
+            f = 2.0 * f < 1.0 - s ? 2.0 * f : 1.0 - s;
+            NAME_put(q, h, NAME_nq);
+            NAME_count(q, near_, free_);
+        }
+    }
+    NAME_put(q, h, NAME_nq);
     NAME_count(q, near_, free_);
     return 0;
 }

@@ -52,36 +52,57 @@ m.set=values=>{
 if(kernels.kinematics){
 	const kin=bind("kinematics","q","v","drive","speed","acceleration"),drv=bind("drives","q","v");
 	const{y,at}=kin,n=m.start.q.length,w=data.scale;
-	let h=new Float64Array(n),d=new Float64Array(n),p=new Float64Array(n),e=new Float64Array(n);
+	let d=new Float64Array(n),e=new Float64Array(n);
+	const p=new Float64Array(n),h=new Float64Array(n),to=new Float64Array(m.names.drives.length);
 	// the Newton step at q; returns the residual there
 	const newton=(q,drive,step)=>{
 		kin.run(q,undefined,drive);
 		for(let i=0;i<n;i++)step[i]=y[at.q[0]+i]-q[i];
 		return y[at.residual[0]];
 	};
-	// drive values at q, and speeds where v is given
-	m.drives=(q,v)=>drv.all(drv.run(q,v));
-	// Newton's flow dq/ds = -J^-1 phi takes the drives from where q has them straight to the wanted values, loops staying
-	// closed: continuation along the branch. A step is halved until the flow turns by less than a quarter along it.
-	m.assemble=(q,drive)=>{
-		h.set(q);normalise(h);
-		let r=newton(h,drive,d),steps=0,stuck=!(r>=0);
-		while(!stuck&&r>CLOSED&&steps<1000){
+	// Newton's steps from q, in place, each to correct the one before by less than a quarter; `damped` steps are halved until they
+	// do, which follows the flow dq/ds = -J^-1 phi. Returns the residual, NaN if it does not close.
+	const close=(q,drive,damped)=>{
+		let r=newton(q,drive,d);
+		for(let k=0;k<200&&r>CLOSED;k++){
 			let size=0;
-			for(let i=0;i<n;i++)size=Math.max(size,Math.abs(d[i]/w[i]));
+			for(let i=0;i<n;i++)size=Math.max(size,Math.abs(d[i])/w[i]);
 			for(let f=Math.min(1,LONGEST/size);;f/=2){
-				for(let i=0;i<n;i++)p[i]=h[i]+f*d[i];
+				if(f<1&&!damped||!(f>1e-4))return r<NEARLY?r:NaN;
+				for(let i=0;i<n;i++)p[i]=q[i]+f*d[i];
 				const s=newton(normalise(p),drive,e);
 				let off=0;
 				for(let i=0;i<n;i++)off=Math.max(off,Math.abs(e[i]-(1-f)*d[i])/w[i]);
-				if(off<=size/4&&s>=0){[h,p]=[p,h];[d,e]=[e,d];r=s;break}
-				if(r<NEARLY||!(f>1e-4)){stuck=true;break}
+				if(off<=size/4&&s>=0){q.set(p);[d,e]=[e,d];r=s;break}
+				if(r<NEARLY)return r; // round-off stops it
 			}
-			steps++;
 		}
-		const ok=r<=CLOSED||r<NEARLY&&stuck;
-		if(ok)count(h);
-		return{ok,q:h.slice(),residual:r,steps};
+		return r<NEARLY?r:NaN;
+	};
+	// drive values at q, and speeds where v is given
+	m.drives=(q,v)=>drv.all(drv.run(q,v));
+	// q with the drives at these values: at once where that is near, else the loops are closed where the drives are and the drives
+	// walk, by steps that are halved where Newton's method hesitates. If they cannot get there q is where they got.
+	m.assemble=(q,drive)=>{
+		h.set(q);normalise(h);
+		if(typeof drive==="number")drive=[drive];
+		let r=close(h,drive,false),there=r>=0,steps=1;
+		if(!there){
+			h.set(q);normalise(h);
+			drv.run(h);
+			const from=drv.get("drive");
+			r=close(h,from,true);
+			for(let s=0,f=1;r>=0&&f>1e-7&&!there;steps++){
+				const trial=h.slice();
+				for(let i=0;i<to.length;i++)to[i]=s+f<1?from[i]+(s+f)*(drive[i]-from[i]):drive[i];
+				const reached=close(trial,to,false);
+				if(reached>=0){h.set(trial);count(h);r=reached;there=s+f>=1;s+=f;f=Math.min(2*f,1-s)}
+				else f/=2;
+			}
+		}
+		if(there)count(h);
+		else r=newton(h,drive,d);
+		return{ok:there,q:h.slice(),residual:r,steps};
 	};
 	m.velocities=(q,speed)=>{
 		drv.run(q);
