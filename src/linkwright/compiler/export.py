@@ -201,10 +201,10 @@ def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:
     t = _tables(kernels, programs)
     return {
         "names": t.names,
-        "start": {k: t.numbers[k] for k in ("q", "drive")},
+        "start": {k: t.numbers[k] for k in ("q", "drive", "near")},
         "plane": kernels.tree.description.plane,
         "eyes": _eyes(kernels) if "loads" in programs else {},
-        **{k: t.numbers[k] for k in ("free", "near", "scale")},
+        **{k: t.numbers[k] for k in ("free", "scale")},
         "quaternions": t.quaternions,
     }
 

@@ -3,7 +3,7 @@
 const CLOSED=1e-13,NEARLY=1e-10; // dimensionless residuals: round-off, and where round-off may stop progress earlier
 const LONGEST=.3; // radians, or multiples of the mechanism's size, of one step: angles must not skip turns
 const m={names:data.names,start:data.start,eyes:data.eyes,plane:data.plane,kernels,t:0,
-	free:Float64Array.from(data.free),near:Float64Array.from(data.near)};
+	free:Float64Array.from(data.free),near:Float64Array.from(data.start.near)};
 for(const k in data.start)data.start[k]=Float64Array.from(data.start[k]);
 // a kernel with arrays of its own: run(...) packs its arguments (undefined: zeros), all(status) hands the results out
 const bind=(name,...order)=>{
