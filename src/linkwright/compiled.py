@@ -82,6 +82,7 @@ class Compiled:
             "inverse": self._inverse_anyway,
             "loads": self._inverse_anyway,
             "projection": self._projection_anyway,
+            "least": self._least_anyway,
             "loop_rates": self._rates_anyway,
             "loop_projection": self._projection_anyway,
         }
@@ -131,15 +132,21 @@ class Compiled:
         eq = self.kernels.equations(x.get("free", defaults["free"]))
         return eq, eq.near(x["q"], x.get("near", defaults["near"])), float(x.get("t", np.zeros(1))[0])
 
-    def _forward_anyway(self, x: Inputs) -> dict[str, Any]:
+    def _terms(self, x: Inputs) -> Terms:
         eq, near, t = self._numbers(x)
         at = forces.Moment(eq.loops.skel, motion(eq.loops.skel, x["q"], x["v"]), t, near)
-        pushes = [w for f in eq.forces for w in f.wrenches(at)]
-        there = terms(eq.loops, x["q"], x["v"], t, near, pushes)
+        return terms(eq.loops, x["q"], x["v"], t, near, [w for f in eq.forces for w in f.wrenches(at)])
+
+    def _forward_anyway(self, x: Inputs) -> dict[str, Any]:
+        there = self._terms(x)
         if "gains" in x:
             there = _stabilised(there, x["v"], x["gains"])
         found = forward(there, x["tau"], "auto")
         return {"a": found.a, "lam": found.lam}
+
+    def _least_anyway(self, x: Inputs) -> dict[str, Any]:
+        T = self._terms(x)
+        return {"lam": forward(T, T.M @ x["a"] + T.h - T.J.T @ x["lam"], "auto").lam}
 
     def _rates_anyway(self, x: Inputs) -> dict[str, Any]:
         return {"qdot": qdot(self.loops.skel, x["q"], x["v"]), "a": self._forward_anyway(x)["a"]}

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from linkwright.equations import Equations, Plan
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
+DENSE_FORMULATIONS = ("nullspace", "projection")  # on the kernel of M, h, J, k
 SOLVES = {"inverse": "inverse", "loads": "inverse", "kinematics": "kinematics"}  # kernels with an elimination of their own
 
 
@@ -67,6 +68,10 @@ class Kernels:
         signature = KERNELS[name]
         if signature.masses:
             self._need_masses()
+        if name == "forward" and formulation in DENSE_FORMULATIONS and not baumgarte:
+            from linkwright.compiler.dense_kernel import DenseKernel
+
+            return DenseKernel(str(formulation), self.get("terms"), self.loops, self.fallbacks.get(name), self._least)
         options: dict[str, Any] = {}
         if "formulation" in signature.options:
             options = {"formulation": self._formulation(formulation), "gains": baumgarte or None}
@@ -80,13 +85,18 @@ class Kernels:
         parts = None if self.model_key is None else [name, sorted((k, str(v)) for k, v in options.items()), self.model_key]
         return Kernel(name, program, parts, self.entries, self.defaults, self.fallbacks.get(name), self.engine)
 
+    def _least(self) -> tuple[int, Kernel | None]:
+        """Rank of J in general, and where rows are redundant the kernel that chooses among multipliers."""
+        keep = self.plan_of("sslm").keep
+        return (self.sizes.nc, None) if keep is None else (len(keep), self.get("least"))
+
     def _formulation(self, name: str | None) -> str:
         if name in (None, "auto"):
             return "sslm"
         if name not in TRACED_FORMULATIONS:
             raise UsageError(
-                f"there is no kernel of the formulation '{name}'; choose one of {', '.join(TRACED_FORMULATIONS)}. "
-                "nullspace and projection run on the kernel 'terms' with rank-revealing code: s.forward(st, formulation=...)."
+                f"there is no such kernel of the formulation '{name}'; choose one of {', '.join(TRACED_FORMULATIONS)}. "
+                f"{' and '.join(DENSE_FORMULATIONS)} are kernels of forward dynamics only, without stabilisation."
             )
         return str(name)
 

@@ -36,6 +36,7 @@ KERNELS: dict[str, Signature] = {
     "rates": Signature((*STATE, ("tau", "nv")), "rates", options=("formulation", "gains")),
     "derivatives": Signature((*STATE, ("tau", "nv")), "derivatives"),
     "residual": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "residual"),
+    "balance": Signature((*STATE, ("a", "nv"), ("lam", "nc"), ("tau", "nv")), "balance"),
     "inverse": Signature((*STATE, ("a", "nv")), "inverse"),
     "loads": Signature((*STATE, ("a", "nv")), "loads"),
     "reactions": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "reactions"),
@@ -46,6 +47,7 @@ KERNELS: dict[str, Signature] = {
     "kinematics": Signature((*STATE, ("drive", "nd"), ("speed", "nd"), ("acceleration", "nd")), "kinematics", masses=False),
     "poses": Signature((("q", "nq"),), "poses", masses=False),
     "points": Signature(STATE, "points", masses=False),
+    "least": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "least"),
     "loop_rates": Signature((*STATE, ("t", "one"), ("tau", "nv")), "rates", options=("formulation", "gains"), packed=True),
     "loop_projection": Signature((*STATE, ("t", "one"), ("tau", "nv")), "projection", packed=True),
 }
@@ -54,6 +56,7 @@ TIMED = {
     "rates",
     "derivatives",
     "residual",
+    "balance",
     "inverse",
     "loads",
     "reactions",
@@ -61,6 +64,7 @@ TIMED = {
     "terms",
     "energy",
     "closure",
+    "least",
 }  # those that may read t
 
 
@@ -99,6 +103,10 @@ def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **opti
         arrays["near"] = near
     if name == "derivatives":
         found = derivatives(equations, arrays, free, lambda other: trace(other, sizes, equations, formulation=_SSLM.get(other)))
+    elif name == "least":
+        from linkwright.compiler.least import least
+
+        found = least(equations(free), **arrays)
     else:
         found = getattr(equations(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
     return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
