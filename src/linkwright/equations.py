@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import dynamics, forces
-from linkwright.closure import loop_wrenches
+from linkwright.closure import Closure, loop_wrenches
 from linkwright.constraints import Constraint
 from linkwright.constraints.driver import DrivenDistance, Driver
 from linkwright.constraints.gear import GearConstraint
@@ -28,7 +28,7 @@ from linkwright.formulations import Raw, create
 from linkwright.formulations.kkt import saddle
 from linkwright.formulations.sslm import Factors, factorise
 from linkwright.inverse.problem import unit_pushes
-from linkwright.kinematics import locate_at, motion, node_accelerations, qdot
+from linkwright.kinematics import Motion, locate_at, motion, node_accelerations, qdot
 from linkwright.linalg import ordered_solve
 from linkwright.loops import Loops
 from linkwright.reactions import constraint_part, every_joint_wrench, labelled
@@ -171,19 +171,35 @@ class Equations:
 
     def residual(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
         """What forward dynamics makes equal to tau and to zero: M a + h - J' lam and J a + k, by recursion alone."""
+        m, c, pushes = self._loaded(q, v, lam, t, near, False)
+        return self._balance(m, c, a, pushes, v, t, near, False)
+
+    def balance(self, q: Any, v: Any, a: Any, lam: Any, tau: Any, t: Any, near: Any) -> Arrays:
+        """The same in lean rows and axes, with tau, and the usual a and lam those are reported as: for derivatives."""
+        m, c, pushes = self._loaded(q, v, lam, t, near, True)
+        out = self._balance(m, c, a, pushes, v, t, near, True)
+        place = Place(self.loops, q, v, t[0], self.near(q, near), m, c, ())
+        told = usual(place, a, lam)
+        return {"effort": out["effort"] - along_world(place, tau), "gap": out["gap"], "a": told[0], "lam": told[1]}
+
+    def _loaded(self, q: Any, v: Any, lam: Any, t: Any, near: Any, lean: bool) -> tuple[Motion, Closure, list[tuple[int, Any]]]:
+        """Motion, closure, and the wrenches of forces and multipliers on the bodies."""
         skel, references = self.loops.skel, self.near(q, near)
-        m = motion(skel, q, v)
+        m = motion(skel, q, v, world_axes=lean)
         at = forces.Moment(skel, m, t[0], references)
-        c = self.loops.closure(m, v, t[0], references)
-        pushes = [*(w for f in self.forces for w in f.wrenches(at)), *loop_wrenches(skel, c, lam)]
+        c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, lean)
+        return m, c, [*(w for f in self.forces for w in f.wrenches(at)), *loop_wrenches(skel, c, lam)]
+
+    def _balance(self, m: Motion, c: Closure, a: Any, pushes: Any, v: Any, t: Any, near: Any, lean: bool) -> Arrays:
+        skel = self.loops.skel
         acc = node_accelerations(skel, m, a)
         moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc])  # rows read accelerations where the bias was: k + J a
-        return {"effort": dynamics.inverse_tree(skel, m, a, pushes), "gap": self.loops.closure(moving, v, t[0], references).k}
+        rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.near(m.q, near), lean)
+        return {"effort": dynamics.inverse_tree(skel, m, a, pushes), "gap": rows.k}
 
     def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Place]:
-        """The factored matrix of forward dynamics, for several right sides. In a plane in the usual rows: turning every
-        right side and every solution would cost more there than lean rows save."""
-        T = replace(self._terms(q, v, t, near, lean=not self.loops.skel.tree.description.planar), order=self.plan.order)
+        """The factored matrix of forward dynamics, for several right sides (lean rows)."""
+        T = replace(self._terms(q, v, t, near), order=self.plan.order)
         return factorise(T), _place(T)
 
     def rates(self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None) -> Arrays:

@@ -33,7 +33,7 @@ def kernel(system: System, name: str) -> Any:
     """A kernel of a system as native code; without, there is nothing to time."""
     k = system.kernel(name)
     if not k.native:
-        raise Unavailable("native code needs the package llvmlite (pip install linkwright[native])")
+        raise Unavailable("native code needs the package llvmlite (pip install llvmlite)")
     return k
 
 

@@ -67,27 +67,21 @@ def _packed(program: Program, values: dict[str, Any]) -> np.ndarray:
 
 
 def _implicit(eq: Equations, arrays: dict[str, Any], free: Any, trace: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """In the rows and axes forward dynamics is solved in; what is reported turns with the bodies, which is one more term."""
     q, v, tau = arrays["q"], arrays["v"], arrays["tau"]
     F, place = eq.factors(q, v, arrays["t"], arrays["near"])
-    world = along_world(place, tau)
-    a, lam = usual(place, *F.solve(world - F.terms.h, F.terms.k))
-    R = trace("residual")
-    seeds, where = _seeds(eq, R, q, ("q", "v", "free"))
+    a, lam = F.solve(along_world(place, tau) - F.terms.h, F.terms.k)
+    R = trace("balance")
+    seeds, where = _seeds(eq, R, q, WITH_RESPECT_TO)
     D = jacobian(R, _packed(R, {**arrays, "a": a, "lam": lam, "free": free}), seeds).dense()
-    nv, nc = len(a), len(lam)
-    force, gap = -D[:nv], D[nv : nv + nc]
-    where["tau"] = slice(force.shape[1], force.shape[1] + nv)
-    force = np.concatenate([force, np.eye(nv)], axis=1)
-    gap = np.concatenate([gap, np.zeros((nc, nv))], axis=1)
-    turned = np.array(gap, dtype=object)
-    for i, rows in enumerate(place.closure.rows):
-        if i in place.closure.turns:
-            turned[rows] = place.closure.turns[i].T @ gap[rows]  # rows along the lean axes; the turn is a rotation
-    da, dlam = usual(place, *F.solve(along_world(place, force), turned))
-    tau_columns = da[:, where["tau"]]
-    for i in range(nv):
-        tau_columns[i, :i] = tau_columns[:i, i]  # symmetric: half of it need not be computed
-    values = {"a": a, "lam": lam, "margin": eq.margin("sslm", F.watch)}
+    spans = {b.name: b.span for b in R.outputs}
+    change = usual(place, *F.solve(-D[spans["effort"]], D[spans["gap"]]))
+    da, dlam = D[spans["a"]] + change[0], D[spans["lam"]] + change[1]
+    by_tau = da[:, where["tau"]]
+    for i in range(len(by_tau)):
+        by_tau[i, :i] = by_tau[:i, i]  # symmetric: half of it need not be computed
+    told = usual(place, a, lam)
+    values = {"a": told[0], "lam": told[1], "margin": eq.margin("sslm", F.watch)}
     return values, {name: (da[:, cut], dlam[:, cut]) for name, cut in where.items()}
 
 

@@ -153,7 +153,7 @@ def _is_native(engine: str | None) -> bool:
     if engine not in (None, "native", "python"):
         raise UsageError(f"engine is 'native' or 'python', not '{engine}'.")
     if engine == "native" and not loops.available():
-        raise UsageError("native time loops need llvmlite: pip install linkwright[native], or use engine='python'.")
+        raise UsageError("native time loops need llvmlite: pip install llvmlite, or use engine='python'.")
     return engine != "python" and loops.available()
 
 
