@@ -25,7 +25,7 @@ from linkwright.compiler import target
 MAGIC = b"linkwright object 1\n"
 ENDING = ".lwo"
 LIMIT = 256 * 2**20  # bytes; beyond, the files not used for longest go
-_GENERATOR = ("program", "sums", "lanes", "schedule", "sincos", "target", "llvm", "batches")  # modules whose text decides the code
+_GENERATOR = ("program", "sums", "parts", "lanes", "schedule", "sincos", "target", "llvm", "batches")  # modules whose text decides the code
 
 
 def directory() -> Path | None:

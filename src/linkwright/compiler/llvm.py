@@ -15,7 +15,7 @@ from typing import Any
 
 from linkwright.compiler import sincos
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.schedule import Piece, Schedule, schedule, width
+from linkwright.compiler.schedule import REGISTER, Piece, Schedule, schedule, width
 from linkwright.compiler.sincos import Lanes
 from linkwright.compiler.sums import FMA, FMS, FNMA, INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation
 from linkwright.compiler.target import Compiled, Target, emit, host, level
@@ -26,6 +26,13 @@ _INTRINSIC: dict[int, str] = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.ROUND: "rint"}
 _CONDITIONS = (int(Op.LT), int(Op.LE))
 
 
+def filled(values: Sequence[Any], count: int) -> list[Any]:
+    """Lanes beyond the last repeat those of the last register: harmless numbers."""
+    start = (len(values) - 1) // REGISTER * REGISTER
+    tail = list(values[start:])
+    return [*values[:start], *(tail[i % len(tail)] for i in range(count - start))]
+
+
 def each(values: Sequence[float]) -> str:
     """Numbers as a vector constant."""
     return "<" + ", ".join(f"double {sincos.number(x)}" for x in values) + ">"
@@ -34,7 +41,7 @@ def each(values: Sequence[float]) -> str:
 def compile_one(program: Program, target: Target | None = None, plan: Schedule | None = None) -> Compiled:
     """Code that evaluates the program on one state."""
     target = target or host()
-    plan = plan or schedule(program, fuse=target.fused, wide=True)
+    plan = plan or schedule(program, fuse=target.fused, one=True)
     text = one_text(plan, target)
     return Compiled(meta_of(program, plan, target) | {"work": plan.slots}, emit(text, target, level(program.operations)))
 
@@ -96,7 +103,7 @@ class Body:
         if found is None:
             kind, a, _, _ = self.ops[k]
             if kind in (NUMBERS, INPUTS):
-                padded = [*a, *[a[0]] * (self.broad.count - len(a))]  # lanes beyond the last part do what the first does
+                padded = filled(a, self.broad.count)
                 found = each(padded) if kind == NUMBERS else self.vector(self.broad, [self.load("%x", i, 1) for i in padded])
             else:
                 found = self.lanes.splat(a) if kind == Op.CONST else self.load("%x", a, self.row)
@@ -274,7 +281,7 @@ class Body:
         pairs = self.packed([self.lane(self.broad, self.number(a), i) for a, i in places])
         where = dict(zip(places, pairs, strict=True))
         for a in arguments:
-            rows = [where[a, i if i < n else 0] for i in range(self.broad.count)]
+            rows = filled([where[a, i] for i in range(n)], self.broad.count)
             found[a] = (self.vector(self.broad, [s for s, _ in rows]), self.vector(self.broad, [c for _, c in rows]))
 
     # ---------------------------------------------------------------- status

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from linkwright.compiler.lanes import packed, spread
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, arranged, operands, wide_ones
+from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, arranged, latency, operands, wide_ones
 
 CUT_ABOVE = 3000  # operations; shorter programs are one piece, which is faster
 PIECE = 120  # steps; some 190 operations, for products are part of sums
 ANGLES = 16  # sines and cosines of at most so many angles are one step
 REGISTER = 4  # doubles in a register
+AT_ONCE = 10  # cycles within which the order of depth first, which needs few registers, stays
 WORTH = 0.8  # share of the instructions from which lanes within a state are worth it
 _LEAF, _ANGULAR = int(Op.INPUT), (int(Op.SIN), int(Op.COS))
 
@@ -52,22 +53,38 @@ class Schedule:
         return sum(len(piece.steps) for piece in self.pieces)
 
 
-def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_above: int = CUT_ABOVE, wide: bool = False) -> Schedule:
-    """The order of a program for machine code; `wide` keeps like parts of one state in lanes, otherwise each lane is written out."""
+def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_above: int = CUT_ABOVE, one: bool = False) -> Schedule:
+    """The order of a program for machine code; for code of one state like parts stay in lanes, otherwise each lane is written out."""
     ops, results = arranged(program, fuse=fuse)
-    n, size, flags = 1, float(program.operations), b""
+    n, size, wide = 1, float(program.operations), b""
     found = packed(program) if fuse else None
     if found is not None:
         others, ends = arranged(found, fuse=fuse)
         share = cost(others, ends, found.lanes) / cost(ops, results)
         if share < WORTH:
-            ops, results = (others, ends) if wide else spread(others, ends, found.lanes)
-            if wide:
-                n, size, flags = found.lanes, share * size, bytes(wide_ones(ops))
+            ops, results = (others, ends) if one else spread(others, ends, found.lanes)
+            if one:
+                n, size, wide = found.lanes, share * size, bytes(wide_ones(ops))
     order = steps(ops, results, n)
-    pieces, slots = cut(ops, order, results, piece if size > cut_above else len(order) + 1, flags, width(n))
+    if one and size <= cut_above:
+        order = urgent_first(ops, order)
+    pieces, slots = cut(ops, order, results, piece if size > cut_above else len(order) + 1, wide, width(n))
     margin = [b.start for b in program.outputs if b.name == "margin" and b.size == 1]
-    return Schedule(tuple(ops), pieces, slots, program.n_in, program.n_out, margin[0] if margin else -1, n, flags)
+    return Schedule(tuple(ops), pieces, slots, program.n_in, program.n_out, margin[0] if margin else -1, n, wide)
+
+
+def urgent_first(ops: Sequence[Operation], order: Sequence[Step]) -> list[Step]:
+    """The same steps by when they must begin for the last result to be in time, to within AT_ONCE cycles."""
+    due: dict[int, int] = {}  # counted back from the end
+    begin: list[int] = []
+    for step in reversed(order):
+        last = max(due.get(k, 0) + latency(ops[k][0]) for k in step)
+        begin.append(last)
+        for k in step:
+            for a in operands(ops[k]):
+                due[a] = max(due.get(a, 0), last)
+    places = sorted(range(len(order)), key=lambda i: -(begin[-1 - i] // AT_ONCE))
+    return [order[i] for i in places]
 
 
 def width(n: int) -> int:

@@ -26,9 +26,15 @@ _FROM_LANES = (LANE, TOTAL, LEAST)
 Operation = tuple[int, Any, int, int]
 
 # cycles until a result can be used, about
-_LATENCY: dict[int, int] = {Op.DIV: 13, Op.SQRT: 18, Op.SIN: 70, Op.COS: 70, Op.EXP: 70, Op.LOG: 70, Op.TANH: 90, Op.ATAN2: 90, Op.POW: 120, TOTAL: 14, LEAST: 14}
+_LATENCY: dict[int, int] = {
+    Op.DIV: 13, Op.SQRT: 18, Op.SIN: 70, Op.COS: 70, Op.EXP: 70, Op.LOG: 70, Op.TANH: 90, Op.ATAN2: 90, Op.POW: 120, TOTAL: 14, LEAST: 14,
+}  # fmt: skip
 _USUAL = 4
 _LEAF, _ADD, _SUMS = int(Op.INPUT), int(Op.ADD), (int(Op.ADD), int(Op.SUB))
+
+
+def latency(kind: int) -> int:
+    return _LATENCY.get(kind, _USUAL)
 
 
 class Term(NamedTuple):
@@ -118,7 +124,7 @@ class _Arrangement:
             if c >= 0:
                 c = place[c]
                 latest = max(latest, ready[c])
-        return self.add((kind, a, b, c), latest + _LATENCY.get(kind, _USUAL))
+        return self.add((kind, a, b, c), latest + latency(kind))
 
     def terms(self, k: int) -> list[Term]:
         """All terms of a sum."""
