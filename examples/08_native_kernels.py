@@ -1,6 +1,6 @@
 """Native code of a mechanism: one state, a batch, a sweep over a length, exact derivatives.
 
-Run:  python examples/08_native_kernels.py
+python examples/08_native_kernels.py
 """
 
 import numpy as np
