@@ -14,7 +14,7 @@ from linkwright.compiler.program import Op, Program
 from linkwright.compiler.sums import operands
 
 MOST = 16  # parts side by side
-EXPLAINED = 0.1  # share of the operations that must tell the parts apart
+EXPLAINED = 0.05  # share of the operations that must tell the parts apart
 CHAINS, SYMMETRIC = (int(Op.ADD), int(Op.MIN)), (int(Op.ADD), int(Op.MUL), int(Op.MIN), int(Op.MAX))
 NUMBER = 1 << 60  # key of any constant; packs count from 0, the narrow operation k is ~k
 

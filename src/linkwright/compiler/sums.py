@@ -30,7 +30,7 @@ _LATENCY: dict[int, int] = {
     Op.DIV: 13, Op.SQRT: 18, Op.SIN: 70, Op.COS: 70, Op.EXP: 70, Op.LOG: 70, Op.TANH: 90, Op.ATAN2: 90, Op.POW: 120, TOTAL: 14, LEAST: 14,
 }  # fmt: skip
 _USUAL = 4
-_LEAF, _ADD, _SUMS = int(Op.INPUT), int(Op.ADD), (int(Op.ADD), int(Op.SUB))
+_LEAF, _ADD, _NEG, _SUMS = int(Op.INPUT), int(Op.ADD), int(Op.NEG), (int(Op.ADD), int(Op.SUB), int(Op.NEG))  # of one term or two
 
 
 def latency(kind: int) -> int:
@@ -134,7 +134,7 @@ class _Arrangement:
             i, sign = waiting.pop()
             kind, a, b, _ = self.ops[i]
             if i == k or self.inner[i]:
-                waiting += [(b, sign if kind == _ADD else -sign), (a, sign)]
+                waiting += [(a, -sign)] if kind == _NEG else [(b, sign if kind == _ADD else -sign), (a, sign)]
                 continue
             m = self.place[i]
             factors = (self.out[m][1], self.out[m][2]) if self.fusible[i] else None
