@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -177,9 +178,10 @@ def test_dimensions_are_inputs() -> None:
     for i, (model, values) in enumerate(changes.items()):
         base = lw.compile(model, free=list(values))
         scripts[f"m{i}"] = base.javascript(name=f"m{i}")
-        named = all(name.isidentifier() for name in values)
-        numbers = lw.load(model, **values) if named else with_values(base.described, base.free, list(values.values()))
-        other = lw.compile(numbers, cuts=base.tree.cuts) if named else lw.System(numbers, base.tree.cuts)
+        if all(name.isidentifier() for name in values):
+            other = lw.compile(lw.load(model, **values), cuts=base.tree.cuts)
+        else:
+            other = lw.System(with_values(base.described, base.free, list(values.values())), base.tree.cuts)
         drive = [float(base.start[n]) + 0.05 for n in base.kernels.drives]
         jobs.append((f"m{i}", code, {"free": values, "drive": drive, "speed": [0.7] * len(drive)}))
         systems.append((other, dict(zip(base.kernels.drives, drive, strict=True))))
@@ -374,3 +376,37 @@ def check_kernels(s: lw.System, st: State, text: str) -> None:
     y = c_reader.run(text, "model_loads", np.concatenate([given[b.name] for b in program.inputs]), program.n_out)
     loads = s.inverse(st, a, method="system")
     assert apart(program.unpack(y)["u"], [loads.tau[d] for d in s.kernels.drives]) < EQUAL
+
+
+# -------------------------------------------------------------------- the page of the docs
+
+
+def block(language: str) -> str:
+    """The only fenced block of docs/export.md in a language."""
+    page = Path(__file__).parents[2] / "docs" / "export.md"
+    [text] = re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return text
+
+
+def test_the_docs_script_runs() -> None:
+    s = lw.compile("four-bar", free=["L1"])
+    [code] = re.findall(r"<script>\n(.*?)</script>", block("html"), re.DOTALL)
+    script = code.replace("const m = mechanism;", "const said = [], console = {log: (...x) => said.push(...x)};") + "return [said, q];"
+    (torque, on), q = run({"mechanism": s.javascript()}, [("mechanism", script, 0)])[0]
+    loads = s.inverse(s.assemble(q={"A": 0.8}, v={"A": 5.0}))
+    w = loads.on("B", "coupler")
+    assert apart(torque, loads.tau["A"]) < EQUAL and apart(on, [*w.moment, *w.force]) < EQUAL
+    assert apart(q, lw.compile(lw.load("four-bar", L1=0.35), cuts=s.tree.cuts).assemble(q={"A": 0.8}).q) < EQUAL
+
+
+def test_the_docs_c_function_runs(tmp_path: Path) -> None:
+    s = lw.compile("four-bar", free=["L1"])
+    sources = s.c()
+    code = library({**sources, "model.c": sources["model.c"] + block("c")}, tmp_path / "c", "c")
+    if code is None:
+        assert "double torque(double angle, double speed)" in block("c")
+        return
+    code.torque.restype, code.torque.argtypes = ctypes.c_double, [ctypes.c_double] * 2
+    for angle in (0.8, 1.1):
+        want = s.inverse(s.assemble(q={"A": angle}, v={"A": 5.0})).tau["A"]
+        assert apart(code.torque(angle, 5.0), want) < EQUAL
