@@ -196,6 +196,20 @@ def test_dimensions_are_inputs() -> None:
         assert max(apart(x, y) for x, y in pairs) < EQUAL
 
 
+@pytest.mark.parametrize("drive", ["B", "c"])
+def test_a_cut_joint_or_a_cylinder_drives(drive: str) -> None:
+    """Speeds and accelerations are the derivatives of positions assembled along x = x0 + 0.7 t - 1.5 t^2."""
+    code = (
+        "const h=1e-4,at=t=>m.assemble(m.start.q,m.start.drive[0]+.7*t-1.5*t*t),[p,o,n]=[-h,0,h].map(at),v=m.velocities(o.q,.7).v;"
+        "const d=o.q.map((x,i)=>(n.q[i]-p.q[i])/(2*h)),dd=o.q.map((x,i)=>(n.q[i]-2*x+p.q[i])/(h*h));"
+        "return{ok:p.ok&&o.ok&&n.ok,v,a:m.accelerations(o.q,v,-3).a,d,dd,start:m.start.drive,drives:m.drives(o.q,v)}"
+    )
+    [got] = run({"m": sprung().javascript(["kinematics"], drives=[drive], name="m")}, [("m", code, 0)])
+    assert got["ok"] and apart(got["drives"]["drive"], got["start"]) < EQUAL and apart(got["drives"]["speed"], [0.7]) < EQUAL
+    # differences: h^2 times higher derivatives, and round-off 1e-15 / h^2
+    assert apart(got["v"], got["d"]) < 1e-6 and apart(got["a"], got["dd"]) < 1e-6
+
+
 def test_free_swing_is_the_motion_of_the_float_path() -> None:
     """Steps of order four (halved: a sixteenth of the error), on the loops, quaternions and all."""
     from scipy.integrate import solve_ivp
@@ -240,6 +254,7 @@ def sprung() -> lw.System:
                 "rocker": {"pins": ["D", "C"], "mass": 0.8},
             },
             "springs": {"s": {"joint": "B", "stiffness": "0.2 N m/rad", "free": "0.1 rad"}},
+            "cylinders": {"c": {"between": ["ground.A", "rocker.C"]}},
             "drive": {"A": "45 rpm"},
         }
     )
