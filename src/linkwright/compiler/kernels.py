@@ -130,10 +130,10 @@ class Kernels:
             return [f"{name}.{p}" if p else name for name, entries in parts for p in entries]
 
         lam = [f"{loop.name}.{label}" for loop in self.tree.loops for label in loop.labels]
-        drives = dict.fromkeys(("drive", "speed", "acceleration", "u"), list(self.drives))
+        drives = {name: list(self.drives) for name in ("drive", "speed", "acceleration", "u")}
         return {
             "q": full("q_names"),
-            **dict.fromkeys(("v", "a", "tau"), full("v_names")),
+            **{name: full("v_names") for name in ("v", "a", "tau")},
             "lam": lam,
             "free": [p.name for p in self.free],
             **drives,
