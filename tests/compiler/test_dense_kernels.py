@@ -34,6 +34,8 @@ def test_every_shipped_model(name):
             right = s.forward(State(s.skel, x.q, x.v, x.near), tau[i], formulation=formulation).solution
             assert apart(found.a[i], right.a) < ALLOWED, formulation
             assert apart(found.lam[i], right.lam) < ALLOWED, formulation
+        if s.tree.nv > 20:
+            continue  # other code for one state, which takes its time to compile
         one = kernel(Q[0], V[0], tau[0])
         assert apart(one.a, found.a[0]) < 1e-13 and apart(one.lam, found.lam[0]) < 1e-11  # kernels of one and many round apart
 
