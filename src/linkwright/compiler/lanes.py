@@ -281,8 +281,8 @@ def spread(ops: Sequence[Operation], results: Sequence[int], n: int) -> tuple[li
     out: list[Operation] = []
     lanes: list[list[int]] = []  # one number, or one for every lane
 
-    def put(kind: int, *arguments: Any) -> int:
-        out.append((kind, *arguments, *[-1] * (3 - len(arguments))))
+    def put(kind: int, a: Any, b: int = -1, c: int = -1) -> int:
+        out.append((kind, a, b, c))
         return len(out) - 1
 
     for kind, a, b, c in ops:

@@ -52,6 +52,7 @@ def meta_of(program: Program, plan: Schedule, target: Target) -> dict[str, Any]:
         "outputs": [[b.name, list(b.shape), b.start] for b in program.outputs],
         "operations": program.operations,
         "pieces": len(plan.pieces),
+        "lanes": plan.lanes,
         "cpu": target.cpu,
     }
 
@@ -324,6 +325,7 @@ def one_text(plan: Schedule, target: Target) -> str:
     for count in sorted({1, 4, target.lanes}):
         lines += sincos.far_function(Lanes(count))
     arguments = "ptr noalias readonly %x, ptr noalias %y, ptr noalias %w"
+    traits = "alignstack(64) nounwind" if plan.wide else "nounwind"  # wide values on the stack within lines of the cache
     main = Body(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
     if len(plan.pieces) == 1:
         piece = plan.pieces[0]
@@ -334,12 +336,12 @@ def one_text(plan: Schedule, target: Target) -> str:
         for i, piece in enumerate(plan.pieces):
             body = Body(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
             body.piece(piece)
-            lines += [f"define internal void @piece{i}({arguments}) noinline nounwind {{", "entry:", *body.out, "  ret void", "}"]
+            lines += [f"define internal void @piece{i}({arguments}) noinline {traits} {{", "entry:", *body.out, "  ret void", "}"]
             main.out.append(f"  call void @piece{i}(ptr %x, ptr %y, ptr %w)")
         outputs = [main.load("%y", j, 1) for j in range(plan.n_out)]
     broken, poor = main.status(list(dict.fromkeys(outputs)), outputs[plan.margin] if plan.margin >= 0 else None)
     word = main.put(f"zext i1 {broken} to i64")
     if poor is not None:
         word = main.put(f"or i64 {word}, {main.put(f'select i1 {poor}, i64 2, i64 0')}")
-    lines += [f"define i64 @one({arguments}) nounwind {{", "entry:", *main.out, f"  ret i64 {word}", "}"]
+    lines += [f"define i64 @one({arguments}) {traits} {{", "entry:", *main.out, f"  ret i64 {word}", "}"]
     return "\n".join(lines) + "\n"
