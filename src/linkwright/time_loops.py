@@ -335,17 +335,18 @@ def _in_slices(
     """The run in slices with `near` renewed after each; (all of it, near of every row)."""
     times = None if samples is None else np.asarray(samples, dtype=float).ravel()
     near, t, length = dict(st.near), st.t, np.inf
+    step = how.get("step") if method in INTEGRATORS and not INTEGRATORS[method].adaptive else None  # fixed steps are not cut
     done: list[Solution] = []
     rows: list[np.ndarray] = []
     while True:
         cut = _cut_row(system, near)
-        length = _slice_length(system, y, near, length, how.get("step"), adaptive=INTEGRATORS[method].adaptive)
+        length = _slice_length(system, y, near, length, step)
         stop = t_end if t + 1.1 * length >= t_end else t + length
-        within = None if times is None else times[(times <= stop) & ((times > t) | (not done))]
+        within = None if times is None else times[((times <= stop) | (stop == t_end)) & ((times > t) | (not done))]
         there = replace(made, parameters=(*made.parameters[: len(made.parameters) - len(cut)], *cut))
         part = integrate(there, y, t, stop, method, samples=within, **how)
         after = references(system.loops.skel, part.end_state[: made.nq], near)
-        if _turned(system, near, after) > TOO_FAR and stop - t > how.get("step", 0.0):
+        if _turned(system, near, after) > TOO_FAR and stop - t > (step or 0.0):
             length = 0.25 * (stop - t)
             continue
         first = 1 if done and times is None else 0  # the start of a slice is the end of the one before
@@ -356,14 +357,14 @@ def _in_slices(
             return _joined(done), np.concatenate(rows)
 
 
-def _slice_length(system: Compiled, y: np.ndarray, near: Mapping[str, Any], most: float, step: float | None, adaptive: bool) -> float:
+def _slice_length(system: Compiled, y: np.ndarray, near: Mapping[str, Any], most: float, step: float | None) -> float:
     """Time in which the fastest cut joint turns about one radian; whole steps where they are fixed."""
     skel = system.loops.skel
     q, v = y[: skel.tree.nq], y[skel.tree.nq :]
     m = motion(skel, q, v)
     speeds = [np.abs(joint_rate(skel, m, skel.tree.description.joint(n), near[n]).v).max(initial=0.0) for n in skel.tree.cuts]
     length = min(TURN / max(max(speeds, default=0.0), 1e-3), most)
-    return length if adaptive or step is None else max(1.0, np.floor(length / step)) * step
+    return length if step is None else max(1.0, np.floor(length / step)) * step
 
 
 def _turned(system: Compiled, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:

@@ -271,6 +271,9 @@ def test_turns_of_a_cut_joint_are_counted(how):
         assert np.all(np.diff(steps) > 0.0) and steps[0] == 0.0 and steps[-1] == 0.5
         if "step" in how:
             np.testing.assert_allclose(steps, 0.001 * np.arange(501), atol=1e-12)
+    for wrong in ({"samples": [0.1, 2.0]}, {"samples": [-0.1]}, {"method": "euler"}):
+        with pytest.raises(UsageError):
+            march(s, s.start, 0.2, **{**how, **wrong})
     assert angles[0][-1] > 4 * np.pi
     np.testing.assert_allclose(angles[1], angles[0], atol=1e-7 if "tolerance" in how else 1e-3)
 
