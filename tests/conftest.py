@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import getpass
 import os
+import tempfile
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# compiled code of all workers in one place that is not the user's; its key holds the source, so nothing stale is ever met
+os.environ.setdefault("LINKWRIGHT_CACHE", str(Path(tempfile.gettempdir()) / f"linkwright-tests-{getpass.getuser()}"))
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def test_shipped_models(name: str) -> None:
     check(case.system.kernels, case.states[1], tau, 1e-10)
 
 
-@pytest.mark.parametrize("seed", [1, 4, 7, 8])
+@pytest.mark.parametrize("seed", [8, 9, 13, 14])
 def test_random_mechanisms(seed: int) -> None:
     kernels, x, rng = random_kernels(seed)
     assert kernels.plan.keep is None, "these seeds have no redundant rows: with them the dense matrix would be singular"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ def test_forward_and_inverse_are_the_float_paths(case: Case) -> None:
 
 
 def test_matrices_energies_and_places_are_the_float_paths(case: Case) -> None:
-    s = case.system
+    """Interpreted: machine code of the same programs is compared with the interpreter elsewhere."""
+    s = lw.compile(case.system.description, engine="python")
     for x in case.states:
         st = State(s.skel, x.q, x.v, x.near)
         near = cut_coordinates(s, x.near)
@@ -98,25 +100,32 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
     assert np.abs(s.J(done) @ a + s.k(done)).max(initial=0.0) < 1e-8 * (1.0 + np.abs(a).max())
 
 
+SMALL = (0, 2, 3, 5, 8, 9, 13, 14, 15, 17, 18, 25, 27, 28, 30, 31, 33, 37, 41, 42)  # seeds of at most 16 velocities: seconds to compile
+
+
 def check_random(seed: int) -> None:
+    """All traced formulations natively; of large mechanisms the default one, and of very large ones interpreted."""
     kernels, x, rng = random_kernels(seed)
-    tau = rng.normal(size=len(x.v))
+    nv = len(x.v)
+    if nv > 30:
+        kernels = replace(kernels, engine="python")
+    tau = rng.normal(size=nv)
     right = float_forward(kernels.loops, x, tau)
     allowed = 1e-12 * max(1.0, conditioning(right) * EPS / 1e-13)
     near = cut_coordinates(kernels, x.near)
-    for f in ("sslm", "slm", "kkt"):
+    for f in ("sslm", "slm", "kkt") if nv <= 16 else ("sslm",):
         found = kernels.get("forward", f)(x.q, x.v, tau, near=near)
         assert apart(found.a, right.a) < allowed, f
         assert apart(found.lam, right.lam) < allowed, f
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", SMALL)
 def test_random_mechanisms(seed: int) -> None:
     check_random(seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20, 220))
+@pytest.mark.parametrize("seed", [n for n in range(220) if n not in SMALL])
 def test_more_random_mechanisms(seed: int) -> None:
     check_random(seed)
 
