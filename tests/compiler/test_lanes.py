@@ -16,7 +16,7 @@ from linkwright.compiler.lanes import across, packed, spread
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Block, Op, Program, interpret, pruned
 from linkwright.compiler.schedule import Schedule, schedule
-from linkwright.compiler.sums import LANE, TOTAL, arranged, wide_ones
+from linkwright.compiler.sums import LANE, TOTAL, arranged, operands, wide_ones
 from linkwright.compiler.target import host
 from linkwright.scalars import where
 from tests.compiler.samples import forward_of, random_program
@@ -219,3 +219,15 @@ def _instructions(plan: Schedule) -> int:
     """A wide operation counts twice: six numbers are two registers."""
     steps: Sequence[int] = [k for piece in plan.pieces for step in piece.steps for k in step]
     return sum(2 if plan.wide and plan.wide[k] else 1 for k in steps)
+
+
+def test_urgent_steps_come_first_and_after_what_they_read(rng: np.random.Generator) -> None:
+    program = legs(6, mirrored(6, rng))
+    plan = schedule(program, one=True)
+    done = {k for k, op in enumerate(plan.ops) if op[0] <= Op.INPUT}
+    kinds = []
+    for step in plan.pieces[0].steps:
+        assert all(a in done for k in step for a in operands(plan.ops[k]))
+        done.update(step)
+        kinds.append(plan.ops[step[0]][0])
+    assert kinds[0] in (Op.SIN, Op.COS)  # nothing waits longer for its results than these

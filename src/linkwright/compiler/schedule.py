@@ -20,7 +20,6 @@ PIECE = 120  # steps; some 190 operations, for products are part of sums
 ANGLES = 16  # sines and cosines of at most so many angles are one step
 REGISTER = 4  # doubles in a register
 URGENT_BELOW = 2000  # operations; steps of short programs of one state are ordered by urgency
-AT_ONCE = 10  # cycles within which the order of depth first, which needs few registers, stays
 WORTH = 0.97  # lanes must leave at most this share of the instructions (measured: 0.96 is 1.1 times as fast, 1.13 slower)
 _LEAF, _ANGULAR = int(Op.INPUT), (int(Op.SIN), int(Op.COS))
 
@@ -76,17 +75,15 @@ def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_abo
 
 
 def urgent_first(ops: Sequence[Operation], order: Sequence[Step]) -> list[Step]:
-    """The same steps by when they must begin for the last result to be in time, to within AT_ONCE cycles."""
-    due: dict[int, int] = {}  # counted back from the end
-    begin: list[int] = []
+    """The same steps by the cycles from their beginning to the last result that needs them; depth first among equals."""
+    left: dict[int, int] = {}  # cycles from where a value must be there
+    begin: dict[Step, int] = {}
     for step in reversed(order):
-        last = max(due.get(k, 0) + latency(ops[k][0]) for k in step)
-        begin.append(last)
+        begin[step] = max(left.get(k, 0) + latency(ops[k][0]) for k in step)
         for k in step:
             for a in operands(ops[k]):
-                due[a] = max(due.get(a, 0), last)
-    places = sorted(range(len(order)), key=lambda i: -(begin[-1 - i] // AT_ONCE))
-    return [order[i] for i in places]
+                left[a] = max(left.get(a, 0), begin[step])
+    return sorted(order, key=begin.__getitem__, reverse=True)
 
 
 def width(n: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-VERSION = 1  # of the generated code; part of every cache key
+VERSION = 2  # of the generated code; part of every cache key
 LIBRARY_FUNCTIONS = ("sin", "cos", "exp", "log", "tanh", "atan2", "pow")  # of C; in generated code their names begin with lw_
 
 # LLVM's level 1 gives the same code as 2 and 3 here (measured); level 0 compiles in two thirds of the time and runs three times
