@@ -104,7 +104,7 @@ SMALL = (0, 2, 3, 5, 8, 9, 13, 14, 15, 17, 18, 25, 27, 28, 30, 31, 33, 37, 41, 4
 
 
 def check_random(seed: int) -> None:
-    """All traced formulations natively; of large mechanisms the default one, and of very large ones interpreted."""
+    """The default formulation natively, the others interpreted; very large mechanisms interpreted only."""
     kernels, x, rng = random_kernels(seed)
     nv = len(x.v)
     if nv > 30:
@@ -114,7 +114,8 @@ def check_random(seed: int) -> None:
     allowed = 1e-12 * max(1.0, conditioning(right) * EPS / 1e-13)
     near = cut_coordinates(kernels, x.near)
     for f in ("sslm", "slm", "kkt") if nv <= 16 else ("sslm",):
-        found = kernels.get("forward", f)(x.q, x.v, tau, near=near)
+        chosen = kernels if f == "sslm" else replace(kernels, engine="python", made={})  # shipped models have all three natively
+        found = chosen.get("forward", f)(x.q, x.v, tau, near=near)
         assert apart(found.a, right.a) < allowed, f
         assert apart(found.lam, right.lam) < allowed, f
 

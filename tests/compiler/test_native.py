@@ -157,7 +157,7 @@ def test_a_forked_child_starts_its_own_threads(code: NativeCode) -> None:
 
 def test_missing_llvmlite_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "available", lambda: False)
-    with pytest.raises(native.NativeCodeError, match=r"needs the package llvmlite.*pip install linkwright\[native\].*engine='python'"):
+    with pytest.raises(native.NativeCodeError, match=r"needs the package llvmlite.*pip install llvmlite.*engine='python'"):
         NativeCode.of(trace(lambda x: {"y": x}, x=1))
     assert issubclass(native.NativeCodeError, LinkwrightError)
 

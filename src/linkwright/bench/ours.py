@@ -15,6 +15,7 @@ import numpy as np
 from linkwright import __version__
 from linkwright.bench.cases import Case, Contender, Row, Unavailable, attempt
 from linkwright.bench.mujoco_loop import best_call
+from linkwright.compiler.timing import time_aosoa
 from linkwright.errors import LinkwrightError
 from linkwright.system import System
 
@@ -24,6 +25,7 @@ LARGE_BATCH = 65_536  # for all cores: small batches are not worth a second thre
 NOTES = {
     "": "",
     " call": "from Python, with arrays",
+    " batch, in lanes": "per state, one core, data already in blocks of eight states",
     " batch, one core": f"per state, {BATCH} states",
     " batch": f"per state, {LARGE_BATCH} states, all cores",
 }
@@ -62,10 +64,13 @@ def _of_kernel(case: Case, name: str, inputs: tuple[np.ndarray, ...]) -> list[Co
     many, lots = (tuple(np.tile(x, (n, 1)) for x in inputs) for n in (BATCH, LARGE_BATCH))
     values = {**case.system.kernels.defaults, "q": many[0], "v": many[1], "tau": many[2], "a": many[2]}
     every = [values[b.name] for b in k.inputs]
+    row_of = np.concatenate([np.ravel(x[0] if len(x) == BATCH else x) for x in every])
+    blocks = np.tile(row_of[None, :, None], (64, 1, 8))
     error = _error(case, name, type(k(*inputs))(*(y[-1] for y in k(*many))))
     clocks = {
         "": lambda seconds: k.time(*inputs),
         " call": lambda seconds: best_call(lambda: k(*inputs), seconds),
+        " batch, in lanes": lambda seconds: time_aosoa(k.code.aosoa_address, blocks, k.code.n_out, k.code.work("many")),
         " batch, one core": lambda seconds: best_call(lambda: k.code.call_many(every, 1), seconds) / BATCH,
         " batch": lambda seconds: best_call(lambda: k(*lots), seconds) / LARGE_BATCH,
     }
