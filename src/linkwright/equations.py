@@ -169,6 +169,14 @@ class Equations:
         y, pivots = ordered_solve(R.T @ R, -(R.T @ r0), _natural(len(rest)))
         return lam + Z @ y, [(p, p) for p in pivots]
 
+    def pivots(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """Every pivot of forward dynamics (sslm) and the size below which it sends a state to the rank-revealing path."""
+        T = self._terms(q, v, t, near)
+        T = T if self.plan.keep is None else T.select(list(self.plan.keep))
+        watch = self._solve(T, T.h, "sslm").watch
+        least = self.plan.nominal.get(_label("sslm", self.plan), ())[: len(watch)]
+        return {"pivot": np.array([p for p, _ in watch]), "least": np.array(least)}
+
     def residual(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
         """What forward dynamics makes equal to tau and to zero: M a + h - J' lam and J a + k, by recursion alone."""
         m, c, pushes = self._loaded(q, v, lam, t, near, False)

@@ -191,6 +191,18 @@ def test_baumgarte_is_a_variant_of_the_kernel() -> None:
     assert np.abs(s.J(state) @ s.kernel("rates")(q, st.v, np.zeros(3)).a - want).max() > 0.1 * np.abs(want).max()
 
 
+def test_pivots_are_exposed_and_fall_where_a_loop_is_lost() -> None:
+    s = lw.compile(lw.load("slider-crank", gravity=0))
+    k = s.kernel("pivots")
+    far, close = (s.assemble(q={"A": angle}, v={"A": 1.0}) for angle in (1.0, 1.5 * np.pi - 1e-4))
+    healthy, lost = (k(x.q, x.v) for x in (far, close))
+    assert (healthy.pivot / healthy.least > 1.0).all()
+    assert (lost.pivot / lost.least < 1.0).any()
+    # the loop's pivot is J M^-1 J', which vanishes with the square of the distance to the singular position
+    closer = s.assemble(q={"A": 1.5 * np.pi - 1e-5}, v={"A": 1.0})
+    assert lost.pivot[-1] / k(closer.q, closer.v).pivot[-1] == pytest.approx(100.0, rel=1e-3)
+
+
 def test_a_duplicated_loop_has_multipliers_of_least_reactions() -> None:
     """The case in which elimination alone gives right accelerations and wildly wrong multipliers."""
     kernels, x, rng = random_kernels(0)
