@@ -12,16 +12,14 @@ normally are; `margin` turns negative where a pivot falls far below that, and th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from linkwright import dynamics, forces
 from linkwright.closure import Closure, loop_wrenches
-from linkwright.constraints import Constraint
-from linkwright.constraints.driver import DrivenDistance, Driver
 from linkwright.constraints.gear import GearConstraint
 from linkwright.errors import UsageError
 from linkwright.formulations import Raw, create
@@ -31,49 +29,13 @@ from linkwright.inverse.problem import unit_pushes
 from linkwright.kinematics import Motion, locate_at, motion, node_accelerations, qdot
 from linkwright.linalg import ordered_solve
 from linkwright.loops import Loops
+from linkwright.plans import Given, Order, Plan, driver
 from linkwright.reactions import constraint_part, every_joint_wrench, labelled
 from linkwright.scalars import common_type, minimum
 from linkwright.spatial import array
 from linkwright.terms import Place, Terms, along_world, terms, usual
 
 Arrays = dict[str, Any]
-Order = tuple[tuple[int, ...], tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What numbers decided before tracing."""
-
-    order: tuple[int, ...]  # of elimination: loops, and late subsystems as number of loops + index
-    axes: str = "first"  # of which body's axes the rows of point-holding joints are taken along
-    keep: tuple[int, ...] | None = None  # independent rows; None: all
-    saddle: Order | None = None  # a subsystem has no inertia: order of elimination of the whole saddle-point matrix
-    nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # usual size of the pivots of each solve
-    orders: Mapping[str, Order] = field(default_factory=dict)  # of the solves with drives
-    idle: tuple[tuple[float, ...], ...] = ()  # constant directions of v that spin a link in place
-
-    @property
-    def lean(self) -> bool:
-        return self.keep is None
-
-
-class Given:
-    """A motion law that is three arrays' entries: value, speed, acceleration."""
-
-    def __init__(self, value: Any, speed: Any = 0.0, acceleration: Any = 0.0):
-        self.values = (value, speed, acceleration)
-
-    def __call__(self, t: Any) -> Any:
-        return self.values
-
-
-def driver(loops: Loops, name: str, law: Any) -> Constraint:
-    """The constraint that moves a joint's single coordinate or a cylinder's length."""
-    d = loops.skel.tree.description
-    for cylinder in d.cylinders:
-        if cylinder.name == name:
-            return DrivenDistance(name, cylinder.between, law)
-    return Driver(d.joint(name), law)
 
 
 @dataclass(frozen=True)
