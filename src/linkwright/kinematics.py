@@ -130,7 +130,7 @@ def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motio
         R_N = R_out @ (R_FM.T if n.reversed else R_FM)
         F, sign = (R_N, -1.0) if n.reversed else (R_out, 1.0)
         r = (turn(B_K, X.p) if K >= 0 else X.p - skel.origins[i]) + sign * (F @ p_FM)
-        carried = _carried((m.w[K], m.u[K], m.dw[K], m.du[K]) if K >= 0 else still, r)
+        carried = _carried((m.w[K], m.u[K], m.dw[K], m.du[K]), r) if K >= 0 else still
         own = _joint_motion(jt, qj, vj, R_FM, p_FM, n.reversed, skel.own_axes[i])
         if skel.own_axes[i]:
             carried = tuple(R_N.T @ x for x in carried) if K >= 0 else carried
@@ -150,8 +150,8 @@ def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motio
         m.s_v.append(s_v)
         m.w.append(w + w_J)
         m.u.append(u + u_J)
-        m.dw.append(dw + cross(w, w_J) + b_w)
-        m.du.append(du + cross(2.0 * w + w_J, u_J) + b_v)
+        m.dw.append(dw + cross(w, w_J) + b_w if K >= 0 else b_w)
+        m.du.append(du + cross(2.0 * w + w_J, u_J) + b_v if K >= 0 else cross(w_J, u_J) + b_v)
     return m
 
 
