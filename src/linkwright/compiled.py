@@ -7,7 +7,6 @@ numbers: singular passages get their limit, redundant rows least reactions, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -141,7 +140,9 @@ class Compiled:
     def _forward_anyway(self, x: Inputs) -> dict[str, Any]:
         there = self._terms(x)
         if "gains" in x:
-            there = _stabilised(there, x["v"], x["gains"])
+            from linkwright.equations import stabilised  # here, because importing it is no part of starting up
+
+            there = stabilised(there, x["v"], x["gains"])
         found = forward(there, x["tau"], "auto")
         return {"a": found.a, "lam": found.lam}
 
@@ -175,11 +176,3 @@ class Compiled:
             "rate_residual": np.abs((before.J @ x["v"] + before.b) / rows).max(initial=0.0),
             "correction": done.moved,
         }
-
-
-def _stabilised(T: Terms, v: np.ndarray, gains: np.ndarray) -> Terms:
-    """Baumgarte's alpha (J v + b) + beta phi added to k."""
-    assert T.place is not None
-    c = T.place.closure
-    k = c.k + gains[0] * (c.J @ v + c.b) + gains[1] * c.phi
-    return replace(T, k_parts=tuple(k[r] for r in T.rows), place=replace(T.place, closure=replace(c, k=k)))

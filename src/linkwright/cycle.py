@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.constraints import Constraint, DrivenDistance, Driver
 from linkwright.continuation import Walker, dead_centre, walk
 from linkwright.continuation import start as walker
 from linkwright.description import Cylinder, Description, Drive, Table
@@ -25,6 +24,7 @@ from linkwright.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, SplineLaw
 from linkwright.linalg import factor
 from linkwright.loops import Loops
 from linkwright.modelfile.units import KINDS, display_unit
+from linkwright.plans import driven
 from linkwright.results import Trajectory
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
@@ -51,18 +51,6 @@ class Position:
     q: np.ndarray
     near: Mapping[str, Any]
     v: np.ndarray | None = None  # direction along which it was reached, if it was
-
-
-def driven(desc: Description, drive: str, law: Law) -> Constraint:
-    """The constraint that moves a joint's coordinate or a cylinder's length."""
-    for cylinder in desc.cylinders:
-        if cylinder.name == drive:
-            return DrivenDistance(drive, cylinder.between, law)
-    joint = desc.joint(drive)
-    jt = joints.create(joint.type, joint.options)
-    if jt.nv != 1:
-        raise UsageError(f"joint '{drive}' has {jt.nv} freedoms and cannot be driven as one; drive a hinge, a slider or a cylinder.")
-    return Driver(joint, law)
 
 
 def coordinate_now(loops: Loops, drive: str, here: Position) -> float:

@@ -29,7 +29,7 @@ from linkwright.inverse.problem import unit_pushes
 from linkwright.kinematics import Motion, locate_at, motion, node_accelerations, qdot
 from linkwright.linalg import ordered_solve
 from linkwright.loops import Loops
-from linkwright.plans import Given, Order, Plan, driver
+from linkwright.plans import Given, Order, Plan, driven
 from linkwright.reactions import constraint_part, every_joint_wrench, labelled
 from linkwright.scalars import common_type, minimum
 from linkwright.spatial import array
@@ -95,7 +95,7 @@ class Equations:
         T = self._terms(q, v, t, near)
         place, lean = _place(T), self.plan.lean
         if gains is not None:
-            T = _stabilised(T, along_world(place, v) if lean else v, gains)
+            T = stabilised(T, along_world(place, v) if lean else v, gains)
         if not lean:
             return self._redundant(T, tau, formulation)
         raw = self._solve(T, along_world(place, tau), formulation)
@@ -315,7 +315,7 @@ class Equations:
         Iterated until `residual` is at round-off this assembles, then completes the speeds and accelerations.
         """
         laws = [Given(*x) for x in zip(drive, speed, acceleration, strict=True)]
-        loops = self.loops.with_([driver(self.loops, n, law) for n, law in zip(self.drives, laws, strict=True)])
+        loops = self.loops.with_([driven(self.loops.skel.tree.description, n, law) for n, law in zip(self.drives, laws, strict=True)])
         c = loops.at(q, v, 0.0, self.near(q, near))
         keep = [*(range(self.loops.skel.tree.nc) if self.plan.keep is None else self.plan.keep)]
         keep += list(range(self.loops.skel.tree.nc, len(c.phi)))
@@ -393,10 +393,12 @@ def _largest(x: Any) -> Any:
     return out
 
 
-def _stabilised(T: Terms, v: Any, gains: Any) -> Terms:
-    c = _place(T).closure
-    extra = gains[0] * (T.J @ v + c.b) + gains[1] * c.phi
-    return replace(T, k_parts=tuple(k + extra[r] for k, r in zip(T.k_parts, T.rows, strict=True)))
+def stabilised(T: Terms, v: Any, gains: Any) -> Terms:
+    """Baumgarte's alpha (J v + b) + beta phi added to k."""
+    place = _place(T)
+    c = place.closure
+    k = c.k + gains[0] * (c.J @ v + c.b) + gains[1] * c.phi
+    return replace(T, k_parts=tuple(k[r] for r in T.rows), place=replace(place, closure=replace(c, k=k)))
 
 
 def _saddle(T: Terms, tau: Any, order: Order) -> Raw:

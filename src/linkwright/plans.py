@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from linkwright import joints
 from linkwright.constraints import Constraint
 from linkwright.constraints.driver import DrivenDistance, Driver
-from linkwright.loops import Loops
+from linkwright.description import Description
+from linkwright.errors import UsageError
 
 Order = tuple[tuple[int, ...], tuple[int, ...]]  # of the rows and columns of an elimination
 
@@ -40,10 +42,13 @@ class Given:
         return self.values
 
 
-def driver(loops: Loops, name: str, law: Any) -> Constraint:
-    """The constraint that moves a joint's single coordinate or a cylinder's length."""
-    d = loops.skel.tree.description
-    for cylinder in d.cylinders:
-        if cylinder.name == name:
-            return DrivenDistance(name, cylinder.between, law)
-    return Driver(d.joint(name), law)
+def driven(desc: Description, drive: str, law: Any) -> Constraint:
+    """The constraint that moves a joint's coordinate or a cylinder's length."""
+    for cylinder in desc.cylinders:
+        if cylinder.name == drive:
+            return DrivenDistance(drive, cylinder.between, law)
+    joint = desc.joint(drive)
+    jt = joints.create(joint.type, joint.options)
+    if jt.nv != 1:
+        raise UsageError(f"joint '{drive}' has {jt.nv} freedoms and cannot be driven as one; drive a hinge, a slider or a cylinder.")
+    return Driver(joint, law)

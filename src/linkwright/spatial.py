@@ -140,11 +140,6 @@ def shift_wrench(X: Pose, F: Any) -> np.ndarray:
     return np.concatenate([X.R @ F[:3] + skew(X.p) @ f, f])
 
 
-def cross_twist(V: Any, S: Any) -> np.ndarray:
-    """V x S: rate of a motion vector S carried along by V  [RBDA (2.31)]."""
-    return np.concatenate([cross(V[:3], S[:3]), cross(V[:3], S[3:]) + cross(V[3:], S[:3])])
-
-
 def cross_wrench(V: Any, F: Any) -> np.ndarray:
     """V x* F: rate of a force vector F carried along by V  [RBDA (2.32)]."""
     return np.concatenate([cross(V[:3], F[:3]) + cross(V[3:], F[3:]), cross(V[:3], F[3:])])

@@ -125,6 +125,13 @@ def test_random_mechanisms(seed: int) -> None:
     check_random(seed)
 
 
+def test_a_body_that_floats_on_a_moving_one() -> None:
+    """Seed 7 has a free joint in the middle of its tree: its axes are those of its carrier, not the world's."""
+    kernels, _, _ = random_kernels(7)
+    assert any(f and n.parent >= 0 for f, n in zip(kernels.loops.skel.floats, kernels.tree.nodes, strict=True))
+    check_random(7)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [n for n in range(220) if n not in SMALL])
 def test_more_random_mechanisms(seed: int) -> None:
@@ -248,6 +255,8 @@ def test_numbers_that_are_none_are_refused_by_name(bad: float) -> None:
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7)), "tau"),
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), "text"), "numbers"),
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), np.zeros(7), speed=1), "speed"),
+        (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), np.array(["a"] * 7)), "numbers"),
+        (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), 1j * np.ones(7)), "numbers"),
         (lambda s: s.kernel("forward")(*[np.zeros(7)] * 4), "4 arrays"),
         (lambda s: s.kernel("energy", "sslm"), "formulation"),
         (lambda s: lw.compile("wiper", free=["crank.mas"]), "crank.mass"),

@@ -105,10 +105,7 @@ class Kernel:
     def __call__(self, *arrays: Any, **more: Any) -> Any:
         """Inputs in order, or by name; t, near and free are optional. Outputs as a named tuple."""
         if self.native and not more and len(arrays) == len(self._needed):
-            try:
-                return self._one(*arrays)
-            except AttributeError:  # lists, not arrays
-                pass
+            return self._one(*arrays)
         return self._batch(arrays, more)
 
     def _batch(self, arrays: Sequence[Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
@@ -138,7 +135,7 @@ class Kernel:
 
         text = (
             f"def one({row('x{i}', inputs)}):\n"
-            f"    if {row('x{i}.shape != s{i}', inputs, ' or ') or 'False'}:\n"
+            f"    if {row('x{i}.__class__ is not A or x{i}.dtype is not D or x{i}.shape != s{i}', inputs, ' or ') or 'False'}:\n"
             f"        return batch(({row('x{i},', inputs, ' ')}))\n"
             f"    ready = pop() if pool else prepared()\n"
             f"    {row('r{i},', inputs, ' ')} run, {row('c{i},', outputs, ' ')} = ready\n"
@@ -150,7 +147,7 @@ class Kernel:
         )
         pool: list[Any] = []
         scope: dict[str, Any] = {"pool": pool, "pop": pool.pop, "push": pool.append, "prepared": self._prepared, "new": tuple.__new__}
-        scope |= {"Result": self.Result, "batch": self._batch, "single": self._single}
+        scope |= {"A": np.ndarray, "D": np.dtype(float), "Result": self.Result, "batch": self._batch, "single": self._single}
         scope |= {f"s{i}": b.shape for i, b in enumerate(self._needed)}
         exec(text, scope)
         return scope["one"]
@@ -189,6 +186,8 @@ class Kernel:
         if isinstance(value, Mapping):
             value = self._by_name(b, value)
         try:
+            if np.iscomplexobj(value):
+                raise TypeError
             x = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
             raise UsageError(f"input '{b.name}' of kernel '{self.name}' must be numbers, not {type(value).__name__}.") from None

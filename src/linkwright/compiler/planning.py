@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.closing import wandered
 from linkwright.compiler.tracing import Sizes, trace
-from linkwright.equations import Equations, Given, Plan, driver
+from linkwright.equations import Equations, Given, Plan, driven
 from linkwright.errors import UsageError
 from linkwright.forces import Moment, line
 from linkwright.formulations.kkt import saddle
@@ -250,5 +250,5 @@ def _driver(eq: Equations, name: str, s: Sample) -> Any:
     length = [c for c in d.cylinders if c.name == name]
     if length:
         at = Moment(eq.loops.skel, motion(eq.loops.skel, s.q, s.v), 0.0, s.near)
-        return driver(eq.loops, name, Given(float(line(at, length[0].between).length)))
-    return driver(eq.loops, name, Given(0.0))
+        return driven(d, name, Given(float(line(at, length[0].between).length)))
+    return driven(d, name, Given(0.0))
