@@ -209,6 +209,22 @@ class Friction:
 
 
 @dataclass(frozen=True)
+class Stop:
+    """Ends of the travel of a joint or cylinder: at depth d beyond one it pushes back with stiffness d (1 + damping d'), never pulls.
+
+    An end that is None is open; `damping` is per speed: s/rad, or s/m where it slides.
+    """
+
+    name: str
+    joint: str
+    stiffness: Scalar
+    lower: Scalar | None = None
+    upper: Scalar | None = None
+    damping: Scalar = 0.0
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
 class Load:
     """An external force and moment on a body at a point, in world or in a body's axes."""
 
@@ -242,7 +258,10 @@ class Move:
 
 @dataclass(frozen=True)
 class Drive:
-    """What moves a joint or cylinder. `kind`: speed, position, moves, torque, motor_dc or free (named, no law)."""
+    """What moves a joint or cylinder. `kind`: speed, position, moves, torque, motor_dc or free (named, no law).
+
+    `value` is the speed, position or effort, of a motor the voltage; `motor` what stands on its plate.
+    """
 
     joint: str
     kind: str
@@ -269,6 +288,7 @@ class Description:
     springs: tuple[TorsionSpring | CoilSpring | GasSpring, ...] = ()
     dampers: tuple[Damper, ...] = ()
     frictions: tuple[Friction, ...] = ()
+    stops: tuple[Stop, ...] = ()
     loads: tuple[Load, ...] = ()
     cylinders: tuple[Cylinder, ...] = ()
     drives: tuple[Drive, ...] = ()

@@ -26,6 +26,10 @@ gears: {g: {joints: [A, D], radii: [20, 60], internal: true}}
 springs: {t: {joint: A, stiffness: 2 N m/rad, free: 90}, c: {between: [ground.A, coupler.P], stiffness: k, free: 500}}
 dampers: {d: {joint: A, coefficient: 0.1 N m s/rad}}
 friction: {A: {coulomb: 0.2 N m}}
+stops:
+  A: {between: [-30, 2*L/(4 mm)*1 deg], stiffness: 2000 N m/rad, damping: 0.2 s/rad}
+  top: {joint: D, max: 90, stiffness: 10 N m/deg}
+  cyl: {min: 300, stiffness: k}
 cylinders: {cyl: {between: [ground.A, coupler.P], pressure: 6 bar, bore: 50}}
 loads:
   drag:
@@ -33,6 +37,7 @@ loads:
 """,
     "drives": fixtures.WIPER.replace("{A: 45 rpm}", "{A: {moves: [{to: 90, in: 0.4 s, law: '345'}, {dwell: 200 ms}]}, D: free}"),
     "motor": fixtures.WIPER.replace("{A: 45 rpm}", "{A: {motor_dc: {Kt: 3 N m/A, R: 3 ohm, J: 0.01 kg m^2, ratio: 10}}}"),
+    "fed motor": fixtures.WIPER.replace("{A: 45 rpm}", "{A: {motor_dc: {Kt: 3 N m/A, R: 3 ohm, voltage: 5 V*sin(2 rad/s*t)}}}"),
 }
 
 

@@ -16,6 +16,7 @@ from linkwright.forces.damper import DamperForce
 from linkwright.forces.friction import FrictionForce
 from linkwright.forces.load import CylinderForce, LoadForce
 from linkwright.forces.spring import CoilSpringForce, GasSpringForce, TorsionSpringForce
+from linkwright.forces.stop import StopForce
 
 FORCES: dict[type, Any] = {
     d.TorsionSpring: TorsionSpringForce,
@@ -23,6 +24,7 @@ FORCES: dict[type, Any] = {
     d.GasSpring: GasSpringForce,
     d.Damper: DamperForce,
     d.Friction: FrictionForce,
+    d.Stop: StopForce,
     d.Load: LoadForce,
     d.Cylinder: CylinderForce,
 }
@@ -30,7 +32,7 @@ FORCES: dict[type, Any] = {
 
 def of_description(desc: d.Description) -> tuple[Force, ...]:
     """All forces a model file names, in a fixed order."""
-    sections = (desc.springs, desc.dampers, desc.frictions, desc.loads, desc.cylinders)
+    sections = (desc.springs, desc.dampers, desc.frictions, desc.stops, desc.loads, desc.cylinders)
     return tuple(FORCES[type(x)](x) for section in sections for x in section)
 
 

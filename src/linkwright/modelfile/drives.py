@@ -37,7 +37,7 @@ LAWS = ("cycloidal", "modified_sine", "345", "4567", "trapezoidal")
 DRIVE_KEYS = ("speed", "position", "moves", "torque", "force", "motor_dc", "free")
 MOTOR: dict[str, Dimension] = {
     "Kt": TORQUE_CONSTANT, "Ke": TORQUE_CONSTANT, "R": RESISTANCE, "L": INDUCTANCE, "J": INERTIA, "ratio": NONE, "rated": VOLTAGE,
-    "voltage": VOLTAGE, "efficiency": NONE, "friction": TORQUE, "viscous": TORSIONAL_DAMPING, "max_current": CURRENT,
+    "efficiency": NONE, "friction": TORQUE, "friction_speed": ANGULAR_SPEED, "viscous": TORSIONAL_DAMPING, "max_current": CURRENT,
     "max_speed": ANGULAR_SPEED, "max_torque": TORQUE,
 }  # fmt: skip
 RATE = (0, 0, -1, 0, 0)
@@ -90,7 +90,8 @@ def _drive(context: Context, name: str, node: Node, channels: Channels) -> Drive
     if kind == "moves":
         return Drive(name, "moves", moves=_moves(context, entry, position, what), where=node.where)
     if kind == "motor_dc":
-        return Drive(name, "motor_dc", motor=_motor(context, entry, f"{what}: motor_dc"), where=node.where)
+        motor, voltage = _motor(context, entry, slides, channels, f"{what}: motor_dc")
+        return Drive(name, "motor_dc", voltage, motor=motor, where=node.where)
     if kind == "free":
         return Drive(name, "free", where=node.where)
     if kind == "force" and not slides:
@@ -140,16 +141,22 @@ def _moves(context: Context, node: Node, position: Dimension, what: str) -> tupl
     return tuple(moves)
 
 
-def _motor(context: Context, node: Node, what: str) -> tuple[tuple[str, Any], ...]:
-    keys = node.keys(what, tuple(MOTOR), ("Kt", "R"))
-    values = {k: context.number(n, MOTOR[k], f"{what}: {k}") for k, n in keys.items()}
-    for key in ("Kt", "R", "ratio"):
-        if key in values and context.numeric(values[key]) <= 0.0:
+def _motor(context: Context, node: Node, slides: bool, channels: Channels, what: str) -> tuple[tuple[tuple[str, Any], ...], Any]:
+    """(what stands on the motor's plate, its voltage)."""
+    keys = node.keys(what, (*MOTOR, "voltage"), ("Kt", "R"))
+    dimensions = {**MOTOR, "ratio": multiply(ANGLE, LENGTH, -1)} if slides else MOTOR
+    fed = keys.pop("voltage", None)
+    values = {k: context.number(n, dimensions[k], f"{what}: {k}") for k, n in keys.items()}
+    for key, value in values.items():
+        if key in ("L", "J", "friction", "viscous", "Ke"):
+            if context.numeric(value) < 0.0:
+                raise keys[key].error(f"{what}: {key} must not be negative.")
+        elif context.numeric(value) <= 0.0:
             raise keys[key].error(f"{what}: {key} must be greater than zero.")
-    for key in ("L", "J"):
-        if key in values and context.numeric(values[key]) < 0.0:
-            raise keys[key].error(f"{what}: {key} must not be negative.")
-    return tuple(values.items())
+    if context.numeric(values.get("efficiency", 1.0)) > 1.0:
+        raise keys["efficiency"].error(f"{what}: efficiency must be at most 1.")
+    voltage = 0.0 if fed is None else varying(context, fed, VOLTAGE, channels, f"{what}: voltage")
+    return tuple(values.items()), voltage
 
 
 def read_start(context: Context, node: Node | None, channels: Channels) -> tuple[tuple[str, Any], ...]:

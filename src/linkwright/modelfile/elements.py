@@ -1,4 +1,4 @@
-"""Rods, couplings, gears, springs, dampers, cylinders and friction: one reader a section."""
+"""Rods, couplings, gears, springs, dampers, cylinders, friction and stops: one reader a section."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from linkwright.description import (
     Joint,
     PointRef,
     Rod,
+    Stop,
     Table,
     TorsionSpring,
 )
@@ -36,6 +37,7 @@ from linkwright.modelfile.units import (
     PRESSURE,
     SPEED,
     STIFFNESS,
+    TIME,
     TORQUE,
     TORSIONAL_DAMPING,
     TORSIONAL_STIFFNESS,
@@ -251,6 +253,33 @@ class Elements:
                 read["speed"] = self.positive(keys, "speed", SPEED if slides else multiply(ANGLE, RATE), what)
             frictions.append(Friction(name, joint, **read, where=entry.where))
         return tuple(frictions)
+
+    def stops(self, node: Node | None, channels: Channels) -> tuple[Stop, ...]:
+        return tuple(self._stop(name, entry, channels) for name, entry in self.entries(node, "stops", "stop"))
+
+    def _stop(self, name: str, entry: Node, channels: Channels) -> Stop:
+        what = f"stop '{name}'"
+        keys = entry.keys(what, ("joint", "between", "min", "max", "stiffness", "damping"), ("stiffness",))
+        target = keys.get("joint", Node(entry.where, text=name))
+        joint = target.string(what) if target.text in channels.cylinders else self.joint(target, what)
+        slides = joint in channels.cylinders or self.slides(joint)
+        travel = LENGTH if slides else ANGLE
+        if "between" in keys:
+            if "min" in keys or "max" in keys:
+                raise entry.error(f"{what} has `between` and `min` or `max`; keep one way of giving the ends.")
+            low, high = keys["between"].sequence(f"{what}: between", 2)
+            keys = {**keys, "min": low, "max": high}
+        elif "min" not in keys and "max" not in keys:
+            usual = "[0, 120 mm]" if slides else "[-30 deg, 60 deg]"
+            raise entry.error(f"{what} has no ends: write `between: {usual}`, or `min:` or `max:` alone.")
+        lower, upper = (self.value(keys, k, travel, f"{what}: an end" if "between" in keys else what) for k in ("min", "max"))
+        if lower is not None and upper is not None and self.context.numeric(lower) >= self.context.numeric(upper):
+            raise entry.error(
+                f"{what}: the lower end {self.context.numeric(lower):g} is not below the upper {self.context.numeric(upper):g}."
+            )
+        stiffness = self.positive(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what)
+        damping = self.value(keys, "damping", multiply(TIME, travel, -1), what, 0.0, least=0.0)
+        return Stop(name, joint, stiffness, lower, upper, damping, entry.where)
 
     def cylinders(self, node: Node | None, channels: Channels) -> tuple[Cylinder, ...]:
         cylinders = []

@@ -25,7 +25,7 @@ from linkwright.modelfile.units import ACCELERATION, LENGTH, UnitSystem
 
 MODEL_KEYS = (
     "name", "about", "plane", "space", "units", "show", "gravity", "parameters", "let", "drawing", "bodies", "joints", "rods", "couplings",
-    "gears", "springs", "dampers", "cylinders", "friction", "loads", "masses", "drive", "start", "guess", "cuts", "repeat",
+    "gears", "springs", "dampers", "cylinders", "friction", "stops", "loads", "masses", "drive", "start", "guess", "cuts", "repeat",
 )  # fmt: skip
 PLANES = ("xy", "xz", "yz")
 OVERRIDES = ("gravity", "cuts", "start", "space", "name")
@@ -113,6 +113,7 @@ def _read_sections(document: Document) -> Description:
         springs=elements.springs(keys.get("springs")),
         dampers=elements.dampers(keys.get("dampers")),
         frictions=elements.frictions(keys.get("friction")),
+        stops=elements.stops(keys.get("stops"), channels),
         loads=read_loads(context, keys.get("loads"), channels),
         cylinders=elements.cylinders(keys.get("cylinders"), channels),
         drives=read_drives(context, keys.get("drive"), channels),

@@ -19,8 +19,8 @@ from linkwright.modelfile.nodes import Node
 from linkwright.modelfile.quantities import QuantityAlgebra, numeric, read_quantity
 
 SECTIONS = (
-    "drawing", "bodies", "joints", "rods", "couplings", "gears", "springs", "dampers", "cylinders", "friction", "loads", "masses", "drive",
-    "start", "guess", "cuts",
+    "drawing", "bodies", "joints", "rods", "couplings", "gears", "springs", "dampers", "cylinders", "friction", "stops", "loads", "masses",
+    "drive", "start", "guess", "cuts",
 )  # fmt: skip
 MOST_COPIES = 5_000
 MOST_NODES = 500_000

@@ -29,6 +29,7 @@ from linkwright.description import (
     Joint,
     Placement,
     Point,
+    Stop,
     Table,
     TorsionSpring,
 )
@@ -69,6 +70,7 @@ def write(description: Description) -> str:
     sections["friction"] = {
         f.name: {k: getattr(f, k) for k in ("joint", "coulomb", "viscous", "speed", "mu", "radius")} for f in d.frictions
     }
+    sections["stops"] = {s.name: _stop(s) for s in d.stops}
     sections["loads"] = {load.name: _load(load, flat) for load in d.loads}
     sections["drive"] = {x.joint: _drive(x) for x in d.drives}
     sections["start"] = {channel: list(v) if isinstance(v, tuple) else v for channel, v in d.start}
@@ -297,6 +299,11 @@ def _damper(damper: Damper) -> dict[str, Any]:
     return {**where, "coefficient": damper.coefficient}
 
 
+def _stop(stop: Stop) -> dict[str, Any]:
+    ends = {k: x for k, x in (("min", stop.lower), ("max", stop.upper)) if x is not None}
+    return {"joint": stop.joint, **ends, "stiffness": stop.stiffness, "damping": stop.damping}
+
+
 def _load(load: Any, flat: int) -> dict[str, Any]:
     out: dict[str, Any] = {"on": f"{load.body}.{load.point}"}
     if load.force != ZERO3 or load.moment == ZERO3:
@@ -312,7 +319,8 @@ def _drive(drive: Drive) -> Any:
     if drive.kind == "free":
         return Raw("free")
     if drive.kind == "motor_dc":
-        return {"motor_dc": dict(drive.motor)}
+        fed = {} if not isinstance(drive.value, (Expr, Table)) and drive.value == 0.0 else {"voltage": _varying(drive.value)}
+        return {"motor_dc": {**dict(drive.motor), **fed}}
     if drive.kind == "moves":
         moves = [{"dwell": m.time} if m.to is None else {"to": m.to, "in": m.time, "law": m.law} for m in drive.moves]
         return {"moves": moves}

@@ -64,6 +64,8 @@ def protected_joints(description: Description) -> dict[str, str]:
         out.setdefault(damper.joint, f"damper {damper.name}")
     for friction in d.frictions:
         out.setdefault(friction.joint, f"friction {friction.name}")
+    for stop in d.stops:
+        out.setdefault(stop.joint, f"stop {stop.name}")
     names = {joint.name for joint in d.joints}
     return {name: why for name, why in out.items() if name in names}
 
