@@ -26,9 +26,9 @@ from linkwright.results import Trajectory, unit_of
 
 MOTOR_KINDS = {
     "Kt": "torque constant", "Ke": "torque constant", "R": "resistance", "L": "inductance", "J": "inertia", "friction": "torque",
-    "viscous": "torsional damping", "rated": "voltage", "voltage": "voltage", "rated_torque": "torque", "rated_current": "current",
-    "rated_speed": "angular speed", "max_torque": "torque", "max_current": "current", "max_speed": "angular speed",
-    "ratio": "pure number", "efficiency": "pure number",
+    "friction_speed": "angular speed", "viscous": "torsional damping", "rated": "voltage", "voltage": "voltage",
+    "rated_torque": "torque", "rated_current": "current", "rated_speed": "angular speed", "max_torque": "torque",
+    "max_current": "current", "max_speed": "angular speed", "ratio": "pure number", "efficiency": "pure number",
 }  # fmt: skip
 
 
