@@ -23,7 +23,7 @@ def velocity_names(skel: Skeleton) -> list[str]:
 
 
 def named(skel: Skeleton, dependent: Sequence[str]) -> tuple[int, ...]:
-    """Entries of v from names: an entry ("P.x"), or a joint with all its freedoms ("P")."""
+    """Entries of v from names, in their order: an entry ("P.x"), or a joint with all its freedoms ("P")."""
     names, tree = velocity_names(skel), skel.tree
     out: list[int] = []
     for name in dependent:
@@ -38,7 +38,7 @@ def named(skel: Skeleton, dependent: Sequence[str]) -> tuple[int, ...]:
     if len(set(out)) < len(out) or not out:
         what = "names a coordinate twice" if out else "is empty"
         raise UsageError(f"the list of dependent coordinates {what}: {', '.join(map(str, dependent)) or 'give at least one'}.")
-    return tuple(sorted(out))
+    return tuple(out)
 
 
 def chosen(loops: Loops, q: Any, near: Mapping[str, Any], drives: Sequence[str] = (), t: float = 0.0) -> tuple[int, ...]:

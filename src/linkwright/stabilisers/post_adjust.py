@@ -15,25 +15,27 @@ dependent coordinates hardly influence into them, and the motion is lost there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.kinematic_equations import KinematicEquations, largest
+from linkwright.linalg import ldl
 from linkwright.loops import Loops
-from linkwright.scalars import solve
 from linkwright.stabilisers.base import Correction, Inputs, Part
 from linkwright.stabilisers.dependent import chosen, difference, moved, named, velocity_names
 from linkwright.stabilisers.loop_kernel import LAW, loop_kernel
+from linkwright.topology.elimination import eliminate
 
 if TYPE_CHECKING:
     from linkwright.compiler.kernel import Kernel
     from linkwright.compiler.kernels import Kernels
 
 MASS, PENALTY = 0.1, 100.0  # M and A of [Hoang2023 sec. 5.2], here of dimensionless coordinates and rows
-STEPS = 5  # of Gauss-Newton: from one time step to the next the second changes nothing more, five are the paper's safe side
+ROUND_OFF = 1e-12  # entries of J below this are not there
+STEPS = 2  # of Gauss-Newton: after a time step the first brings h to round-off; the second is for rough starts
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,13 @@ class Weights:
     position: bool = True
     velocity: bool = True
     steps: int = STEPS
+    order: tuple[int, ...] = ()  # of elimination of the dependent coordinates
 
     @property
     def key(self) -> list[Any]:
         """As JSON."""
         parts = (self.M, self.A, self.M_velocity, self.A_velocity)
-        return [list(self.dependent), *(x.tolist() for x in parts), self.position, self.velocity, self.steps]
+        return [list(self.dependent), *(x.tolist() for x in parts), self.position, self.velocity, self.steps, list(self.order)]
 
 
 # -------------------------------------------------------------------- mathematics, over any scalar
@@ -66,10 +69,12 @@ def adjust(eq: KinematicEquations, q: Any, v: Any, t: Any, near: Any, w: Weights
     skel, rows = loops.skel, loops.row_scale
 
     def step(J: Any, M: Any, A: Any, pull: Any, gap: Any) -> Any:
-        """-H^-1 (pull + J_d' A gap) in the space of v."""
-        Jd = J[:, d]
-        out = np.zeros(skel.tree.nv, dtype=Jd.dtype)
-        out[d] = -solve(M + Jd.T @ (A[:, None] * Jd), pull + Jd.T @ (A * gap))
+        """-H^-1 (pull + J_d' A gap) in the space of v. H is positive definite: any order of elimination will do."""
+        B, root = np.sqrt(A)[:, None] * J[:, d], np.sqrt(A)
+        H, h = M + B.T @ B, pull + B.T @ (root * gap)
+        order = list(w.order) or list(range(len(d)))
+        out = np.zeros(skel.tree.nv, dtype=H.dtype)
+        out[[d[i] for i in order]] = -ldl(H[np.ix_(order, order)], tolerance=0.0).solve(h[order])
         return out
 
     for i in range(w.steps if w.position else 0):
@@ -92,6 +97,16 @@ def adjust(eq: KinematicEquations, q: Any, v: Any, t: Any, near: Any, w: Weights
 def adjust_kernel(kernels: Kernels, w: Weights, gains: bool = False) -> Kernel:
     """The adjustment compiled, reading the row of a time loop (with two gains in it where the rates have them)."""
     return loop_kernel(kernels, "adjust", lambda eq, q, v, t, near: adjust(eq, q, v, t, near, w), w.key, gains)
+
+
+def least_fill(loops: Loops, q: Any, near: Any, w: Weights) -> tuple[int, ...]:
+    """An order in which eliminating H creates few entries: minimum degree, coordinates of one row being coupled."""
+    n = len(w.dependent)
+    J = loops.at(q, np.zeros(loops.skel.tree.nv), 0.0, near).J[:, list(w.dependent)]
+    cliques = [np.flatnonzero(np.abs(row) > ROUND_OFF).tolist() for row in J / loops.row_scale[:, None]]
+    if any(np.count_nonzero(M) > n for M in (w.M, w.M_velocity)):
+        cliques.append(list(range(n)))
+    return tuple(eliminate(cliques, [1] * n)[0])
 
 
 # -------------------------------------------------------------------- the stabiliser
@@ -163,6 +178,7 @@ class PostAdjust(Part):
             return None
         found = chosen(loops, q, near, drives) if self.dependent is None else named(loops.skel, self.dependent)
         w = self.weights(loops, found)
+        w = replace(w, order=least_fill(loops, q, near, w))
 
         def answer(x: Inputs) -> dict[str, Any]:
             there = kernels.equations(x.get("free", kernels.defaults["free"])).moved(*(x.get(k, still) for k in LAW))
