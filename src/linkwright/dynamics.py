@@ -8,12 +8,12 @@ forces come and go at the subsystem's origin, where they add without transformat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from linkwright.kinematics import Motion, Skeleton, node_accelerations
+from linkwright.kinematics import Motion, Skeleton, node_accelerations, turned_axes
 from linkwright.scalars import common_type, solve
 from linkwright.spatial import cross, cross_wrench, rotated_inertia, skew, spatial_inertia, turn, turn_back
 
@@ -68,6 +68,45 @@ def _shifted(r: Any, h: Any, mass: Any) -> np.ndarray:
         for j in range(i):
             out[i, j] = out[j, i] = -(r[i] * g[j] + g[i] * r[j])
         out[i, i] = 2.0 * (both - r[i] * g[i])
+    return out
+
+
+def rotors(skel: Skeleton, m: Motion, armature: Any, world_axes: bool = False) -> dict[int, Any]:
+    """node -> (nv_i, nv_i): inertias of rotors that turn with the joints' own speeds, where there are any; for quaternion
+    joints along the world's axes if that is how the motion counts their turning rates."""
+    turned = {span.start: R for span, R in turned_axes(skel, m)} if world_axes else {}
+    out = {}
+    for i, n in enumerate(skel.tree.nodes):
+        own = np.asarray(armature[n.v.start : n.v.stop], dtype=float)
+        if np.any(own != 0.0):
+            D: Any = np.diag(own)
+            if n.v.start in turned:
+                R = turned[n.v.start]
+                D = np.array(D, dtype=common_type(R))
+                D[:3, :3] = R @ D[:3, :3] @ R.T
+            out[i] = D
+    return out
+
+
+def with_rotors(skel: Skeleton, blocks: list[Any], extra: Mapping[int, Any]) -> list[Any]:
+    """Inertias of the subsystems with those of rotors on their joints."""
+    out = list(blocks)
+    for i, D in extra.items():
+        n = skel.tree.nodes[i]
+        first = skel.tree.subsystems[n.subsystem].v.start
+        own = slice(n.v.start - first, n.v.stop - first)
+        M = np.array(out[n.subsystem], dtype=common_type(out[n.subsystem], D))
+        M[own, own] = M[own, own] + D
+        out[n.subsystem] = M
+    return out
+
+
+def rotor_efforts(skel: Skeleton, extra: Mapping[int, Any], a: Any) -> Any:
+    """What the joints must do for the rotors alone."""
+    out = np.zeros(skel.tree.nv, dtype=common_type(a, *extra.values()))
+    for i, D in extra.items():
+        span = skel.tree.nodes[i].v
+        out[span] = D @ a[span]
     return out
 
 
@@ -153,8 +192,8 @@ def generalised(skel: Skeleton, m: Motion, wrenches: External) -> np.ndarray:
     return tau
 
 
-def forward_tree(skel: Skeleton, m: Motion, tau: Any, external: External = ()) -> np.ndarray:
-    """Accelerations of the open tree in O(n): the articulated-body recursion  [RBDA ch. 7].
+def forward_tree(skel: Skeleton, m: Motion, tau: Any, external: External = (), extra: Mapping[int, Any] | None = None) -> np.ndarray:
+    """Accelerations of the open tree in O(n): the articulated-body recursion  [RBDA ch. 7]; `extra` are rotors.
 
     The DeNOC recursion of the papers is the same elimination (U D U' of the inertia, tips first).
     """
@@ -169,6 +208,8 @@ def forward_tree(skel: Skeleton, m: Motion, tau: Any, external: External = ()) -
     for i in reversed(range(n)):
         S, U = m.S[i], I_A[i] @ m.S[i]
         D, u = S.T @ U, tau[nodes[i].v] - S.T @ p_A[i]
+        if extra and i in extra:
+            D = D + extra[i]
         kept[i] = (U, D, u)
         if nodes[i].parent >= 0:
             k = nodes[i].parent

@@ -21,43 +21,26 @@ import numpy as np
 from linkwright import dynamics, forces
 from linkwright.closure import Closure, loop_wrenches
 from linkwright.constraints.gear import GearConstraint
-from linkwright.errors import UsageError
 from linkwright.formulations import Raw, create
 from linkwright.formulations.kkt import saddle
 from linkwright.formulations.sslm import Factors, factorise
 from linkwright.inverse.problem import unit_pushes
-from linkwright.kinematics import Motion, locate_at, motion, node_accelerations, qdot
+from linkwright.kinematic_equations import Arrays, KinematicEquations, largest, normalised, size
+from linkwright.kinematics import Motion, motion, node_accelerations, qdot
 from linkwright.linalg import ordered_solve
-from linkwright.loops import Loops
 from linkwright.plans import Given, Order, Plan, driven
 from linkwright.reactions import constraint_part, every_joint_wrench, labelled
-from linkwright.scalars import common_type, minimum
-from linkwright.spatial import array
+from linkwright.scalars import common_type
 from linkwright.terms import Place, Terms, along_world, terms, usual
 
-Arrays = dict[str, Any]
+__all__ = ["Equations", "Given", "Plan", "driven", "stabilised"]
 
 
 @dataclass(frozen=True)
-class Equations:
+class Equations(KinematicEquations):
     """A mechanism's loops, forces and drives with the plan to solve them by."""
 
-    loops: Loops
-    forces: tuple[Any, ...]
-    drives: tuple[str, ...]
-    plan: Plan
-
     # ---------------------------------------------------------------- parts
-
-    def near(self, q: Any, cut: Any) -> dict[str, Any]:
-        """Reference coordinates of every joint: the tree's own, and the given ones of the cut joints in order."""
-        skel, at = self.loops.skel, 0
-        out = {n.joint.name: q[n.q] for n in skel.tree.nodes}
-        for name in skel.tree.cuts:
-            size = len(skel.start_coordinates[name])
-            out[name] = cut[at : at + size]
-            at += size
-        return out
 
     def _terms(self, q: Any, v: Any, t: Any, cut: Any, *, lean: bool = True) -> Terms:
         near, skel = self.near(q, cut), self.loops.skel
@@ -65,22 +48,17 @@ class Equations:
         at = forces.Moment(skel, m, t[0], near)
         applied = [w for f in self.forces for w in f.wrenches(at)]
         loops = replace(self.loops, row_axes=self.plan.axes)
-        return terms(loops, q, v, t[0], near, applied, lean=m if lean and self.plan.lean else None)
+        return terms(loops, q, v, t[0], near, applied, lean=m if lean and self.plan.lean else None, armature=self.armature)
+
+    def usual_terms(self, q: Any, v: Any, t: Any, cut: Any) -> Terms:
+        """All terms in the usual rows and axes, forces applied."""
+        return self._terms(q, v, t, cut, lean=False)
 
     def _solve(self, T: Terms, tau: Any, formulation: str) -> Raw:
         """Accelerations and multipliers of the terms' rows by one formulation, or by the saddle-point matrix as a whole."""
         if self.plan.saddle is not None:
             return _saddle(T, tau, self.plan.saddle)
         return create(formulation)(replace(T, order=self.plan.order), tau)
-
-    def margin(self, solve: str, watch: Sequence[tuple[Any, Any]]) -> Any:
-        """Smallest pivot against its usual size, minus one: not positive where the rank-revealing path must take over."""
-        nominal = self.plan.nominal.get(solve, ())
-        sizes = [pivot * (1.0 / size) for (pivot, _), size in zip(watch, nominal, strict=False) if size != 0.0 and not _constant(pivot)]
-        smallest: Any = 2.0
-        for x in sizes:
-            smallest = minimum(smallest, x)
-        return np.array([smallest - 1.0])
 
     # ---------------------------------------------------------------- dynamics
 
@@ -165,17 +143,47 @@ class Equations:
         acc = node_accelerations(skel, m, a)
         moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc])  # rows read accelerations where the bias was: k + J a
         rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.near(m.q, near), lean)
-        return {"effort": dynamics.inverse_tree(skel, m, a, pushes), "gap": rows.k}
+        return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a, lean), "gap": rows.k}
+
+    def _rotor_efforts(self, m: Motion, a: Any, lean: bool) -> Any:
+        """What the joints must do for their rotors."""
+        if not self.armature:
+            return 0.0
+        return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature, lean), a)
 
     def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Place]:
         """The factored matrix of forward dynamics, for several right sides (lean rows)."""
         T = replace(self._terms(q, v, t, near), order=self.plan.order)
         return factorise(T), _place(T)
 
-    def rates(self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None) -> Arrays:
-        """dq/dt and dv/dt: what a time loop integrates."""
+    def rates(
+        self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None, power: bool = False
+    ) -> Arrays:
+        """dq/dt and dv/dt: what a time loop integrates; with `power` also the rates of the three works of `powers`."""
         out = self.forward(q, v, tau, t, near, formulation=formulation, gains=gains)
-        return {"qdot": qdot(self.loops.skel, q, v), "a": out["a"], "margin": out["margin"]}
+        more = {"power": self.powers(q, v, tau, out["lam"], t, near)} if power else {}
+        return {"qdot": qdot(self.loops.skel, q, v), "a": out["a"], **more, "margin": out["margin"]}
+
+    def powers(self, q: Any, v: Any, tau: Any, lam: Any, t: Any, near: Any) -> Any:
+        """[put in by efforts and drivers, by loads and given forces, lost in dampers, friction and stops], in W.
+
+        Kinetic and potential energy of `energy` change by the first and second minus the third; what springs store is energy.
+        """
+        skel, references = self.loops.skel, self.near(q, near)
+        m = motion(skel, q, v, world_axes=self.plan.lean)
+        at = forces.Moment(skel, m, t[0], references)
+        c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, self.plan.lean)
+        first = len(lam) - len(self.drivers)
+        put_in = tau @ v - c.b[first:] @ lam[first:]
+        loads, lost = 0.0, 0.0
+        for f in self.forces:
+            if getattr(f, "conservative", False):
+                continue
+            if hasattr(f, "loss"):
+                lost = lost + f.loss(at)
+            else:
+                loads = loads + sum((w @ m.V[node] for node, w in f.wrenches(at)), 0.0)
+        return np.array([put_in, loads, lost])
 
     def projection(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """One step back onto the loops, shortest in the mass metric: M dq = J' mu, J dq = -phi; likewise for v.
@@ -196,13 +204,22 @@ class Equations:
             raws.append(raw)
         dq = steps[0]
         return {
-            "q": _normalised(skel, q + qdot(skel, q, dq)),
+            "q": normalised(skel, q + qdot(skel, q, dq)),
             "v": v + steps[1],
-            "residual": np.array([_largest(phi / rows)]),
-            "rate_residual": np.array([_largest(gap / rows)]),
-            "correction": np.array([_largest(dq / c)]),
+            "residual": np.array([largest(phi / rows)]),
+            "rate_residual": np.array([largest(gap / rows)]),
+            "correction": np.array([largest(dq / c)]),
             "margin": self.margin(_label("sslm", self.plan), raws[0].watch),
         }
+
+    def energy(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """Kinetic energy, also of rotors, and potential energy of weight and springs."""
+        skel = self.loops.skel
+        m = motion(skel, q, v)
+        at = forces.Moment(skel, m, t[0], self.near(q, near))
+        potential = dynamics.potential_energy(skel, m) + sum(f.energy(at) for f in self.forces)
+        spinning = sum((0.5 * I * v[i] * v[i] for i, I in enumerate(self.armature) if I != 0.0), 0.0)
+        return {"kinetic": np.array([dynamics.kinetic_energy(skel, m) + spinning]), "potential": np.array([potential])}
 
     # ---------------------------------------------------------------- inverse dynamics
 
@@ -222,11 +239,11 @@ class Equations:
         acceleration = along_world(place, a) if self.plan.lean else a
         N = np.array(self.plan.idle, dtype=float).T.reshape(T.nv, len(self.plan.idle))
         if self.plan.idle:
-            g = dynamics.inverse_tree(skel, m, acceleration, place.external)
+            g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.lean)
             K = N.T @ T.M @ N
             spin, _ = ordered_solve(K, -(N.T @ g), _natural(len(K)))
             acceleration = acceleration + N @ spin
-        g = dynamics.inverse_tree(skel, m, acceleration, place.external)
+        g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.lean)
         J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
         A = np.concatenate([J.T, self._effort_columns(place), N], axis=1)
         order = self._order("inverse", A)
@@ -238,7 +255,7 @@ class Equations:
         free = acceleration
         if self.plan.lean:
             free, lam = usual(place, acceleration, lam)
-        return {"u": u, "lam": lam, "margin": self.margin("inverse", [(_size(p), p) for p in pivots])}, free
+        return {"u": u, "lam": lam, "margin": self.margin("inverse", [(size(p), p) for p in pivots])}, free
 
     def _drive_pushes(self, place: Place, u: Any) -> list[tuple[int, Any]]:
         """Wrenches of the efforts of drives that are not joints of the tree."""
@@ -262,7 +279,8 @@ class Equations:
     def _wrenches(self, place: Place, a: Any, lam: Any, pushes: Sequence[tuple[int, Any]] = ()) -> Any:
         place = replace(place, external=(*place.external, *pushes, *self._separating(place, lam)))
         wrenches = {w.joint: constraint_part(place, w) for w in every_joint_wrench(place, lam, a)}
-        parts = [np.concatenate([wrenches[j].moment, wrenches[j].force]) for j in self.joints]
+        absent = np.zeros(6)  # a joint that is switched off
+        parts = [np.concatenate([wrenches[j].moment, wrenches[j].force]) if j in wrenches else absent for j in self.joints]
         return np.array(parts).reshape(-1, 6)
 
     @property
@@ -294,72 +312,6 @@ class Equations:
             columns.append(column)
         return np.array(columns).T.reshape(skel.tree.nv, len(self.drives))
 
-    def _order(self, solve: str, A: Any) -> Order:
-        if A.shape[0] != A.shape[1] or solve not in self.plan.orders:
-            raise UsageError(
-                f"{len(self.drives)} drives for {A.shape[0]} velocities and {A.shape[1] - len(self.drives)} constraint rows: the drive "
-                "efforts and reactions are not determined one by one. s.inverse(st) chooses among them."
-            )
-        return self.plan.orders[solve]
-
-    # ---------------------------------------------------------------- kinematics
-
-    def closure(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
-        """phi, J, k, b of the loops."""
-        c = self.loops.at(q, v, t[0], self.near(q, near))
-        return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
-
-    def kinematics(self, q: Any, v: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:
-        """With the drives' coordinates given: one Newton step for q, and v and a at the q and v handed in.
-
-        Iterated until `residual` is at round-off this assembles, then completes the speeds and accelerations.
-        """
-        laws = [Given(*x) for x in zip(drive, speed, acceleration, strict=True)]
-        loops = self.loops.with_([driven(self.loops.skel.tree.description, n, law) for n, law in zip(self.drives, laws, strict=True)])
-        c = loops.at(q, v, 0.0, self.near(q, near))
-        keep = [*(range(self.loops.skel.tree.nc) if self.plan.keep is None else self.plan.keep)]
-        keep += list(range(self.loops.skel.tree.nc, len(c.phi)))
-        J = np.concatenate([c.J[keep], np.array(self.plan.idle, dtype=float).reshape(-1, c.J.shape[1])])  # idle freedoms rest
-        order, still = self._order("kinematics", J), np.zeros(len(self.plan.idle))
-        solved = [ordered_solve(J, np.concatenate([-x[keep], still]), order) for x in (c.phi, c.b, c.k)]
-        (dq, pivots), (speeds, _), (accelerations, _) = solved
-        return {
-            "q": _normalised(self.loops.skel, q + qdot(self.loops.skel, q, dq)),
-            "v": speeds,
-            "a": accelerations,
-            "residual": np.array([_largest(c.phi / loops.row_scale)]),
-            "margin": self.margin("kinematics", [(_size(p), p) for p in pivots]),
-        }
-
-    def poses(self, q: Any) -> Arrays:
-        """Rotation and origin of every moving body in the world."""
-        skel = self.loops.skel
-        m = motion(skel, q, np.zeros(skel.tree.nv))
-        R = np.array([X.R for X in m.X]).reshape(-1, 3, 3)
-        p = np.array([X.p + skel.origins[i] for i, X in enumerate(m.X)]).reshape(-1, 3)
-        return {"R": R, "p": p}
-
-    @property
-    def points_named(self) -> list[str]:
-        """Names of the points in the order of `position`."""
-        return [f"{b.name}.{p.name}" for b in self.loops.skel.tree.description.bodies for p in b.points]
-
-    def points(self, q: Any, v: Any) -> Arrays:
-        """Position and velocity of every named point."""
-        skel = self.loops.skel
-        m = motion(skel, q, v)
-        found = [locate_at(skel, m, skel.node(b.name), array(p.at)) for b in skel.tree.description.bodies for p in b.points]
-        position, velocity = (np.array([getattr(x, n) for x in found]).reshape(-1, 3) for n in ("position", "velocity"))
-        return {"position": position, "velocity": velocity}
-
-    def energy(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
-        """Kinetic energy, and potential energy of weight and springs."""
-        skel = self.loops.skel
-        m = motion(skel, q, v)
-        at = forces.Moment(skel, m, t[0], self.near(q, near))
-        potential = dynamics.potential_energy(skel, m) + sum(f.energy(at) for f in self.forces)
-        return {"kinetic": np.array([dynamics.kinetic_energy(skel, m)]), "potential": np.array([potential])}
-
 
 # -------------------------------------------------------------------- helpers
 
@@ -378,21 +330,6 @@ def _label(formulation: str, plan: Plan) -> str:
     return "saddle" if plan.saddle is not None else formulation
 
 
-def _constant(x: Any) -> bool:
-    return isinstance(x, (int, float, np.floating))
-
-
-def _size(x: Any) -> Any:
-    return abs(x)
-
-
-def _largest(x: Any) -> Any:
-    out: Any = 0.0
-    for value in x:
-        out = -minimum(-abs(value), -out)
-    return out
-
-
 def stabilised(T: Terms, v: Any, gains: Any) -> Terms:
     """Baumgarte's alpha (J v + b) + beta phi added to k."""
     place = _place(T)
@@ -405,14 +342,4 @@ def _saddle(T: Terms, tau: Any, order: Order) -> Raw:
     """The saddle-point system as a whole, in a fixed order that needs no inertia in any subsystem."""
     n, scale = T.nv, T.row_scale
     z, pivots = ordered_solve(saddle(T, tau), np.concatenate([tau - T.h, -T.k / scale]), order)
-    return Raw(z[:n], -z[n:] / scale, watch=tuple((_size(p), p) for p in pivots))
-
-
-def _normalised(skel: Any, q: Any) -> Any:
-    """Quaternions of length one again."""
-    out = np.array(q, dtype=common_type(q))
-    for n, jt in zip(skel.tree.nodes, skel.types, strict=True):
-        if "quaternion" in jt.coordinate_kinds:
-            part = out[n.q][:4]
-            out[n.q.start : n.q.start + 4] = part / np.sqrt(part @ part)
-    return out
+    return Raw(z[:n], -z[n:] / scale, watch=tuple((size(p), p) for p in pivots))

@@ -33,13 +33,18 @@ class Plan:
 
 
 class Given:
-    """A motion law that is three arrays' entries: value, speed, acceleration."""
+    """A motion law that is three arrays' entries: value, speed, acceleration; with a time `at` which they belong to, the
+    motion of constant acceleration through them."""
 
-    def __init__(self, value: Any, speed: Any = 0.0, acceleration: Any = 0.0):
-        self.values = (value, speed, acceleration)
+    def __init__(self, value: Any, speed: Any = 0.0, acceleration: Any = 0.0, at: Any = None):
+        self.values, self.at = (value, speed, acceleration), at
 
     def __call__(self, t: Any) -> Any:
-        return self.values
+        if self.at is None:
+            return self.values
+        value, speed, acceleration = self.values
+        later = t - self.at
+        return value + later * (speed + 0.5 * later * acceleration), speed + later * acceleration, acceleration
 
 
 def driven(desc: Description, drive: str, law: Any) -> Constraint:

@@ -52,10 +52,12 @@ def every_joint_wrench(place: Place, lam: Any, a: Any, *, inertial: bool = True,
             continue
         on_second = -F[i] if n.reversed else F[i]
         out.append(_at_joint(place, n.joint, on_second, i))
-    constraints = {c.name: k for k, c in enumerate(place.loops.constraints)}
+    loops = {loop.name: k for k, loop in enumerate(skel.tree.loops)}  # a driver may share its joint's name, and comes after them
     for name in skel.tree.cuts:
+        if name not in loops:  # switched off: it carries nothing
+            continue
         joint = skel.tree.description.joint(name)
-        k = constraints[name]
+        k = loops[name]
         second = skel.node(joint.second)
         G = dict(place.closure.parts[k].G)[second]
         out.append(_at_joint(place, joint, G.T @ lam[place.closure.rows[k]], second))

@@ -37,6 +37,7 @@ class Place:
     motion: Motion
     closure: Closure
     external: tuple[tuple[int, Any], ...]
+    rotors: Mapping[int, Any] = field(default_factory=dict)  # node -> inertia that turns with its joint's own speed
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,10 @@ def terms(
     external: Sequence[tuple[int, Any]] = (),
     *,
     lean: Motion | None = None,
+    armature: Sequence[float] = (),
 ) -> Terms:
-    """All terms of a mechanism at a state, with wrenches on bodies already applied.
+    """All terms of a mechanism at a state, with wrenches on bodies already applied; `armature` (one entry per velocity, or
+    none) are inertias of rotors that turn with the joints' own speeds.
 
     `lean` is a motion with turning rates along the world's axes (`motion(..., world_axes=True)`): then loops are in the rows
     that cost least too, tau and a are along the world's axes, and `usual` brings solutions back.
@@ -130,8 +133,9 @@ def terms(
     m = motion(skel, q, v) if lean is None else lean
     c = loops.closure(m, v, t, near, lean is not None)
     h = dynamics.bias_force(skel, m, external)
+    rotors = dynamics.rotors(skel, m, armature, lean is not None) if len(armature) else {}
     return Terms(
-        I=tuple(dynamics.inertia_blocks(skel, m)),
+        I=tuple(dynamics.with_rotors(skel, dynamics.inertia_blocks(skel, m), rotors)),
         bias=tuple(h[s.v] for s in skel.tree.subsystems),
         blocks=c.blocks,
         k_parts=tuple(c.k[r] for r in c.rows),
@@ -139,7 +143,7 @@ def terms(
         row_scale=loops.row_scale,
         order=loops.elimination_order,
         names=tuple(x.name for x in loops.constraints),
-        place=Place(loops, q, v, t, near, m, c, tuple(external)),
+        place=Place(loops, q, v, t, near, m, c, tuple(external), rotors),
     )
 
 

@@ -53,7 +53,7 @@ def test_random_mechanisms(seed):
         calls.append(inputs)
         return {"a": right.a, "lam": right.lam}
 
-    kernels = replace(kernels, fallbacks={"forward": answer, "least": answer}, made={}, engine="python")
+    kernels = replace(kernels, answers=lambda k: {"forward": answer, "least": answer}, made={}, engine="python")
     for formulation in FORMULATIONS:
         kernel = kernels.get("forward", formulation)
         kernel.native = loops.available()  # programs interpreted, because compiling these takes seconds; loops native

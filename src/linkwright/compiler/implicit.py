@@ -25,11 +25,12 @@ from linkwright.terms import along_world, usual
 WITH_RESPECT_TO = ("q", "v", "tau", "free")
 
 
-def derivatives(make: Any, arrays: dict[str, Any], free: Any, trace: Any) -> dict[str, Any]:
-    """a, lam and their derivatives, traced; `make(free)` gives equations, `trace(name)` another kernel's program."""
+def derivatives(make: Any, arrays: dict[str, Any], law: dict[str, Any], free: Any, trace: Any) -> dict[str, Any]:
+    """a, lam and their derivatives, traced; `make(free)` gives equations, `trace(name)` another kernel's program, `law` the
+    given motion of drivers, which is not differentiated."""
     eq: Equations = make(free)
     implicit = eq.plan.lean and eq.plan.saddle is None
-    values, columns = _implicit(eq, arrays, free, trace) if implicit else _through(eq, arrays, free, trace)
+    values, columns = (_implicit if implicit else _through)(eq, arrays, {**law, "free": free}, trace)
     out = {"a": values["a"], "lam": values["lam"]}
     for name in WITH_RESPECT_TO:
         if name in columns:
@@ -66,14 +67,14 @@ def _packed(program: Program, values: dict[str, Any]) -> np.ndarray:
     return np.concatenate([np.asarray(values[b.name], dtype=object).ravel() for b in program.inputs])
 
 
-def _implicit(eq: Equations, arrays: dict[str, Any], free: Any, trace: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _implicit(eq: Equations, arrays: dict[str, Any], more: dict[str, Any], trace: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """In the rows and axes forward dynamics is solved in; what is reported turns with the bodies, which is one more term."""
     q, v, tau = arrays["q"], arrays["v"], arrays["tau"]
     F, place = eq.factors(q, v, arrays["t"], arrays["near"])
     a, lam = F.solve(along_world(place, tau) - F.terms.h, F.terms.k)
     R = trace("balance")
     seeds, where = _seeds(eq, R, q, WITH_RESPECT_TO)
-    D = jacobian(R, _packed(R, {**arrays, "a": a, "lam": lam, "free": free}), seeds).dense()
+    D = jacobian(R, _packed(R, {**arrays, **more, "a": a, "lam": lam}), seeds).dense()
     spans = {b.name: b.span for b in R.outputs}
     change = usual(place, *F.solve(-D[spans["effort"]], D[spans["gap"]]))
     da, dlam = D[spans["a"]] + change[0], D[spans["lam"]] + change[1]
@@ -85,10 +86,10 @@ def _implicit(eq: Equations, arrays: dict[str, Any], free: Any, trace: Any) -> t
     return values, {name: (da[:, cut], dlam[:, cut]) for name, cut in where.items()}
 
 
-def _through(eq: Equations, arrays: dict[str, Any], free: Any, trace: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _through(eq: Equations, arrays: dict[str, Any], more: dict[str, Any], trace: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """By differentiating forward dynamics operation by operation."""
     P = trace("forward")
     seeds, where = _seeds(eq, P, arrays["q"], WITH_RESPECT_TO)
-    D = jacobian(P, _packed(P, {**arrays, "free": free}), seeds).dense()
+    D = jacobian(P, _packed(P, {**arrays, **more}), seeds).dense()
     spans = {b.name: b.span for b in P.outputs}
     return eq.forward(**arrays), {name: (D[spans["a"], cut], D[spans["lam"], cut]) for name, cut in where.items()}

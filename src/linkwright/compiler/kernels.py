@@ -3,6 +3,8 @@
 Built from a numeric tree; with free parameters the equations are traced on a tree whose numbers are symbols, and their
 values are inputs. Plans and machine code are kept on disk under a key of everything they depend on: the model, cuts,
 options, the source of this package and of every plug-in class in use. What cannot be keyed is not kept.
+
+`kernels.variant(Variant(...))` are the kernels of the same mechanism with motions given, rotors added or loops opened.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from linkwright.loops import Loops
 from linkwright.parameters import Parameter, with_values
 from linkwright.skeleton import skeleton
 from linkwright.topology.tree import Tree
+from linkwright.variants import Variant, loops_without
 
 if TYPE_CHECKING:
     from linkwright.compiler.planning import Sample
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
 DENSE_FORMULATIONS = ("nullspace", "projection")  # on the kernel of M, h, J, k
+POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
 SOLVES = {"inverse": "inverse", "loads": "inverse", "kinematics": "kinematics"}  # kernels with an elimination of their own
 
 
@@ -49,14 +53,39 @@ class Kernels:
     drives: tuple[str, ...]
     free: tuple[Parameter, ...] = ()
     start: Callable[[], tuple[np.ndarray, Mapping[str, Any]]] = field(default=lambda: (np.zeros(0), {}))  # (q, near) on the loops
-    fallbacks: Mapping[str, Fallback] = field(default_factory=dict)
+    answers: Callable[[Kernels], Mapping[str, Fallback]] | None = None  # who answers the states these kernels cannot
     engine: str = "native"
     made: dict[Any, Kernel] = field(default_factory=dict, compare=False)
     plans: dict[str, Plan] = field(default_factory=dict, compare=False)
+    chosen: Variant = Variant()
+    variants: dict[Variant, Kernels] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def fallbacks(self) -> Mapping[str, Fallback]:
+        """Rank-revealing answers by kernel."""
+        return {} if self.answers is None else self.answers(self)
+
+    def variant(self, wanted: Variant) -> Kernels:
+        """Kernels of the mechanism with drivers, rotors, without some loops, with powers; made once. Variants do not add up:
+        what is wanted is said against the mechanism as written."""
+        if self.chosen != Variant():
+            raise UsageError("this is a variant already: ask the kernels of the mechanism as written for another one.")
+        wanted = wanted.checked(self.loops.skel)
+        if wanted == Variant():
+            return self
+        if wanted not in self.variants:
+            base = self.variant(replace(wanted, power=False)) if wanted.power else self._changed(wanted)
+            if base.chosen.drivers:
+                base.plan_of("sslm")  # motions that contradict each other are refused here
+            self.variants[wanted] = replace(base, chosen=wanted, variants={})  # powers share plans and every other kernel
+        return self.variants[wanted]
+
+    def _changed(self, wanted: Variant) -> Kernels:
+        return replace(self, loops=loops_without(self.loops, wanted.without), chosen=wanted, made={}, plans={}, variants={})
 
     def get(self, name: str, formulation: str | None = None, drives: Sequence[str] | None = None, *, baumgarte: bool = False) -> Kernel:
         """A kernel by name; made on first use, then the same object again."""
-        key = (name, formulation, None if drives is None else tuple(drives), baumgarte)
+        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, self.chosen.power and name in POWERED)
         if key not in self.made:
             chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
             self.made[key] = chosen._make(name, formulation, baumgarte)
@@ -66,15 +95,21 @@ class Kernels:
         if name not in KERNELS:
             raise UsageError(f"there is no kernel '{name}'. {nearest(name, KERNELS, 'Kernels')}")
         signature = KERNELS[name]
+        if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
+            raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
         if signature.masses:
             self._need_masses()
         if name == "forward" and formulation in DENSE_FORMULATIONS and not baumgarte:
             from linkwright.compiler.dense_kernel import DenseKernel
 
-            return DenseKernel(str(formulation), self.get("terms"), self.loops, self.fallbacks.get(name), self._least)
+            still = np.zeros(len(self.chosen.drivers))
+            loops = self._numeric.moved(still + 1.0, still, still).loops  # with the rows of drivers
+            return DenseKernel(str(formulation), self.get("terms"), loops, self.fallbacks.get(name), self._least)
         options: dict[str, Any] = {}
         if "formulation" in signature.options:
             options = {"formulation": self._formulation(formulation), "gains": baumgarte or None}
+            if name in POWERED and self.chosen.power:
+                options["power"] = True
         elif formulation is not None or baumgarte:
             raise UsageError(f"kernel '{name}' has no formulation and no stabilisation to choose.")
 
@@ -118,7 +153,8 @@ class Kernels:
     def sizes(self) -> Sizes:
         skel = self.loops.skel
         near = sum(len(skel.start_coordinates[name]) for name in self.tree.cuts)
-        return Sizes(self.tree.nq, self.tree.nv, self.tree.nc, len(self.drives), near, len(self.free))
+        drivers = len(self.chosen.drivers)
+        return Sizes(self.tree.nq, self.tree.nv, self.tree.nc + drivers, len(self.drives), near, len(self.free), drivers=drivers)
 
     @cached_property
     def entries(self) -> dict[str, list[str]]:
@@ -130,11 +166,15 @@ class Kernels:
             return [f"{name}.{p}" if p else name for name, entries in parts for p in entries]
 
         lam = [f"{loop.name}.{label}" for loop in self.tree.loops for label in loop.labels]
-        drives = {name: list(self.drives) for name in ("drive", "speed", "acceleration", "u")}
+        cylinders = {c.name for c in self.tree.description.cylinders}
+        lam += [f"{name}.{'length' if name in cylinders else 'drive'}" for name in self.chosen.drivers]
+        moved = list(self.chosen.drivers or self.drives)
+        drives = {**{name: moved for name in ("drive", "speed", "acceleration")}, "u": list(self.drives)}
         return {
             "q": full("q_names"),
             **{name: full("v_names") for name in ("v", "a", "tau")},
             "lam": lam,
+            "power": ["efforts", "loads", "lost"],
             "free": [p.name for p in self.free],
             **drives,
         }
@@ -154,8 +194,6 @@ class Kernels:
 
     def equations(self, values: Any = (), solve: str = "sslm") -> Equations:
         """The planned equations, on numbers or with (traced) values of the free parameters."""
-        from linkwright.equations import Equations
-
         plan = self.plan_of(solve)
         if not len(self.free):
             return replace(self._numeric, plan=plan)
@@ -167,13 +205,13 @@ class Kernels:
         )
         skel = skeleton(tree, self.loops.skel.start_coordinates)
         loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
-        return Equations(loops, tuple(forces.of_description(described)), self.drives, plan)
+        return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
 
     @cached_property
     def _numeric(self) -> Equations:
         from linkwright.equations import Equations, Plan
 
-        return Equations(self.loops, self._forces, self.drives, Plan(()))
+        return Equations(self.loops, self._forces, self.drives, Plan(()), self.chosen.drivers, self.chosen.armature)
 
     @cached_property
     def _forces(self) -> tuple[Any, ...]:
@@ -221,7 +259,8 @@ class Kernels:
         d = self.tree.description
         model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
         written = repr([p for p in self.described.parameters]) + repr(self.described.bodies) if self.free else ""
-        text = json.dumps([model, written, repr(self.loops.kappa), sources, _package_source()])
+        changed = repr(replace(self.chosen, power=False))  # powers are an option of single kernels, not another mechanism
+        text = json.dumps([model, written, changed, repr(self.loops.kappa), sources, _package_source()])
         return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -58,20 +58,42 @@ def samples(loops: Loops, q: np.ndarray, near: Any, count: int = SAMPLES, seed: 
     return out
 
 
-def independent_rows(loops: Loops, states: Sequence[Sample]) -> tuple[int, ...] | None:
+def placed(eq: Equations, s: Sample) -> Equations:
+    """The equations with drivers that are where the sample has them."""
+    if not eq.drivers:
+        return eq
+    at = Moment(eq.loops.skel, motion(eq.loops.skel, s.q, s.v), 0.0, s.near)
+    found = [(at.channel(name), at.channel(f"{name}.v")) for name in eq.drivers]
+    return eq.moved([x for x, _ in found], [v for _, v in found], np.zeros(len(found)))
+
+
+def independent_rows(eq: Equations, states: Sequence[Sample]) -> tuple[int, ...] | None:
     """Rows to keep where some are implied by others in every position; None if all are independent somewhere."""
-    matrices = [loops.dimensionless(loops.at(s.q, s.v, 0.0, s.near))[1] for s in states]
+    loops = [placed(eq, s).loops for s in states]
+    matrices = [x.dimensionless(x.at(s.q, s.v, 0.0, s.near))[1] for x, s in zip(loops, states, strict=True)]
     ranks = [factor(J).rank for J in matrices]
-    if max(ranks, default=0) == len(loops.row_scale):
+    if max(ranks, default=0) == len(loops[0].row_scale):
         return None
     best = matrices[int(np.argmax(ranks))]
+    _can_be_driven(eq, best)
     return tuple(sorted(pivoted_columns(best.T)[: max(ranks)]))
+
+
+def _can_be_driven(eq: Equations, J: np.ndarray) -> None:
+    """Drivers whose motion the others already fix would fight them."""
+    first = len(J) - len(eq.drivers)
+    for i, name in enumerate(eq.drivers, start=first):
+        if factor(J[: i + 1]).rank == factor(J[:i]).rank:
+            others = [f"'{n}'" for n in eq.drivers[: i - first]]
+            fixed = f"together with {' and '.join(others)} it would be driven twice" if others else "the loops hold it already"
+            raise UsageError(f"the motion of '{name}' cannot be given: {fixed}. Prescribe no more motions than the mechanism has freedoms.")
 
 
 def plan(eq: Equations, sizes: Sizes, states: Sequence[Sample], masses: bool) -> Plan:
     """The plan of forward dynamics; without masses only what kinematics needs."""
-    keep = independent_rows(eq.loops, states)
-    found = Plan(order=tuple(eq.loops.elimination_order), keep=keep, idle=constant_idle(eq.loops, states))
+    keep = independent_rows(eq, states)
+    order = placed(eq, states[0]).loops.elimination_order
+    found = Plan(order=tuple(order), keep=keep, idle=constant_idle(eq.loops, states))
     return _dynamics(replace(eq, plan=found), sizes, states) if masses else found
 
 
@@ -125,7 +147,7 @@ def _dynamics(eq: Equations, sizes: Sizes, states: Sequence[Sample]) -> Plan:
 
 def _kept(eq: Equations, s: Sample) -> Terms:
     """Usual terms of the independent rows at a sample."""
-    T = eq._terms(s.q, s.v, np.zeros(1), _cut(eq, s), lean=False)
+    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), _cut(eq, s), lean=False)
     return T if eq.plan.keep is None else T.select(list(eq.plan.keep))
 
 
@@ -175,7 +197,7 @@ def _nominal(eq: Equations, states: Sequence[Sample], formulation: str = "sslm")
     """Sizes below which the pivots of a formulation ask for the rank-revealing path."""
     out: dict[str, list[np.ndarray]] = {}
     for s in states:
-        T = eq._terms(s.q, s.v, np.zeros(1), _cut(eq, s))
+        T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), _cut(eq, s))
         place = T.place
         assert place is not None
         if eq.plan.keep is not None:

@@ -1,8 +1,9 @@
 """Which kernels there are, what they take and give, and the trace of each.
 
-Inputs come in one order: those named in `KERNELS`, then t, the reference coordinates of cut joints (`near`) and the free
-parameters; of these last three only what the kernel really reads stays an input. Kernels of time loops (`loop_...`) keep
-the order q, v, t, tau, gains, free, near.
+Inputs come in one order: those named in `KERNELS`, of a variant with drivers their values, speeds and accelerations
+(`drive`, `speed`, `acceleration`), then t, the reference coordinates of cut joints (`near`) and the free parameters; of these
+last three only what the kernel really reads stays an input. Kernels of time loops (`loop_...`) keep the order q, v, t, tau,
+drive, speed, acceleration, gains, free, near.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Signature(NamedTuple):
 STATE = (("q", "nq"), ("v", "nv"))
 KERNELS: dict[str, Signature] = {
     "forward": Signature((*STATE, ("tau", "nv")), "forward", options=("formulation", "gains")),
-    "rates": Signature((*STATE, ("tau", "nv")), "rates", options=("formulation", "gains")),
+    "rates": Signature((*STATE, ("tau", "nv")), "rates", options=("formulation", "gains", "power")),
     "derivatives": Signature((*STATE, ("tau", "nv")), "derivatives"),
     "residual": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "residual"),
     "balance": Signature((*STATE, ("a", "nv"), ("lam", "nc"), ("tau", "nv")), "balance"),
@@ -49,7 +50,7 @@ KERNELS: dict[str, Signature] = {
     "poses": Signature((("q", "nq"),), "poses", masses=False),
     "points": Signature(STATE, "points", masses=False),
     "least": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "least"),
-    "loop_rates": Signature((*STATE, ("t", "one"), ("tau", "nv")), "rates", options=("formulation", "gains"), packed=True),
+    "loop_rates": Signature((*STATE, ("t", "one"), ("tau", "nv")), "rates", options=("formulation", "gains", "power"), packed=True),
     "loop_projection": Signature((*STATE, ("t", "one"), ("tau", "nv")), "projection", packed=True),
 }
 TIMED = {
@@ -68,6 +69,8 @@ TIMED = {
     "closure",
     "least",
 }  # those that may read t
+UNDRIVEN = ("energy", "poses", "points")  # those in which drivers have no rows
+DRIVER_INPUTS = ("drive", "speed", "acceleration")
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Sizes:
     near: int  # coordinates of cut joints
     free: int  # free parameters
     one: int = 1
+    drivers: int = 0  # of a variant, whose rows are part of nc
 
 
 def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **options: Any) -> Program:
@@ -91,6 +95,11 @@ def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **opti
     signature = KERNELS[name]
     g = Graph()
     arrays = {key: g.input(key, getattr(sizes, size)) for key, size in signature.inputs}
+    law = {} if name in UNDRIVEN or not sizes.drivers else {key: g.input(key, sizes.drivers) for key in DRIVER_INPUTS}
+
+    def moved(free: Any) -> Equations:
+        return equations(free).moved(**law) if law else equations(free)
+
     if options.get("gains"):
         options["gains"] = g.input("gains", 2)
     if name in TIMED:
@@ -104,13 +113,13 @@ def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **opti
     if name not in ("poses", "points"):
         arrays["near"] = near
     if name == "derivatives":
-        found = derivatives(equations, arrays, free, lambda other: trace(other, sizes, equations, formulation=_SSLM.get(other)))
+        found = derivatives(moved, arrays, law, free, lambda other: trace(other, sizes, equations, formulation=_SSLM.get(other)))
     elif name == "least":
         from linkwright.compiler.least import least
 
-        found = least(equations(free), **arrays)
+        found = least(moved(free), **arrays)
     else:
-        found = getattr(equations(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
+        found = getattr(moved(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
     return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
 
 

@@ -95,9 +95,14 @@ Wrenches = list[tuple[int, Any]]  # (node, [moment; force] at the node's subsyst
 
 
 class Force(Protocol):
-    """Something that pushes bodies; `energy` is zero where the force stores none."""
+    """Something that pushes bodies; `energy` is zero where the force stores none.
+
+    Where its work goes: a conservative force stores all of it in `energy`. Any other either puts work in or takes it out
+    (a load), or has a method `loss(at)`, the power it turns into heat; then the rest of its work is in `energy`.
+    """
 
     from_outside: bool  # a load from outside the machine; everything else pushes between its bodies and ground
+    conservative: bool
 
     @property
     def name(self) -> str: ...

@@ -15,6 +15,7 @@ class DamperForce:
 
     damper: Damper
     from_outside = False
+    conservative = False
 
     @property
     def name(self) -> str:
@@ -27,6 +28,11 @@ class DamperForce:
             return push(on, -d.coefficient * on.rate)
         joint = at.joint(d.joint)
         return joint_effort(at, joint, -d.coefficient * at.speed(joint))
+
+    def loss(self, at: Moment) -> Any:
+        d = self.damper
+        rate = line(at, d.between).rate if d.between is not None else at.speed(at.joint(d.joint))
+        return d.coefficient * rate * rate
 
     def energy(self, at: Moment) -> Any:
         return 0.0

@@ -18,6 +18,7 @@ class FrictionForce:
 
     friction: Friction
     from_outside = False
+    conservative = False
 
     @property
     def name(self) -> str:
@@ -27,6 +28,11 @@ class FrictionForce:
         f, joint = self.friction, at.joint(self.friction.joint)
         v = at.speed(joint)
         return joint_effort(at, joint, -f.coulomb * np.tanh(v / f.speed) - f.viscous * v)
+
+    def loss(self, at: Moment) -> Any:
+        f = self.friction
+        v = at.speed(at.joint(f.joint))
+        return (f.coulomb * np.tanh(v / f.speed) + f.viscous * v) * v
 
     def energy(self, at: Moment) -> Any:
         return 0.0

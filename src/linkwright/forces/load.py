@@ -19,6 +19,7 @@ class LoadForce:
 
     load: Load
     from_outside = True
+    conservative = False
 
     @property
     def name(self) -> str:
@@ -45,6 +46,7 @@ class CylinderForce:
 
     cylinder: Cylinder
     from_outside = False
+    conservative = False
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ class TorsionSpringForce:
 
     spring: TorsionSpring
     from_outside = False
+    conservative = True
 
     @property
     def name(self) -> str:
@@ -38,6 +39,7 @@ class CoilSpringForce:
 
     spring: CoilSpring
     from_outside = False
+    conservative = True
 
     @property
     def name(self) -> str:
@@ -62,6 +64,7 @@ class GasSpringForce:
 
     spring: GasSpring
     from_outside = False
+    conservative = True
 
     @property
     def name(self) -> str:

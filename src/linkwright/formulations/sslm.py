@@ -169,5 +169,5 @@ class Sslm:
         if recursive and terms.place is not None and len(lam) == len(terms.place.closure.k):
             p = terms.place
             pushes = [*p.external, *loop_wrenches(p.loops.skel, p.closure, lam)]
-            a = dynamics.forward_tree(p.loops.skel, p.motion, tau, pushes)
+            a = dynamics.forward_tree(p.loops.skel, p.motion, tau, pushes, p.rotors)
         return Raw(a, lam, dropped, smallest, F.watch)

@@ -1,0 +1,118 @@
+"""Who answers the states a kernel cannot: the rank-revealing float path on the kernel's own inputs.
+
+A kernel whose pivots degenerate hands the state to the functions here: singular passages get their limit, redundant rows
+least reactions, and what has no answer an explanation. One object serves one `Kernels`, the mechanism as written or a variant
+of it: drivers are where the inputs say, rotors and loops left out are those of its equations.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright import forces, inverse
+from linkwright.closing import close
+from linkwright.forward import Forward, forward
+from linkwright.kinematics import motion, qdot
+from linkwright.passage import branch_velocity
+from linkwright.terms import Terms
+
+if TYPE_CHECKING:
+    from linkwright.compiler.kernel import Fallback
+    from linkwright.compiler.kernels import Kernels
+    from linkwright.equations import Equations
+
+PASSAGE = 1e-3  # rows with singular values below this are about to be lost
+Inputs = dict[str, np.ndarray]
+
+
+class RankRevealing:
+    """Answers to the kernels of one mechanism, by the names of their inputs and outputs."""
+
+    def __init__(self, kernels: Kernels):
+        self.kernels = kernels
+
+    @cached_property
+    def answers(self) -> dict[str, Fallback]:
+        """By kernel; those not named here have no other way than their own."""
+        return {
+            "forward": self.forward,
+            "rates": self.rates,
+            "inverse": self.inverse,
+            "loads": self.inverse,
+            "projection": self.projection,
+            "least": self.least,
+            "loop_rates": self.rates,
+            "loop_projection": self.projection,
+        }
+
+    # ---------------------------------------------------------------- dynamics
+
+    def forward(self, x: Inputs) -> dict[str, Any]:
+        found = self._forward(x)
+        return {"a": found.a, "lam": found.lam}
+
+    def rates(self, x: Inputs) -> dict[str, Any]:
+        found = self._forward(x)
+        out = {"qdot": qdot(self.kernels.loops.skel, x["q"], x["v"]), "a": found.a}
+        if self.kernels.chosen.power:
+            eq, near, t = self._equations(x)
+            out["power"] = eq.powers(x["q"], x["v"], x["tau"], found.lam, np.array([t]), near)
+        return out
+
+    def least(self, x: Inputs) -> dict[str, Any]:
+        T = self._terms(x)
+        return {"lam": forward(T, T.M @ x["a"] + T.h - T.J.T @ x["lam"], "auto").lam}
+
+    def inverse(self, x: Inputs) -> dict[str, Any]:
+        eq, cut, t = self._equations(x)
+        near = eq.near(x["q"], cut)
+        at = forces.Moment(eq.loops.skel, motion(eq.loops.skel, x["q"], x["v"]), t, near)
+        pushes = [w for f in eq.forces for w in f.wrenches(at)]
+        found = inverse.solve(eq.loops, x["q"], x["v"], x["a"], t, near, pushes, eq.drives, "system")
+        wrenches = [np.concatenate([found.wrench[j].moment, found.wrench[j].force]) for j in eq.joints]
+        return {"u": found.u, "lam": found.lam_all, "wrench": np.array(wrenches)}
+
+    # ---------------------------------------------------------------- kinematics
+
+    def projection(self, x: Inputs) -> dict[str, Any]:
+        """Back onto the loops without leaving the branch: what a nearly lost row would correct is left alone, because it is
+        mostly round-off divided by its singular value; the velocity follows the branch it is on."""
+        eq, cut, t = self._equations(x)
+        near = eq.near(x["q"], cut)
+        before = eq.loops.at(x["q"], x["v"], t, near)
+        done = close(eq.loops, x["q"], near, t, window=PASSAGE)
+        v = branch_velocity(eq.loops, done.q, x["v"], t, done.near, PASSAGE)
+        rows = eq.loops.row_scale
+        return {
+            "q": done.q,
+            "v": v,
+            "residual": np.abs(before.phi / rows).max(initial=0.0),
+            "rate_residual": np.abs((before.J @ x["v"] + before.b) / rows).max(initial=0.0),
+            "correction": done.moved,
+        }
+
+    # ---------------------------------------------------------------- the float path
+
+    def _equations(self, x: Inputs) -> tuple[Equations, np.ndarray, float]:
+        """Equations at these values of the free parameters and drivers, reference coordinates of the cut joints, time."""
+        defaults = self.kernels.defaults
+        t = float(x.get("t", np.zeros(1))[0])
+        eq = self.kernels.equations(x.get("free", defaults["free"]))
+        if eq.drivers:
+            eq = eq.moved(x["drive"], x["speed"], x["acceleration"], at=t)
+        return eq, x.get("near", defaults["near"]), t
+
+    def _terms(self, x: Inputs) -> Terms:
+        eq, cut, t = self._equations(x)
+        return eq.usual_terms(x["q"], x["v"], np.array([t]), cut)
+
+    def _forward(self, x: Inputs) -> Forward:
+        there = self._terms(x)
+        if "gains" in x:
+            from linkwright.equations import stabilised  # here, because importing it is no part of starting up
+
+            there = stabilised(there, x["v"], x["gains"])
+        return forward(there, x["tau"], "auto")
