@@ -144,7 +144,7 @@ def test_what_the_second_kernel_raises_is_kept_and_the_state_so_far_remains(engi
 def test_an_interrupt_keeps_what_was_done(engine):
     seen = []
 
-    def stop_at_two(t):
+    def stop_at_two(t, h):
         seen.append(t)
         return t < 2.0
 
@@ -153,7 +153,7 @@ def test_an_interrupt_keeps_what_was_done(engine):
     assert 2.0 <= run.end_time < 2.31 and run.t[-1] == run.end_time == seen[-1]
     assert np.abs(run.y[:, 0] - np.cos(run.t)).max() < 1e-9
 
-    def press_ctrl_c(t):
+    def press_ctrl_c(t, h):
         if t > 1.0:
             raise KeyboardInterrupt
 

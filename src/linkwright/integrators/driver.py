@@ -47,7 +47,8 @@ def integrate(
     tolerance: float = 1e-9,
     samples: Sequence[float] | np.ndarray | None = None,
     engine: str | None = None,
-    progress: Callable[[float], Any] | None = None,
+    progress: Callable[[float, float], Any] | None = None,
+    observe: Callable[[np.ndarray], Any] | None = None,
     most_steps: int | None = None,
     smallest_step: float = 0.0,
     largest_step: float = np.inf,
@@ -56,9 +57,10 @@ def integrate(
     """Integrate from t0 to t1; output at `samples`, or after every step without.
 
     `step` is the fixed step (rk4) or the first one (adaptive; chosen if not given). `engine` is "native" or "python"; by
-    default native where llvmlite is installed. `progress(t)` is called now and then and may return False to stop. An interrupt
-    from the keyboard ends the run with status "interrupted" and everything done so far. `slice_steps` fixes how many
-    steps are done between two looks at the keyboard; it has no influence on the result.
+    default native where llvmlite is installed. `progress(t, h)` is called now and then with time and step size and may return
+    False to stop. `observe(rows)` gets the start and every accepted step, as rows (t, y), some at a time. An interrupt from the
+    keyboard ends the run with status "interrupted" and everything done so far. `slice_steps` fixes how many steps
+    are done between two looks at the keyboard; it has no influence on the result.
     """
     chosen = _method(method)
     _check(chosen, t0, t1, step, tolerance, smallest_step, largest_step)
@@ -73,26 +75,30 @@ def integrate(
     f[mem.STEP] = step or 0.0
     f[mem.START : mem.EXPONENT] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN)
     c[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)
-    run = _Run(problem, plan, f, c, times)
+    run = _Run(problem, plan, f, c, times, observe)
     loop = loops.native(march, (*run.arguments, 1)) if native else march
     code, left = run.go(loop, progress, slice_steps or 0, 64 if native else 8)
     return run.solution(code, left, next((b.error for b in backs if b.error is not None), None))
 
 
+Observer = Callable[[np.ndarray], Any]
+
+
 class _Run:
     """The slices of one run and what they left behind."""
 
-    def __init__(self, problem: Problem, plan: mem.Plan, f: np.ndarray, c: np.ndarray, times: np.ndarray | None):
+    def __init__(self, problem: Problem, plan: mem.Plan, f: np.ndarray, c: np.ndarray, times: np.ndarray | None, observe: Observer | None):
         self.problem, self.plan, self.f, self.c = problem, plan, f, c
-        self.sampled = times is not None
+        self.sampled, self.observe = times is not None, observe
         samples = np.zeros(0) if times is None else times
         self.rows = np.zeros((BUFFER if times is None else len(samples), 1 + plan.n))
         self.records = np.zeros((BUFFER, 2 + plan.n))
-        self.arguments = (plan, f, c, samples, self.rows, self.records)
+        self.seen = np.zeros((BUFFER if self.sampled and observe else 0, 1 + plan.n))
+        self.arguments = (plan, f, c, samples, self.rows, self.seen, self.records)
         self.done: list[np.ndarray] = []
         self.events: list[Event] = []
 
-    def go(self, loop: Callable[..., int], progress: Callable[[float], Any] | None, fixed: int, budget: int) -> tuple[int, str]:
+    def go(self, loop: Callable[..., int], progress: Callable[[float, float], Any] | None, fixed: int, budget: int) -> tuple[int, str]:
         """Call the loop until it ends; returns (its code, "" or why it was left before)."""
         try:
             while True:
@@ -103,7 +109,7 @@ class _Run:
                 self._drain()
                 if code != mem.RUNNING:
                     return code, ""
-                if progress is not None and progress(float(self.f[mem.TIME])) is False:
+                if progress is not None and progress(float(self.f[mem.TIME]), float(self.f[mem.STEP])) is False:
                     return code, "stopped"
         except KeyboardInterrupt:
             self._drain()
@@ -114,9 +120,14 @@ class _Run:
             e = int(record[1])
             self.events.append(Event(float(record[0]), e, self.problem.event_specs[e].name, record[2:].copy()))
         self.c[mem.EVENTS] = 0
+        steps = self.seen[: self.c[mem.SEEN]]
         if not self.sampled:
-            self.done.append(self.rows[: self.c[mem.ROWS]].copy())
+            steps = self.rows[: self.c[mem.ROWS]].copy()
+            self.done.append(steps)
             self.c[mem.ROWS] = 0
+        self.c[mem.SEEN] = 0
+        if self.observe is not None and len(steps):
+            self.observe(steps.copy())
 
     def solution(self, code: int, left: str, error: BaseException | None) -> Solution:
         status, text = REASONS[code] if not left else (left, f"{left} by the caller")
@@ -194,5 +205,5 @@ def _slots(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]:
             backs.append(used.function)
         return used.address if native else used.callable
 
-    rates, project = problem.rates, problem.project
-    return [slot(k) for k in (rates, rates.backup, project, project.backup if project else None, problem.events)], backs
+    pairs = [(k, k.backup if k else None) for k in (problem.rates, problem.project, problem.inputs)]
+    return [slot(k) for k in (*(k for pair in pairs for k in pair), problem.events)], backs

@@ -27,6 +27,7 @@ from linkwright.integrators.memory import (
     ROWS,
     RUNNING,
     SAMPLE,
+    SEEN,
     START,
     STARTED,
     STEP,
@@ -36,26 +37,31 @@ from linkwright.integrators.memory import (
     USED,
     Plan,
 )
-from linkwright.integrators.stepping import attempt, cause, derivative, inside, permit, prepare_inside
+from linkwright.integrators.stepping import attempt, cause, derivative, drive, inside, permit, prepare_inside
 
 SHARPEST = 1e-13  # share of a step to which an event is located
 NOWHERE = 2.0  # a place in the step that is none
 
 
-def march(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, records: np.ndarray, budget: int) -> int:
+def march(
+    p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, seen: np.ndarray, records: np.ndarray, budget: int
+) -> int:
     """Go on for at most `budget` attempted steps; RUNNING asks to be called again.
 
-    Output goes to rows (time, state), events to records (time, index, state); the caller empties both when they are full.
+    Output goes to rows (time, state), every step to seen (time, state), events to records (time, index, state); the caller
+    empties them when they are full. An array `seen` without rows asks for nothing.
     """
     if c[STARTED] == 0:
         outcome = begin(p, f, c)
         if outcome != 0:
             return outcome
-        put_samples(p, f, c, samples, rows, f[START], 0.0, p.y)
+        put_samples(p, f, c, samples, rows, seen, f[START], 0.0, p.y)
         if f[END] <= f[START]:
             return FINISHED
     for _ in range(budget):
         if (p.sampled == 0 and c[ROWS] >= len(rows)) or c[EVENTS] + p.n_events > len(records):
+            return RUNNING
+        if len(seen) > 0 and c[SEEN] >= len(seen):
             return RUNNING
         if c[STEPS] + c[REJECTIONS] >= c[MOST]:
             return TOO_MANY_STEPS
@@ -63,7 +69,7 @@ def march(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.n
         if outcome == REJECTED:
             continue
         if outcome == 0:
-            outcome = report(p, f, c, samples, rows, records)
+            outcome = report(p, f, c, samples, rows, seen, records)
         if outcome != 0:
             return outcome
         for i in range(p.n):
@@ -103,10 +109,10 @@ def begin(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 def size(p: Plan, f: np.ndarray, first: int) -> float:
     """Root mean square of a vector against the permitted errors."""
     s = 0.0
-    for i in range(p.n):
+    for i in range(p.counted):
         d = f[first + i] / f[p.permitted + i]
         s += d * d
-    return math.sqrt(s / max(p.n, 1))
+    return math.sqrt(s / max(p.counted, 1))
 
 
 def first_step(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
@@ -125,7 +131,7 @@ def first_step(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
     return min(100.0 * h0, h1, longest)
 
 
-def report(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, records: np.ndarray) -> int:
+def report(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, seen: np.ndarray, records: np.ndarray) -> int:
     """Events and samples of the step just accepted. 0, or EVENT where a terminal one ends the run, or a reason to stop."""
     end = f[NEXT]
     crossed = False
@@ -166,7 +172,7 @@ def report(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.
             f[TIME] += theta * f[USED]
             for i in range(p.n):
                 f[p.y + i] = f[p.trial + i]
-            put_samples(p, f, c, samples, rows, f[TIME], near, p.y)
+            put_samples(p, f, c, samples, rows, seen, f[TIME], near, p.y)
             return EVENT
         if at == share:
             put(p, f, rows, c[ROWS], float(samples[c[SAMPLE]]), p.trial, 1)
@@ -177,7 +183,7 @@ def report(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.
             records[c[EVENTS], 1] = event
             c[EVENTS] += 1
             f[p.theta + event] = NOWHERE
-    put_samples(p, f, c, samples, rows, end, near, p.new)
+    put_samples(p, f, c, samples, rows, seen, end, near, p.new)
     return 0
 
 
@@ -188,8 +194,13 @@ def put(p: Plan, f: np.ndarray, rows: np.ndarray, row: int, t: float, first: int
         rows[row, gap + i] = f[first + i]
 
 
-def put_samples(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, t: float, near: float, first: int) -> None:
-    """Output at a known state: samples due by t, or the step itself."""
+def put_samples(
+    p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, seen: np.ndarray, t: float, near: float, first: int
+) -> None:
+    """Output at a known state: samples due by t, and the step itself where it is wanted."""
+    if len(seen) > 0:
+        put(p, f, seen, c[SEEN], t, first, 1)
+        c[SEEN] += 1
     if p.sampled == 0:
         put(p, f, rows, c[ROWS], t, first, 1)
         c[ROWS] += 1
@@ -249,6 +260,8 @@ def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
             for i in range(p.n):
                 f[p.x + i] = f[p.trial + i]
             f[p.x + p.n] = f[TIME] + x * f[USED]
+            if outcome == 0 and p.driven > 0:
+                outcome = drive(p, f, c, p.spare, f[p.x + p.n])
             if outcome == 0:
                 outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
             if outcome != 0:

@@ -19,7 +19,9 @@ RUNNING, NOT_FINITE, DEGENERATE, FAILED, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FI
 REJECTED = -1
 
 # the first whole numbers: counters and flags
-STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SAMPLE, EVENTS, HELD, REASON, MOST, COUNTS = range(14)
+(
+    STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SEEN, SAMPLE, EVENTS, HELD, REASON, MOST, COUNTS,
+) = range(15)  # fmt: skip
 # the first floats: what changes, then the options
 (
     TIME, STEP, USED, NEXT, ERROR_BEFORE, CORRECTION, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION,
@@ -34,13 +36,19 @@ class Plan(NamedTuple):
     rates_again: Any  # rank-revealing, called where `rates` says degenerate
     project: Any
     project_again: Any
+    inputs: Any
+    inputs_again: Any
     events: Any
     backed: int  # 1: there is such a second kernel for the rates
     projects: int  # 0: no projection, 1: with one kernel, 2: with both
+    driven: int  # 0: no kernel of inputs, 1: one, 2: with a second one
+    moved: int  # 1: the projection wants the inputs of its time
     sampled: int  # 1: output at given times, 0: after every step
     n: int
     nq: int
-    nv: int
+    nm: int  # coordinates and speeds
+    counted: int  # states with a say in the error: all but quadratures
+    n_u: int
     n_events: int
     n_unit: int  # quaternions
     stages: int
@@ -56,10 +64,11 @@ class Plan(NamedTuple):
     scale: int
     K: int
     inner: int
-    x: int  # inputs [state, t, parameters] of rates and events, outputs of any kernel, inputs of the projection, workspace
+    x: int  # full row, outputs of any kernel, mechanism row (the same without extra states), workspace
     out: int
-    px: int
+    m: int
     work: int
+    spare: int  # rates of extra states nobody asked for
     g: int  # event functions after and before the step, where in the step they cross zero
     g_before: int
     theta: int
@@ -82,13 +91,13 @@ def blocks(problem: Problem, table: Table) -> dict[str, int]:
     sizes = dict.fromkeys(("y", "new", "trial", "permitted", "scale"), n)
     sizes |= {"K": width * n, "inner": (4 + len(table.dense)) * n}
     sizes |= {"x": n + 1 + len(problem.parameters), "out": max(k.n_out for k in kernels)}
-    sizes |= {"px": problem.nq + problem.nv + 1 + len(problem.parameters), "work": max(k.workspace for k in kernels)}
-    sizes |= {"g": n_g, "g_before": n_g, "theta": n_g}
+    sizes |= {"m": n - problem.nx + 1 + len(problem.parameters), "work": max(k.workspace for k in kernels)}
+    sizes |= {"spare": problem.nx, "g": n_g, "g_before": n_g, "theta": n_g}
     return sizes | {"a": width * width, "c": width, "error": table.error.size, "dense": table.dense.size}
 
 
 def _kernels(problem: Problem) -> Iterator[Any]:
-    for kernel in (problem.rates, problem.project, problem.events):
+    for kernel in (problem.rates, problem.project, problem.inputs, problem.events):
         if kernel is not None:
             yield kernel
             if kernel.backup is not None:
@@ -97,21 +106,27 @@ def _kernels(problem: Problem) -> Iterator[Any]:
 
 def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> tuple[Plan, np.ndarray, np.ndarray]:
     """The plan and its two arrays, with table, scales, parameters and events filled in."""
-    project, n_g = problem.project, len(problem.event_specs)
+    project, inputs, n_g = problem.project, problem.inputs, len(problem.event_specs)
     starts: dict[str, int] = {}
     free = _rounded(REALS)
     for name, size in blocks(problem, table).items():
         starts[name] = free
         free = _rounded(free + size)
+    if problem.nx == 0:
+        starts["m"] = starts["x"]
     numbers = {"side": COUNTS, "direction": COUNTS + n_g, "terminal": COUNTS + 2 * n_g, "unit": COUNTS + 3 * n_g}
     p = Plan(
         *slots,
         backed=int(problem.rates.backup is not None),
         projects=0 if project is None else 1 + int(project.backup is not None),
+        driven=0 if inputs is None else 1 + int(inputs.backup is not None),
+        moved=int(problem.inputs_move and inputs is not None),
         sampled=int(sampled),
         n=problem.n,
         nq=problem.nq,
-        nv=problem.nv,
+        nm=problem.nq + problem.nv,
+        counted=problem.n - problem.n_power,
+        n_u=problem.n_u,
         n_events=n_g,
         n_unit=len(problem.quaternions),
         stages=table.stages,
@@ -126,7 +141,7 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
     for at, values in (
         (p.scale, np.ones(p.n) if problem.scale is None else problem.scale),
         (p.x + p.n + 1, problem.parameters),
-        (p.px + p.nq + p.nv + 1, problem.parameters),
+        (p.m + p.nm + 1, problem.parameters),
         (p.a, table.a.ravel()),
         (p.c, table.c),
         (p.error, table.error.ravel()),

@@ -3,9 +3,14 @@
 A kernel has one form, native or Python: `status = kernel(x, y, w)` reads packed inputs x, fills packed outputs y and may use
 the workspace w. Status word: bit 0 not finite, bit 1 a pivot degenerated, bit 2 an error was kept by a `Callback`.
 
-    rates      [q, v, extra, t, parameters] -> [dq/dt, a, extra rates, ...]       (outputs after these are ignored)
-    events     [q, v, extra, t, parameters] -> [g_0, g_1, ...]
-    project    [q, v, t, parameters] -> [q, v, position residual, velocity residual, size of the correction]
+The state is y = [q, v, x]; x are extra states of the inputs (a motor's current), then quadratures (work done). Two rows:
+
+    mechanism row = [q, v, t, parameters]            full row = [q, v, x, t, parameters]
+
+    rates      mechanism row -> [dq/dt, a, rates of the quadratures, ...]       (outputs after these are ignored)
+    project    mechanism row -> [q, v, position residual, velocity residual, size of the correction]
+    inputs     full row -> [u, rates of the extra states]       u overwrites the head of the parameters before every use
+    events     full row -> [g_0, g_1, ...]
 
 `project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given.
 """
@@ -86,7 +91,10 @@ class EventSpec:
 
 @dataclass(frozen=True)
 class Problem:
-    """A mechanism's equations as the time loops see them."""
+    """A mechanism's equations as the time loops see them.
+
+    The last `n_power` of the `nx` extra states are quadratures: integrated along, without a say in the size of steps.
+    """
 
     rates: Kernel
     nq: int
@@ -98,12 +106,24 @@ class Problem:
     parameters: Sequence[float] = ()
     quaternions: tuple[int, ...] = ()  # where unit quaternions start in the state
     scale: Sequence[float] | None = None  # state sizes that count as one in the error (default: all 1)
+    inputs: Kernel | None = None
+    n_u: int = 0  # parameters the inputs give
+    inputs_move: bool = False  # the projection reads them: prescribed motions
+    n_power: int = 0
 
     def __post_init__(self) -> None:
-        n, more = self.n, 1 + len(self.parameters)
-        wanted = [("rates", self.rates, n + more, n), ("events", self.events, n + more, len(self.event_specs))]
-        wanted.append(("project", self.project, self.nq + self.nv + more, self.nq + self.nv + 3))
-        for name, kernel, n_in, n_out in wanted:
+        n, nm, more = self.n, self.nq + self.nv, 1 + len(self.parameters)
+        n_in_x = self.nx - self.n_power
+        if not (0 <= self.n_power <= self.nx and 0 <= self.n_u <= len(self.parameters)):
+            raise UsageError("quadratures are some of the extra states, and what the inputs give some of the parameters.")
+        if self.inputs is None and (n_in_x or self.n_u):
+            raise UsageError("extra states that are no quadratures need a kernel of inputs, which gives their rates.")
+        for name, kernel, n_in, n_out in (
+            ("rates", self.rates, nm + more, nm + self.n_power),
+            ("project", self.project, nm + more, nm + 3),
+            ("inputs", self.inputs, n + more, self.n_u + n_in_x),
+            ("events", self.events, n + more, len(self.event_specs)),
+        ):
             for k in (kernel, kernel.backup if kernel else None):
                 if k is not None and (k.n_in != n_in or k.n_out < n_out):
                     raise UsageError(

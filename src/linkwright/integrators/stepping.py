@@ -63,16 +63,41 @@ def cause(status: int) -> int:
     return FAILED if status & FAILED else (DEGENERATE if status & DEGENERATE else status & NOT_FINITE)
 
 
+def drive(p: Plan, f: np.ndarray, c: np.ndarray, first: int, t: float) -> int:
+    """Inputs at the state in x and time t into the parameters of both rows; rates of the extra states to `first` on."""
+    f[p.x + p.n] = t
+    status = evaluate(p.inputs, f, p.x, p.out, p.work)
+    if status & DEGENERATE and p.driven > 1:
+        c[FALLBACKS] += 1
+        status = evaluate(p.inputs_again, f, p.x, p.out, p.work)
+    for i in range(p.n_u):
+        f[p.x + p.n + 1 + i] = f[p.out + i]
+        f[p.m + p.nm + 1 + i] = f[p.out + i]
+    for i in range(p.counted - p.nm):
+        f[first + i] = f[p.out + p.n_u + i]
+    return cause(status)
+
+
 def derivative(p: Plan, f: np.ndarray, c: np.ndarray, row: int, t: float) -> int:
     """K[row] at the state in x and time t; a degenerate evaluation goes to the rank-revealing kernel."""
-    f[p.x + p.n] = t
+    first = p.K + row * p.n
+    if p.driven > 0:
+        outcome = drive(p, f, c, first + p.nm, t)
+        if outcome != 0:
+            return outcome
+    if p.n > p.nm:
+        for i in range(p.nm):
+            f[p.m + i] = f[p.x + i]
+    f[p.m + p.nm] = t
     c[EVALUATIONS] += 1
-    status = evaluate(p.rates, f, p.x, p.out, p.work)
+    status = evaluate(p.rates, f, p.m, p.out, p.work)
     if status & DEGENERATE and p.backed > 0:
         c[FALLBACKS] += 1
-        status = evaluate(p.rates_again, f, p.x, p.out, p.work)
-    for i in range(p.n):
-        f[p.K + row * p.n + i] = f[p.out + i]
+        status = evaluate(p.rates_again, f, p.m, p.out, p.work)
+    for i in range(p.nm):
+        f[first + i] = f[p.out + i]
+    for i in range(p.n - p.counted):
+        f[first + p.counted + i] = f[p.out + p.nm + i]
     return cause(status)
 
 
@@ -92,14 +117,14 @@ def stage(p: Plan, f: np.ndarray, row: int) -> None:
 
 def permit(p: Plan, f: np.ndarray) -> None:
     """Error of every state that the tolerance permits in this step."""
-    for i in range(p.n):
+    for i in range(p.counted):
         f[p.permitted + i] = f[TOLERANCE] * (f[p.scale + i] + max(abs(f[p.y + i]), abs(f[p.new + i])))
 
 
 def error_norm(p: Plan, f: np.ndarray) -> float:
     """Local error against what is permitted; two estimates are combined as in DOP853."""
     first, second = 0.0, 0.0
-    for i in range(p.n):
+    for i in range(p.counted):
         for k in range(p.n_error):
             e = 0.0
             for j in range(p.stages + 1):
@@ -112,8 +137,8 @@ def error_norm(p: Plan, f: np.ndarray) -> float:
     if first == 0.0:
         return 0.0
     if p.n_error > 1:
-        return f[USED] * first / math.sqrt((first + 0.01 * second) * p.n)
-    return f[USED] * math.sqrt(first / p.n)
+        return f[USED] * first / math.sqrt((first + 0.01 * second) * p.counted)
+    return f[USED] * math.sqrt(first / p.counted)
 
 
 def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
@@ -132,17 +157,23 @@ def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
             f[i] /= math.sqrt(s)
     if p.projects == 0:
         return 0
-    n = p.nq + p.nv
+    n = p.nm
+    if p.moved > 0:  # prescribed motions have their own value at every time
+        for i in range(p.n):
+            f[p.x + i] = f[p.trial + i]
+        outcome = drive(p, f, c, p.spare, t)
+        if outcome != 0:
+            return outcome
     for i in range(n):
-        f[p.px + i] = f[p.trial + i]
-    f[p.px + n] = t
+        f[p.m + i] = f[p.trial + i]
+    f[p.m + n] = t
     residual, before = 0.0, math.inf
     for call in range(NEWTON_STEPS):
         c[PROJECTIONS] += 1
-        status = evaluate(p.project, f, p.px, p.out, p.work)
+        status = evaluate(p.project, f, p.m, p.out, p.work)
         if status & DEGENERATE and p.projects > 1:
             c[FALLBACKS] += 1
-            status = evaluate(p.project_again, f, p.px, p.out, p.work)
+            status = evaluate(p.project_again, f, p.m, p.out, p.work)
         if status != 0:
             return cause(status)
         residual, correction = f[p.out + n], f[p.out + n + 2]
@@ -153,15 +184,15 @@ def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
             break
         before = residual
         for i in range(p.nq):
-            f[p.px + i] = f[p.out + i]
+            f[p.m + i] = f[p.out + i]
     if not residual <= f[WIDEST]:
         return OPEN
     f[WORST_POSITION] = max(f[WORST_POSITION], residual)
     moved = 0.0
     for i in range(p.nq):
-        d = (f[p.px + i] - f[p.trial + i]) / f[p.permitted + i]
+        d = (f[p.m + i] - f[p.trial + i]) / f[p.permitted + i]
         moved += d * d
-        f[p.trial + i] = f[p.px + i]
+        f[p.trial + i] = f[p.m + i]
     f[CORRECTION] = math.sqrt(moved / max(p.nq, 1))
     for i in range(p.nq, n):
         f[p.trial + i] = f[p.out + i]
