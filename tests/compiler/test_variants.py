@@ -144,7 +144,7 @@ def test_a_rotor_is_a_body_that_turns_with_the_joint(rng):
 
 
 def test_rotors_count_in_the_recursion_too(rng):
-    s, k = variant("rssr", {"armature": "first"})
+    s, k = variant("carpet-scraper", {"armature": "first"})
     st = samples(k.loops, s.start.q, dict(s.start.near), 2, seed=6)[1]
     T = k.equations().usual_terms(st.q, st.v, np.zeros(1), cut_row(k, st))
     tau = rng.normal(size=T.nv)
