@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import AssemblyError, SingularityError
-from linkwright.kinematics import Skeleton, displaced, joint_coordinates, motion, pose_of
+from linkwright.kinematics import Skeleton, displaced, pose_of, references
 from linkwright.linalg import factor
 from linkwright.loops import Loops
+
+__all__ = ["references"]
 
 CLOSED = 1e-13  # residual (dimensionless) that counts as closed: round-off of a few dozen products
 GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
@@ -29,14 +31,6 @@ class Closed(NamedTuple):
     near: dict[str, np.ndarray]
     residual: float  # largest dimensionless residual
     moved: float  # dimensionless length of the correction
-
-
-def references(skel: Skeleton, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
-    m = motion(skel, q, np.zeros(skel.tree.nv))
-    tree = {n.joint.name: np.asarray(q[n.q]) for n in skel.tree.nodes}
-    cut = {name: joint_coordinates(skel, m, skel.tree.description.joint(name), near[name]) for name in skel.tree.cuts}
-    return {**tree, **cut}
 
 
 def close(
@@ -71,7 +65,7 @@ def close(
             damping = max(10.0 * damping, 1e-8)
             if damping > 1e8:
                 break
-    return Closed(q, references(loops.skel, q, near), size, moved)
+    return Closed(q, loops.references(q, near), size, moved)
 
 
 def _size(phi: np.ndarray) -> float:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.closing import GOOD_ENOUGH, close, references
+from linkwright.closing import GOOD_ENOUGH, close
 from linkwright.kinematics import displaced
 from linkwright.linalg import factor
 from linkwright.loops import Loops
@@ -100,10 +100,9 @@ def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | No
     if length > (CAREFUL_STEP if careful else LONGEST_STEP):
         return None
     trial = displaced(loops.skel, here.q, move)
-    near = references(loops.skel, trial, here.near)
     # J changes by about as much as q does, so a singular value well above the step cannot vanish in it
-    weak = here.smallest < 3.0 * length + WINDOW and _strong(loops, trial, near, t) < here.strong
-    done = close(loops, trial, near, t, most=12, reach=0.1 * length + 1e-9, window=WINDOW if weak else 1e-10)
+    weak = here.smallest < 3.0 * length + WINDOW and _strong(loops, trial, here.near, t) < here.strong
+    done = close(loops, trial, here.near, t, most=12, reach=0.1 * length + 1e-9, window=WINDOW if weak else 1e-10)
     if done.residual > (1e-3 * WINDOW if weak else GOOD_ENOUGH):
         return None
     slope = here.v + here.a * step

@@ -9,6 +9,7 @@ Index -1 means ground wherever a node is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -316,6 +317,14 @@ def joint_coordinates(skel: Skeleton, m: Motion, joint: Joint, near: Any) -> np.
         return m.q[skel.tree.nodes[node].q]
     r = relative(skel, m, joint)
     return joints.create(joint.type, joint.options).coordinates(r.R, r.p, near)
+
+
+def references(skel: Skeleton, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
+    m = motion(skel, q, np.zeros(skel.tree.nv))
+    tree = {n.joint.name: np.asarray(q[n.q]) for n in skel.tree.nodes}
+    cut = {name: joint_coordinates(skel, m, skel.tree.description.joint(name), near[name]) for name in skel.tree.cuts}
+    return {**tree, **cut}
 
 
 class JointRate(NamedTuple):

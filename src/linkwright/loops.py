@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.closure import Closure, closure
 from linkwright.constraints import Constraint, of_loops
-from linkwright.kinematics import Motion, Skeleton, joint_points, motion, velocity_kinds
+from linkwright.kinematics import Motion, Skeleton, joint_points, motion, references, velocity_kinds
 from linkwright.linalg import Factored, factor
 from linkwright.metric import characteristic_length, scale
 from linkwright.topology.order import elimination_order
@@ -55,6 +55,10 @@ class Loops:
 
     def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
         return self.closure(motion(self.skel, q, v), v, t, near)
+
+    def references(self, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
+        return references(self.skel, q, near)
 
     def dimensionless(self, c: Closure) -> tuple[np.ndarray, np.ndarray]:
         """(phi, J) in kappa and radians."""

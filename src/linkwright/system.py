@@ -36,6 +36,7 @@ from linkwright.loops import Loops
 from linkwright.mobility import Mobility, mobility
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
+from linkwright.quick_loops import QuickLoops
 from linkwright.results import Trajectory
 from linkwright.spatial import Pose
 from linkwright.state import State
@@ -90,7 +91,7 @@ class System(Compiled):
             formulations.create(formulation)
         self.tree: Tree = build_tree(self.description, cuts)
         self.skel: Skeleton = skeleton(self.tree)
-        self.loops = Loops.of(self.skel, length)
+        self.loops: Loops = QuickLoops.of(self.skel, length)
         self.forces = forces.of_description(self.description)
         self.assembler = Assembler(self.loops)
 
