@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linkwright.compiler.kernel import Kernel
+    from linkwright.compiler.kernel import Fallback, Kernel
     from linkwright.compiler.kernels import Kernels
     from linkwright.compiler.program import Program
     from linkwright.equations import Equations
@@ -18,16 +18,17 @@ LAW = ("drive", "speed", "acceleration")  # of prescribed motions
 Function = Callable[["Equations", Any, Any, Any, Any], dict[str, Any]]  # (eq, q, v, t, near) -> named arrays
 
 
-def loop_kernel(kernels: Kernels, name: str, function: Function, key: Any, gains: bool = False) -> Kernel:
+def loop_kernel(kernels: Kernels, name: str, function: Function, key: Any, gains: bool, answer: Fallback | None = None) -> Kernel:
     """A function as kernel of these kernels, made once and kept on disk. It reads q, v, t, tau, the motion of drivers, two gains
-    where the rates of the run have them, free, near. `key`: whatever else the function depends on, as JSON."""
+    where the rates of the run have them, free, near. `key`: whatever else the function depends on, as JSON; `answer`: who
+    answers states whose pivots degenerate."""
     from linkwright.compiler.kernel import Kernel
 
     at = (name, "after a step", repr(key), gains)
     if at not in kernels.made:
         parts = None if kernels.model_key is None else [name, "after a step", key, gains, _source(), kernels.model_key]
         program = _Trace(kernels, function, gains)
-        kernels.made[at] = Kernel(name, program, parts, kernels.entries, kernels.defaults, None, kernels.engine)
+        kernels.made[at] = Kernel(name, program, parts, kernels.entries, kernels.defaults, answer, kernels.engine)
     return kernels.made[at]
 
 

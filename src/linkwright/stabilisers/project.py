@@ -35,7 +35,7 @@ class Project(Part):
     def correction(self, kernels: Kernels, q: Any, near: Any, drives: Sequence[str] = (), gains: bool = False) -> Correction | None:
         if not len(kernels.loops.row_scale):
             return None
-        kernel = kernels.get("loop_projection")
+        kernel, answer = kernels.get("loop_projection"), kernels.fallbacks["loop_projection"]
         if gains:  # the same in a longer row
-            kernel = loop_kernel(kernels, "loop_projection", lambda eq, q, v, t, near: eq.projection(q, v, t, near), [], gains)
-        return Correction(kernel, kernels.fallbacks["loop_projection"], once=False, settings={})
+            kernel = loop_kernel(kernels, "loop_projection", lambda eq, q, v, t, near: eq.projection(q, v, t, near), [], gains, answer)
+        return Correction(kernel, answer, once=False, settings={})
