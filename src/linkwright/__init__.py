@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkwright import models
     from linkwright.converters import to_mjcf, to_pinocchio
     from linkwright.description import Description
+    from linkwright.drives import force, motor, position, speed, torque, voltage
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SingularityError, UsageError
     from linkwright.mechanism import Mechanism, compile, load
     from linkwright.results import Trajectory
@@ -43,10 +44,16 @@ __all__ = [
     "UsageError",
     "__version__",
     "compile",
+    "force",
     "load",
     "models",
+    "motor",
+    "position",
+    "speed",
     "to_mjcf",
     "to_pinocchio",
+    "torque",
+    "voltage",
 ]
 
 _HOME = {
@@ -60,6 +67,7 @@ _HOME = {
     "load": "mechanism",
     "to_mjcf": "converters",
     "to_pinocchio": "converters",
+    **dict.fromkeys(("force", "motor", "position", "speed", "torque", "voltage"), "drives"),
     **dict.fromkeys(("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SingularityError", "UsageError"), "errors"),
 }
 

@@ -25,7 +25,7 @@ import numpy as np
 from linkwright.scalars import real, where
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DCMotor:
     """What stands on the plate, SI; `ratio` is motor speed over joint speed (rad/m where the joint slides)."""
 
@@ -45,6 +45,10 @@ class DCMotor:
     def __post_init__(self) -> None:
         if self.Ke is None:
             object.__setattr__(self, "Ke", self.Kt)
+
+    def __repr__(self) -> str:
+        given = [f"{name}={value:g}" for name, value in vars(self).items() if value != getattr(type(self), name, None)]
+        return f"lw.motor({', '.join(given)})"
 
     @property
     def armature(self) -> Any:

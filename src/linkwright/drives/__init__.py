@@ -1,0 +1,87 @@
+"""What drives a mechanism in a simulation: efforts, prescribed motions, voltages of DC motors; one file a kind.
+
+    drive={"A": lw.torque(lambda t, st: -2.0 * st["A.v"]), "lift": lw.position(([0, 1, 2], ["0.4 m", "0.5 m", "0.4 m"]))}
+
+A drive is a frozen object with a `kind` and `bind(target, start)`, which gives what `base.Bound` asks for. `actuation` binds all
+drives of a run and makes the kernel that time loops call for their inputs. Adding a kind: one file and one line in `DRIVES`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkwright.description import Description
+from linkwright.drives.actuation import Actuation, actuation, prescribed
+from linkwright.drives.effort import Torque
+from linkwright.drives.motion import Moves, Position, Speed
+from linkwright.drives.voltage import Voltage, motor, motor_of
+from linkwright.forces.motor_dc import DCMotor
+
+DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, Voltage)}
+
+
+def torque(value: Any, *, every: Any = None) -> Torque:
+    """An effort in a joint: a torque where it turns, a force where it slides or in a cylinder.
+
+    value: a number or text ("2 N m", "5 N m * sin(3 rad/s * t)"), (times, values) joined by straight lines, or a function of t
+    or of (t, st) with st["A.v"]. every: seconds between samples ("1 ms"); the value is held in between, and the function, called
+    once per sample, may remember.
+    """
+    return Torque(value, every)
+
+
+force = torque
+
+
+def speed(value: Any) -> Speed:
+    """A prescribed speed ("45 rpm"), from where the joint stands: a number or text, (times, values) as a spline, or a function of t."""
+    return Speed(value)
+
+
+def position(value: Any) -> Position:
+    """A prescribed position: a number ("90 deg", held there), (times, values) as a spline, or a function of t."""
+    return Position(value)
+
+
+def voltage(value: Any, *, every: Any = None, motor: DCMotor | Any = None, current: Any = 0.0) -> Voltage:
+    """A voltage ("12 V") at the joint's DC motor: the model's `motor_dc`, or motor=lw.motor(Kt=..., R=...).
+
+    value and every as in `torque`; current: at the start, of a motor with inductance.
+    """
+    return Voltage(value, every, motor, current)
+
+
+def drives_of_description(description: Description) -> dict[str, Any]:
+    """The `drive:` section of a model as drives of a simulation; a `motor_dc` without voltage has 0 V, `free` no effort."""
+    out: dict[str, Any] = {}
+    for d in description.numbers().drives:
+        if d.kind == "moves":
+            out[d.joint] = Moves(d.moves)
+        elif d.kind == "motor_dc":
+            out[d.joint] = Voltage(d.value, motor=motor_of(dict(d.motor)))
+        elif d.kind == "free":
+            out[d.joint] = Torque(0.0)
+        else:
+            out[d.joint] = DRIVES[d.kind](d.value)
+    return out
+
+
+__all__ = [
+    "DRIVES",
+    "Actuation",
+    "DCMotor",
+    "Moves",
+    "Position",
+    "Speed",
+    "Torque",
+    "Voltage",
+    "actuation",
+    "drives_of_description",
+    "force",
+    "motor",
+    "position",
+    "prescribed",
+    "speed",
+    "torque",
+    "voltage",
+]

@@ -1,0 +1,301 @@
+"""The drives of one run put together: which motions are prescribed, which states they bring, the kernels, what is recorded.
+
+a = actuation(system, {"A": lw.voltage(12), "B": lw.torque(f)}, st)
+a.drivers, a.armature, a.x0, a.inputs(row), a.sampler(row), a.columns(...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.compiler.program import Op, Program, interpret
+from linkwright.drives.base import Bound, Start
+from linkwright.drives.equations import InputEquations, read_pushes
+from linkwright.drives.kernel import agrees, cannot_be_traced, check_pure, inputs_kernel, named, packed, traced
+from linkwright.drives.motion import BoundMotion, check_start
+from linkwright.drives.place import target
+from linkwright.drives.signals import MOST_TRACED, Function, Points
+from linkwright.errors import UsageError
+from linkwright.integrators import Kernel, python_kernel
+from linkwright.state import State
+
+Column = tuple[np.ndarray, str]
+
+
+class Held:
+    """What a sampler gave, and when: a zero-order hold."""
+
+    def __init__(self) -> None:
+        self.t: list[float] = []
+        self.values: list[np.ndarray] = []
+
+    def note(self, t: float, values: np.ndarray) -> None:
+        while self.t and t <= self.t[-1]:  # a run that began again
+            self.t.pop()
+            self.values.pop()
+        self.t.append(t)
+        self.values.append(values)
+
+    def at(self, t: np.ndarray) -> np.ndarray:
+        k = np.searchsorted(np.array(self.t), t, side="right") - 1
+        return np.array(self.values)[np.maximum(k, 0)]
+
+
+@dataclass(frozen=True, eq=False)
+class Actuation:
+    """Drives bound to a mechanism and a start."""
+
+    equations: InputEquations
+    start: dict[str, np.ndarray]  # the arrays that drives read, at the start
+    every: float
+    program: Program | None
+    notes: tuple[str, ...]
+    held: Held = field(default_factory=Held, repr=False)
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return self.equations.bounds
+
+    @property
+    def drivers(self) -> tuple[str, ...]:
+        """Joints and cylinders whose motion is prescribed, in the order of drive, speed and acceleration."""
+        return tuple(b.target.name for b in self.bounds if b.moves)
+
+    @cached_property
+    def armature(self) -> np.ndarray:
+        """Inertia of rotors, one entry for every velocity."""
+        out = np.zeros(self.equations.sizes["v"])
+        for b in self.bounds:
+            if b.armature:
+                out[b.target.entry] += b.armature
+        return out
+
+    @cached_property
+    def states(self) -> list[tuple[str, float, float]]:
+        return [s for b in self.bounds for s in b.states]
+
+    @property
+    def x_names(self) -> tuple[str, ...]:
+        return tuple(name for name, _, _ in self.states)
+
+    @property
+    def x0(self) -> np.ndarray:
+        return np.array([x for _, x, _ in self.states])
+
+    @property
+    def x_scale(self) -> np.ndarray:
+        return np.array([size for _, _, size in self.states])
+
+    @property
+    def n_held(self) -> int:
+        return self.equations.sizes["held"]
+
+    @property
+    def needs_kernel(self) -> bool:
+        return not self.equations.constant
+
+    @property
+    def n_u(self) -> int:
+        """Entries at the head of the parameters that the kernel writes: tau, drive, speed, acceleration."""
+        return self.equations.sizes["v"] + 3 * len(self.drivers) if self.needs_kernel else 0
+
+    @property
+    def inputs_move(self) -> bool:
+        return bool(self.drivers)
+
+    @cached_property
+    def tau0(self) -> np.ndarray:
+        """Constant efforts in joints of the tree, where that is all."""
+        return self.equations.inputs(self.start) if not self.needs_kernel else np.zeros(self.equations.sizes["v"])
+
+    @property
+    def counts_turns(self) -> bool:
+        """Whether the inputs read the reference coordinates of cut joints, and so must not turn far without renewing them."""
+        if not self.needs_kernel or not self.equations.sizes["near"]:
+            return False
+        if self.program is None or self.n_held:
+            return True
+        span = next(b.span for b in self.program.inputs if b.name == "near")
+        return any(op[0] == Op.INPUT and span.start <= op[1] < span.stop for op in self.program.ops)
+
+    # ---------------------------------------------------------------- kernels
+
+    def inputs(self, row: Any) -> Kernel | None:
+        """[tau, drive, speed, acceleration, rates of x] from a full row; None where efforts are constant."""
+        return inputs_kernel(self.equations, self.program, row) if self.needs_kernel else None
+
+    def sampler(self, row: Any) -> Kernel | None:
+        """Held values from a full row; called at the start and every `every` seconds, it keeps what it gave for `columns`."""
+        if not self.n_held:
+            return None
+        steps = [round(b.every / self.every) for b in self.bounds if b.every]
+        t0 = float(self.start["t"][0])
+
+        def sample(x: np.ndarray) -> np.ndarray:
+            there = named(self.equations, row.spans, x)
+            t = float(there["t"][0])
+            k = round((t - t0) / self.every)
+            values = self.equations.sample(there, [k % n == 0 for n in steps])
+            self.held.note(t, values)
+            return values
+
+        return python_kernel(sample, row.n, self.n_held)
+
+    # ---------------------------------------------------------------- what is recorded
+
+    def columns(
+        self, t: Any, q: Any, v: Any, x: Any = None, near: Any = None, lam_drivers: Any = None, a: Any = None, *, free: Any = None
+    ) -> dict[str, Column]:
+        """Channels over a run: (values, dimension) by name. Rows of all arrays belong to the times t.
+
+        Efforts of prescribed motions come from their multipliers, the torque on a motor's shaft from the accelerations; where
+        these are not given, or sampled values are not known, the channels that need them are left out.
+        """
+        sizes, n = self.equations.sizes, len(t)
+        given = {"q": q, "v": v, "x": x, "t": np.asarray(t, dtype=float)[:, None], "near": near}
+        given["free"] = self.start["free"] if free is None else free
+        given["held"] = self.held.at(np.asarray(t)) if self.held.t else None
+        rows = {k: self._rows(given[k], n, size) for k, size in sizes.items()}
+        values = self._recorded(rows, n)
+        out: dict[str, Column] = {}
+        at = driver = 0
+        for b in self.bounds:
+            mine = values[:, at : at + len(b.channels)]
+            at += len(b.channels)
+            if b.every and not self.held.t:
+                continue
+            if b.moves:
+                driver += 1
+                if lam_drivers is None:
+                    continue
+                mine = mine * np.asarray(lam_drivers, dtype=float)[:, driver - 1 : driver]
+            out |= {name: (mine[:, k].copy(), kind) for k, (name, kind) in enumerate(b.channels.items())}
+            if b.armature and a is not None:
+                effort = b.target.effort_kind
+                shaft = mine[:, 0] - b.armature * np.asarray(a, dtype=float)[:, b.target.entry]
+                out[f"motor.{b.target.name}.{effort}.shaft"] = (shaft, effort)
+        return out
+
+    @staticmethod
+    def _rows(values: Any, n: int, size: int) -> np.ndarray:
+        if values is None or size == 0:
+            return np.zeros((n, size))
+        return np.broadcast_to(np.asarray(values, dtype=float)[..., :size], (n, size))
+
+    def _recorded(self, rows: dict[str, np.ndarray], n: int) -> np.ndarray:
+        if not sum(len(b.channels) for b in self.bounds):
+            return np.zeros((n, 0))
+        program = self._record_program
+        if program is not None:
+            return interpret(program, packed(self.equations, rows))
+        each = [self.equations.record({k: x[i] for k, x in rows.items()}) for i in range(n)]
+        return np.array(each, dtype=float).reshape(n, -1)
+
+    @cached_property
+    def _record_program(self) -> Program | None:
+        if self.needs_kernel and self.program is None:
+            return None
+        return traced(self.equations, self.equations.record, guarded=False)
+
+
+def actuation(system: Any, drive: Mapping[str, Any] | None, st: State, *, wrench: Mapping[str, Any] | None = None) -> Actuation:
+    """Bind drives to a mechanism and the state a run starts from.
+
+    drive: by joint (`A`, `C.slide`) or cylinder, one of lw.torque, lw.speed, lw.position, lw.voltage each; the rest is free.
+    wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
+    """
+    equations, x = _bound(system, drive, st, wrench)
+    check_pure(equations, x)
+    equations.inputs(x)  # what is simply wrong with a function shows here
+    program = None
+    if not equations.constant:
+        program = traced(equations, equations.inputs, guarded=True)
+        if program is not None and equations.functions and not agrees(equations, program, x):
+            program = None
+    return Actuation(equations, x, _sampling(equations.bounds), program, tuple(_notes(equations, program)))
+
+
+def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> dict[str, tuple[float, float]]:
+    """Position and speed at the time of a state of every coordinate whose motion the drives prescribe."""
+    equations, x = _bound(system, drive, st, None, check=False)
+    out = {}
+    for b, (mine, _) in zip(equations.bounds, equations._places, strict=True):
+        if isinstance(b, BoundMotion):
+            value, speed, _ = b.law(st.t, x["x"][mine])
+            out[b.target.name] = (float(value), float(speed))
+    return out
+
+
+def _bound(system: Any, drive: Any, st: State, wrench: Any, *, check: bool = True) -> tuple[InputEquations, dict[str, np.ndarray]]:
+    if drive is not None and not isinstance(drive, Mapping):
+        raise UsageError("drive is a dict by joint name, drive={'A': lw.torque('2 N m')}.")
+    skel = system.loops.skel
+    targets = {name: target(skel, name) for name in drive or {}}
+    for name, d in (drive or {}).items():
+        _check_drive(name, d)
+    near = [np.asarray(st.near[name], dtype=float) for name in skel.tree.cuts]
+    x = {
+        "q": np.asarray(st.q, dtype=float),
+        "v": np.asarray(st.v, dtype=float),
+        "t": np.array([st.t], dtype=float),
+        "free": np.asarray(system.kernels.defaults["free"], dtype=float),
+        "near": np.concatenate(near) if near else np.zeros(0),
+    }
+    start = Start(system.description, InputEquations(system, ()).here(x), system.loops.kappa)
+    bounds = tuple(d.bind(targets[name], start) for name, d in (drive or {}).items())
+    equations = InputEquations(system, bounds, read_pushes(skel, wrench))
+    x["x"] = np.array([value for b in bounds for _, value, _ in b.states])
+    x["held"] = np.zeros(equations.sizes["held"])
+    for b, (mine, _) in zip(bounds, equations._places, strict=True):
+        if b.moves and not b.target.alone:
+            raise UsageError(f"drive: '{b.target.name}' is one of several freedoms of its joint; it can be pushed, but not moved as told.")
+        if check and isinstance(b, BoundMotion):
+            check_start(b, start, x["x"][mine])
+    return equations, {k: x[k] for k in equations.sizes}
+
+
+def _check_drive(name: str, d: Any) -> None:
+    if hasattr(d, "bind"):
+        return
+    usual = "lw.torque, lw.force, lw.speed, lw.position or lw.voltage"
+    if isinstance(d, (list, tuple)) and d and all(hasattr(x, "bind") for x in d):
+        kinds = " and ".join(dict.fromkeys(x.kind for x in d))
+        raise UsageError(f"'{name}' is driven by {len(d)} things at once ({kinds}), which contradict each other or add up: give one drive.")
+    raise UsageError(f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {usual}, for example lw.torque('2 N m').")
+
+
+def _sampling(bounds: tuple[Bound, ...]) -> float:
+    """The shortest time between samples; the others are multiples of it."""
+    times = {b.target.name: b.every for b in bounds if b.every}
+    if not times:
+        return 0.0
+    least = min(times.values())
+    for name, every in times.items():
+        if abs(every / least - round(every / least)) > 1e-6:
+            raise UsageError(
+                f"'{name}' is sampled every {every:g} s, which is no multiple of {least:g} s, the shortest sampling time here."
+            )
+    return least
+
+
+def _notes(equations: InputEquations, program: Program | None) -> list[str]:
+    out = [note for b in equations.bounds for note in b.notes]
+    for b in equations.bounds:
+        if b.every:
+            what = b.signal.label if isinstance(b.signal, Function) else f"drive of '{b.target.name}'"
+            out.append(f"{what}: called once per sample, every {b.every:g} s")
+    for s in equations.signals:
+        if isinstance(s, Points) and not s.traceable:
+            out.append(f"a drive has {len(s.curve.breaks)} points (compiled up to {MOST_TRACED}): looked up in Python once per stage")
+    for f in equations.functions:
+        if program is not None:
+            out.append(f"{f.label}: compiled")
+        else:
+            why = " (it cannot be traced)" if cannot_be_traced(equations, f) else ""
+            out.append(f"{f.label}: called back once per stage{why}")
+    return out

@@ -1,0 +1,107 @@
+"""The contract of a drive: an object the caller writes, bound to one coordinate of one mechanism before a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from linkwright.description import Description
+from linkwright.drives.place import Here, Target
+from linkwright.drives.signals import Signal
+from linkwright.errors import UsageError
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import TIME
+
+
+class Doing(NamedTuple):
+    """What a drive does at an instant: an effort, or a motion (value, speed, acceleration); and rates of its own states."""
+
+    effort: Any = 0.0
+    motion: tuple[Any, Any, Any] | None = None
+    rates: tuple[Any, ...] = ()
+
+
+class Start(NamedTuple):
+    """What drives are bound to: the model, the state a run starts from, and the size of the mechanism."""
+
+    description: Description
+    here: Here
+    kappa: float
+
+
+class Bound(Protocol):
+    """A drive at its place. States of its own come with names, start values and sizes; a sampled signal is held in a slot."""
+
+    @property
+    def target(self) -> Target: ...
+    @property
+    def moves(self) -> bool:
+        """It prescribes a motion."""
+        ...
+
+    @property
+    def signal(self) -> Signal: ...
+    @property
+    def every(self) -> float:
+        """Seconds between samples; 0: it is followed at all times."""
+        ...
+
+    @property
+    def states(self) -> Sequence[tuple[str, float, float]]:
+        """(name, start value, size) of each."""
+        ...
+
+    @property
+    def armature(self) -> float: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+    @property
+    def channels(self) -> Mapping[str, str]:
+        """Recorded channels with their dimensions, in the order of `record`."""
+        ...
+
+    def doing(self, here: Here, x: Any, held: Any) -> Doing: ...
+    def record(self, here: Here, x: Any, held: Any) -> list[Any]: ...
+
+
+class Written:
+    """What all drives that a caller writes have in common: a kind, and a short text for people."""
+
+    kind = ""
+
+    def __repr__(self) -> str:
+        (_, first), *rest = vars(self).items()
+        more = [f"{name}={shown(value)}" for name, value in rest if value != getattr(type(self), name)]
+        return f"lw.{self.kind}({', '.join([shown(first), *more])})"
+
+
+def shown(value: Any) -> str:
+    """A value as it stands in a repr: arrays by their length, functions by their name."""
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    if isinstance(value, (tuple, list)) and len(value) == 2 and all(np.ndim(x) == 1 for x in value):
+        return f"({len(value[0])} times, {len(value[1])} values)"
+    return repr(value)
+
+
+def sample_time(every: Any, what: str) -> float:
+    if every is None:
+        return 0.0
+    seconds = quantity(every, TIME, f"{what}: every")
+    if not (np.isfinite(seconds) and seconds > 0.0):
+        raise UsageError(f"{what}: every is {seconds:g} s; the time between samples must be longer than zero.")
+    return seconds
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A signal that is followed at all times, or sampled and held."""
+
+    signal: Signal
+    every: float = 0.0
+
+    def value(self, here: Here, held: Any) -> Any:
+        return held if self.every else self.signal.at(here)

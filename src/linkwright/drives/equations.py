@@ -1,0 +1,174 @@
+"""All drives of a run as functions of arrays, over any scalar: what the input kernel is traced from, and its reference on floats.
+
+inputs   q, v, x, t, free, near, held -> tau, drive, speed, acceleration, rates of x
+record   the same -> everything the drives tell about themselves, in the order of their channels
+sample   the same -> values that are held until the next sample
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright import dynamics
+from linkwright.channels import Channels
+from linkwright.drives.base import Bound
+from linkwright.drives.place import Here, numbers
+from linkwright.drives.signals import Constant, Function, Points, Signal
+from linkwright.errors import UsageError
+from linkwright.kinematics import Skeleton
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import FORCE, TORQUE
+from linkwright.spatial import cross
+
+BLOCKS = ("q", "v", "x", "t", "free", "near", "held")
+Arrays = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A wrench on a body, [moment; force] at its origin in world axes."""
+
+    body: str
+    values: Signal | tuple[float, ...]
+
+    def wrench(self, here: Here, node: int) -> Any:
+        w = numbers(self.values if isinstance(self.values, tuple) else self.values.at(here))
+        return np.concatenate([w[:3] + cross(here.moment.m.X[node].p, w[3:]), w[3:]])
+
+
+def read_pushes(skel: Skeleton, wrench: Mapping[str, Any] | None) -> tuple[Push, ...]:
+    """`{"platform": [0, 0, 0, 10, 0, 0]}`, or functions of t, or of t and the state, that give six numbers."""
+    from linkwright.drives.signals import takes_state
+
+    out = []
+    for body, value in (wrench or {}).items():
+        what = f"the wrench on '{body}'"
+        if skel.node(body) < 0:
+            raise UsageError(f"{what}: ground does not move, so pushing it does nothing. Take it out.")
+        if callable(value):
+            out.append(Push(body, Function(value, what, takes_state(value, what), size=6)))
+            continue
+        entries = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
+        if len(entries) != 6:
+            raise UsageError(f"{what} needs six numbers, [moment; force] at the body's origin in world axes, or a function giving them.")
+        numbers_ = tuple(quantity(x, TORQUE if i < 3 else FORCE, what) for i, x in enumerate(entries))
+        out.append(Push(body, numbers_))
+    return tuple(out)
+
+
+@dataclass(frozen=True, eq=False)
+class InputEquations:
+    """Drives bound to one mechanism, and wrenches on its bodies."""
+
+    system: Any  # loops and kernels are read
+    bounds: tuple[Bound, ...]
+    pushes: tuple[Push, ...] = ()
+
+    # ---------------------------------------------------------------- sizes
+
+    @property
+    def skel(self) -> Skeleton:
+        return self.system.loops.skel
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        s = self.system.kernels.sizes
+        n_x, n_held = sum(len(b.states) for b in self.bounds), sum(b.every > 0.0 for b in self.bounds)
+        return {"q": s.nq, "v": s.nv, "x": n_x, "t": 1, "free": s.free, "near": s.near, "held": n_held}
+
+    @cached_property
+    def _places(self) -> list[tuple[slice, int]]:
+        """Of each drive: its states in x, its slot in held (-1: none)."""
+        out, x, held = [], 0, 0
+        for b in self.bounds:
+            out.append((slice(x, x + len(b.states)), held if b.every else -1))
+            x, held = x + len(b.states), held + bool(b.every)
+        return out
+
+    @cached_property
+    def signals(self) -> list[Signal]:
+        """Those that are followed at all times."""
+        more = [p.values for p in self.pushes if not isinstance(p.values, tuple)]
+        return [*(b.signal for b in self.bounds if not b.every), *more]
+
+    @property
+    def functions(self) -> list[Function]:
+        return [s for s in self.signals if isinstance(s, Function)]
+
+    @property
+    def traceable(self) -> bool:
+        return all(s.traceable for s in self.signals if isinstance(s, Points))
+
+    @property
+    def constant(self) -> bool:
+        """Nothing but constant efforts in joints of the tree: no kernel is needed."""
+        plain = all(isinstance(b.signal, Constant) and not b.moves and not b.states for b in self.bounds)
+        return plain and not self.pushes and all(getattr(b, "constant", None) is not None for b in self.bounds)
+
+    # ---------------------------------------------------------------- functions of arrays
+
+    def here(self, x: Arrays) -> Here:
+        free = x["free"]
+        skel = self.skel if not len(free) else self._with_free(free)
+        near, at = {n.joint.name: x["q"][n.q] for n in skel.tree.nodes}, 0
+        for name in skel.tree.cuts:
+            size = len(skel.start_coordinates[name])
+            near[name] = x["near"][at : at + size]
+            at += size
+        return Here(skel, x["q"], x["v"], near, x["t"][0], self._channels if skel is self.skel else None)
+
+    @cached_property
+    def _channels(self) -> Channels:
+        return Channels(self.skel)
+
+    def _with_free(self, free: Any) -> Skeleton:
+        """The skeleton at these values of the free parameters; the last one is kept, because they do not change in a run."""
+        key = free.tobytes() if free.dtype.kind == "f" else None
+        kept = vars(self).get("_kept")
+        if key is None or kept is None or kept[0] != key:
+            kept = (key, self.system.kernels.equations(free).loops.skel)
+            vars(self)["_kept"] = kept
+        return kept[1]
+
+    def inputs(self, x: Arrays) -> np.ndarray:
+        """[tau, drive, speed, acceleration, rates of x]"""
+        here = self.here(x)
+        tau: list[Any] = [0.0] * self.sizes["v"]
+        motions, rates, wrenches = [], [], []
+        for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
+            done = b.doing(here, x["x"][mine], x["held"][slot] if slot >= 0 else 0.0)
+            rates += done.rates
+            if done.motion is not None:
+                motions.append(done.motion)
+            elif b.target.entry is not None:
+                tau[b.target.entry] = tau[b.target.entry] + done.effort
+            else:
+                wrenches += b.target.pushes(here, done.effort)
+        for push in self.pushes:
+            node = here.skel.node(push.body)
+            wrenches.append((node, push.wrench(here, node)))
+        if wrenches:
+            more = dynamics.generalised(here.skel, here.moment.m, wrenches)
+            tau = [a + b for a, b in zip(tau, more, strict=True)]
+        return numbers([*tau, *(m[k] for k in range(3) for m in motions), *rates])
+
+    def record(self, x: Arrays) -> np.ndarray:
+        """What stands in the channels of each drive; of prescribed motions the factors of their multipliers."""
+        here, out = self.here(x), []
+        for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
+            out += b.record(here, x["x"][mine], x["held"][slot] if slot >= 0 else 0.0)
+        return numbers(out)
+
+    def sample(self, x: Arrays, due: Sequence[bool]) -> np.ndarray:
+        """Held values: of the sampled drives that are due anew, of the others as they are."""
+        here, out = self.here(x), np.array(x["held"], dtype=float)
+        sampled = [b for b in self.bounds if b.every]
+        for k, b in enumerate(sampled):
+            if due[k]:
+                out[k] = b.signal.at(here)
+        return out

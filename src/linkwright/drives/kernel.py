@@ -1,0 +1,128 @@
+"""The input kernel: the drives' equations traced once, checked against themselves on floats, compiled for the row of a run.
+
+A trace cannot follow a Python function that branches on its arguments or keeps something in mind. Where tracing fails, or
+where the trace and the function do not agree, the function is called back in every stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.compiler import native
+from linkwright.compiler.callbacks import DEGENERATE, NOT_FINITE
+from linkwright.compiler.graph import Graph
+from linkwright.compiler.program import Block, Op, Program, interpret
+from linkwright.drives.equations import Arrays, InputEquations
+from linkwright.drives.signals import Function
+from linkwright.errors import UsageError
+from linkwright.integrators import Kernel, python_kernel
+from linkwright.scalars import where
+
+AGREE = 1e-9  # between a trace and the function it was made from: round-off of long sums
+LOOKS = ((0.0, 0.0), (0.013, 0.01), (0.37, 0.1), (2.9, 0.3))  # (seconds later, by how much the state is shaken)
+HUGE = 1e300
+
+
+def traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray], *, guarded: bool) -> Program | None:
+    """The program of a function of the drives' arrays, or None. `guarded`: with a margin that falls where a result is not finite."""
+    if not equations.traceable:
+        return None
+    graph = Graph()
+    try:
+        found = function({k: graph.input(k, n) for k, n in equations.sizes.items()})
+    except Exception:  # code of the user's meets traced values, and may fail in any way it likes
+        return None
+    outputs: list[tuple[str, Any]] = [("u", found)]
+    if guarded:
+        total = sum(found, start=0.0)
+        size = abs(total)
+        outputs.append(("margin", np.array([where(size < HUGE, 1.0, -1.0) if hasattr(total, "where") else 1.0], dtype=object)))
+    return graph.program(outputs)
+
+
+def cannot_be_traced(equations: InputEquations, f: Function) -> bool:
+    """Whether a function refuses traced values."""
+    graph = Graph()
+    arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}
+    try:
+        f.at(equations.here(arrays))
+    except Exception:  # as above
+        return True
+    return False
+
+
+def agrees(equations: InputEquations, program: Program, start: dict[str, np.ndarray]) -> bool:
+    """The trace against the functions themselves, at the start and in a few states beside it."""
+    rng = np.random.default_rng(5)
+    for later, shake in LOOKS:
+        x = {k: a + shake * rng.standard_normal(a.shape) * (k in ("q", "v", "x", "held")) for k, a in start.items()}
+        x["t"] = start["t"] + later
+        try:
+            direct = equations.inputs(x)
+        except Exception:  # a function that ends there, or knows only states on the loops, is no reason to doubt it
+            if later == 0.0:
+                raise
+            continue
+        found = interpret(program, packed(equations, x))[: len(direct)]
+        if not np.allclose(found, direct, rtol=AGREE, atol=AGREE * (1.0 + np.abs(direct).max(initial=0.0))):
+            return False
+    return True
+
+
+def packed(equations: InputEquations, x: Arrays) -> np.ndarray:
+    return np.concatenate([np.asarray(x[k], dtype=float) for k in equations.sizes], axis=-1)
+
+
+def named(equations: InputEquations, spans: dict[str, slice], x: np.ndarray) -> dict[str, np.ndarray]:
+    """The blocks drives read, from a row of a run, which may hold more states and leaves empty blocks out."""
+    return {k: x[spans[k]][:n] if k in spans else np.zeros(0) for k, n in equations.sizes.items()}
+
+
+def for_row(program: Program, row: Any) -> Program:
+    """The same program, reading its inputs where they stand in a row."""
+    place: dict[int, int] = {}
+    for block in program.inputs:
+        if block.size:
+            start = row.spans[block.name].start
+            place.update({block.start + i: start + i for i in range(block.size)})
+    ops = tuple((op[0], place[op[1]], -1, -1) if op[0] == Op.INPUT else op for op in program.ops)
+    return replace(program, ops=ops, inputs=tuple(Block(k, (n,), row.spans[k].start) for k, n in row.sizes.items()))
+
+
+def inputs_kernel(equations: InputEquations, program: Program | None, row: Any) -> Kernel:
+    """Compiled, interpreted or called back; a result that is not finite is asked for again in Python, which says whose it is."""
+
+    def direct(x: np.ndarray) -> np.ndarray:
+        return equations.inputs(named(equations, row.spans, x))
+
+    if program is None:
+        n_out = equations.sizes["v"] + 3 * sum(b.moves for b in equations.bounds) + equations.sizes["x"]
+        return python_kernel(direct, row.n, n_out)
+    there = for_row(program, row)
+    backup = python_kernel(lambda x: np.concatenate([direct(x), [1.0]]), row.n, there.n_out)
+    if equations.system.kernels.engine == "native" and native.available():
+        code = native.NativeCode.of(there)
+        return Kernel(row.n, code.n_out, code.one_address, workspace=code.work("one"), owner=code, backup=backup)
+
+    def run(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
+        found = interpret(there, x[: row.n])
+        y[: there.n_out] = found
+        status = 0 if np.isfinite(found).all() else NOT_FINITE
+        return status if found[-1] > 0.0 else status | DEGENERATE
+
+    return Kernel(row.n, there.n_out, function=run, backup=backup)
+
+
+def check_pure(equations: InputEquations, start: dict[str, np.ndarray]) -> None:
+    """A function that is called in every stage must give the same for the same."""
+    here = equations.here(start)
+    for f in equations.functions:
+        if not np.array_equal(np.asarray(f.at(here)), np.asarray(f.at(equations.here(start)))):
+            raise UsageError(
+                f"the {f.label} gives different values for the same arguments. An integrator asks several times for every step and may "
+                "ask again: it must depend on its arguments only. With every='1 ms' it is called once per sample and may remember."
+            )

@@ -1,0 +1,116 @@
+"""Where a drive acts, and the instant it sees: one coordinate of a joint, cut or not, or the length of a cylinder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright import forces, joints
+from linkwright.channels import Channels
+from linkwright.description import Cylinder, Joint
+from linkwright.errors import UsageError, nearest
+from linkwright.kinematics import Skeleton
+from linkwright.modelfile.units import KINDS, Dimension
+from linkwright.state import State
+
+
+class Here:
+    """One instant, over any scalar; the state and what forces see are made on first use."""
+
+    def __init__(self, skel: Skeleton, q: Any, v: Any, near: Mapping[str, Any], t: Any, channels: Channels | None = None):
+        self.skel, self.q, self.v, self.near, self.t, self._channels = skel, q, v, near, t, channels
+
+    @cached_property
+    def st(self) -> State:
+        st = State(self.skel, self.q, self.v, self.near, self.t)
+        if self._channels is not None:
+            vars(st)["channels"] = self._channels  # a table of closures: made once, not in every stage
+        return st
+
+    @cached_property
+    def moment(self) -> forces.Moment:
+        return forces.Moment(self.skel, self.st.instant.motion, self.t, self.near)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A driven coordinate: `entry` is its place in v, None for cut joints and cylinders."""
+
+    name: str
+    rotary: bool
+    of: Joint | Cylinder
+    i: int = 0
+    entry: int | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is all that its joint can do."""
+        return isinstance(self.of, Cylinder) or joints.create(self.of.type, self.of.options).nv == 1
+
+    @property
+    def position_kind(self) -> str:
+        return "angle" if self.rotary else "length"
+
+    @property
+    def speed_kind(self) -> str:
+        return "angular speed" if self.rotary else "speed"
+
+    @property
+    def effort_kind(self) -> str:
+        return "torque" if self.rotary else "force"
+
+    def dimension(self, kind: str) -> Dimension:
+        """Of its position, speed or effort."""
+        return KINDS[{"position": self.position_kind, "speed": self.speed_kind, "effort": self.effort_kind}[kind]]
+
+    def position(self, here: Here) -> Any:
+        if isinstance(self.of, Cylinder):
+            return forces.line(here.moment, self.of.between).length
+        return here.moment.coordinate(self.of, self.i)
+
+    def speed(self, here: Here) -> Any:
+        if self.entry is not None:
+            return here.v[self.entry]
+        if isinstance(self.of, Cylinder):
+            return forces.line(here.moment, self.of.between).rate
+        return here.moment.speed(self.of, self.i)
+
+    def pushes(self, here: Here, effort: Any) -> forces.Wrenches:
+        """Wrenches of an effort that is no entry of tau."""
+        if isinstance(self.of, Cylinder):
+            return forces.push(forces.line(here.moment, self.of.between), effort)
+        return forces.joint_effort(here.moment, self.of, effort, self.i)
+
+
+def target(skel: Skeleton, name: Any) -> Target:
+    """The coordinate of that name: `A`, `C.slide` of a joint with several, a cylinder."""
+    d, tree = skel.tree.description, skel.tree
+    for cylinder in d.cylinders:
+        if cylinder.name == name:
+            return Target(cylinder.name, False, cylinder)
+    head, _, part = str(name).partition(".")
+    every = {j.name: j for j in (*d.joints, *(n.joint for n in tree.nodes))}
+    if head not in every:
+        known = [*every, *(c.name for c in d.cylinders)]
+        raise UsageError(f"drive: there is no joint or cylinder '{name}'. {nearest(str(name), known, 'Joints and cylinders')}")
+    joint = every[head]
+    jt = joints.create(joint.type, joint.options)
+    plain = jt.q_names == jt.v_names  # a quaternion has no coordinate of its own to push along
+    if not plain or part not in jt.q_names:
+        allowed = [f"{head}.{p}" if p else head for p in jt.q_names] if plain else []
+        advice = f"Use {' or '.join(allowed)}." if allowed else "Drive another joint, or push its body with a wrench."
+        raise UsageError(f"drive: '{name}' is not one coordinate of the {joint.type} joint '{head}'. {advice}")
+    i = jt.q_names.index(part)
+    node = tree.node_of_joint.get(joint.name)
+    entry = None if node is None else tree.nodes[node].v.start + i
+    return Target(str(name), jt.coordinate_kinds[i] == "angle", joint, i, entry)
+
+
+def numbers(values: Any) -> np.ndarray:
+    """An array of floats, or of objects where a value is traced."""
+    entries = list(values)
+    return np.array(entries, dtype=object if any(hasattr(x, "where") for x in entries) else float)

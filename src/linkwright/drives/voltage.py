@@ -1,0 +1,177 @@
+"""A voltage at the DC motor of a joint: the motor's equations are in `forces.motor_dc`, the rotor's inertia joins the mass matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from linkwright.drives.base import Doing, Reading, Start, Written, sample_time
+from linkwright.drives.place import Here, Target
+from linkwright.drives.signals import Constant, Signal, read_signal
+from linkwright.errors import UsageError, nearest
+from linkwright.forces.motor_dc import DCMotor, Flow, flow
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import CURRENT, KINDS, VOLTAGE
+
+KEYS = {
+    "Kt": "torque constant", "R": "resistance", "Ke": "torque constant", "L": "inductance", "J": "inertia", "viscous": "torsional damping",
+    "friction": "torque", "friction_speed": "angular speed", "ratio": "pure number", "efficiency": "pure number", "rated": "voltage",
+    "max_current": "current",
+}  # fmt: skip
+SIZING = ("max_speed", "max_torque")  # on the plate, but no part of the equations
+POWERS = ("electric", "mechanical", "magnetic")
+MATCH = 0.01  # share by which Kt and Ke may differ on a rounded data sheet
+
+
+def motor(
+    Kt: Any,
+    R: Any,
+    *,
+    Ke: Any = None,
+    L: Any = 0.0,
+    J: Any = 0.0,
+    viscous: Any = 0.0,
+    friction: Any = 0.0,
+    friction_speed: Any = 1.0,
+    ratio: Any = None,
+    lead: Any = None,
+    efficiency: Any = 1.0,
+    rated: Any = None,
+    max_current: Any = None,
+) -> DCMotor:
+    """A DC motor with a gearbox, for `lw.voltage(..., motor=...)`; the keys of `motor_dc` in the model file.
+
+    `ratio` is motor speed over joint speed; for a slider or cylinder give the spindle's `lead`, the travel of one motor turn.
+    """
+    given = {"Kt": Kt, "R": R, "Ke": Ke, "L": L, "J": J, "viscous": viscous, "friction": friction, "friction_speed": friction_speed}
+    given |= {"ratio": ratio, "efficiency": efficiency, "rated": rated, "max_current": max_current}
+    if lead is not None:
+        if ratio is not None:
+            raise UsageError("a motor has a ratio or the lead of a spindle, not both.")
+        given["ratio"] = 6.283185307179586 / _positive("lead", quantity(lead, KINDS["length"], "motor: lead"))
+    return motor_of({k: x for k, x in given.items() if x is not None})
+
+
+def motor_of(data: Mapping[str, Any]) -> DCMotor:
+    """A motor from its keys; values may carry units."""
+    for key in data:
+        if key not in KEYS and key not in SIZING:
+            raise UsageError(f"a motor has no '{key}'. {nearest(str(key), KEYS, 'Keys')}")
+    x = {k: quantity(v, KINDS[KEYS[k]], f"motor: {k}") for k, v in data.items() if k in KEYS}
+    for key in ("Kt", "R", "friction_speed", "ratio", "efficiency", "rated", "max_current"):
+        _positive(key, x.get(key, 1.0 if key not in ("Kt", "R") else 0.0))
+    for key in ("Ke", "L", "J", "viscous", "friction"):
+        if not x.get(key, 0.0) >= 0.0:
+            raise UsageError(f"motor: {key} is {x[key]:g}; it must not be negative.")
+    if x.get("efficiency", 1.0) > 1.0:
+        raise UsageError(f"motor: efficiency is {x['efficiency']:g}; it must be at most 1.")
+    return DCMotor(**x)
+
+
+def _positive(key: str, value: float) -> float:
+    if not value > 0.0:
+        raise UsageError(f"a motor needs {key} greater than zero, not {value:g}.")
+    return value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Voltage(Written):
+    """`lw.voltage(value, motor=...)`: a constant, (times, values) joined by straight lines, or a function; `current` at the start."""
+
+    value: Any
+    every: Any = None
+    motor: Any = None
+    current: Any = 0.0
+    kind = "voltage"
+
+    def bind(self, target: Target, start: Start) -> BoundVoltage:
+        what = f"the voltage of '{target.name}'"
+        plate = self._motor(target, start)
+        if plate.J > 0.0 and target.entry is None:
+            raise UsageError(
+                f"the motor of '{target.name}' has a rotor, whose inertia can only be added in a joint that is not cut: choose other "
+                "cuts= that keep it, or give the motor J = 0 and the inertia to a body."
+            )
+        signal = read_signal(self.value, VOLTAGE, what, start.description)
+        every = 0.0 if isinstance(signal, Constant) else sample_time(self.every, what)
+        current = quantity(self.current, CURRENT, f"the start current of '{target.name}'")
+        return BoundVoltage(target, Reading(signal, every), plate, current)
+
+    def _motor(self, target: Target, start: Start) -> DCMotor:
+        if isinstance(self.motor, DCMotor):
+            return self.motor
+        if isinstance(self.motor, Mapping):
+            return motor_of(self.motor)
+        if self.motor is not None:
+            raise UsageError(f"motor of '{target.name}': pass lw.motor(Kt=..., R=...), not {type(self.motor).__name__}.")
+        own = next((d for d in start.description.drives if d.joint == target.name and d.kind == "motor_dc"), None)
+        if own is None:
+            raise UsageError(
+                f"'{target.name}' has no motor: the model gives it no `motor_dc`. Pass one, "
+                "lw.voltage(..., motor=lw.motor(Kt='0.05 N m/A', R='0.4 ohm'))."
+            )
+        return motor_of(dict(own.motor))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundVoltage:
+    target: Target
+    reading: Reading
+    motor: DCMotor
+    current: float = 0.0
+    moves = False
+
+    @property
+    def signal(self) -> Signal:
+        return self.reading.signal
+
+    @property
+    def every(self) -> float:
+        return self.reading.every
+
+    @property
+    def armature(self) -> float:
+        return float(self.motor.armature)
+
+    @property
+    def states(self) -> tuple[tuple[str, float, float], ...]:
+        """The current, where the motor has inductance; its size is what the plate says about currents."""
+        m = self.motor
+        if not m.has_current:
+            return ()
+        size = m.max_current if m.max_current is not None else m.rated / m.R if m.rated is not None else 1.0
+        return ((f"motor.{self.target.name}.current", self.current, float(size)),)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        m = self.motor
+        if abs(m.Kt - m.Ke) <= MATCH * max(m.Kt, m.Ke):
+            return ()
+        does = "creates" if m.Kt > m.Ke else "destroys"
+        return (
+            f"motor of '{self.target.name}': Kt = {m.Kt:g} N m/A and Ke = {m.Ke:g} V s/rad differ in SI: this motor {does} energy "
+            f"(motor.{self.target.name}.power.created)",
+        )
+
+    @property
+    def channels(self) -> dict[str, str]:
+        own, effort = f"motor.{self.target.name}", self.target.effort_kind
+        out = {f"{self.target.name}.{effort}": effort, f"{self.target.name}.power": "power", f"{own}.voltage": "voltage"}
+        out |= {f"{own}.current": "current", f"{own}.{effort}": effort, f"{own}.speed": "angular speed"}
+        out |= {f"{own}.power.{x}": "power" for x in POWERS}
+        out |= {f"{own}.heat": "power", f"{own}.loss.friction": "power", f"{own}.loss.gearbox": "power"}
+        return {**out, f"{own}.power.created": "power"} if self.motor.Kt != self.motor.Ke else out
+
+    def flow(self, here: Here, x: Any, held: Any) -> Flow:
+        return flow(self.motor, self.reading.value(here, held), self.target.speed(here), x[0] if self.motor.has_current else None)
+
+    def doing(self, here: Here, x: Any, held: Any) -> Doing:
+        f = self.flow(here, x, held)
+        return Doing(f.effort, rates=(f.current_rate,) if self.motor.has_current else ())
+
+    def record(self, here: Here, x: Any, held: Any) -> list[Any]:
+        f = self.flow(here, x, held)
+        out = [f.effort, f.mechanical, f.voltage, f.current, f.effort, f.speed, f.electric, f.mechanical, f.magnetic]
+        out += [f.heat, f.friction, f.gearbox]
+        return [*out, f.created] if self.motor.Kt != self.motor.Ke else out
