@@ -53,6 +53,7 @@ def integrate(
     smallest_step: float = 0.0,
     largest_step: float = np.inf,
     slice_steps: int | None = None,
+    origin: float | None = None,
 ) -> Solution:
     """Integrate from t0 to t1; output at `samples`, or after every step without.
 
@@ -60,11 +61,15 @@ def integrate(
     default native where llvmlite is installed. `progress(t, h)` is called now and then with time and step size and may return
     False to stop. `observe(rows)` gets the start and every accepted step, as rows (t, y), some at a time. An interrupt from the
     keyboard ends the run with status "interrupted" and everything done so far. `slice_steps` fixes how many steps
-    are done between two looks at the keyboard; it has no influence on the result.
+    are done between two looks at the keyboard; it has no influence on the result. Fixed steps and ticks of a sampler are
+    counted from `origin` (default t0), so that a run can go on where another ended.
     """
     chosen = _method(method)
     _check(chosen, t0, t1, step, tolerance, smallest_step, largest_step)
     times = _sample_times(samples, t0, t1)
+    begun = t0 if origin is None else origin
+    if not begun <= t0:
+        raise UsageError(f"the origin of steps and ticks ({begun}) lies at the start ({t0}) or before.")
     start = np.asarray(y0, dtype=float)
     if start.shape != (problem.n,) or not np.isfinite(start).all():
         raise UsageError(f"the start state needs {problem.n} finite numbers.")
@@ -73,7 +78,8 @@ def integrate(
     plan, f, c = mem.layout(problem, chosen.table, slots, times is not None)
     f[plan.y : plan.y + plan.n] = start
     f[mem.STEP] = step or 0.0
-    f[mem.START : mem.EXPONENT] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN)
+    f[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN, begun)
+    f[mem.EVERY] = problem.every
     c[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)
     run = _Run(problem, plan, f, c, times, observe)
     loop = loops.native(march, (*run.arguments, 1)) if native else march
@@ -94,7 +100,9 @@ class _Run:
         self.rows = np.zeros((BUFFER if times is None else len(samples), 1 + plan.n))
         self.records = np.zeros((BUFFER, 2 + plan.n))
         self.seen = np.zeros((BUFFER if self.sampled and observe else 0, 1 + plan.n))
-        self.arguments = (plan, f, c, samples, self.rows, self.seen, self.records)
+        self.ticks = np.zeros((BUFFER if plan.ticking else 0, 1 + plan.n_held))
+        self.arguments = (plan, f, c, mem.Output(samples, self.rows, self.seen, self.records, self.ticks))
+        self.held: list[np.ndarray] = []
         self.done: list[np.ndarray] = []
         self.events: list[Event] = []
 
@@ -119,7 +127,8 @@ class _Run:
         for record in self.records[: self.c[mem.EVENTS]]:
             e = int(record[1])
             self.events.append(Event(float(record[0]), e, self.problem.event_specs[e].name, record[2:].copy()))
-        self.c[mem.EVENTS] = 0
+        self.held.append(self.ticks[: self.c[mem.TICKS]].copy())
+        self.c[mem.EVENTS] = self.c[mem.TICKS] = 0
         steps = self.seen[: self.c[mem.SEEN]]
         if not self.sampled:
             steps = self.rows[: self.c[mem.ROWS]].copy()
@@ -137,7 +146,8 @@ class _Run:
         table = self.rows[: self.c[mem.ROWS]].copy() if self.sampled else np.concatenate(self.done)
         message = f"t = {now:.6g} s: {text}" + (f" ({error})" if error is not None else "") + "."
         end = self.f[self.plan.y : self.plan.y + self.plan.n].copy()
-        return Solution(table[:, 0], table[:, 1:], tuple(self.events), status, message, self._counters(), now, end, error)
+        held, events = np.concatenate(self.held), tuple(self.events)
+        return Solution(table[:, 0], table[:, 1:], events, status, message, self._counters(), now, end, error, held)
 
     def _counters(self) -> dict[str, float]:
         c, r = self.c, self.f
@@ -206,4 +216,4 @@ def _slots(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]:
         return used.address if native else used.callable
 
     pairs = [(k, k.backup if k else None) for k in (problem.rates, problem.project, problem.inputs)]
-    return [slot(k) for k in (*(k for pair in pairs for k in pair), problem.events)], backs
+    return [slot(k) for k in (*(k for pair in pairs for k in pair), problem.events, problem.sampler)], backs

@@ -1,8 +1,7 @@
-"""The time loop: steps until the end, an event or a reason to stop; samples and events on the way.
+"""The time loop: steps until the end, an event or a reason to stop; a sampler called on the way.
 
 `march` is called in slices of some steps and carries everything in its memory, so results do not depend on where it was
-cut. Events are sign changes of their functions between accepted steps, located on the projected state inside the step; a
-function that only touches zero is no event.
+cut.
 """
 
 from __future__ import annotations
@@ -12,56 +11,53 @@ import math
 import numpy as np
 
 from linkwright.compiler.loops import evaluate
+from linkwright.integrators.control import SAME
 from linkwright.integrators.memory import (
     END,
     ERROR_BEFORE,
-    EVENT,
     EVENTS,
+    EVERY,
     EXPONENT,
     FINISHED,
+    FIXED,
+    GRID,
     LARGEST,
     MOST,
     NEXT,
+    OFF,
+    ORIGIN,
     REJECTED,
     REJECTIONS,
     ROWS,
     RUNNING,
-    SAMPLE,
     SEEN,
     START,
     STARTED,
     STEP,
     STEPS,
+    TICK,
+    TICKED,
+    TICKS,
     TIME,
     TOO_MANY_STEPS,
-    USED,
+    Output,
     Plan,
 )
-from linkwright.integrators.stepping import attempt, cause, derivative, drive, inside, permit, prepare_inside
-
-SHARPEST = 1e-13  # share of a step to which an event is located
-NOWHERE = 2.0  # a place in the step that is none
+from linkwright.integrators.reporting import put_samples, report, sign
+from linkwright.integrators.stepping import attempt, cause, derivative, permit
 
 
-def march(
-    p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, seen: np.ndarray, records: np.ndarray, budget: int
-) -> int:
-    """Go on for at most `budget` attempted steps; RUNNING asks to be called again.
-
-    Output goes to rows (time, state), every step to seen (time, state), events to records (time, index, state); the caller
-    empties them when they are full. An array `seen` without rows asks for nothing.
-    """
+def march(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, budget: int) -> int:
+    """Go on for at most `budget` attempted steps; RUNNING asks to be called again, with the output emptied."""
     if c[STARTED] == 0:
-        outcome = begin(p, f, c)
+        outcome = begin(p, f, c, o)
         if outcome != 0:
             return outcome
-        put_samples(p, f, c, samples, rows, seen, f[START], 0.0, p.y)
+        put_samples(p, f, c, o, f[START], 0.0, p.y)
         if f[END] <= f[START]:
             return FINISHED
     for _ in range(budget):
-        if (p.sampled == 0 and c[ROWS] >= len(rows)) or c[EVENTS] + p.n_events > len(records):
-            return RUNNING
-        if len(seen) > 0 and c[SEEN] >= len(seen):
+        if full(p, c, o):
             return RUNNING
         if c[STEPS] + c[REJECTIONS] >= c[MOST]:
             return TOO_MANY_STEPS
@@ -69,7 +65,7 @@ def march(
         if outcome == REJECTED:
             continue
         if outcome == 0:
-            outcome = report(p, f, c, samples, rows, seen, records)
+            outcome = report(p, f, c, o)
         if outcome != 0:
             return outcome
         for i in range(p.n):
@@ -78,15 +74,43 @@ def march(
         f[TIME] = f[NEXT]
         if f[TIME] >= f[END]:
             return FINISHED
+        if c[TICKED] > 0:
+            outcome = sample(p, f, c, o)
+            if outcome == 0:
+                outcome = derivative(p, f, c, 0, f[TIME])
+            if outcome != 0:
+                return outcome
     return RUNNING
 
 
-def sign(x: float) -> int:
-    return 1 if x > 0.0 else (-1 if x < 0.0 else 0)
+def full(p: Plan, c: np.ndarray, o: Output) -> bool:
+    """Whether another step might not fit into the output."""
+    if (p.sampled == 0 and c[ROWS] >= len(o.rows)) or c[EVENTS] + p.n_events > len(o.records):
+        return True
+    return (len(o.seen) > 0 and c[SEEN] >= len(o.seen)) or (p.ticking > 0 and c[TICKS] >= len(o.ticks))
 
 
-def begin(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
-    """First derivative, sides of the event functions, first step."""
+def sample(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
+    """Held values from the sampler at the present state into the end of both rows, and into the output."""
+    t = f[TIME]
+    c[TICK] += 1
+    for i in range(p.n):
+        f[p.x + i] = f[p.y + i]
+    f[p.x + p.n] = t
+    outcome = cause(evaluate(p.sampler, f, p.x, p.out, p.work))
+    if outcome != 0:
+        return outcome
+    o.ticks[c[TICKS], 0] = t
+    for i in range(p.n_held):
+        f[p.x + p.n + p.tail + i] = f[p.out + i]
+        f[p.m + p.nm + p.tail + i] = f[p.out + i]
+        o.ticks[c[TICKS], 1 + i] = f[p.out + i]
+    c[TICKS] += 1
+    return 0
+
+
+def begin(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
+    """First ticks, first derivative, sides of the event functions, first step."""
     c[STARTED] = 1
     f[TIME] = f[START]
     f[NEXT] = f[START]
@@ -95,7 +119,9 @@ def begin(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
         f[p.new + i] = f[p.y + i]
         f[p.x + i] = f[p.y + i]
     permit(p, f)
-    outcome = derivative(p, f, c, 0, f[START])
+    outcome = set_clocks(p, f, c, o)
+    if outcome == 0:
+        outcome = derivative(p, f, c, 0, f[START])
     if outcome == 0 and p.n_events > 0:
         outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
         for e in range(p.n_events):
@@ -104,6 +130,20 @@ def begin(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
     if outcome == 0 and f[STEP] == 0.0 and f[END] > f[START]:
         f[STEP] = first_step(p, f, c)
     return outcome
+
+
+def set_clocks(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
+    """Place on the grid of fixed steps and of the sampler's ticks, both counted from the origin; the sampler, if it is due."""
+    past = f[START] - f[ORIGIN]
+    if f[FIXED] > 0.0:
+        c[GRID] = int(past / f[FIXED] + SAME)
+        c[OFF] = 1 if past - c[GRID] * f[FIXED] > SAME * f[FIXED] else 0
+    if p.ticking > 0:
+        c[TICK] = int(past / f[EVERY] + SAME)
+        if past - c[TICK] * f[EVERY] <= SAME * f[EVERY]:
+            return sample(p, f, c, o)
+        c[TICK] += 1
+    return 0
 
 
 def size(p: Plan, f: np.ndarray, first: int) -> float:
@@ -129,149 +169,3 @@ def first_step(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
     steepest = max(d1, size(p, f, p.trial) / h0)
     h1 = max(1e-6, 1e-3 * h0) if steepest <= 1e-15 else (0.01 / steepest) ** f[EXPONENT]
     return min(100.0 * h0, h1, longest)
-
-
-def report(p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, seen: np.ndarray, records: np.ndarray) -> int:
-    """Events and samples of the step just accepted. 0, or EVENT where a terminal one ends the run, or a reason to stop."""
-    end = f[NEXT]
-    crossed = False
-    if p.n_events > 0:
-        outcome = cross(p, f, c)
-        if outcome > 0:
-            return outcome
-        crossed = outcome < 0
-    near = 8.0 * 2.2e-16 * max(abs(end), f[USED])  # a sample that close to the step's end is the step's end
-    if crossed or (c[SAMPLE] < len(samples) and samples[c[SAMPLE]] < end - near):
-        outcome = prepare_inside(p, f, c)
-        if outcome != 0:
-            return outcome
-    theta, outcome = NOWHERE, 0
-    if crossed:
-        theta = locate(p, f, c)
-        if theta < 0.0:
-            return int(-theta)
-    final = theta < NOWHERE
-    while True:  # samples and events in order of time, then a terminal event
-        share = NOWHERE
-        if c[SAMPLE] < len(samples) and samples[c[SAMPLE]] < end - near:
-            share = max(0.0, (samples[c[SAMPLE]] - f[TIME]) / f[USED])
-        event = -1
-        for e in range(p.n_events):
-            if f[p.theta + e] <= theta and f[p.theta + e] < NOWHERE and (event < 0 or f[p.theta + e] < f[p.theta + event]):
-                event = e
-        at = min(share, f[p.theta + event] if event >= 0 else NOWHERE)
-        ending = at >= NOWHERE or at > theta
-        if ending and not final:
-            break
-        if ending:
-            at = theta
-        outcome = inside(p, f, c, at)
-        if outcome != 0:
-            return outcome
-        if ending:
-            f[TIME] += theta * f[USED]
-            for i in range(p.n):
-                f[p.y + i] = f[p.trial + i]
-            put_samples(p, f, c, samples, rows, seen, f[TIME], near, p.y)
-            return EVENT
-        if at == share:
-            put(p, f, rows, c[ROWS], float(samples[c[SAMPLE]]), p.trial, 1)
-            c[ROWS] += 1
-            c[SAMPLE] += 1
-        else:
-            put(p, f, records, c[EVENTS], f[TIME] + at * f[USED], p.trial, 2)
-            records[c[EVENTS], 1] = event
-            c[EVENTS] += 1
-            f[p.theta + event] = NOWHERE
-    put_samples(p, f, c, samples, rows, seen, end, near, p.new)
-    return 0
-
-
-def put(p: Plan, f: np.ndarray, rows: np.ndarray, row: int, t: float, first: int, gap: int) -> None:
-    """A state into an output row: time, then (after a gap) the state."""
-    rows[row, 0] = t
-    for i in range(p.n):
-        rows[row, gap + i] = f[first + i]
-
-
-def put_samples(
-    p: Plan, f: np.ndarray, c: np.ndarray, samples: np.ndarray, rows: np.ndarray, seen: np.ndarray, t: float, near: float, first: int
-) -> None:
-    """Output at a known state: samples due by t, and the step itself where it is wanted."""
-    if len(seen) > 0:
-        put(p, f, seen, c[SEEN], t, first, 1)
-        c[SEEN] += 1
-    if p.sampled == 0:
-        put(p, f, rows, c[ROWS], t, first, 1)
-        c[ROWS] += 1
-    while c[SAMPLE] < len(samples) and samples[c[SAMPLE]] <= t + near:
-        put(p, f, rows, c[ROWS], float(samples[c[SAMPLE]]), first, 1)
-        c[ROWS] += 1
-        c[SAMPLE] += 1
-
-
-def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
-    """Event functions after the step. -1: some changed sign in the wanted direction (theta 0.5: a place not yet known)."""
-    for i in range(p.n):
-        f[p.x + i] = f[p.new + i]
-    f[p.x + p.n] = f[NEXT]
-    outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
-    if outcome != 0:
-        return outcome
-    for e in range(p.n_events):
-        now = sign(f[p.out + e])
-        hit = now * c[p.side + e] < 0 and (c[p.direction + e] == 0 or c[p.direction + e] == now)
-        f[p.theta + e] = 0.5 if hit else NOWHERE
-        f[p.g_before + e] = f[p.g + e]
-        f[p.g + e] = f[p.out + e]
-        if now != 0:
-            c[p.side + e] = now
-        if hit:
-            outcome = -1
-    return outcome
-
-
-def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
-    """Where in the step: a bracket that shrinks at least as fast as bisection, steered by the chord  [Oliveira2020].
-
-    Returns the place of the first terminal event, NOWHERE without one, or minus the reason to stop.
-    """
-    sharp = max(SHARPEST, 4.0 * 2.2e-16 * abs(f[NEXT]) / f[USED])
-    final = NOWHERE
-    for e in range(p.n_events):
-        if f[p.theta + e] == NOWHERE:
-            continue
-        a, b, g_a, g_b = 0.0, 1.0, f[p.g_before + e], f[p.g + e]
-        radius = 2.0 * sharp
-        while radius < 1.0:
-            radius *= 2.0
-        while b - a > 2.0 * sharp:
-            middle = 0.5 * (a + b)
-            chord = (g_b * a - g_a * b) / (g_b - g_a)
-            towards = 1.0 if middle >= chord else -1.0
-            shift = 0.2 * (b - a) * (b - a)
-            x = chord + towards * shift if shift <= abs(middle - chord) else middle
-            reach = radius - 0.5 * (b - a)
-            if abs(x - middle) > reach:
-                x = middle - towards * reach
-            if not a < x < b:
-                x = middle
-            outcome = inside(p, f, c, x)
-            for i in range(p.n):
-                f[p.x + i] = f[p.trial + i]
-            f[p.x + p.n] = f[TIME] + x * f[USED]
-            if outcome == 0 and p.driven > 0:
-                outcome = drive(p, f, c, p.spare, f[p.x + p.n])
-            if outcome == 0:
-                outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
-            if outcome != 0:
-                return -float(outcome)
-            if sign(f[p.out + e]) == sign(g_b):
-                b, g_b = x, f[p.out + e]
-            else:
-                a, g_a = x, f[p.out + e]
-            radius *= 0.5
-        f[p.theta + e] = b
-        if c[p.terminal + e] > 0:
-            final = min(final, b)
-    return final

@@ -20,13 +20,24 @@ REJECTED = -1
 
 # the first whole numbers: counters and flags
 (
-    STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SEEN, SAMPLE, EVENTS, HELD, REASON, MOST, COUNTS,
-) = range(15)  # fmt: skip
+    STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SEEN, TICKS, SAMPLE, EVENTS, HELD, REASON, MOST,
+    GRID, OFF, TICK, TICKED, COUNTS,
+) = range(20)  # fmt: skip
 # the first floats: what changes, then the options
 (
     TIME, STEP, USED, NEXT, ERROR_BEFORE, CORRECTION, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION,
-    START, END, FIXED, SMALLEST, LARGEST, TOLERANCE, CLOSED, WIDEST, EXPONENT, INTEGRAL, SHRINK, GROW, REALS,
-) = range(22)  # fmt: skip
+    START, END, FIXED, SMALLEST, LARGEST, TOLERANCE, CLOSED, WIDEST, ORIGIN, EVERY, EXPONENT, INTEGRAL, SHRINK, GROW, REALS,
+) = range(24)  # fmt: skip
+
+
+class Output(NamedTuple):
+    """Arrays a loop fills; the caller empties them when one of them is full. Without rows, `seen` and `ticks` ask for nothing."""
+
+    samples: np.ndarray  # times at which output is wanted
+    rows: np.ndarray  # (time, state): output
+    seen: np.ndarray  # (time, state) of every step
+    records: np.ndarray  # (time, index, state) of events
+    ticks: np.ndarray  # (time, held values) of the sampler
 
 
 class Plan(NamedTuple):
@@ -39,16 +50,20 @@ class Plan(NamedTuple):
     inputs: Any
     inputs_again: Any
     events: Any
+    sampler: Any
     backed: int  # 1: there is such a second kernel for the rates
     projects: int  # 0: no projection, 1: with one kernel, 2: with both
     driven: int  # 0: no kernel of inputs, 1: one, 2: with a second one
     moved: int  # 1: the projection wants the inputs of its time
+    ticking: int  # 1: with a sampler
     sampled: int  # 1: output at given times, 0: after every step
     n: int
     nq: int
     nm: int  # coordinates and speeds
     counted: int  # states with a say in the error: all but quadratures
     n_u: int
+    n_held: int
+    tail: int  # where held values start after the state in a row
     n_events: int
     n_unit: int  # quaternions
     stages: int
@@ -97,7 +112,7 @@ def blocks(problem: Problem, table: Table) -> dict[str, int]:
 
 
 def _kernels(problem: Problem) -> Iterator[Any]:
-    for kernel in (problem.rates, problem.project, problem.inputs, problem.events):
+    for kernel in (problem.rates, problem.project, problem.inputs, problem.events, problem.sampler):
         if kernel is not None:
             yield kernel
             if kernel.backup is not None:
@@ -121,12 +136,15 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         projects=0 if project is None else 1 + int(project.backup is not None),
         driven=0 if inputs is None else 1 + int(inputs.backup is not None),
         moved=int(problem.inputs_move and inputs is not None),
+        ticking=int(problem.sampler is not None),
         sampled=int(sampled),
         n=problem.n,
         nq=problem.nq,
         nm=problem.nq + problem.nv,
         counted=problem.n - problem.n_power,
         n_u=problem.n_u,
+        n_held=problem.n_held,
+        tail=1 + len(problem.parameters) - problem.n_held,
         n_events=n_g,
         n_unit=len(problem.quaternions),
         stages=table.stages,

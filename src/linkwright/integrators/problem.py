@@ -9,6 +9,7 @@ The state is y = [q, v, x]; x are extra states of the inputs (a motor's current)
 
     rates      mechanism row -> [dq/dt, a, rates of the quadratures, ...]       (outputs after these are ignored)
     project    mechanism row -> [q, v, position residual, velocity residual, size of the correction]
+    sampler    full row -> [held values]       called every so often; they overwrite the tail of the parameters until then
     inputs     full row -> [u, rates of the extra states]       u overwrites the head of the parameters before every use
     events     full row -> [g_0, g_1, ...]
 
@@ -110,18 +111,26 @@ class Problem:
     n_u: int = 0  # parameters the inputs give
     inputs_move: bool = False  # the projection reads them: prescribed motions
     n_power: int = 0
+    sampler: Kernel | None = None
+    every: float = 0.0  # s between two calls of the sampler
+    n_held: int = 0
 
     def __post_init__(self) -> None:
         n, nm, more = self.n, self.nq + self.nv, 1 + len(self.parameters)
         n_in_x = self.nx - self.n_power
         if not (0 <= self.n_power <= self.nx and 0 <= self.n_u <= len(self.parameters)):
             raise UsageError("quadratures are some of the extra states, and what the inputs give some of the parameters.")
+        if self.n_u + self.n_held > len(self.parameters):
+            raise UsageError("inputs and held values are different parameters: there must be room for both.")
+        if self.sampler is not None and not (np.isfinite(self.every) and self.every > 0.0):
+            raise UsageError(f"a sampler is called every so many seconds: `every` must be a positive time, not {self.every}.")
         if self.inputs is None and (n_in_x or self.n_u):
             raise UsageError("extra states that are no quadratures need a kernel of inputs, which gives their rates.")
         for name, kernel, n_in, n_out in (
             ("rates", self.rates, nm + more, nm + self.n_power),
             ("project", self.project, nm + more, nm + 3),
             ("inputs", self.inputs, n + more, self.n_u + n_in_x),
+            ("sampler", self.sampler, n + more, self.n_held),
             ("events", self.events, n + more, len(self.event_specs)),
         ):
             for k in (kernel, kernel.backup if kernel else None):
@@ -160,6 +169,7 @@ class Solution:
     end_time: float
     end_state: np.ndarray
     error: BaseException | None = field(default=None, repr=False)
+    ticks: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)), repr=False)  # (time, held values) whenever a sampler was called
 
     @property
     def complete(self) -> bool:

@@ -12,35 +12,21 @@ import math
 import numpy as np
 
 from linkwright.compiler.loops import evaluate
+from linkwright.integrators.control import SAFETY, accepted, plan_step, rejected, stopped
 from linkwright.integrators.memory import (
     CLOSED,
     CORRECTION,
     DEGENERATE,
-    END,
-    ERROR_BEFORE,
     EVALUATIONS,
     EXPONENT,
     FAILED,
     FALLBACKS,
-    FIXED,
-    GROW,
-    HELD,
-    INTEGRAL,
-    LARGEST,
     NEXT,
     NOT_FINITE,
     OPEN,
     PROJECTIONS,
-    REASON,
     REFUSALS,
-    REJECTED,
-    REJECTIONS,
     SHRINK,
-    SMALLEST,
-    SMALLEST_STEP,
-    START,
-    STEP,
-    STEPS,
     TIME,
     TOLERANCE,
     USED,
@@ -55,7 +41,6 @@ NEWTON_STEPS = 6  # calls of the projection at most
 STILL = 1e-15  # a correction (dimensionless) that moves nothing
 JUMP = 100.0  # a correction that many times the step's error would be a jump to another branch
 LEAST_ERROR = 0.01  # of the tolerance: an error estimate below this says nothing about corrections
-SAFETY = 0.9
 
 
 def cause(status: int) -> int:
@@ -199,27 +184,6 @@ def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
     return 0
 
 
-def plan_step(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
-    """Length and end of the next step: the last one ends exactly at the end."""
-    t, end = f[TIME], f[END]
-    if p.n_error > 0:
-        h = min(f[STEP], f[LARGEST])
-        f[USED] = h
-        f[NEXT] = t + h
-        if t + 1.01 * h >= end:
-            f[USED] = end - t
-            f[NEXT] = end
-        elif h < max(f[SMALLEST], 16.0 * 2.2e-16 * max(abs(t), end - f[START])):
-            return c[REASON] if c[REASON] > 0 else SMALLEST_STEP
-        return 0
-    f[USED] = f[FIXED]
-    f[NEXT] = f[START] + (c[STEPS] + 1) * f[FIXED]
-    if f[NEXT] > end - 1e-9 * f[FIXED]:
-        f[USED] = end - t
-        f[NEXT] = end
-    return 0
-
-
 def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
     """Try one step from y to new. 0: accepted; REJECTED: a shorter one is planned; else the reason to stop."""
     outcome = plan_step(p, f, c)
@@ -266,35 +230,6 @@ def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
             return stopped(p, f, c, outcome)
     accepted(p, f, c, error)
     return 0
-
-
-def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
-    """Count the step and plan the next by proportional-integral control  [Hairer1993, II.4]."""
-    c[STEPS] += 1
-    if p.n_error > 0:
-        factor = f[GROW]
-        if error > 0.0:
-            factor = SAFETY * error ** (0.75 * f[INTEGRAL] - f[EXPONENT]) * f[ERROR_BEFORE] ** f[INTEGRAL]
-            factor = min(f[GROW], max(f[SHRINK], factor))
-        f[STEP] = f[USED] * (min(1.0, factor) if c[HELD] > 0 else factor)
-        f[ERROR_BEFORE] = max(error, 1e-4)
-    c[HELD] = 0
-    c[REASON] = 0
-
-
-def rejected(f: np.ndarray, c: np.ndarray, factor: float, reason: int) -> int:
-    c[REJECTIONS] += 1
-    c[HELD] = 1
-    c[REASON] = reason
-    f[STEP] = f[USED] * factor
-    return REJECTED
-
-
-def stopped(p: Plan, f: np.ndarray, c: np.ndarray, reason: int) -> int:
-    """A stage outside of what the equations allow asks for a shorter step where steps may change."""
-    if p.n_error > 0 and reason in (NOT_FINITE, OPEN):
-        return rejected(f, c, 0.25, reason)
-    return reason
 
 
 def prepare_inside(p: Plan, f: np.ndarray, c: np.ndarray) -> int:

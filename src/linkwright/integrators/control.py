@@ -1,0 +1,114 @@
+"""The size of steps: planned before, corrected after; they end at the end of the run and where a sampler wants the state.
+
+Functions of the subset that `compiler.loops` makes native; p is the plan, f the floats, c the whole numbers of a run.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwright.integrators.memory import (
+    END,
+    ERROR_BEFORE,
+    EVERY,
+    EXPONENT,
+    FIXED,
+    GRID,
+    GROW,
+    HELD,
+    INTEGRAL,
+    LARGEST,
+    NEXT,
+    NOT_FINITE,
+    OFF,
+    OPEN,
+    ORIGIN,
+    REASON,
+    REJECTED,
+    REJECTIONS,
+    SHRINK,
+    SMALLEST,
+    SMALLEST_STEP,
+    START,
+    STEP,
+    STEPS,
+    TICK,
+    TICKED,
+    TIME,
+    USED,
+    Plan,
+)
+
+SAFETY = 0.9
+SAME = 1e-9  # of a step or a sampler's period: two times that close are one
+
+
+def plan_step(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+    """Length and end of the next step: the last one ends exactly at the end, others exactly at the sampler's ticks."""
+    t, end = f[TIME], f[END]
+    tick = f[ORIGIN] + c[TICK] * f[EVERY] if p.ticking > 0 else end
+    if tick >= end - SAME * f[EVERY]:
+        tick = end
+    c[TICKED] = 0
+    if p.n_error > 0:
+        h = min(f[STEP], f[LARGEST])
+        f[USED] = h
+        f[NEXT] = t + h
+        if t + 1.01 * h >= tick:
+            f[USED] = tick - t
+            f[NEXT] = tick
+            c[TICKED] = 1 if tick < end else 0
+        elif h < max(f[SMALLEST], 16.0 * 2.2e-16 * max(abs(t), end - f[START])):
+            return c[REASON] if c[REASON] > 0 else SMALLEST_STEP
+        return 0
+    f[USED] = f[FIXED]
+    f[NEXT] = f[ORIGIN] + (c[GRID] + 1) * f[FIXED]
+    whole = c[OFF] == 0
+    c[OFF] = 0
+    if f[NEXT] > end - SAME * f[FIXED]:
+        f[NEXT] = end
+        whole = False
+    if tick < end and tick <= f[NEXT] + SAME * f[FIXED]:
+        c[TICKED] = 1
+        if tick < f[NEXT] - SAME * f[FIXED]:
+            f[NEXT] = tick
+            whole = False
+            c[OFF] = 1
+    if not whole:
+        f[USED] = f[NEXT] - t
+    return 0
+
+
+def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
+    """Count the step and plan the next by proportional-integral control  [Hairer1993, II.4]."""
+    c[STEPS] += 1
+    c[GRID] += 1 - c[OFF]
+    if p.n_error > 0:
+        factor = f[GROW]
+        if error > 0.0:
+            factor = SAFETY * error ** (0.75 * f[INTEGRAL] - f[EXPONENT]) * f[ERROR_BEFORE] ** f[INTEGRAL]
+            factor = min(f[GROW], max(f[SHRINK], factor))
+        if c[HELD] > 0:
+            factor = min(1.0, factor)
+        if c[TICKED] > 0 and f[USED] < f[STEP]:  # a step cut short says little about the next
+            f[STEP] = max(f[STEP], f[USED] * factor)
+        else:
+            f[STEP] = f[USED] * factor
+            f[ERROR_BEFORE] = max(error, 1e-4)
+    c[HELD] = 0
+    c[REASON] = 0
+
+
+def rejected(f: np.ndarray, c: np.ndarray, factor: float, reason: int) -> int:
+    c[REJECTIONS] += 1
+    c[HELD] = 1
+    c[REASON] = reason
+    f[STEP] = f[USED] * factor
+    return REJECTED
+
+
+def stopped(p: Plan, f: np.ndarray, c: np.ndarray, reason: int) -> int:
+    """A stage outside of what the equations allow asks for a shorter step where steps may change."""
+    if p.n_error > 0 and reason in (NOT_FINITE, OPEN):
+        return rejected(f, c, 0.25, reason)
+    return reason

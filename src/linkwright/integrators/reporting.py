@@ -1,0 +1,175 @@
+"""What a step leaves behind: samples, events and the step itself, in order of time.
+
+Events are sign changes of their functions between accepted steps, located on the projected state inside the step; a
+function that only touches zero is no event.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwright.compiler.loops import evaluate
+from linkwright.integrators.memory import (
+    EVENT,
+    EVENTS,
+    NEXT,
+    ROWS,
+    SAMPLE,
+    SEEN,
+    TIME,
+    USED,
+    Output,
+    Plan,
+)
+from linkwright.integrators.stepping import cause, drive, inside, prepare_inside
+
+SHARPEST = 1e-13  # share of a step to which an event is located
+NOWHERE = 2.0  # a place in the step that is none
+
+
+def report(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
+    """Events and samples of the step just accepted. 0, or EVENT where a terminal one ends the run, or a reason to stop."""
+    end = f[NEXT]
+    crossed = False
+    if p.n_events > 0:
+        outcome = cross(p, f, c)
+        if outcome > 0:
+            return outcome
+        crossed = outcome < 0
+    near = 8.0 * 2.2e-16 * max(abs(end), f[USED])  # a sample that close to the step's end is the step's end
+    if crossed or (c[SAMPLE] < len(o.samples) and o.samples[c[SAMPLE]] < end - near):
+        outcome = prepare_inside(p, f, c)
+        if outcome != 0:
+            return outcome
+    theta, outcome = NOWHERE, 0
+    if crossed:
+        theta = locate(p, f, c)
+        if theta < 0.0:
+            return int(-theta)
+    final = theta < NOWHERE
+    while True:  # samples and events in order of time, then a terminal event
+        share = NOWHERE
+        if c[SAMPLE] < len(o.samples) and o.samples[c[SAMPLE]] < end - near:
+            share = max(0.0, (o.samples[c[SAMPLE]] - f[TIME]) / f[USED])
+        event = -1
+        for e in range(p.n_events):
+            if f[p.theta + e] <= theta and f[p.theta + e] < NOWHERE and (event < 0 or f[p.theta + e] < f[p.theta + event]):
+                event = e
+        at = min(share, f[p.theta + event] if event >= 0 else NOWHERE)
+        ending = at >= NOWHERE or at > theta
+        if ending and not final:
+            break
+        if ending:
+            at = theta
+        outcome = inside(p, f, c, at)
+        if outcome != 0:
+            return outcome
+        if ending:
+            f[TIME] += theta * f[USED]
+            for i in range(p.n):
+                f[p.y + i] = f[p.trial + i]
+            put_samples(p, f, c, o, f[TIME], near, p.y)
+            return EVENT
+        if at == share:
+            put(p, f, o.rows, c[ROWS], float(o.samples[c[SAMPLE]]), p.trial, 1)
+            c[ROWS] += 1
+            c[SAMPLE] += 1
+        else:
+            put(p, f, o.records, c[EVENTS], f[TIME] + at * f[USED], p.trial, 2)
+            o.records[c[EVENTS], 1] = event
+            c[EVENTS] += 1
+            f[p.theta + event] = NOWHERE
+    put_samples(p, f, c, o, end, near, p.new)
+    return 0
+
+
+def put(p: Plan, f: np.ndarray, rows: np.ndarray, row: int, t: float, first: int, gap: int) -> None:
+    """A state into an output row: time, then (after a gap) the state."""
+    rows[row, 0] = t
+    for i in range(p.n):
+        rows[row, gap + i] = f[first + i]
+
+
+def put_samples(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, t: float, near: float, first: int) -> None:
+    """Output at a known state: samples due by t, and the step itself where it is wanted."""
+    if len(o.seen) > 0:
+        put(p, f, o.seen, c[SEEN], t, first, 1)
+        c[SEEN] += 1
+    if p.sampled == 0:
+        put(p, f, o.rows, c[ROWS], t, first, 1)
+        c[ROWS] += 1
+    while c[SAMPLE] < len(o.samples) and o.samples[c[SAMPLE]] <= t + near:
+        put(p, f, o.rows, c[ROWS], float(o.samples[c[SAMPLE]]), first, 1)
+        c[ROWS] += 1
+        c[SAMPLE] += 1
+
+
+def sign(x: float) -> int:
+    return 1 if x > 0.0 else (-1 if x < 0.0 else 0)
+
+
+def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+    """Event functions after the step. -1: some changed sign in the wanted direction (theta 0.5: a place not yet known)."""
+    for i in range(p.n):
+        f[p.x + i] = f[p.new + i]
+    f[p.x + p.n] = f[NEXT]
+    outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
+    if outcome != 0:
+        return outcome
+    for e in range(p.n_events):
+        now = sign(f[p.out + e])
+        hit = now * c[p.side + e] < 0 and (c[p.direction + e] == 0 or c[p.direction + e] == now)
+        f[p.theta + e] = 0.5 if hit else NOWHERE
+        f[p.g_before + e] = f[p.g + e]
+        f[p.g + e] = f[p.out + e]
+        if now != 0:
+            c[p.side + e] = now
+        if hit:
+            outcome = -1
+    return outcome
+
+
+def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
+    """Where in the step: a bracket that shrinks at least as fast as bisection, steered by the chord  [Oliveira2020].
+
+    Returns the place of the first terminal event, NOWHERE without one, or minus the reason to stop.
+    """
+    sharp = max(SHARPEST, 4.0 * 2.2e-16 * abs(f[NEXT]) / f[USED])
+    final = NOWHERE
+    for e in range(p.n_events):
+        if f[p.theta + e] == NOWHERE:
+            continue
+        a, b, g_a, g_b = 0.0, 1.0, f[p.g_before + e], f[p.g + e]
+        radius = 2.0 * sharp
+        while radius < 1.0:
+            radius *= 2.0
+        while b - a > 2.0 * sharp:
+            middle = 0.5 * (a + b)
+            chord = (g_b * a - g_a * b) / (g_b - g_a)
+            towards = 1.0 if middle >= chord else -1.0
+            shift = 0.2 * (b - a) * (b - a)
+            x = chord + towards * shift if shift <= abs(middle - chord) else middle
+            reach = radius - 0.5 * (b - a)
+            if abs(x - middle) > reach:
+                x = middle - towards * reach
+            if not a < x < b:
+                x = middle
+            outcome = inside(p, f, c, x)
+            for i in range(p.n):
+                f[p.x + i] = f[p.trial + i]
+            f[p.x + p.n] = f[TIME] + x * f[USED]
+            if outcome == 0 and p.driven > 0:
+                outcome = drive(p, f, c, p.spare, f[p.x + p.n])
+            if outcome == 0:
+                outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
+            if outcome != 0:
+                return -float(outcome)
+            if sign(f[p.out + e]) == sign(g_b):
+                b, g_b = x, f[p.out + e]
+            else:
+                a, g_a = x, f[p.out + e]
+            radius *= 0.5
+        f[p.theta + e] = b
+        if c[p.terminal + e] > 0:
+            final = min(final, b)
+    return final
