@@ -17,7 +17,7 @@ from linkwright.closing import GOOD_ENOUGH, close
 from linkwright.kinematics import displaced
 from linkwright.linalg import factor
 from linkwright.loops import Loops
-from linkwright.passage import acceleration_rows, branch_velocity
+from linkwright.passage import SUSPECT, acceleration_rows, branch_velocity
 
 LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)
 CAREFUL_STEP = 0.02  # near a singular position
@@ -45,13 +45,17 @@ def start(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0) 
 
 
 def _with_rates(loops: Loops, w: Walker) -> Walker:
-    v = branch_velocity(loops, w.q, w.v, w.t, w.near, WINDOW)
-    c = loops.at(w.q, v, w.t, w.near)
-    rows = acceleration_rows(loops, c, w.q, v, w.t, w.near)
-    a = rows.solve() * loops.columns
-    counted = rows.s[rows.s > 1e-9]
-    strong = max(w.strong, int(np.sum(rows.s > WINDOW)))
-    smallest = float(counted[-1]) if len(counted) else 0.0
+    c = loops.at(w.q, w.v, w.t, w.near)
+    f = loops.factored(c)
+    if len(f.s) == len(c.k) and (f.s >= SUSPECT).all():  # every row counts: one decomposition serves both
+        v = w.v - f.solve((c.J @ w.v + c.b) / loops.row_scale) * loops.columns
+        a = -f.solve(loops.at(w.q, v, w.t, w.near).k / loops.row_scale) * loops.columns
+    else:
+        v = branch_velocity(loops, w.q, w.v, w.t, w.near, WINDOW)
+        c = loops.at(w.q, v, w.t, w.near)
+        a = acceleration_rows(loops, c, w.q, v, w.t, w.near).solve() * loops.columns
+    smallest = float(f.s[f.rank - 1]) if f.rank else 0.0
+    strong = max(w.strong, int(np.count_nonzero(f.s > WINDOW)))
     return w._replace(v=v, a=a, smallest=smallest, strong=strong, calm=max(w.calm, smallest))
 
 

@@ -374,6 +374,8 @@ def joint_points(skel: Skeleton) -> np.ndarray:
 
 def displaced(skel: Skeleton, q: Any, step: Any) -> np.ndarray:
     """q moved by a finite step in the space of v; quaternions by their exponential, so they stay unit."""
+    if skel.tree.nq == skel.tree.nv:  # no quaternions
+        return q + step
     out = []
     for jt, n in zip(skel.types, skel.tree.nodes, strict=True):
         qj, dj = q[n.q], step[n.v]

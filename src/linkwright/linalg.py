@@ -46,12 +46,12 @@ def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE) -> Factored:
     m, n = A.shape
     if min(m, n) == 0:
         return Factored(np.eye(m), np.zeros(0), np.eye(n), 0)
-    if not np.isfinite(A).all() or np.abs(A).max() > 1e150:
+    if not np.abs(A).max() <= 1e150:  # nor if it is not a number
         raise UsageError(
             "numbers overflow in the equations: check the lengths, masses and speeds of the model (one is out of any proportion)."
         )
     U, s, Vt = np.linalg.svd(A, full_matrices=True)
-    return Factored(U, s, Vt, int(np.sum(s > tolerance)))
+    return Factored(U, s, Vt, int(np.count_nonzero(s > tolerance)))
 
 
 def pivoted_columns(A: np.ndarray, tolerance: float = RANK_TOLERANCE, first: tuple[int, ...] = ()) -> list[int]:
