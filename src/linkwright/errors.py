@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,14 @@ class ChannelError(LinkwrightError):
 
 class UsageError(LinkwrightError):
     """A call got an argument it cannot use."""
+
+
+class SimulationError(LinkwrightError):
+    """A run could not go on; `run` holds everything up to there."""
+
+    def __init__(self, message: str, run: Any = None):
+        self.run = run
+        super().__init__(message)
 
 
 def listing(names: Iterable[str], most: int = 12) -> str:

@@ -18,7 +18,6 @@ from linkwright.assembly import Assembler
 from linkwright.channels import Channel, Instant
 from linkwright.closing import references
 from linkwright.closure import Closure
-from linkwright.compiled import Compiled
 from linkwright.description import Description, Joint
 from linkwright.errors import UsageError, nearest
 from linkwright.following import follow
@@ -38,6 +37,7 @@ from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.quick_loops import QuickLoops
 from linkwright.results import Trajectory
+from linkwright.simulation.verbs import Simulating
 from linkwright.spatial import Pose
 from linkwright.state import State
 from linkwright.statics import settle
@@ -71,7 +71,7 @@ class LoadReader:
         return load_channels(self.system.description, self.drives)
 
 
-class System(Compiled):
+class System(Simulating):
     """A mechanism ready to compute: tree, constants, constraints and forces."""
 
     def __init__(
@@ -388,6 +388,13 @@ class System(Compiled):
         return cycle.limits(self.loops, cycle.Position(self.start.q, self.start.near), joint, others[: max(0, freedoms - 1)])
 
     # ---------------------------------------------------------------- helpers
+
+    def _ready(self, st: State) -> None:
+        self._need_masses()
+        self._need_closed(st)
+
+    def _with_source(self, run: Trajectory) -> Trajectory:
+        return replace(run, source=LoadReader(self, tuple(run.settings["drive"])))
 
     def _drive_name(self, name: str) -> None:
         names = [*(j.name for j in self.description.joints), *(c.name for c in self.description.cylinders)]

@@ -16,9 +16,11 @@ from linkwright.closing import consistent_velocity
 from linkwright.errors import ChannelError, UsageError
 from linkwright.forward import forward
 from linkwright.kinematics import qdot
+from linkwright.loop_events import When
+from linkwright.loop_rows import Row
 from linkwright.state import State
 from linkwright.terms import terms
-from linkwright.time_loops import Row, When, march, problem
+from linkwright.time_loops import march, problem
 from tests.reference import load
 
 SCRAPER = load("saha")["carpet_scraper"]["forward_dynamics"]["A_R"]
@@ -236,7 +238,7 @@ def test_an_interrupt_keeps_what_was_done(scraper):
     s, st = scraper
     whole = march(s, st, 2.0, tolerance=1e-8)
 
-    def press(t):
+    def press(t, h):
         if t > 1.0:
             raise KeyboardInterrupt
 

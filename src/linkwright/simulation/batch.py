@@ -1,0 +1,153 @@
+"""Many runs at once: initial states, or sets of parameters, over threads; every run as if it were alone.
+
+Runs are independent of each other, of the number of threads and of their order, bit by bit. Results are arrays: a hundred
+thousand runs need no hundred thousand objects. `run(i)` gives one of them as an ordinary Trajectory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright import time_loops
+from linkwright.drives import actuation
+from linkwright.errors import ChannelError, UsageError, nearest
+from linkwright.integrators import integrate_many
+from linkwright.loop_rows import cut_row, entries
+from linkwright.results import Trajectory
+from linkwright.simulation.progress import Bar
+from linkwright.simulation.run import Simulation, simulation
+from linkwright.state import State
+from linkwright.variants import Variant
+
+if TYPE_CHECKING:
+    from linkwright.compiled import Compiled
+
+MOST_NUMBERS = 250_000_000  # of the result: 2 GB
+
+
+@dataclass(frozen=True)
+class BatchRun:
+    """Samples of many runs: q (runs, times, nq), v (runs, times, nv). `status` says how each ended."""
+
+    system: Compiled = field(repr=False)
+    t: np.ndarray
+    q: np.ndarray = field(repr=False)
+    v: np.ndarray = field(repr=False)
+    status: tuple[str, ...] = field(repr=False)
+    counters: dict[str, np.ndarray] = field(repr=False)
+    again: Callable[[int], Trajectory] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """(runs, times) of a coordinate of the tree or its speed: `batch["A"]`, `batch["A.v"]`."""
+        names = self.system.kernels.entries
+        table = {**{f"{n}.v": self.v[..., i] for i, n in enumerate(names["v"])}, **{n: self.q[..., i] for i, n in enumerate(names["q"])}}
+        if name not in table:
+            raise ChannelError(f"a batch has no channel '{name}'; batch.run(i) has all. {nearest(str(name), table, 'Here')}")
+        return table[name]
+
+    @property
+    def finished(self) -> np.ndarray:
+        """Which runs came to their end."""
+        return np.array([s in ("finished", "event") for s in self.status])
+
+    def run(self, i: int) -> Trajectory:
+        """One of the runs as a Trajectory, done again by itself: the same bits."""
+        if not -len(self) <= i < len(self):
+            raise UsageError(f"there are {len(self)} runs; number {i} is not among them.")
+        return self.again(i % len(self))
+
+
+def simulate_batch(
+    system: Compiled,
+    states: Sequence[State] | State,
+    duration: Any,
+    *,
+    free: Any = None,
+    threads: int | None = None,
+    progress: Any = None,
+    **options: Any,
+) -> BatchRun:
+    """Runs from many states, or from one state with many sets of the free parameters (rows of `free`), or both in pairs."""
+    given = [states] if isinstance(states, State) else list(states)
+    if not given or not all(isinstance(st, State) for st in given):
+        raise UsageError("simulate_batch takes a State or several (s.assemble gives them).")
+    sets = _sets(system, free)
+    n = max(len(given), len(sets))
+    if len(given) not in (1, n) or len(sets) not in (1, n):
+        raise UsageError(f"{len(given)} states and {len(sets)} sets of parameters do not pair up; give equally many, or one of either.")
+    pairs = [(given[i % len(given)], sets[i % len(sets)]) for i in range(n)]
+    for name in ("events", "off", "certify"):
+        if options.get(name):
+            raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")
+    first = simulation(system, given[0], duration, free=sets[0] if len(sets[0]) else None, **options)
+    if first.samples is None:
+        raise UsageError("a batch needs output at given times: output=0.01, or an array; not 'steps'.")
+    return _run(system, first, pairs, threads, progress, duration, options)
+
+
+def _sets(system: Compiled, free: Any) -> list[np.ndarray]:
+    names, default = system.kernels.entries["free"], system.kernels.defaults["free"]
+    if free is None or (isinstance(free, dict) and all(np.ndim(x) == 0 for x in free.values())):
+        return [entries("free", free, names, default)]
+    if isinstance(free, dict):
+        columns = {k: np.asarray(x, dtype=float) for k, x in free.items()}
+        count = max(len(x) for x in columns.values() if x.ndim)
+        return [entries("free", {k: x if x.ndim == 0 else x[i] for k, x in columns.items()}, names, default) for i in range(count)]
+    return [entries("free", row, names, default) for row in np.atleast_2d(np.asarray(free, dtype=float))]
+
+
+def _run(
+    system: Compiled,
+    first: Simulation,
+    pairs: list[tuple[State, np.ndarray]],
+    threads: int | None,
+    progress: Any,
+    duration: Any,
+    options: Any,
+) -> BatchRun:
+    o, times = first.options, first.samples
+    assert times is not None
+    act = actuation(system, first.drive, first.start, wrench=first.wrench)
+    form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), (), first.needs_power)  # as a single run
+    made = time_loops.setup(
+        system, near=first.start.near, stabiliser=o.stabiliser, formulation=o.formulation, actuation=act, variant=form,
+        free=first.free if len(first.free) else None,
+    )  # fmt: skip
+    if made.turns_count or made.problem.sampler is not None:
+        raise UsageError("springs in cut joints and sampled controllers need one run after the other: use simulate, or other cuts=.")
+    p = made.problem
+    if len(pairs) * len(times) * p.n > MOST_NUMBERS:
+        raise UsageError(
+            f"{len(pairs)} runs of {len(times)} samples do not fit into memory; take fewer samples (output=) or fewer runs at once."
+        )
+    works = np.zeros(p.n_power)
+    Y = np.array([np.concatenate([st.q, st.v, act.x0, works]) for st, _ in pairs])
+    rows = np.array([_parameters(made, st, free, system) for st, free in pairs])
+    show, tell = (False, progress) if callable(progress) else (progress, None)
+    with Bar(0.0, float(len(pairs)), show, tell, "runs") as bar:
+        found = integrate_many(
+            p, Y, first.start.t, first.t_end, o.method, parameters=rows, samples=times, threads=threads, progress=bar, **o.of_the_loop
+        )
+
+    def again(i: int) -> Trajectory:
+        from linkwright.simulation import simulate
+
+        st, free = pairs[i]
+        return simulate(system, st, duration, **{**options, "free": free if len(free) else None, "output": times, "progress": False})
+
+    nq, nv = p.nq, p.nv
+    return BatchRun(system, found.t, found.y[..., :nq], found.y[..., nq : nq + nv], tuple(found.status), dict(found.counters), again)
+
+
+def _parameters(made: Any, st: State, free: np.ndarray, system: Compiled) -> np.ndarray:
+    blocks = dict(made.values) | {"near": cut_row(system, st.near)}
+    if len(free):
+        blocks["free"] = free
+    return np.concatenate([blocks[k] for k in made.row.parameters])

@@ -1,0 +1,135 @@
+"""The certificate of a run: how well loops, energy and branch were kept, and the verdict.
+
+Residuals are dimensionless (lengths in the mechanism's size kappa, angles in rad), taken after every accepted step. The energy
+balance is E(t) - E(0) = work of drives + work of loads - losses - impacts, with the works integrated along with the motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+CLOSED = 1e-9  # residual below which loops count as closed
+BALANCED = 1e-6  # share of the energy turned over below which the balance holds
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was measured on a run. Lengths of residuals are in units of `size`."""
+
+    status: str
+    message: str
+    duration: float
+    size: float  # characteristic length, m
+    position_residual: float  # largest after any step
+    position_residual_end: float
+    velocity_residual: float  # largest, relative to the largest speed (at least 1/s)
+    velocity_residual_end: float
+    energy_turned_over: float  # J: what the imbalance is judged by
+    energy_imbalance: float  # J: largest
+    energy_imbalance_end: float
+    energy_start: float
+    energy_end: float
+    work_in: float
+    work_of_loads: float
+    lost: float
+    impact_losses: float
+    smallest_singular_value: float  # of J, at the samples and passages
+    smallest_dependent: float  # of the dependent part
+    smallest_independent: float  # of the independent part
+    branch_start: str
+    branch_end: str
+    passages: int
+    rank_passages: int
+    steps: int
+    rejected: int
+    refused: int
+    evaluations: int
+    fallbacks: int
+    integrator: str
+    step: float | None
+    tolerance: float | None
+    stabiliser: str
+    formulation: str
+    engine: str
+    inputs: str
+    notes: tuple[str, ...] = ()
+    estimated_error: float | None = None  # of coordinates, dimensionless: difference to the run with half the step
+    estimated_error_in: str = ""
+    checked: Mapping[str, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Certificate:
+        """From what `as_dict` gave (a file)."""
+        known = {f.name for f in fields(cls)}
+        values = {k: v for k, v in data.items() if k in known}
+        return cls(**{**values, "notes": tuple(values.get("notes", ()))})
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "notes": list(self.notes), "checked": dict(self.checks())}
+
+    def checks(self) -> dict[str, bool]:
+        """Each point of the verdict."""
+        return {
+            "finished": self.status in ("finished", "event"),
+            "loops closed in position": self.position_residual < CLOSED,
+            "loops closed in velocity": self.velocity_residual < CLOSED,
+            "energy balanced": self.energy_imbalance <= BALANCED * max(self.energy_turned_over, 1e-12),
+        }
+
+    @property
+    def ok(self) -> bool:
+        return all(self.checks().values())
+
+    def __str__(self) -> str:
+        checks = self.checks()
+        lines = [("trustworthy" if self.ok else "look at: " + ", ".join(k for k, good in checks.items() if not good))]
+        method = f"{self.integrator}, " + (f"tolerance {self.tolerance:.0e}" if self.tolerance is not None else f"step {self.step:g} s")
+        lines.append(f"  run            {self.status}: {self.message} {method}, {self.stabiliser}, {self.formulation}, {self.engine}")
+        lines.append(
+            f"  steps          {self.steps} taken, {self.rejected} rejected ({self.refused} as jumps of branch), "
+            f"{self.evaluations} evaluations, {self.fallbacks} by the rank-revealing path"
+        )
+        lines.append(
+            f"  loops          open by at most {self.position_residual:.1e} (end {self.position_residual_end:.1e}) of the size "
+            f"{self.size:.3g} m; velocity {self.velocity_residual:.1e} (end {self.velocity_residual_end:.1e})"
+        )
+        lines.append(
+            f"  energy         balance off by at most {self.energy_imbalance:.1e} J (end {self.energy_imbalance_end:.1e}) of "
+            f"{self.energy_turned_over:.3g} J turned over; work in {self.work_in:.4g}, of loads {self.work_of_loads:.4g}, "
+            f"lost {self.lost:.4g}, impacts {self.impact_losses:.4g} J"
+        )
+        lines.append(
+            f"  singularity    smallest singular value of J {self.smallest_singular_value:.2e}, of the dependent part "
+            f"{self.smallest_dependent:.2e}, of the independent part {self.smallest_independent:.2e}"
+        )
+        lines.append(f"  branch         {self.branch_start or 'no loops'} -> {self.branch_end or 'no loops'}, {self.passages} passages")
+        lines.append(f"  inputs         {self.inputs}")
+        if self.estimated_error is not None:
+            lines.append(f"  error          estimated {self.estimated_error:.1e} ({self.estimated_error_in}), by half the step")
+        lines += [f"  note           {n}" for n in self.notes]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """The verdict on a run; prints as text."""
+
+    certificate: Certificate
+    passages: tuple[Any, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return self.certificate.ok
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        rank = [p for p in self.passages if p.kind == "rank"]
+        told = [f"  passage        {p}" for p in (rank or list(self.passages))[:12]]
+        more = len(rank or self.passages) - len(told)
+        return "\n".join([str(self.certificate), *told, *([f"                 and {more} more"] if more > 0 else [])])
+
+    __repr__ = __str__

@@ -1,0 +1,202 @@
+"""What a run leaves behind for its certificate: every accepted step, looked at when somebody asks, or when there are too many.
+
+Steps are kept up to a bound of memory; beyond it what they tell is drawn from them at once and they are let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.kinematics import qdot
+from linkwright.simulation.evaluating import Evaluator
+from linkwright.simulation.partition import Partition, partition
+from linkwright.simulation.passages import Bracket, Passage, Watch, brackets, label, located
+from linkwright.variants import Variant
+
+if TYPE_CHECKING:
+    from linkwright.compiled import Compiled
+
+KEPT = 4_000_000  # numbers of steps kept in memory before they are digested: 32 MB
+LOOKED_AT = 40  # positions from which the partition is chosen
+
+
+@dataclass
+class Findings:
+    """What the steps told."""
+
+    position: float = 0.0
+    position_end: float = 0.0
+    velocity: float = 0.0
+    velocity_end: float = 0.0
+    speed: float = 0.0
+    imbalance: float = 0.0
+    imbalance_end: float = 0.0
+    turned_over: float = 0.0
+    energy_end: float = 0.0
+    works: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    brackets: list[tuple[int, Bracket, np.ndarray]] = field(default_factory=list)  # (mode, bracket, cut)
+    first_signs: np.ndarray | None = None
+    last_signs: np.ndarray | None = None
+
+
+@dataclass
+class Evidence:
+    """The steps of a run, mode by mode."""
+
+    system: Compiled = field(repr=False)
+    drives: tuple[int, ...]  # places in names.v of the joints that are driven
+    driven: bool  # they are as many as there are freedoms
+    free: np.ndarray
+    losses: list[tuple[float, float]] = field(default_factory=list)  # (time, energy) of impacts
+    modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
+    waiting: list[tuple[int, np.ndarray, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, rows, cut)
+    found: Findings = field(default_factory=Findings)
+    numbers: int = 0
+    _last: tuple[int, np.ndarray, np.ndarray] | None = field(default=None, repr=False)
+    _energy_start: float | None = None
+
+    def begin(self, evaluator: Evaluator, off: tuple[str, ...]) -> None:
+        """A new mode."""
+        self.modes.append((evaluator, off))
+
+    def add(self, rows: np.ndarray, cut: np.ndarray) -> None:
+        """Accepted steps (t, y), as the loop hands them out."""
+        if not len(rows):
+            return
+        self.waiting.append((len(self.modes) - 1, np.array(rows), np.array(cut)))
+        self.numbers += rows.size
+        if self.numbers > KEPT:
+            self.digest()
+
+    # ---------------------------------------------------------------- what they tell
+
+    def digest(self) -> Findings:
+        """Look at the steps that wait, and let them go."""
+        for mode, rows, cut in self.waiting:
+            self._energies(mode, rows, cut)
+            if self.system.loops.skel.tree.nc:
+                self._loops(mode, rows, cut)
+        self.waiting, self.numbers = [], 0
+        return self.found
+
+    def _energies(self, mode: int, rows: np.ndarray, cut: np.ndarray) -> None:
+        f, p = self.found, self.modes[mode][0].setup.problem
+        kinetic, potential = self._energy(mode, rows, cut)
+        E = kinetic + potential
+        if self._energy_start is None:
+            self._energy_start = float(E[0])
+        works = rows[:, 1 + p.n - 3 :] if p.n_power else np.zeros((len(rows), 3))
+        lost = np.array([sum(e for t, e in self.losses if t <= x) for x in rows[:, 0]]) if self.losses else 0.0
+        gap = E - self._energy_start - works[:, 0] - works[:, 1] + works[:, 2] + lost
+        f.imbalance = max(f.imbalance, float(np.abs(gap).max()))
+        f.imbalance_end, f.energy_end, f.works = (
+            float(gap[-1]),
+            float(E[-1]),
+            (float(works[-1, 0]), float(works[-1, 1]), float(works[-1, 2])),
+        )
+        over = max(float(kinetic.max()), float(np.ptp(potential)), float(np.abs(works).max()))
+        f.turned_over = max(f.turned_over, over)
+
+    def _energy(self, mode: int, rows: np.ndarray, cut: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        p = self.modes[mode][0].setup
+        q, v = self._states(rows)
+        found = p.kernels.get("energy")(q, v, **self._more(rows, cut))
+        return found.kinetic[:, 0], found.potential[:, 0]
+
+    def _more(self, rows: np.ndarray, cut: np.ndarray) -> dict[str, Any]:
+        more = {"t": rows[:, :1], "near": np.tile(cut, (len(rows), 1))}
+        return more | ({"free": np.tile(self.free, (len(rows), 1))} if len(self.free) else {})
+
+    def _states(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        tree = self.system.loops.skel.tree
+        return np.ascontiguousarray(rows[:, 1 : 1 + tree.nq]), np.ascontiguousarray(rows[:, 1 + tree.nq : 1 + tree.nq + tree.nv])
+
+    def _loops(self, mode: int, rows: np.ndarray, cut: np.ndarray) -> None:
+        f, off = self.found, self.modes[mode][1]
+        if self._last is not None and self._last[0] == mode:  # the step before belongs to the first interval
+            rows = np.concatenate([self._last[1][None], rows])
+        q, v = self._states(rows)
+        found = self._closure(q, v, rows, cut, off)
+        scale = self._row_scale(off)
+        phi = np.abs(found.phi / scale).max(axis=1, initial=0.0)
+        gap = np.abs((np.einsum("nij,nj->ni", found.J, v) + found.b) / scale).max(axis=1, initial=0.0)
+        f.speed = max(f.speed, float(np.abs(v / self.system.loops.columns).max(initial=0.0)))
+        f.position, f.position_end = max(f.position, float(phi.max())), float(phi[-1])
+        f.velocity, f.velocity_end = max(f.velocity, float(gap.max())), float(gap[-1])
+        J = found.J * self.system.loops.columns / scale[:, None]
+        part = self.partition_of(mode, J)
+        if part.blocks and len(rows):
+            signs = part.signs(J[[0, -1]])
+            f.first_signs = signs[0] if f.first_signs is None else f.first_signs
+            f.last_signs = signs[1]
+        for b in brackets(part, rows, J):
+            f.brackets.append((mode, b, cut))
+        self._last = (mode, rows[-1], cut)
+
+    def _closure(self, q: np.ndarray, v: np.ndarray, rows: np.ndarray, cut: np.ndarray, off: tuple[str, ...]) -> Any:
+        kernel = self.system.kernels.variant(Variant(without=off)).get("closure")
+        wanted = {b.name for b in kernel.inputs}
+        return kernel(q, v, **{k: x for k, x in self._more(rows, cut).items() if k in wanted})
+
+    def _row_scale(self, off: tuple[str, ...]) -> np.ndarray:
+        return self.system.kernels.variant(Variant(without=off)).loops.row_scale
+
+    def partition_of(self, mode: int, J: np.ndarray | None = None) -> Partition:
+        """The partition of a mode, chosen at its first steps."""
+        off = self.modes[mode][1]
+        if off not in self._partitions:
+            assert J is not None
+            every = max(1, len(J) // LOOKED_AT)
+            self._partitions[off] = partition(J[::every], self.drives)
+        return self._partitions[off]
+
+    @cached_property
+    def _partitions(self) -> dict[tuple[str, ...], Partition]:
+        return {}
+
+    # ---------------------------------------------------------------- passages
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        """Every singular position passed, in order of time."""
+        self.digest()
+        out: list[Passage] = []
+        for mode, bracket, cut in self.found.brackets:
+            out += located(self.watch(mode, cut), self.partition_of(mode), bracket)
+        return tuple(sorted(out))
+
+    def watch(self, mode: int, cut: np.ndarray) -> Watch:
+        evaluator, off = self.modes[mode]
+        skel, scale = self.system.loops.skel, self._row_scale(off)
+        nq, nv = skel.tree.nq, skel.tree.nv
+
+        def jacobians(q: np.ndarray) -> np.ndarray:
+            zero = np.zeros((len(q), 1 + nq + nv))
+            J = self._closure(np.ascontiguousarray(q), np.zeros((len(q), nv)), zero, cut, off).J
+            return J * self.system.loops.columns / scale[:, None]
+
+        return Watch(
+            jacobians=jacobians,
+            accelerations=lambda rows: np.array([evaluator.accelerations(float(r[0]), r[1:], cut) for r in rows]),
+            rates=lambda q, v: qdot(skel, q, v),
+            reach=lambda row, t: evaluator.reach(float(row[0]), row[1:], cut, t)[:nq],
+            labels=self._labels(off),
+            driven=self.driven,
+            nq=nq,
+            nv=nv,
+        )
+
+    def _labels(self, off: tuple[str, ...]) -> Sequence[str]:
+        loops = self.system.kernels.variant(Variant(without=off)).loops
+        return [f"{c.name}.{x}" for c in loops.constraints for x in c.labels]
+
+    @property
+    def branch(self) -> tuple[str, str]:
+        """Label at the start and at the end."""
+        f = self.digest()
+        return ("" if f.first_signs is None else label(f.first_signs)), ("" if f.last_signs is None else label(f.last_signs))

@@ -1,0 +1,157 @@
+"""The end of a run: its trajectory with certificate, or the error that says when and where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, SimulationError
+from linkwright.integrators import INTEGRATORS
+from linkwright.results import Trajectory
+from linkwright.simulation.certificate import Certificate
+from linkwright.simulation.passages import Passage
+from linkwright.simulation.recording import engine, trajectory
+from linkwright.simulation.run import Simulation
+
+LOOKED_AT = 500  # samples at which singular values are taken
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What stands behind a run's certificate; computed when somebody asks for it."""
+
+    sim: Simulation
+    q: np.ndarray
+    near: np.ndarray
+    error: tuple[float, str] | None = None
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        return self.sim.evidence.passages
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        sim, e = self.sim, self.sim.evidence
+        f = e.digest()
+        first, last = e.branch
+        counters = [p.solution.counters for p in sim.pieces]
+        total = {k: int(sum(c[k] for c in counters)) for k in ("steps", "rejected", "refused", "evaluations", "fallbacks")}
+        solution, o = sim.pieces[-1].solution, sim.options
+        smallest = self._singular_values()
+        speed = max(1.0, f.speed)
+        return Certificate(
+            status=solution.status,
+            message=solution.message,
+            duration=float(solution.end_time - sim.start.t),
+            size=float(sim.system.loops.kappa),
+            position_residual=f.position,
+            position_residual_end=f.position_end,
+            velocity_residual=f.velocity / speed,
+            velocity_residual_end=f.velocity_end / speed,
+            energy_turned_over=f.turned_over,
+            energy_imbalance=f.imbalance,
+            energy_imbalance_end=f.imbalance_end,
+            energy_start=float(e._energy_start or 0.0),
+            energy_end=f.energy_end,
+            work_in=f.works[0],
+            work_of_loads=f.works[1],
+            lost=f.works[2],
+            impact_losses=float(sum(x for _, x in e.losses)),
+            smallest_singular_value=min([smallest[0], *(p.singular_values[0] for p in self.passages)]),
+            smallest_dependent=smallest[1],
+            smallest_independent=smallest[2],
+            branch_start=first,
+            branch_end=last,
+            passages=len(self.passages),
+            rank_passages=sum(p.kind == "rank" for p in self.passages),
+            **total,
+            integrator=o.method,
+            step=o.step,
+            tolerance=o.tolerance if o.adaptive else None,
+            stabiliser=sim.pieces[0].evaluator.setup.stabiliser_text,
+            formulation=o.formulation or "sslm",
+            engine=engine(sim),
+            inputs=sim.pieces[0].evaluator.setup.actuation.how,
+            notes=tuple(sim.notes),
+            estimated_error=None if self.error is None else self.error[0],
+            estimated_error_in="" if self.error is None else self.error[1],
+        )
+
+    def _singular_values(self) -> tuple[float, float, float]:
+        """Smallest of J and of its parts over the samples."""
+        e = self.sim.evidence
+        if not e.modes or not self.sim.system.loops.skel.tree.nc or not len(self.q):
+            return 1.0, 1.0, 1.0
+        e.digest()
+        every = max(1, len(self.q) // LOOKED_AT)
+        J = e.watch(0, self.near[0]).jacobians(self.q[::every]) if not e.modes[0][1] else None
+        if J is None:
+            return 1.0, 1.0, 1.0
+        part = e.partition_of(0, J)
+        parts = (J[:, part.rows], part.dependent_part(J), part.independent_part(J))
+        smallest = [min((float(np.linalg.svd(x, compute_uv=False)[-1]) for x in p if min(x.shape)), default=1.0) for p in parts]
+        return smallest[0], smallest[1], smallest[2]
+
+
+def finished(sim: Simulation, again: Callable[..., Simulation] | None = None) -> Trajectory:
+    """Run, and give back the trajectory; raise where the run could not go on."""
+    status = sim.go()
+    run = _with_proof(sim, trajectory(sim), None)
+    solution = sim.pieces[-1].solution
+    if solution.error is not None and not isinstance(solution.error, Exception):
+        raise solution.error
+    if status not in ("finished", "event", "interrupted", "stopped"):
+        raise SimulationError(_why(sim), run) from solution.error
+    if status in ("interrupted", "stopped"):
+        return replace(run, notes=(*run.notes, f"{status} at t = {solution.end_time:.6g} s of {sim.t_end:.6g} s"))
+    if again is not None:
+        return _with_proof(sim, run, _error(sim, run, again))
+    return run
+
+
+def _with_proof(sim: Simulation, run: Trajectory, error: tuple[float, str] | None) -> Trajectory:
+    near = np.concatenate([p.near for p in sim.pieces])
+    return replace(run, proof=Proof(sim, run.q, near, error))
+
+
+def _error(sim: Simulation, run: Trajectory, again: Callable[..., Simulation]) -> tuple[float, str]:
+    """Difference to the same run with half the step: coordinates in rad and kappa."""
+    o = sim.options
+    method = INTEGRATORS[o.method]
+    if o.adaptive:  # an error of order p + 1 per step: a tolerance 2^(p + 1) times smaller halves the steps
+        finer = again(tolerance=max(o.tolerance / 2.0 ** (method.order + 1), 1e-14), output=run.t, progress=False)
+        share = 1.0
+    else:
+        finer = again(step=(o.step or 0.0) / 2.0, output=run.t, progress=False)
+        share = 1.0 / (1.0 - 0.5**method.order)  # Richardson
+    finer.go()
+    other = trajectory(finer)
+    n = min(len(other.t), len(run.t))
+    kinds = [k for jt in run.skel.types for k in jt.coordinate_kinds]
+    size = np.array([sim.system.loops.kappa if k == "length" else 1.0 for k in kinds])
+    gap = np.abs(run.q[:n] - other.q[:n]) / size * share
+    if not gap.size:
+        return 0.0, "no coordinates"
+    i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    name = sim.system.kernels.entries["q"][j]
+    return float(gap[i, j]), f"{name} at t = {run.t[i]:.4g} s, in rad or of the size"
+
+
+def _why(sim: Simulation) -> str:
+    """When and where a run stopped, and what to do."""
+    solution = sim.pieces[-1].solution
+    problem = sim.pieces[-1].evaluator.setup.problem
+    if solution.error is not None:
+        kind = "" if isinstance(solution.error, LinkwrightError) else f"{type(solution.error).__name__}: "
+        text = f"t = {solution.end_time:.6g} s: {kind}{solution.error}"
+    else:
+        text = solution.message
+    v = solution.end_state[problem.nq : problem.nq + problem.nv] / sim.system.loops.columns
+    if len(v):
+        worst = int(np.argmax(np.where(np.isfinite(v), np.abs(v), np.inf)))
+        speed = solution.end_state[problem.nq + worst]
+        text += f" The fastest coordinate there is {sim.system.kernels.entries['v'][worst]} at {speed:.3g} (rad/s or m/s)."
+    return f"{text} The trajectory up to there is in the error's `run`."

@@ -1,0 +1,201 @@
+"""Singular positions met on the way: when, of which kind, how singular, and which multipliers mean nothing there.
+
+    rank          J loses rank: branches meet, the run passes on the smooth one; multipliers of the lost rows have a pole
+    drives        J is regular, but the driven (independent) coordinates do not tell the motion: no torque of theirs can push it
+    independent   J is regular, but the dependent coordinates move while the independent ones rest: dead centre of the output
+
+The sign of a determinant between two accepted steps tells that there was one; the place inside the step is found on the
+quintic through positions, velocities and accelerations at both ends, and once corrected by integrating to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.linalg import factor
+from linkwright.simulation.partition import Partition
+
+LOST = 1e-5  # a singular value of J below this at the located time is a lost row
+SAME_TIME = 1e-6  # s: determinants that vanish that close together vanish at once
+CARRIES = 1e-3  # share of a row in a lost direction from which on its multiplier is meaningless
+
+
+class Passage(NamedTuple):
+    """One singular position passed."""
+
+    time: float
+    kind: str  # rank, drives, coordinates or independent
+    lost: int  # rows lost at once
+    singular_values: tuple[float, ...]  # of the dimensionless J, smallest first, at most four
+    meaningless: tuple[str, ...]  # multipliers without meaning here
+    branch: str  # label after it
+
+    def __str__(self) -> str:
+        what = {
+            "rank": f"J loses {self.lost} row{'s' if self.lost != 1 else ''}: branches meet",
+            "drives": "the drives do not tell the motion",
+            "coordinates": "the independent coordinates do not tell the motion",
+            "independent": "the independent coordinates rest",
+        }[self.kind]
+        s = ", ".join(f"{x:.1e}" for x in self.singular_values[:2])
+        return f"t = {self.time:.9g} s: {what} (smallest singular values {s})"
+
+
+class Bracket(NamedTuple):
+    """Two neighbouring steps between which determinants changed sign."""
+
+    before: np.ndarray  # t, y
+    after: np.ndarray
+    blocks: tuple[int, ...]  # of the dependent part
+    independent: bool  # the determinant of the independent part
+    signs: np.ndarray  # of the blocks after it
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How to look at a run: J at positions, accelerations at states, the state at a time inside a step."""
+
+    jacobians: Callable[[np.ndarray], np.ndarray]  # (positions, nq) -> dimensionless J
+    accelerations: Callable[[np.ndarray], np.ndarray]  # rows (t, y) -> a
+    rates: Callable[[np.ndarray, np.ndarray], np.ndarray]  # q, v -> dq/dt
+    reach: Callable[[np.ndarray, float], np.ndarray]  # row (t, y), time -> q there
+    labels: Sequence[str]  # of the rows of J
+    driven: bool  # the independent coordinates are the drives
+    nq: int
+    nv: int
+
+
+def brackets(part: Partition, rows: np.ndarray, J: np.ndarray) -> list[Bracket]:
+    """Where signs change between steps; a determinant that is exactly zero counts with the step before it."""
+    if not part.blocks or len(rows) < 2:
+        return []
+    signs = _filled(part.signs(J))
+    changed = signs[1:] != signs[:-1]
+    if part.square:
+        other = _filled(np.sign(np.linalg.det(part.independent_part(J)))[:, None])
+        flips = (other[1:] != other[:-1])[:, 0]
+    else:
+        flips = np.zeros(len(rows) - 1, dtype=bool)
+    found = np.flatnonzero(changed.any(axis=1) | flips)
+    return [Bracket(rows[i], rows[i + 1], tuple(map(int, np.flatnonzero(changed[i]))), bool(flips[i]), signs[i + 1]) for i in found]
+
+
+def _filled(signs: np.ndarray) -> np.ndarray:
+    """Zeros take the sign before them (the first ones that after them)."""
+    out = signs.copy()
+    for column in out.T:
+        for i in range(1, len(column)):
+            if column[i] == 0.0:
+                column[i] = column[i - 1]
+        for i in range(len(column) - 2, -1, -1):
+            if column[i] == 0.0:
+                column[i] = column[i + 1]
+    return out
+
+
+def located(watch: Watch, part: Partition, found: Bracket) -> list[Passage]:
+    """The passages of one bracket in order of time; determinants that vanish together are one."""
+    curve = Quintic.of(watch, found.before, found.after)
+    times: list[tuple[float, str]] = []
+    for kind, count in (("block", len(found.blocks)), ("independent", int(found.independent))):
+        for i in range(count):
+            measure = _measure(watch, part, kind, found.blocks[i] if kind == "block" else 0)
+            known = next((t for t, _ in times if kind == "block" and _changes(measure, curve, t)), None)
+            times.append((known if known is not None else _root(measure, curve, watch, found.before), kind))
+    out: list[Passage] = []
+    for t, kinds in _clusters(times):
+        q = watch.reach(found.before, t)
+        f = factor(watch.jacobians(q[None])[0][list(part.rows)])
+        lost = int(np.sum(f.s < LOST))
+        kind = "rank" if lost else ("drives" if watch.driven else "coordinates") if "block" in kinds else "independent"
+        dead = [
+            f"{watch.labels[part.rows[i]]}" for i in range(len(part.rows)) if lost and np.abs(f.U[i, len(f.s) - lost :]).max() > CARRIES
+        ]
+        out.append(Passage(t, kind, lost, tuple(float(x) for x in f.s[::-1][:4]), tuple(dead), label(found.signs)))
+    return out
+
+
+def label(signs: np.ndarray) -> str:
+    """The branch as text: one sign a block."""
+    return "".join("+" if s > 0 else "-" if s < 0 else "0" for s in signs)
+
+
+def _measure(watch: Watch, part: Partition, kind: str, block: int) -> Callable[[np.ndarray], np.ndarray]:
+    """(positions, nq) -> the determinant that changes sign."""
+    if kind == "independent":
+        return lambda q: np.linalg.det(part.independent_part(watch.jacobians(q)))
+    rows, columns = part.blocks[block]
+    return lambda q: np.linalg.det(watch.jacobians(q)[:, rows][:, :, columns])
+
+
+class Quintic(NamedTuple):
+    """Positions inside a step, through both ends with two derivatives."""
+
+    t: float
+    h: float
+    c: np.ndarray  # (6, nq), powers of the share of the step
+
+    @classmethod
+    def of(cls, watch: Watch, before: np.ndarray, after: np.ndarray) -> Quintic:
+        nq, nv, h = watch.nq, watch.nv, after[0] - before[0]
+        a = watch.accelerations(np.array([before, after]))
+        ends = []
+        for row, acc in zip((before, after), a, strict=True):
+            q, v = row[1 : 1 + nq], row[1 + nq : 1 + nq + nv]
+            e = 1e-6 * h  # second derivative of q by differences of dq/dt along the motion: exact for angles, enough for quaternions
+            dq = watch.rates(q, v)
+            ddq = (watch.rates(q + e * dq, v + e * acc) - watch.rates(q - e * dq, v - e * acc)) / (2.0 * e)
+            ends.append((q, h * dq, h * h * ddq))
+        (q0, v0, a0), (q1, v1, a1) = ends
+        d, w, s = q1 - q0 - v0 - 0.5 * a0, v1 - v0 - a0, a1 - a0
+        c = np.array([q0, v0, 0.5 * a0, 10 * d - 4 * w + 0.5 * s, -15 * d + 7 * w - s, 6 * d - 3 * w + 0.5 * s])
+        return cls(float(before[0]), float(h), c)
+
+    def at(self, t: float) -> np.ndarray:
+        x = (t - self.t) / self.h
+        return np.array([x**k for k in range(6)]) @ self.c
+
+
+def _changes(measure: Any, curve: Quintic, t: float) -> bool:
+    """Whether a determinant changes sign within the time that counts as the same."""
+    q = np.array([curve.at(t - SAME_TIME), curve.at(t + SAME_TIME)])
+    a, b = measure(q)
+    return bool(a * b < 0.0)
+
+
+def _root(measure: Any, curve: Quintic, watch: Watch, before: np.ndarray) -> float:
+    """Time of the sign change: bisection steered by the chord on the quintic, then one correction on the motion itself."""
+    a, b = curve.t, curve.t + curve.h
+    ga, gb = measure(np.array([curve.at(a), curve.at(b)]))
+    for _ in range(100):
+        if b - a <= 1e-13 * curve.h or ga == 0.0:
+            break
+        x = (a * gb - b * ga) / (gb - ga) if gb != ga else 0.5 * (a + b)
+        x = min(max(x, a + 0.1 * (b - a)), b - 0.1 * (b - a))
+        g = measure(curve.at(x)[None])[0]
+        if g * gb > 0.0:
+            b, gb = x, g
+        else:
+            a, ga = x, g
+    t = 0.5 * (a + b)
+    e = min(1e-4 * curve.h, t - curve.t, curve.t + curve.h - t)
+    if e <= 0.0:
+        return t
+    low, high = measure(np.array([curve.at(t - e), curve.at(t + e)]))
+    slope = (high - low) / (2.0 * e)
+    shift = 0.0 if slope == 0.0 else -float(measure(watch.reach(before, t)[None])[0]) / slope
+    return float(np.clip(t + (shift if abs(shift) < 0.1 * curve.h else 0.0), curve.t, curve.t + curve.h))
+
+
+def _clusters(times: Sequence[tuple[float, str]]) -> list[tuple[float, set[str]]]:
+    out: list[tuple[float, set[str]]] = []
+    for t, kind in sorted(times):
+        if out and t - out[-1][0] <= SAME_TIME:
+            out[-1][1].add(kind)
+        else:
+            out.append((t, {kind}))
+    return out

@@ -1,0 +1,126 @@
+"""From the loops' rows to a Trajectory: accelerations, multipliers and efforts at the samples, columns of the drives, settings.
+
+Accelerations and multipliers are evaluated again at the samples, in one batch per mode, with the efforts that acted there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from linkwright.compiler.kernels import TRACED_FORMULATIONS
+from linkwright.loop_rows import HEAD
+from linkwright.recorded import Column, CutReferences, RunEvent
+from linkwright.results import Trajectory
+from linkwright.simulation.run import Piece, Simulation
+
+
+def trajectory(sim: Simulation) -> Trajectory:
+    """Everything the run computed so far."""
+    system = sim.system
+    skel = system.loops.skel
+    nq, nv = skel.tree.nq, skel.tree.nv
+    y = [p.solution.y for p in sim.pieces]
+    t = np.concatenate([p.solution.t for p in sim.pieces])
+    q, v = (np.concatenate([rows[:, s] for rows in y]) for s in (slice(0, nq), slice(nq, nq + nv)))
+    near = np.concatenate([p.near for p in sim.pieces])
+    parts = [_solved(sim, p) for p in sim.pieces]
+    a, lam = (np.concatenate([x[k] for x in parts]) for k in ("a", "lam"))
+    arrays = {"lam": lam, "tau": np.concatenate([x["tau"] for x in parts])}
+    return Trajectory(
+        skel,
+        t,
+        q,
+        v,
+        a,
+        CutReferences(skel, q, near),
+        notes=tuple(sim.notes),
+        drive=next(iter(sim.drive), ""),
+        columns=_columns(sim, parts),
+        arrays=arrays,
+        events=tuple(RunEvent(time, name, values) for time, name, values in sim.happened),
+        settings=settings(sim),
+        loops=system.loops,
+    )
+
+
+def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
+    """Accelerations, multipliers of all loops, those of the drivers, efforts, and the drives' columns over one mode."""
+    setup, rows = piece.evaluator.setup, piece.solution
+    head = _heads(piece)
+    n, nv, nq = len(rows.t), setup.problem.nv, setup.problem.nq
+    q, v, x = rows.y[:, :nq], rows.y[:, nq : nq + nv], rows.y[:, nq + nv :]
+    names = [f"{c.name}.{label}" for c in sim.system.loops.constraints for label in c.labels]
+    lam = np.zeros((n, len(names)))
+    a, drivers = np.zeros((n, nv)), np.zeros((n, len(setup.actuation.drivers)))
+    if n:
+        formulation = sim.options.formulation if sim.options.formulation in TRACED_FORMULATIONS else None
+        kernel = setup.kernels.get("forward", formulation)
+        given: dict[str, Any] = {"q": q, "v": v, **head, "t": rows.t[:, None], "near": piece.near}
+        if len(sim.free):
+            given["free"] = np.tile(sim.free, (n, 1))
+        found = kernel(**{b.name: np.ascontiguousarray(given[b.name]) for b in kernel.inputs})
+        a = found.a
+        if found.lam.shape[1]:
+            own = setup.kernels.entries["lam"]
+            at = [names.index(x) for x in own[: len(own) - drivers.shape[1]]]
+            lam[:, at] = found.lam[:, : len(at)]
+            drivers = found.lam[:, len(at) :]
+    columns = setup.actuation.columns(rows.t, q, v, x, piece.near, drivers, a) if n else {}
+    works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 3))
+    return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
+
+
+def _heads(piece: Piece) -> dict[str, np.ndarray]:
+    """Efforts and prescribed motions at every sample."""
+    setup, rows = piece.evaluator.setup, piece.solution
+    names = [k for k in HEAD if k in setup.row.sizes]
+    if setup.problem.inputs is None:
+        return {k: np.tile(setup.values[k], (len(rows.t), 1)) for k in names}
+    found = [piece.evaluator.inputs(float(t), y, cut)[0] for t, y, cut in zip(rows.t, rows.y, piece.near, strict=True)]
+    return {k: np.array([f[k] for f in found]).reshape(len(found), setup.row.sizes[k]) for k in names}
+
+
+def _columns(sim: Simulation, parts: list[Mapping[str, Any]]) -> dict[str, Column]:
+    """Columns of the drives joined over modes (zero where a drive was not at work), and works."""
+    kinds = {name: (np.shape(values)[1:], dimension) for p in parts for name, (values, dimension) in p["columns"].items()}
+    out: dict[str, Column] = {}
+    for name, (shape, dimension) in kinds.items():
+        pieces = [p["columns"][name][0] if name in p["columns"] else np.zeros((len(p["a"]), *shape)) for p in parts]
+        out[name] = Column(np.concatenate(pieces), dimension)
+    if sim.needs_power:
+        works = np.concatenate([p["works"] for p in parts])
+        for i, name in enumerate(("work.in", "work.loads", "work.lost")):
+            out[name] = Column(works[:, i].copy(), "energy")
+    return out
+
+
+def settings(sim: Simulation) -> dict[str, Any]:
+    """How the run was made, in plain texts and numbers."""
+    o, setup = sim.options, sim.pieces[0].evaluator.setup
+    return {
+        "start": float(sim.start.t),
+        "end": float(sim.t_end),
+        "integrator": o.method,
+        "step": o.step,
+        "tolerance": o.tolerance if o.adaptive else None,
+        "stabiliser": dict(setup.stabiliser),
+        "formulation": o.formulation or "sslm",
+        "engine": engine(sim),
+        "drive": {name: str(d) for name, d in sim.drive.items()},
+        "off": list(sim.off),
+        "events": [w.label for w in sim.events],
+        "free": dict(zip(sim.system.kernels.entries["free"], map(float, sim.free), strict=True)),
+    }
+
+
+def engine(sim: Simulation) -> str:
+    """native or python, of the loop and of the kernels."""
+    from linkwright.compiler import loops
+
+    setup = sim.pieces[0].evaluator.setup
+    loop = "native" if sim.options.engine != "python" and loops.available() else "python"
+    kernels = "native" if setup.problem.rates.address and setup.kernels.engine == "native" and loops.available() else "interpreted"
+    return loop if (loop == "native") == (kernels == "native") else f"{loop} loop, {kernels} kernels"

@@ -1,0 +1,223 @@
+"""What an event may do: stop the run, lock or free a joint, switch a constraint of a loop on or off.
+
+A constraint that takes hold of moving parts is an inelastic impact: the velocity jumps, in the mass metric, to the nearest
+one the constraints allow,
+
+    M (v+ - v-) = J' Lam,        J v+ + b = 0,
+
+and the kinetic energy it loses is reported. Letting go changes no velocity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from linkwright.drives import position
+from linkwright.errors import UsageError, nearest
+from linkwright.laws import LinearLaw
+from linkwright.loop_events import When
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import KINDS
+from linkwright.plans import Given, driven
+from linkwright.state import State
+from linkwright.terms import terms
+
+if TYPE_CHECKING:
+    from linkwright.compiled import Compiled
+
+OPEN = 1e-6  # dimensionless gap above which a constraint cannot take hold
+
+
+@dataclass(frozen=True)
+class Stop:
+    """End the run."""
+
+    def __str__(self) -> str:
+        return "stop"
+
+
+@dataclass(frozen=True)
+class Lock:
+    """Hold a joint where it is."""
+
+    joint: str
+
+    def __str__(self) -> str:
+        return f"lock {self.joint}"
+
+
+@dataclass(frozen=True)
+class Unlock:
+    """Give a locked joint back to its drive."""
+
+    joint: str
+
+    def __str__(self) -> str:
+        return f"unlock {self.joint}"
+
+
+@dataclass(frozen=True)
+class Release:
+    """Switch off a rod, coupling, gear or cut joint."""
+
+    constraint: str
+
+    def __str__(self) -> str:
+        return f"release {self.constraint}"
+
+
+@dataclass(frozen=True)
+class Engage:
+    """Switch it on again, where its parts meet."""
+
+    constraint: str
+
+    def __str__(self) -> str:
+        return f"engage {self.constraint}"
+
+
+Action = Stop | Lock | Unlock | Release | Engage
+
+
+def lock(joint: str) -> Lock:
+    """Hold a joint from the event on."""
+    return Lock(joint)
+
+
+def unlock(joint: str) -> Unlock:
+    """Let a locked joint go."""
+    return Unlock(joint)
+
+
+def release(constraint: str) -> Release:
+    """Switch a rod, coupling, gear or cut joint off."""
+    return Release(constraint)
+
+
+def engage(constraint: str) -> Engage:
+    """Switch it on; what moves relative to it stops in an inelastic impact."""
+    return Engage(constraint)
+
+
+DIRECTIONS = {"rising": 1, "falling": -1, "either": 0, 1: 1, -1: -1, 0: 0}
+
+
+def when(what: Any, equals: Any = 0.0, *, direction: Any = "either", do: Any = (), name: str = "") -> When:
+    """An event: a channel or a function passes through a value. `do` is "stop", lw.lock(...), lw.release(...), or several."""
+    if direction not in DIRECTIONS:
+        raise UsageError(f"direction is 'rising', 'falling' or 'either', not {direction!r}.")
+    if not isinstance(what, str) and not callable(what):
+        raise UsageError(f"an event watches a channel's name or a function, not {type(what).__name__}.")
+    actions = tuple(do) if isinstance(do, (list, tuple)) else (do,)
+    chosen = tuple(Stop() if a == "stop" else a for a in actions)
+    for a in chosen:
+        if not isinstance(a, (Stop, Lock, Unlock, Release, Engage)):
+            raise UsageError(f"an event can 'stop' the run, lock, unlock, release or engage; not {a!r}.")
+    return When(what, name, DIRECTIONS[direction], bool(chosen), equals, chosen)
+
+
+def resolved(system: Compiled, e: Any) -> When:
+    """An event with its value as a number, checked against the mechanism."""
+    w = e if isinstance(e, When) else When(e)
+    if isinstance(w.equals, str):
+        kind = "time" if w.function == "t" else _dimension(system, w)
+        w = replace(w, equals=quantity(w.equals, KINDS[kind]))
+    elif not isinstance(w.equals, (int, float, np.floating)) or not np.isfinite(w.equals):
+        raise UsageError(f"the event '{w.label}' needs one finite number or quantity to pass through, not {w.equals!r}.")
+    for a in w.do:
+        if isinstance(a, (Lock, Unlock)):
+            system.assembler.coordinate(a.joint)
+        elif isinstance(a, (Release, Engage)):
+            switchable(system, a.constraint)
+    return w
+
+
+def _dimension(system: Compiled, w: When) -> str:
+    if not isinstance(w.function, str):
+        raise UsageError(f"the event '{w.label}' is a function: give `equals` as a plain number in SI.")
+    return system.start.channels[w.function].dimension
+
+
+def switchable(system: Compiled, name: str) -> str:
+    """A constraint that can be switched; joints of the tree cannot, as coordinates are counted along them."""
+    names = [c.name for c in system.loops.constraints]
+    if name in names:
+        return name
+    if any(j.name == name for j in system.description.joints):
+        raise UsageError(
+            f"joint '{name}' carries coordinates and cannot be switched; compile with cuts=[..., '{name}'] to make it a loop's."
+        )
+    raise UsageError(f"there is no constraint '{name}' to switch. {nearest(name, names, 'Constraints of loops')}")
+
+
+class Impact(NamedTuple):
+    """A jump of the velocity."""
+
+    time: float
+    name: str
+    did: str
+    loss: float  # of kinetic energy, J
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Which constraints hold, and how joints are driven, between two events."""
+
+    drive: Mapping[str, Any] = field(default_factory=dict)
+    locks: Mapping[str, float] = field(default_factory=dict)
+    off: tuple[str, ...] = ()
+
+    @property
+    def all_drives(self) -> dict[str, Any]:
+        """The drives, with locked joints held instead."""
+        return {**self.drive, **{joint: position(value) for joint, value in self.locks.items()}}
+
+    def after(self, system: Compiled, actions: Sequence[Action], st: State) -> Mode:
+        """The mode that actions lead to, at a state."""
+        locks, off = dict(self.locks), list(self.off)
+        for a in actions:
+            if isinstance(a, Lock):
+                locks[a.joint] = float(st[a.joint])
+            elif isinstance(a, Unlock):
+                locks.pop(a.joint, None)
+            elif isinstance(a, Release) and a.constraint not in off:
+                off.append(a.constraint)
+            elif isinstance(a, Engage) and a.constraint in off:
+                off.remove(a.constraint)
+        return Mode(self.drive, locks, tuple(off))
+
+
+def jump(system: Compiled, mode: Mode, st: State, moving: Mapping[str, Sequence[float]], armature: np.ndarray) -> tuple[State, float]:
+    """The state after the constraints of a mode took hold, and the kinetic energy lost.
+
+    `moving` are (value, speed, acceleration) of the joints with prescribed motion.
+    """
+    d = system.description
+    extra = [driven(d, joint, LinearLaw(value, 0.0)) for joint, value in mode.locks.items()]
+    extra += [driven(d, joint, Given(*x)) for joint, x in moving.items() if joint not in mode.locks]
+    loops = replace(system.loops, constraints=tuple(c for c in system.loops.constraints if c.name not in mode.off)).with_(extra)
+    T = terms(loops, st.q, st.v, st.t, st.near)
+    place = T.place
+    assert place is not None
+    gap = np.abs(place.closure.phi / loops.row_scale)
+    if gap.max(initial=0.0) > OPEN:
+        worst = loops.constraints[next(i for i, r in enumerate(place.closure.rows) if gap[r].max(initial=0.0) == gap.max())]
+        raise UsageError(
+            f"t = {st.t:.6g} s: '{worst.name}' cannot take hold, because its parts are {gap.max() * loops.kappa:.3g} m apart. "
+            "Engage it by an event on its own distance or coordinate."
+        )
+    c, rows = T.columns, T.row_scale
+    M = (T.M + np.diag(armature)) * c * c[:, None]
+    J, b = T.dimensionless_J(), place.closure.b / rows
+    v = st.v / c
+    size = max(float(np.abs(M).max(initial=0.0)), 1e-300)
+    n, m = len(v), len(b)
+    K = np.block([[M / size, J.T], [J, np.zeros((m, m))]])
+    step = np.linalg.lstsq(K, np.concatenate([np.zeros(n), -(J @ v + b)]), rcond=1e-11)[0][:n]
+    after = v + step
+    loss = 0.5 * float(v @ M @ v) - 0.5 * float(after @ M @ after)
+    return State(st.skel, st.q, after * c, st.near, st.t), loss

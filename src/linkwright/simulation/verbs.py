@@ -1,0 +1,82 @@
+"""The simulating side of a System: one run, or many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwright.compiled import Compiled
+from linkwright.errors import UsageError, nearest
+from linkwright.state import State
+
+if TYPE_CHECKING:
+    from linkwright.results import Trajectory
+    from linkwright.simulation.batch import BatchRun
+
+
+class Simulating(Compiled):
+    """What System gains by time loops."""
+
+    def simulate(
+        self,
+        st: State,
+        duration: Any,
+        *,
+        drive: Mapping[str, Any] | None = None,
+        integrator: str = "dopri",
+        step: Any = None,
+        tolerance: float = 1e-9,
+        stabiliser: Any = "project",
+        output: Any = None,
+        **options: Any,
+    ) -> Trajectory:
+        """The motion from a state, for `duration` seconds.
+
+        drive: by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely.
+        integrator: "dopri" (adaptive, order 8; order 5 for tolerances from 1e-5 on), "rk4" (fixed step), "rodas" (stiff).
+        step: the fixed step, or the first one. tolerance: relative to the size of states, per step.
+        stabiliser: "project", "none", "baumgarte", "post_adjust", lw.baumgarte(...), or several.
+        output: seconds between samples, times, or "steps"; 500 intervals if nothing is said.
+
+        Further options: `formulation` (sslm, slm, kkt, ...), `events` (lw.when(...)), `off` (constraints switched off at the
+        start), `wrench` (by body), `free` (values of free parameters), `certify=True` (runs again with half the step and
+        states the error), `engine` ("native" or "python"), `progress` (True, False, or a function of t), `largest_step`,
+        `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot go on
+        raises SimulationError, which holds it as `run`.
+        """
+        from linkwright.simulation import simulate
+
+        self._ready(st)
+        given = {"drive": drive, "integrator": integrator, "step": step, "tolerance": tolerance, "stabiliser": stabiliser}
+        return self._with_source(simulate(self, st, duration, output=output, **_known(given, options)))
+
+    def simulate_batch(self, states: Sequence[State] | State, duration: Any, *, threads: int | None = None, **options: Any) -> BatchRun:
+        """Many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
+
+        Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone.
+        """
+        from linkwright.simulation.batch import simulate_batch
+
+        for st in [states] if isinstance(states, State) else states:
+            self._ready(st)
+        return simulate_batch(self, states, duration, threads=threads, **_known({}, options))
+
+    def _ready(self, st: State) -> None:
+        raise NotImplementedError
+
+    def _with_source(self, run: Trajectory) -> Trajectory:
+        raise NotImplementedError
+
+
+OPTIONS = (
+    "drive", "integrator", "step", "tolerance", "stabiliser", "output", "formulation", "events", "off", "wrench", "free", "certify",
+    "engine", "progress", "largest_step", "smallest_step", "most_steps",
+)  # fmt: skip
+
+
+def _known(given: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """All options, or an error that names the nearest one."""
+    for name in options:
+        if name not in OPTIONS:
+            raise UsageError(f"simulate has no option '{name}'. {nearest(name, OPTIONS, 'Options')}")
+    return {**given, **options}
