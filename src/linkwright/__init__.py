@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from linkwright.description import Description
     from linkwright.drives import force, motor, position, speed, torque, voltage
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SingularityError, UsageError
-    from linkwright.mechanism import Mechanism, compile, load
+    from linkwright.mechanism import Mechanism, compile, load, open
     from linkwright.results import Trajectory
     from linkwright.spatial import Pose
     from linkwright.state import State
@@ -48,6 +48,7 @@ __all__ = [
     "load",
     "models",
     "motor",
+    "open",
     "position",
     "speed",
     "to_mjcf",
@@ -65,6 +66,7 @@ _HOME = {
     "Trajectory": "results",
     "compile": "mechanism",
     "load": "mechanism",
+    "open": "mechanism",
     "to_mjcf": "converters",
     "to_pinocchio": "converters",
     **dict.fromkeys(("force", "motor", "position", "speed", "torque", "voltage"), "drives"),

@@ -7,8 +7,9 @@
     coupler.P.v  .a  .speed   its velocity and acceleration as vectors, and the size of the velocity
     energy.kinetic  .potential  .total
 
-Every joint can be read, cut or not. `Instant` evaluates lazily and once; a `Channel` knows its dimension,
-so results convert units and label axes by themselves.
+Every joint can be read, cut or not. `Instant` evaluates lazily and once, over any scalar: run on symbols a channel
+becomes a program for whole runs (`batch_channels`). A `Channel` knows its dimension, so results convert units and
+label axes by themselves.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ import numpy as np
 from linkwright import dynamics, forces, joints
 from linkwright.description import Joint
 from linkwright.errors import ChannelError, nearest
-from linkwright.kinematics import Motion, Skeleton, accelerations, joint_coordinates, joint_rate, locate_at, motion, node_motion
+from linkwright.kinematics import Motion, Skeleton, accelerations, joint_coordinates, joint_rate, locate_at, motion, node_motion, relative
 from linkwright.modelfile.units import KINDS, matches, parse_unit
+from linkwright.scalars import arctan2
 from linkwright.spatial import array, point_acceleration, point_velocity, rotation_quaternion
 
 
@@ -41,7 +43,7 @@ class Instant:
         near: Mapping[str, Any] | None = None,
         solver: Callable[[Instant], Any] | None = None,
     ):
-        self.solver = solver  # computes the loads at this instant
+        self.solver = solver  # gives the loads at this instant
         self.skel, self.q, self.v, self.a, self.t = skel, q, v, a, t
         self.near = skel.start_coordinates if near is None else near
 
@@ -49,11 +51,15 @@ class Instant:
     def motion(self) -> Motion:
         return motion(self.skel, self.q, self.v)
 
-    @cached_property
-    def A(self) -> list[Any]:
+    @property
+    def known_a(self) -> Any:
         if self.a is None:
             raise ChannelError("accelerations are not part of this result; a turn or a simulation has them.")
-        return accelerations(self.skel, self.motion, self.a)
+        return self.a
+
+    @cached_property
+    def A(self) -> list[Any]:
+        return accelerations(self.skel, self.motion, self.known_a)
 
     @cached_property
     def loads(self) -> Any:
@@ -63,18 +69,28 @@ class Instant:
         return self.solver(self)
 
     @cached_property
-    def _with_accelerations(self) -> Motion:
+    def with_accelerations(self) -> Motion:
         return self.motion.with_accelerations(self.A)
 
     def coordinates(self, joint: Joint) -> np.ndarray:
+        node = self.skel.tree.node_of_joint.get(joint.name)
+        if node is not None:
+            return self.q[self.skel.tree.nodes[node].q]
         return joint_coordinates(self.skel, self.motion, joint, self.near[joint.name])
 
     def rates(self, joint: Joint) -> np.ndarray:
-        return joint_rate(self.skel, self.motion, joint, self.near[joint.name]).v
+        own = self._own(joint)
+        return joint_rate(self.skel, self.motion, joint, self.near[joint.name]).v if own is None else self.v[own]
 
     def joint_accelerations(self, joint: Joint) -> np.ndarray:
-        """dv/dt of any joint: its bias formula evaluated with the bodies' full accelerations."""
-        return joint_rate(self.skel, self._with_accelerations, joint, self.near[joint.name]).bias
+        """dv/dt of any joint; of a cut one its bias formula evaluated with the bodies' full accelerations."""
+        own = self._own(joint)
+        return joint_rate(self.skel, self.with_accelerations, joint, self.near[joint.name]).bias if own is None else self.known_a[own]
+
+    def _own(self, joint: Joint) -> slice | None:
+        """Where a joint of the tree stands in v."""
+        node = self.skel.tree.node_of_joint.get(joint.name)
+        return None if node is None else self.skel.tree.nodes[node].v
 
     def point(self, node: int, p_B: Any) -> np.ndarray:
         return locate_at(self.skel, self.motion, node, p_B).position
@@ -99,7 +115,9 @@ class Instant:
     def length_rate(self, cylinder: str) -> float:
         return float(self.cylinder(cylinder).rate)
 
-    def energies(self) -> dict[str, float]:
+    @cached_property
+    def energy(self) -> dict[str, Any]:
+        """Kinetic and potential energy (weight and springs) and their sum."""
         lacking = [b.name for b in self.skel.tree.description.bodies[1:] if b.mass is None]
         if lacking:
             raise ChannelError(f"energies need the mass of {', '.join(repr(n) for n in lacking)}: write `mass:` in the model.")
@@ -107,17 +125,26 @@ class Instant:
         moment = forces.Moment(self.skel, self.motion, self.t, self.near)
         stored = sum(f.energy(moment) for f in forces.of_description(self.skel.tree.description))
         potential = dynamics.potential_energy(self.skel, self.motion) + stored
-        return {"kinetic": float(kinetic), "potential": float(potential), "total": float(kinetic + potential)}
+        return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+
+    def energies(self) -> dict[str, float]:
+        return {part: float(value) for part, value in self.energy.items()}
 
 
 @dataclass(frozen=True)
 class Channel:
-    """A named quantity: how to read it at an instant, its dimension, whether it is an angle that may wind up."""
+    """A named quantity: how to read it at an instant, its dimension, and for an angle that may wind up whose it is.
+
+    Over whole runs `raw` is read in place of `read` where that has to choose between formulas, and `cook` makes the channel's
+    values of an array of them.
+    """
 
     name: str
     dimension: str  # key of the unit system: "angle", "length", "speed", ...
     read: Callable[[Instant], Any]
-    winds: bool = False
+    winds: int | None = None  # node of the body whose turns are counted
+    raw: Callable[[Instant], Any] | None = None
+    cook: Callable[[np.ndarray], np.ndarray] | None = None
 
     def size_of(self, unit: str) -> float:
         """Size in SI of a unit this channel can be read in."""
@@ -141,11 +168,11 @@ class Channels:
         self._all: dict[str, Channel] = {}
         self._joints()
         for c in skel.tree.description.cylinders:
-            self._add(c.name, "length", lambda x, n=c.name: float(x.cylinder(n).length))
-            self._add(f"{c.name}.v", "speed", lambda x, n=c.name: float(x.cylinder(n).rate))
+            self._add(c.name, "length", lambda x, n=c.name: x.cylinder(n).length)
+            self._add(f"{c.name}.v", "speed", lambda x, n=c.name: x.cylinder(n).rate)
         self._bodies()
         for part in ("kinetic", "potential", "total"):
-            self._add(f"energy.{part}", "energy", lambda x, part=part: x.energies()[part])
+            self._add(f"energy.{part}", "energy", lambda x, part=part: x.energy[part])
         self._all.update(more or {})
 
     @property
@@ -165,8 +192,8 @@ class Channels:
         family = [n for n in self._all if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in self._all})
         raise ChannelError(f"there is no channel '{name}'. {nearest(str(name), family, 'Channels')}")
 
-    def _add(self, name: str, dimension: str, read: Callable[[Instant], Any], winds: bool = False) -> None:
-        self._all[name] = Channel(name, dimension, read, winds)
+    def _add(self, name: str, dimension: str, read: Callable[[Instant], Any], **more: Any) -> None:
+        self._all[name] = Channel(name, dimension, read, **more)
 
     def _joints(self) -> None:
         implicit = [n.joint for n in self.skel.tree.nodes if n.body in self.skel.tree.floating]
@@ -178,9 +205,10 @@ class Channels:
                 self._coordinate(joint.name, joint, 0, jt.coordinate_kinds[0])
                 continue
             label = joint.name if joint not in implicit else f"{joint.name}.free"
-            self._add(label, "mixed", lambda x, j=joint: x.coordinates(j))
-            self._add(f"{label}.v", "mixed", lambda x, j=joint: x.rates(j))
-            self._add(f"{label}.a", "mixed", lambda x, j=joint: x.joint_accelerations(j))
+            ways = _cut_ball(joint) if joint.type == "spherical" and joint.name in self.skel.tree.cuts else ({}, {}, {})
+            self._add(label, "mixed", lambda x, j=joint: x.coordinates(j), **ways[0])
+            self._add(f"{label}.v", "mixed", lambda x, j=joint: x.rates(j), **ways[1])
+            self._add(f"{label}.a", "mixed", lambda x, j=joint: x.joint_accelerations(j), **ways[2])
             for i, (q_name, v_name) in enumerate(zip(jt.q_names, jt.v_names, strict=False)):
                 if q_name == v_name:
                     self._coordinate(f"{label}.{q_name}", joint, i, jt.coordinate_kinds[i])
@@ -198,9 +226,10 @@ class Channels:
             if node >= 0 and body.name not in self._all:  # a joint of the same name keeps it
                 self._vector(body.name, node, np.zeros(3), components=False)
             if node >= 0:
-                self._add(f"{body.name}.rotation", "none", lambda x, n=node: rotation_quaternion(x.rotation(n)))
+                attitude: dict[str, Any] = {"raw": lambda x, n=node: x.rotation(n), "cook": rotation_quaternions}
+                self._add(f"{body.name}.rotation", "none", lambda x, n=node: rotation_quaternion(x.rotation(n)), **attitude)
             if node >= 0 and planar:
-                self._add(f"{body.name}.angle", "angle", lambda x, n=node: _angle(x.rotation(n)), winds=True)
+                self._add(f"{body.name}.angle", "angle", lambda x, n=node: _angle(x.rotation(n)), winds=node)
                 self._add(f"{body.name}.angle.v", "angular speed", lambda x, n=node: x.motion.V[n][2])
                 self._add(f"{body.name}.angle.a", "angular acceleration", lambda x, n=node: x.A[n][2])
             for point in body.points:
@@ -214,12 +243,56 @@ class Channels:
             return
         self._add(f"{name}.v", "speed", lambda x: x.point_velocity(node, p)[pick])
         self._add(f"{name}.a", "acceleration", lambda x: x.point_acceleration(node, p)[pick])
-        self._add(f"{name}.speed", "speed", lambda x: float(np.linalg.norm(x.point_velocity(node, p))))
+        self._add(f"{name}.speed", "speed", lambda x: _size(x.point_velocity(node, p)))
         for i, axis in enumerate(self._plane or "xyz"):
             self._add(f"{name}.{axis}", "length", lambda x, i=i: x.point(node, p)[i])
             self._add(f"{name}.v{axis}", "speed", lambda x, i=i: x.point_velocity(node, p)[i])
             self._add(f"{name}.a{axis}", "acceleration", lambda x, i=i: x.point_acceleration(node, p)[i])
 
 
-def _angle(R: np.ndarray) -> float:
-    return float(np.arctan2(R[1, 0], R[0, 0]))
+def _angle(R: Any) -> Any:
+    return arctan2(R[1, 0], R[0, 0])
+
+
+def _size(x: Any) -> Any:
+    return np.sqrt(x @ x)
+
+
+def _cut_ball(joint: Joint) -> tuple[dict[str, Any], ...]:
+    """How q, v and dv/dt of a cut ball joint are read over whole runs: from the rotation itself, which needs no choice."""
+
+    def attitude(x: Instant) -> Any:
+        return np.concatenate([relative(x.skel, x.motion, joint).R.ravel(), x.near[joint.name]])
+
+    def quaternions(raw: np.ndarray) -> np.ndarray:
+        q = rotation_quaternions(raw[:, :9])
+        return np.where(np.sum(q * raw[:, 9:], axis=1, keepdims=True) < 0.0, -q, q)
+
+    def speed(x: Instant) -> Any:
+        r = relative(x.skel, x.motion, joint)
+        return r.R.T @ r.w  # in M's axes
+
+    def acceleration(x: Instant) -> Any:
+        r = relative(x.skel, x.with_accelerations, joint)
+        return r.R.T @ r.dw  # w x w is nothing
+
+    return {"raw": attitude, "cook": quaternions}, {"raw": speed}, {"raw": acceleration}
+
+
+def rotation_quaternions(R: np.ndarray) -> np.ndarray:
+    """(n, 4): `rotation_quaternion` of many matrices (n, 3, 3) at once."""
+    R = R.reshape(-1, 3, 3)
+    d = [R[:, i, i] for i in range(3)]
+    skew = [R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]]
+    xy, xz, yz = R[:, 0, 1] + R[:, 1, 0], R[:, 0, 2] + R[:, 2, 0], R[:, 1, 2] + R[:, 2, 1]
+    rows = [
+        [1 + d[0] + d[1] + d[2], *skew],
+        [skew[0], 1 + d[0] - d[1] - d[2], xy, xz],
+        [skew[1], xy, 1 - d[0] + d[1] - d[2], yz],
+        [skew[2], xz, yz, 1 - d[0] - d[1] + d[2]],
+    ]
+    K = np.array(rows).transpose(2, 0, 1)
+    n = np.arange(len(R))
+    best = K[n, np.argmax(K[:, range(4), range(4)], axis=1)]  # the largest component first
+    q = best / np.sqrt(np.sum(best * best, axis=1))[:, None]
+    return np.where(q[:, :1] < 0.0, -q, q)

@@ -168,6 +168,19 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> M
     raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")
 
 
+def open(path: str | os.PathLike[str]) -> Trajectory:
+    """A turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
+    from linkwright import results, run_files
+
+    stored = run_files.read(path)
+    told = stored.about
+    description = stored.model
+    system = System(description, told["cuts"] if told["cuts_given"] else None, told["length"])
+    if list(system.tree.cuts) != told["cuts"]:  # another version would cut elsewhere today
+        system = System(description, told["cuts"], told["length"])
+    return results.restored(stored, system.skel, Designer(LoadReader(system, tuple(told["drives"]))))
+
+
 def compile(
     mechanism: Mechanism | Description | str,
     formulation: Any = "auto",

@@ -1,29 +1,46 @@
 """What a turn or a run gives back: samples of the state, and everything that follows from them by name.
 
-A `Trajectory` holds t, q, v, a and reads channels on demand (grammar in `channels`): `c["A.v", "rpm"]`.
-Angles of bodies are continuous over the samples. It saves to CSV (channels, in the file's units) and npz.
+A `Trajectory` holds t, q, v, a and what was recorded, and reads channels on demand (grammar in `channels`), whole runs at
+once: `run["A.v", "rpm"]`, `run["coupler.S"]`, `run["C.on.rocker"]`. It can be cut (`run[10:200]`, `run.between(1, 2)`), asked
+between its samples (`run.at(0.123)`), seen as numpy, pandas or xarray, saved, and opened again with `lw.open`.
 """
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 
+from linkwright import interpolation, run_files, table_views
+from linkwright.batch_channels import Batch
 from linkwright.channels import Channel, Channels, Instant
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.kinematics import Skeleton
-from linkwright.modelfile.units import KINDS, display_unit
+from linkwright.errors import ChannelError, UsageError
+from linkwright.inverse.channels import load_channels
+from linkwright.inverse.given import driven_coordinate, given_loads
+from linkwright.kinematics import Skeleton, body_jacobian, motion
+from linkwright.loops import Loops
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import KINDS
+from linkwright.recorded import Column, CutReferences, RunEvent, checked_arrays, checked_columns, cut_rows, multipliers, plain
+from linkwright.state import State
+from linkwright.table_views import unit_of
+
+__all__ = ["Column", "LoadHistory", "LoadSource", "RunEvent", "Trajectory", "restored", "unit_of"]
+
+FEW = 12  # samples below which reading them one by one is faster
+LOOKS = 8  # samples at which it is looked whether reactions of a run are unique
 
 
 class LoadSource(Protocol):
-    """Who can compute loads for a trajectory: handed in by the System, above this layer."""
+    """Who can compute loads for a trajectory: handed in by the System, above this layer.
+
+    It may also have `batch(trajectory, name) -> array | None`: its own answers for whole runs.
+    """
 
     def loads_at(self, instant: Instant) -> Any: ...
     def load_channels(self) -> Mapping[str, Channel]: ...
@@ -47,33 +64,235 @@ class LoadHistory:
         return float(self.size.max())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn)."""
+    """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn).
 
-    skel: Skeleton = field(repr=False)
+    `columns` are recorded channels; they come before computed ones of the same name. `arrays` are kept but not listed: `lam`
+    (multipliers of the tree's loops; loads then are those of the motion as it was), `closed` (samples, loops: 0 where a
+    loop was switched off). An effort recorded as `A.torque` or `C.force` is one that acted in that joint or cylinder.
+    """
+
+    skel: Skeleton
     t: np.ndarray
-    q: np.ndarray = field(repr=False)
-    v: np.ndarray = field(repr=False)
-    a: np.ndarray = field(repr=False)
-    near: Sequence[Mapping[str, Any]] = field(repr=False)
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    near: Sequence[Mapping[str, Any]]
     notes: tuple[str, ...] = ()
     full_turn: bool = False
     drive: str = ""
-    source: Any = field(default=None, repr=False)  # computes loads and gives their channels; see `LoadSource`
+    source: Any = None  # computes loads and gives their channels; see `LoadSource`
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Mapping[str, Any] | None = None
+    events: tuple[RunEvent, ...] = ()
+    passages: tuple[Mapping[str, Any], ...] = ()
+    origin: np.ndarray | None = None  # q from which turns of bodies are counted; default the first
+    loops: Loops | None = None  # if they have a characteristic length of their own
+
+    def __post_init__(self) -> None:
+        put = {
+            "columns": checked_columns(self.columns, len(self.t)),
+            "arrays": checked_arrays(self.arrays, len(self.t)),
+            "settings": plain(self.settings),
+            "certificate": plain(self.certificate, "certificate"),
+            "events": tuple(RunEvent(float(e.time), str(e.name), plain(e.values, "events")) for e in self.events),
+            "passages": tuple(plain(x, "passages") for x in self.passages),
+        }
+        for name, value in put.items():
+            object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
         return len(self.t)
 
+    def __repr__(self) -> str:
+        range_ = f", t = {self.t[0]:.6g} .. {self.t[-1]:.6g} s" if len(self) else ""
+        return f"<Trajectory '{self.skel.tree.description.name}': {len(self)} samples{range_}>"
+
+    # ---------------------------------------------------------------- instants and states
+
+    @cached_property
+    def frame(self) -> Loops:
+        """The loops with their scales."""
+        system = getattr(getattr(self.source, "reader", self.source), "system", None)
+        return self.loops or Loops.of(self.skel, None if system is None else system.loops.kappa)
+
+    def instant(self, i: int) -> Instant:
+        """The mechanism at a sample, for reading anything."""
+        return Instant(self.skel, self.q[i], self.v[i], self.a[i], float(self.t[i]), self.near[i], self._solver(i))
+
     @cached_property
     def instants(self) -> list[Instant]:
-        rows = zip(self.t, self.q, self.v, self.a, self.near, strict=True)
-        solver = None if self.source is None else self.source.loads_at
-        return [Instant(self.skel, q, v, a, float(t), near, solver) for t, q, v, a, near in rows]
+        return [self.instant(i) for i in range(len(self))]
+
+    def _solver(self, i: int) -> Any:
+        if "lam" not in self.arrays:
+            return None if self.source is None else self.source.loads_at
+        lam, efforts = self.arrays["lam"][i, : self.skel.tree.nc], {name: x[i] for name, x in self.efforts.items()}
+        return lambda x: given_loads(self.frame, x.q, x.v, x.known_a, x.t, x.near, lam, efforts)
+
+    def state(self, i: int) -> State:
+        """The state at a sample."""
+        if not -len(self) <= i < len(self):
+            raise UsageError(f"there is no sample {i}; this result has {len(self)}.")
+        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy())
+
+    @overload
+    def at(self, t: float | str) -> State: ...
+    @overload
+    def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
+    def at(self, t: Any) -> State | Trajectory:
+        """The state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
+        one = isinstance(t, str) or np.ndim(t) == 0
+        times = np.array([quantity(t, KINDS["time"], "t")]) if one else np.asarray(t, dtype=float).ravel()
+        low, high = min(self.t[0], self.t[-1]), max(self.t[0], self.t[-1])
+        slack = 4.0 * np.finfo(float).eps * max(abs(low), abs(high))
+        if not len(times) or not ((times >= low - slack) & (times <= high + slack)).all():
+            raise UsageError(f"this result covers t = {low:.9g} .. {high:.9g} s; a time outside cannot be read from it.")
+        times = np.clip(times, low, high)
+        samples = interpolation.Samples(self.t, self.q, self.v, self.a, cut_rows(self.skel, self.near))
+        found = interpolation.states(self.frame, samples, times, self.arrays.get("closed"))
+        near = CutReferences(self.skel, found.q, found.near)
+        if one:
+            return State(self.skel, found.q[0], found.v[0], near[0], float(times[0]), found.a[0])
+        where = interpolation.places(self.t, times)
+        return replace(
+            self,
+            t=times,
+            q=found.q,
+            v=found.v,
+            a=found.a,
+            near=near,
+            full_turn=False,
+            columns={name: Column(where.linear(x.values), x.dimension) for name, x in self.columns.items()},
+            arrays={name: where.linear(x) for name, x in self.arrays.items()},
+            origin=self.counted_from,
+        )
+
+    @property
+    def counted_from(self) -> np.ndarray:
+        """q at which the turns of bodies begin to count: the first of the whole run, for parts of it too."""
+        return self.q[0] if self.origin is None else self.origin
+
+    def between(self, t0: Any, t1: Any) -> Trajectory:
+        """The samples from t0 to t1, both included."""
+        low, high = sorted(quantity(x, KINDS["time"], "t") for x in (t0, t1))
+        inside = np.flatnonzero((self.t >= low) & (self.t <= high))
+        if not len(inside):
+            raise UsageError(f"there is no sample between t = {low:.9g} and {high:.9g} s; run.at(t) reads between samples.")
+        return self._cut(slice(int(inside[0]), int(inside[-1]) + 1))
+
+    def _cut(self, rows: slice) -> Trajectory:
+        t = self.t[rows]
+        if not len(t):
+            raise UsageError(f"no sample is left in [{rows.start}:{rows.stop}:{rows.step}]; this result has {len(self)}.")
+        inside = [e for e in self.events if min(t[0], t[-1]) <= e.time <= max(t[0], t[-1])]
+        return replace(
+            self,
+            t=t,
+            q=self.q[rows],
+            v=self.v[rows],
+            a=self.a[rows],
+            near=self.near[rows],
+            full_turn=self.full_turn and bool(t[0] == self.t[0] and t[-1] == self.t[-1]),
+            columns={name: Column(x.values[rows], x.dimension) for name, x in self.columns.items()},
+            arrays={name: x[rows] for name, x in self.arrays.items()},
+            events=tuple(inside),
+            origin=self.counted_from,
+        )
+
+    # ---------------------------------------------------------------- channels
+
+    @cached_property
+    def _recorded(self) -> dict[str, Column]:
+        lam = multipliers(self.skel, self.arrays["lam"]) if "lam" in self.arrays else {}
+        return {**lam, **self.columns}
+
+    @cached_property
+    def _loads(self) -> Mapping[str, Channel]:
+        """Channels of loads: of the motion as it was, or for the drives of a source."""
+        if "lam" in self.arrays:
+            return load_channels(self.skel.tree.description, ())
+        return {} if self.source is None else self.source.load_channels()
 
     @cached_property
     def _channels(self) -> Channels:
-        return Channels(self.skel, None if self.source is None else self.source.load_channels())
+        return Channels(self.skel, {**self._loads, **{n: Channel(n, x.dimension, _not_here) for n, x in self._recorded.items()}})
+
+    @cached_property
+    def efforts(self) -> dict[str, np.ndarray]:
+        """Efforts that were recorded, by the coordinate or cylinder they acted in."""
+        d = self.skel.tree.description
+        cylinders, out = {c.name for c in d.cylinders}, {}
+        for name, x in self.columns.items():
+            head, _, kind = name.rpartition(".")
+            if kind in ("torque", "force") and x.values.ndim == 1 and (head in cylinders or driven_coordinate(d, head)):
+                out[head] = x.values
+        return out
+
+    @property
+    def channels(self) -> list[str]:
+        return ["t", *self._channels.names]
+
+    def channel(self, name: str) -> Channel:
+        return Channel("t", "time", lambda x: x.t) if name == "t" else self._channels[name]
+
+    @overload
+    def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, key: slice) -> Trajectory: ...
+    @overload
+    def __getitem__(self, key: int) -> State: ...
+    def __getitem__(self, key: str | tuple[str, str] | slice | int) -> np.ndarray | Trajectory | State:
+        """`c["A"]` in SI, `c["A", "deg"]` in a unit; `c[10:200]`, `c[::2]` some of the samples, `c[5]` the state at one."""
+        if isinstance(key, slice):
+            return self._cut(key)
+        if isinstance(key, (int, np.integer)):
+            return self.state(int(key))
+        name, unit = (key, None) if isinstance(key, str) else key
+        values = self.read([name])[name]
+        return values if unit is None else values / self.channel(name).size_of(unit)
+
+    def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
+        """Several channels at once, in SI."""
+        wanted = {name: self.channel(name) for name in names}
+        out = {name: self.t if name == "t" else self._recorded[name].values for name in wanted if name == "t" or name in self._recorded}
+        own = getattr(self.source, "batch", None)
+        if own is not None:
+            answers = {name: own(self, name) for name in wanted if name not in out}
+            out.update({name: x for name, x in answers.items() if x is not None})
+        solved = set() if "lam" in self.arrays else set(self._loads)  # loads of a turn are solved for, sample by sample
+        left = [c for name, c in wanted.items() if name not in out and name not in solved]
+        found = self._batch.read(left) if left and len(self) >= FEW else {}
+        for name, channel in wanted.items():
+            if name not in out:
+                values = found[name] if name in found else np.array([channel.read(x) for x in self.instants], dtype=float)
+                out[name] = values if channel.winds is None else self._wound(values, channel.winds)
+        return {name: out[name] for name in wanted}
+
+    @cached_property
+    def _batch(self) -> Batch:
+        rows = {"q": self.q, "v": self.v, "a": self.a, "t": self.t[:, None], "near": cut_rows(self.skel, self.near)}
+        return Batch(self.frame, rows | ({"lam": self.arrays["lam"]} if "lam" in self.arrays else {}), self.efforts)
+
+    def _wound(self, angle: np.ndarray, node: int) -> np.ndarray:
+        """Whole turns of a body in the plane: its angle is a sum of joint coordinates, counted from the origin's."""
+        origin = self.counted_from
+        m = motion(self.skel, origin, np.zeros(self.skel.tree.nv))
+        R = m.X[node].R
+        counted = np.arctan2(R[1, 0], R[0, 0]) + (self.q - origin) @ body_jacobian(self.skel, m, node)[2]
+        return angle + 2.0 * np.pi * np.rint((counted - angle) / (2.0 * np.pi))
+
+    def dimension(self, name: str) -> str:
+        return self.channel(name).dimension
+
+    def unit(self, name: str) -> tuple[str, float]:
+        """(symbol, size in SI) of the unit the model's file would use for a channel."""
+        return unit_of(self.skel.tree.description.units, self.dimension(name))
+
+    # ---------------------------------------------------------------- loads
 
     @cached_property
     def loads(self) -> list[Any]:
@@ -82,12 +301,28 @@ class Trajectory:
 
     def load(self, pin: str, on: str, frame: str = "world") -> LoadHistory:
         """What a pin does to a body's eye over the samples, in world axes or those of a body."""
-        wrenches = [x.on(pin, on, frame) for x in self.loads]
         pick = slice(0, 2) if self.skel.tree.description.planar else slice(0, 3)
-        force = np.array([w.force[pick] for w in wrenches])
-        moment = np.array([w.moment for w in wrenches])
-        unique = all(w.unique_force[pick].all() for w in wrenches)
+        both = self._wrenches(pin, on, frame)
+        if both is None:
+            looks = [x.on(pin, on, frame) for x in self.loads]
+            both = np.array([np.concatenate([w.force, w.moment]) for w in looks])
+        else:
+            looks = [self.instant(i).loads.on(pin, on, frame) for i in np.linspace(0, len(self) - 1, LOOKS).astype(int)]
+        force, moment = both[:, :3][:, pick], both[:, 3:]
+        unique = all(w.unique_force[pick].all() for w in looks)
         return LoadHistory(pin, on, frame, self.t, force, moment, np.sqrt(np.sum(force * force, axis=1)), bool(unique))
+
+    def _wrenches(self, pin: str, on: str, frame: str) -> np.ndarray | None:
+        """(n, 6) force and moment of a run as it was; None where they are solved for sample by sample."""
+        if "lam" not in self.arrays or len(self) < FEW:
+            return None
+
+        def both(x: Instant) -> Any:
+            w = x.loads.on(pin, on, frame)
+            return np.concatenate([w.force, w.moment])
+
+        name = f"{pin} on {on} in {frame}"
+        return self._batch.values({name: both}).get(name)
 
     def bearings(self) -> Any:
         """Per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
@@ -110,44 +345,27 @@ class Trajectory:
             raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.turn().")
         return self.source
 
-    @property
-    def channels(self) -> list[str]:
-        return ["t", *self._channels.names]
-
-    def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
-        """`c["A"]` in SI, `c["A", "deg"]` in a unit."""
-        name, unit = (key, None) if isinstance(key, str) else key
-        channel = Channel("t", "time", lambda x: x.t) if name == "t" else self._channels[name]
-        values = self.t if name == "t" else self._read(channel)
-        return values if unit is None else values / channel.size_of(unit)
-
-    def _read(self, channel: Channel) -> np.ndarray:
-        values = np.array([channel.read(x) for x in self.instants], dtype=float)
-        return np.unwrap(values) if channel.winds else values
-
-    def dimension(self, name: str) -> str:
-        return "time" if name == "t" else self._channels[name].dimension
-
-    def unit(self, name: str) -> tuple[str, float]:
-        """(symbol, size in SI) of the unit the model's file would use for a channel."""
-        return unit_of(self.skel.tree.description.units, self.dimension(name))
+    # ---------------------------------------------------------------- tables and files
 
     def table(self, names: Iterable[str] | None = None) -> tuple[list[str], np.ndarray]:
         """Columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
         chosen = list(names) if names is not None else self.main_channels()
         header, columns = [], []
+        found = self.read(chosen)
         for name in chosen:
             symbol, size = self.unit(name)
-            values = self[name] / size
+            values = found[name] / size
             header += [f"{name} [{symbol}]"] if values.ndim == 1 else [f"{name}[{i}] [{symbol}]" for i in range(values.shape[1])]
             columns += [values] if values.ndim == 1 else list(values.T)
         return header, np.array(columns).T
 
     def main_channels(self) -> list[str]:
-        """t, the joints and body angles with their rates, and the components of marked points; loads only when asked for."""
-        loads = set() if self.source is None else set(self.source.load_channels())
-        keep = [n for n in self._channels.names if n not in loads and not n.startswith(("ground.", "energy."))]
-        return ["t", *(n for n in keep if self._is_component(n))]
+        """t, the joints and body angles with their rates, the components of marked points, and what was recorded; loads,
+        multipliers and energies only when asked for."""
+        computed = [n for n in self._channels.names if n not in self._loads and n not in self._recorded]
+        keep = [n for n in computed if not n.startswith(("ground.", "energy."))]
+        recorded = [n for n, x in self.columns.items() if x.values.ndim == 1]
+        return ["t", *(n for n in keep if self._is_component(n)), *recorded]
 
     def _is_component(self, name: str) -> bool:
         """A single number worth a column: no vectors, no derived sizes."""
@@ -155,51 +373,40 @@ class Trajectory:
         if not (name.count(".") < 2 or name.endswith(points) or ".angle." in name):
             return False
         dimension = self._channels[name].dimension
-        return dimension not in ("mixed", "none") and np.ndim(self._channels[name].read(self.instants[0])) == 0
+        return dimension not in ("mixed", "none") and np.ndim(self._channels[name].read(self._first)) == 0
+
+    @cached_property
+    def _first(self) -> Instant:
+        return self.instant(0)
+
+    def to_numpy(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
+        """Channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""
+        return table_views.to_numpy(self, channels, units)
+
+    def to_pandas(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
+        """A DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""
+        return table_views.to_pandas(self, channels, units)
+
+    def to_xarray(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
+        """A Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
+        return table_views.to_xarray(self, channels, units)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False, channels: Iterable[str] | None = None) -> Path:
-        """Write .csv (channels in the file's units) or .npz (SI arrays by channel name); never overwrites unless told."""
-        if not isinstance(path, (str, os.PathLike)):
-            raise UsageError(f"a file's path is needed, not {type(path).__name__}.")
-        path = Path(path)
-        if path.is_dir():
-            raise UsageError(f"'{path}' is a folder; give the name of a file in it, ending in .csv or .npz.")
-        if path.exists() and not force:
-            raise UsageError(f"'{path}' exists already; choose another name or pass force=True to replace it.")
-        writers = {".csv": self._write_csv, ".npz": self._write_npz}
-        if path.suffix.lower() not in writers:
-            raise UsageError(f"cannot write '{path.name}': the ending says the format, allowed are {', '.join(writers)}.")
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            writers[path.suffix.lower()](temporary, channels)
-            os.replace(temporary, path)
-        except OSError as problem:
-            raise LinkwrightError(
-                f"cannot write '{path}': {problem.strerror or problem}. Check the folder and its permissions."
-            ) from problem
-        finally:
-            temporary.unlink(missing_ok=True)
-        return path
+        """Write .npz or .parquet (everything; `lw.open` gives it back) or .csv (channels in the file's units).
 
-    def _write_csv(self, path: Path, channels: Iterable[str] | None) -> None:
-        header, values = self.table(channels)
-        with open(path, "w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(header)
-            writer.writerows([[repr(float(x)) for x in row] for row in values])
+        `channels` are those that stand in the file by name for other programs; an existing file is only replaced when told.
+        """
+        return run_files.save(self, path, force, channels)
 
-    def _write_npz(self, path: Path, channels: Iterable[str] | None) -> None:
-        names = list(channels) if channels is not None else self.main_channels()
-        with open(path, "wb") as stream:
-            arrays: dict[str, Any] = {name: self[name] for name in names}
-            np.savez_compressed(stream, **arrays)
+    def identical(self, other: Trajectory) -> bool:
+        """Whether two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
+        return run_files.identical(self, other)
 
 
-def unit_of(units: tuple[str, ...], dimension: str) -> tuple[str, float]:
-    """(symbol, size in SI) for people who wrote a file in these units."""
-    if dimension in ("mixed", "none"):
-        return "-", 1.0
-    if dimension == "energy":
-        return "J", 1.0
-    symbol, from_si = display_unit(units, KINDS[dimension])
-    return symbol, 1.0 / from_si
+def restored(stored: run_files.Stored, skel: Skeleton, source: Any) -> Trajectory:
+    """A trajectory as it was saved, with someone to compute its loads."""
+    return Trajectory(skel, **stored.fields(skel), source=source)
+
+
+def _not_here(x: Instant) -> Any:
+    raise ChannelError("this channel was recorded over a run and cannot be read at a state alone.")

@@ -22,10 +22,11 @@ class State:
     v: np.ndarray
     near: Mapping[str, Any] = field(repr=False)
     t: float = 0.0
+    a: np.ndarray | None = field(default=None, repr=False)  # known for states of a turn or a run
 
     @cached_property
     def instant(self) -> Instant:
-        return Instant(self.skel, self.q, self.v, None, self.t, self.near)
+        return Instant(self.skel, self.q, self.v, self.a, self.t, self.near)
 
     @cached_property
     def channels(self) -> Channels:

@@ -27,11 +27,11 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
     pick = slice(0, 2) if d.planar else slice(0, 3)
     for pin, body in eyes(d):
         add(f"{pin}.on.{body}", "force", lambda x, p=pin, b=body: x.loads.on(p, b).force[pick])
-        add(f"{pin}.on.{body}.size", "force", lambda x, p=pin, b=body: float(np.linalg.norm(x.loads.on(p, b).force)))
+        add(f"{pin}.on.{body}.size", "force", lambda x, p=pin, b=body: _size(x.loads.on(p, b).force))
         for i, axis in enumerate(d.plane or "xyz"):
-            add(f"{pin}.on.{body}.{axis}", "force", lambda x, p=pin, b=body, i=i: float(x.loads.on(p, b).force[i]))
+            add(f"{pin}.on.{body}.{axis}", "force", lambda x, p=pin, b=body, i=i: x.loads.on(p, b).force[i])
     add("shaking.force", "force", lambda x: x.loads.ground_wrench[0][pick])
-    add("shaking.moment", "torque", lambda x: float(x.loads.ground_wrench[1][2]) if d.planar else x.loads.ground_wrench[1])
+    add("shaking.moment", "torque", lambda x: x.loads.ground_wrench[1][2] if d.planar else x.loads.ground_wrench[1])
     return out
 
 
@@ -43,6 +43,10 @@ def eyes(d: Description) -> list[tuple[str, str]]:
             for body in (j.first, j.second):
                 out[(j.pin or j.name, body)] = None
     return list(out)
+
+
+def _size(x: Any) -> Any:
+    return np.sqrt(x @ x)
 
 
 def _rotary(d: Description, name: str) -> bool:

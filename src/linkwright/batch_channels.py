@@ -1,0 +1,142 @@
+"""Channels of whole runs: each is read once on symbols and the program of it is run on arrays of all samples.
+
+No Python per sample, and nothing to compile: operations go over thousands of samples at a time. What cannot be traced (a
+quaternion of a cut ball joint chooses between formulas, loads of a turn are solved for) is left to the caller, who reads it
+sample by sample; both agree to round-off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.channels import Channel, Instant, rotation_quaternions
+from linkwright.inverse.given import given_loads
+from linkwright.kinematics import joint_rate, relative
+from linkwright.loops import Loops
+from linkwright.recorded import CutReferences, cut_row, cut_size, joined, turns_counted
+from linkwright.skeleton import Skeleton
+
+VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs
+UNTRACEABLE = (TypeError, AttributeError)  # what numpy says about functions a symbol does not have
+
+
+class Batch:
+    """A mechanism's instant on symbols: reads channels over arrays of samples.
+
+    `rows` are the arrays by name, one row a sample: q, v, and where known a, t, near (of the cut joints), lam. `efforts` by
+    name of the coordinate or cylinder they act in.
+    """
+
+    def __init__(self, loops: Loops, rows: Mapping[str, np.ndarray], efforts: Mapping[str, np.ndarray] | None = None):
+        from linkwright.compiler.graph import Graph
+
+        self.loops, self.skel, self.n = loops, loops.skel, len(rows["q"])
+        self.rows = {**rows, **{f"effort {name}": np.asarray(x)[:, None] for name, x in (efforts or {}).items()}}
+        self.efforts = tuple(efforts or {})
+        self.graph = Graph()
+        self._read: dict[str, Any] = {}
+        self._inputs: dict[str, Any] = {name: self.graph.input(name, x.shape[1]) for name, x in self.rows.items()}
+
+    @cached_property
+    def instant(self) -> Instant:
+        x = self._inputs
+        near = joined(self.skel, x["q"], x["near"]) if "near" in x else None
+        t = x["t"][0] if "t" in x else 0.0
+        return Instant(self.skel, x["q"], x["v"], x.get("a"), t, near, self._loads if "lam" in x else None)
+
+    def _loads(self, at: Instant) -> Any:
+        x = self._inputs
+        efforts = {name: x[f"effort {name}"][0] for name in self.efforts}
+        lam = x["lam"][: self.skel.tree.nc]
+        return given_loads(self.loops, at.q, at.v, at.known_a, at.t, at.near, lam, efforts)
+
+    def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
+        """What `read` makes of the symbols; None where it needs numbers. Asked once for every name."""
+        from linkwright.compiler.graph import TracingError
+
+        if name not in self._read:
+            try:
+                self._read[name] = np.asarray(read(self.instant), dtype=object)
+            except (TracingError, *UNTRACEABLE):
+                self._read[name] = None
+        return self._read[name]
+
+    def values(self, named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
+        """(n, ...) of everything that can be traced and comes out finite."""
+        from linkwright.compiler.program import interpret
+
+        found = {name: self.traced(name, read) for name, read in named.items()}
+        program = self.graph.program([(name, x) for name, x in found.items() if x is not None])
+        size = max(64, VALUES_AT_ONCE // max(1, len(program.ops)))
+        parts = []
+        for first in range(0, self.n, size):
+            packed = np.concatenate([self.rows[b.name][first : first + size] for b in program.inputs], axis=1)
+            parts.append(interpret(program, packed))
+        out = program.unpack(np.concatenate(parts) if parts else np.zeros((0, program.n_out)))
+        return {name: x for name, x in out.items() if np.isfinite(x).all()}
+
+    def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
+        """Channels by name, those left out that have to be read sample by sample."""
+        found = self.values({c.name: c.raw or c.read for c in channels})
+        return {c.name: found[c.name] if c.cook is None else c.cook(found[c.name]) for c in channels if c.name in found}
+
+
+# -------------------------------------------------------------------- references of the cut joints
+
+
+def cut_references(
+    skel: Skeleton, t: np.ndarray, q: np.ndarray, v: np.ndarray, near: Mapping[str, Any] | np.ndarray, loops: Loops | None = None
+) -> CutReferences:
+    """Coordinates of the cut joints at every sample, turns counted.
+
+    `near` is what the first sample goes on from, by joint name: then whole turns between samples follow from the speeds. Or an
+    array with one row a sample, right to less than half a turn; rows that are all the same are a start to go on from.
+    """
+    rows = near if isinstance(near, np.ndarray) else np.tile(cut_row(skel, near), (len(q), 1))
+    given = isinstance(near, np.ndarray) and (len(q) == 1 or bool((rows != rows[:1]).any()))
+    if not cut_size(skel) or not len(q):
+        return CutReferences(skel, q, rows)
+    batch = Batch(Loops.of(skel) if loops is None else loops, {"q": q, "v": v, "near": rows})
+    out, at = np.array(rows, dtype=float), 0
+    for name in skel.tree.cuts:
+        joint = skel.tree.description.joint(name)
+        kinds = joints.create(joint.type, joint.options).coordinate_kinds
+        span = slice(at, at + len(kinds))
+        if "quaternion" in kinds:
+            out[:, span] = _ball(batch, joint, rows[:, span], given)
+        elif len(kinds):
+            out[:, span] = _cut_joint(batch, joint, kinds, t, given)
+        at += len(kinds)
+    return CutReferences(skel, q, out)
+
+
+def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], t: np.ndarray, given: bool) -> np.ndarray:
+    def both(x: Instant) -> Any:
+        r = joint_rate(x.skel, x.motion, joint, x.near[joint.name])
+        return np.array([r.q, r.v])
+
+    found = batch.values({joint.name: both})
+    if joint.name not in found:  # a joint type of the user's own that runs on numbers only
+        rows = zip(batch.rows["q"], batch.rows["v"], batch.rows["near"], strict=True)
+        found = {joint.name: np.array([both(Instant(batch.skel, q, v, near=joined(batch.skel, q, row))) for q, v, row in rows])}
+    q, v = found[joint.name][:, 0], found[joint.name][:, 1]
+    if given:
+        return q
+    for i, kind in enumerate(kinds):
+        if kind == "angle":
+            q[:, i] = turns_counted(q[:, i], 0.5 * np.diff(t) * (v[1:, i] + v[:-1, i]))
+    return q
+
+
+def _ball(batch: Batch, joint: Any, rows: np.ndarray, given: bool) -> np.ndarray:
+    """Quaternions of a cut joint, each on the side of the one before (or of its own reference)."""
+    R = batch.values({f"{joint.name} turned": lambda x: relative(x.skel, x.motion, joint).R})[f"{joint.name} turned"]
+    q = rotation_quaternions(R)
+    before = rows[:, :4] if given else np.concatenate([rows[:1, :4], q[:-1]])
+    flip = np.where(np.sum(q * before, axis=1) < 0.0, -1.0, 1.0)
+    return q * (flip if given else np.cumprod(flip))[:, None]
