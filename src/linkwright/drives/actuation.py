@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.compiler.program import Op, Program, interpret
 from linkwright.drives.base import Bound, Start
 from linkwright.drives.equations import InputEquations, read_pushes
-from linkwright.drives.kernel import agrees, cannot_be_traced, check_pure, inputs_kernel, named, packed, traced
+from linkwright.drives.kernel import agrees, cannot_be_traced, check_pure, inputs_kernel, is_native, named, packed, traced
 from linkwright.drives.motion import BoundMotion, check_start
 from linkwright.drives.place import target
 from linkwright.drives.signals import MOST_TRACED, Function, Points
@@ -53,9 +53,29 @@ class Actuation:
     equations: InputEquations
     start: dict[str, np.ndarray]  # the arrays that drives read, at the start
     every: float
-    program: Program | None
-    notes: tuple[str, ...]
     held: Held = field(default_factory=Held, repr=False)
+
+    @cached_property
+    def program(self) -> Program | None:
+        """The inputs as a program, where all functions can be traced and the trace is what they do."""
+        if self.equations.constant:
+            return None
+        found = traced(self.equations, self.equations.inputs, guarded=True)
+        return found if found is None or not self.equations.functions or agrees(self.equations, found, self.start) else None
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Warnings, and how functions are called."""
+        return tuple(_notes(self.equations, self.program))
+
+    @property
+    def how(self) -> str:
+        """How the inputs are evaluated: constant, compiled, interpreted or called back."""
+        if not self.needs_kernel:
+            return "constant"
+        if self.program is None:
+            return "called back once per stage"
+        return "compiled" if is_native(self.equations) else "interpreted"
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -203,26 +223,31 @@ class Actuation:
         return traced(self.equations, self.equations.record, guarded=False)
 
 
-def actuation(system: Any, drive: Mapping[str, Any] | None, st: State, *, wrench: Mapping[str, Any] | None = None) -> Actuation:
+def actuation(
+    system: Any,
+    drive: Mapping[str, Any] | None,
+    st: State,
+    *,
+    wrench: Mapping[str, Any] | None = None,
+    free: Any = None,
+    check: bool = True,
+) -> Actuation:
     """Bind drives to a mechanism and the state a run starts from.
 
     drive: by joint (`A`, `C.slide`) or cylinder, one of lw.torque, lw.speed, lw.position, lw.voltage each; the rest is free.
     wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
+    free: values of the free parameters. check=False: the state need not lie on the prescribed motions, functions are not tried.
     """
-    equations, x = _bound(system, drive, st, wrench)
-    check_pure(equations, x)
-    equations.inputs(x)  # what is simply wrong with a function shows here
-    program = None
-    if not equations.constant:
-        program = traced(equations, equations.inputs, guarded=True)
-        if program is not None and equations.functions and not agrees(equations, program, x):
-            program = None
-    return Actuation(equations, x, _sampling(equations.bounds), program, tuple(_notes(equations, program)))
+    equations, x = _bound(system, drive, st, wrench, free, check)
+    if check:
+        check_pure(equations, x)
+        equations.inputs(x)  # what is simply wrong with a function shows here
+    return Actuation(equations, x, _sampling(equations.bounds))
 
 
 def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> dict[str, tuple[float, float]]:
     """Position and speed at the time of a state of every coordinate whose motion the drives prescribe."""
-    equations, x = _bound(system, drive, st, None, check=False)
+    equations, x = _bound(system, drive, st, None, None, False)
     out = {}
     for b, (mine, _) in zip(equations.bounds, equations._places, strict=True):
         if isinstance(b, BoundMotion):
@@ -231,7 +256,7 @@ def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> dict[
     return out
 
 
-def _bound(system: Any, drive: Any, st: State, wrench: Any, *, check: bool = True) -> tuple[InputEquations, dict[str, np.ndarray]]:
+def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bool) -> tuple[InputEquations, dict[str, np.ndarray]]:
     if drive is not None and not isinstance(drive, Mapping):
         raise UsageError("drive is a dict by joint name, drive={'A': lw.torque('2 N m')}.")
     skel = system.loops.skel
@@ -243,7 +268,7 @@ def _bound(system: Any, drive: Any, st: State, wrench: Any, *, check: bool = Tru
         "q": np.asarray(st.q, dtype=float),
         "v": np.asarray(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
-        "free": np.asarray(system.kernels.defaults["free"], dtype=float),
+        "free": np.array(system.kernels.defaults["free"] if free is None else free, dtype=float),
         "near": np.concatenate(near) if near else np.zeros(0),
     }
     start = Start(system.description, InputEquations(system, ()).here(x), system.loops.kappa)

@@ -104,7 +104,7 @@ def inputs_kernel(equations: InputEquations, program: Program | None, row: Any) 
         return python_kernel(direct, row.n, n_out)
     there = for_row(program, row)
     backup = python_kernel(lambda x: np.concatenate([direct(x), [1.0]]), row.n, there.n_out)
-    if equations.system.kernels.engine == "native" and native.available():
+    if is_native(equations):
         code = native.NativeCode.of(there)
         return Kernel(row.n, code.n_out, code.one_address, workspace=code.work("one"), owner=code, backup=backup)
 
@@ -115,6 +115,10 @@ def inputs_kernel(equations: InputEquations, program: Program | None, row: Any) 
         return status if found[-1] > 0.0 else status | DEGENERATE
 
     return Kernel(row.n, there.n_out, function=run, backup=backup)
+
+
+def is_native(equations: InputEquations) -> bool:
+    return equations.system.kernels.engine == "native" and native.available()
 
 
 def check_pure(equations: InputEquations, start: dict[str, np.ndarray]) -> None:

@@ -104,19 +104,24 @@ class Position(Written):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moves(Written):
-    """The moves and dwells of a model file, from where the joint stands and from the start of the run."""
+    """The moves and dwells of a model file, in turn from t = 0 on. Where the first one began follows from where the joint stands."""
 
     moves: tuple[Move, ...]
     kind = "moves"
 
     def bind(self, target: Target, start: Start) -> BoundMotion:
         x0, t0 = float(target.position(start.here)), float(start.here.t)
-        pieces, there = [], x0
+        from_0, from_1 = (float(self._law(begin)(t0)[0]) for begin in (0.0, 1.0))
+        share = from_1 - from_0  # of the beginning in the present position; none once the first move is done
+        law = self._law((x0 - from_0) / share if share > AGREE else x0)
+        return BoundMotion(target, lambda t, x: law(t), Constant(x0))
+
+    def _law(self, begin: float) -> MovesLaw:
+        pieces, there = [], begin
         for move in self.moves:
             there = there if move.to is None else float(move.to)
             pieces.append((float(move.time), there, move.law))
-        law = MovesLaw(x0, tuple(pieces))
-        return BoundMotion(target, lambda t, x: law(t - t0), Constant(x0))
+        return MovesLaw(begin, tuple(pieces))
 
 
 def _differentiated(signal: Law | Function, order: int, t0: float, what: str) -> tuple[Callable[[Any], Any], tuple[str, ...]]:
