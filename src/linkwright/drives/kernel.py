@@ -87,10 +87,10 @@ def for_row(program: Program, row: Any) -> Program:
     place: dict[int, int] = {}
     for block in program.inputs:
         if block.size:
-            start = row.spans[block.name].start
+            start = int(row.spans[block.name].start)
             place.update({block.start + i: start + i for i in range(block.size)})
     ops = tuple((op[0], place[op[1]], -1, -1) if op[0] == Op.INPUT else op for op in program.ops)
-    return replace(program, ops=ops, inputs=tuple(Block(k, (n,), row.spans[k].start) for k, n in row.sizes.items()))
+    return replace(program, ops=ops, inputs=tuple(Block(k, (n,), int(row.spans[k].start)) for k, n in row.sizes.items()))
 
 
 def inputs_kernel(equations: InputEquations, program: Program | None, row: Any) -> Kernel:
