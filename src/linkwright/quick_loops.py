@@ -1,6 +1,6 @@
 """Loops evaluated by straight-line code: the same rows as `Loops.at`, some fifty times faster.
 
-A walk along the loops asks for phi, J, k, b thousands of times. After a dozen evaluations the rows are traced once (tens of
+A walk along the loops asks for phi, J, k, b thousands of times. After a few evaluations the rows are traced once (tens of
 milliseconds) and from then on come from plain Python arithmetic. Drivers and targets handed in are traced each by
 itself, with what their laws say as inputs, so any combination of them uses code made once. What cannot be traced (a joint
 of one's own with an `if` on its coordinates), and what is asked of a closure beyond its arrays, takes the usual path;
@@ -28,7 +28,7 @@ from linkwright.plans import Given
 if TYPE_CHECKING:
     from linkwright.compiler.straight import Straight
 
-PATIENCE = 12  # evaluations on arrays before tracing pays
+PATIENCE = {True: 8, False: 24}  # evaluations on arrays that cost as much as tracing does: in a plane, in space
 AGREEMENT = 1e-9  # of traced and usual rows against their size: far above round-off, far below any mistake
 Function = Callable[[Any, Any, Any, Any], dict[str, Any]]  # of (q, v, near of the cut joints, numbers)
 
@@ -108,7 +108,7 @@ class Traces:
         if key in self.made:
             return self.made[key]
         self.asked[key] = self.asked.get(key, 0) + 1
-        if self.asked[key] <= PATIENCE:
+        if self.asked[key] <= PATIENCE[self.skel.tree.description.planar]:
             return None
         self.made[key] = self._traced(function, numbers)
         return self.made[key]

@@ -18,12 +18,13 @@ import numpy as np
 
 from linkwright import scalars
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.statements import Writer, plan
 
-LONGEST_EXPRESSION = 40  # operations; nesting saves names, and Python's parser allows only so many brackets
-_FUNCTIONS: dict[int, str] = {
-    Op.SQRT: "sqrt", Op.ABS: "size", Op.SIN: "sin", Op.COS: "cos", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
-    Op.ATAN2: "atan2", Op.POW: "pow", Op.MIN: "least", Op.MAX: "most", Op.ROUND: "rint", Op.LT: "below", Op.LE: "at_most",
+DEEPEST = 20  # nesting saves names, and Python's parser allows only so many brackets
+_FORMS: dict[int, str] = {
+    Op.ADD: "({}+{})", Op.SUB: "({}-{})", Op.MUL: "({}*{})", Op.DIV: "({}/{})", Op.NEG: "(-{})", Op.SQRT: "sqrt({})", Op.ABS: "size({})",
+    Op.SIN: "sin({})", Op.COS: "cos({})", Op.EXP: "exp({})", Op.LOG: "log({})", Op.TANH: "tanh({})", Op.ATAN2: "atan2({},{})",
+    Op.POW: "pow({},{})", Op.ROUND: "rint({})", Op.MIN: "least({},{})", Op.MAX: "most({},{})", Op.LT: "below({},{})",
+    Op.LE: "at_most({},{})", Op.SELECT: "choose({},{},{})",
 }  # fmt: skip
 
 
@@ -50,9 +51,33 @@ _COMPLEX: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-class _Text(Writer):
-    def _choice(self, a: int, b: int, c: int) -> tuple[str, int]:
-        return f"choose({', '.join(self.operand(k) for k in (a, b, c))})", 4  # binds like a name
+def _statements(program: Program, wanted: Sequence[int]) -> tuple[list[str], list[str]]:
+    """(assignments, texts of the wanted values): a value used once is written inside the expression that uses it."""
+    ops = program.ops
+    uses = [0] * len(ops)
+    for op, *operands in ops:
+        if op > Op.INPUT:
+            for k in operands:
+                if k >= 0:
+                    uses[k] += 1
+    for k in wanted:
+        uses[k] += 1
+    lines: list[str] = []
+    text, depth = [""] * len(ops), [0] * len(ops)
+    for k, (op, a, b, c) in enumerate(ops):
+        if op == Op.CONST:
+            text[k] = f"({a!r})" if a < 0.0 else repr(a)
+        elif op == Op.INPUT:
+            text[k] = f"x{a}"
+        else:
+            expression = _FORMS[op].format(text[a], text[b], text[c])
+            deep = 1 + max(depth[a], depth[b] if b >= 0 else 0, depth[c] if c >= 0 else 0)
+            if uses[k] == 1 and deep < DEEPEST:
+                text[k], depth[k] = expression, deep
+            else:
+                lines.append(f" a{k}={expression}")
+                text[k] = f"a{k}"
+    return lines, [text[k] for k in wanted]
 
 
 @dataclass(frozen=True)
@@ -63,19 +88,10 @@ class Straight:
 
     @cached_property
     def _code(self) -> Any:
-        program = self.program
-        cut = plan(program, max(1, program.operations), LONGEST_EXPRESSION)
-        part = cut.parts[0]
-
-        def name(k: int) -> str:
-            op, a, _, _ = program.ops[k]
-            return f"x{a}" if op == Op.INPUT else f"a{k}"
-
-        text = _Text(program, cut.inside, repr, name, _FUNCTIONS, "{}", gap="")
-        lines = [f"    {''.join(f'x{i},' for i in range(program.n_in))}=x"] if program.n_in else []
-        lines += [f"    a{k}={text.expression(k)}" for k in part.named]
-        moving = "".join(f"{text.operand(program.results[i])}," for i in self._moving)
-        return compile("\n".join(["def run(x):", *lines, f"    return ({moving})"]), "<straight-line code>", "exec")
+        inputs = "".join(f"x{i}," for i in range(self.program.n_in))
+        lines, results = _statements(self.program, [self.program.results[i] for i in self._moving])
+        head = ["def run(x):", f" {inputs}=x"] if inputs else ["def run(x):"]
+        return compile("\n".join([*head, *lines, f" return ({''.join(f'{r},' for r in results)})"]), "<straight-line code>", "exec")
 
     @cached_property
     def _moving(self) -> list[int]:
@@ -92,7 +108,7 @@ class Straight:
         return np.array(self._moving, dtype=int)
 
     def _bound(self, functions: dict[str, Callable[..., Any]]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-        scope: dict[str, Any] = dict(functions)
+        scope: dict[str, Any] = {**functions, "inf": math.inf, "nan": math.nan}
         exec(self._code, scope)
         return scope["run"]
 
