@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import linkwright as lw
 from linkwright import description as d
@@ -13,6 +14,7 @@ from linkwright import dynamics, forces
 from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import interpret
 from linkwright.kinematics import motion
+from linkwright.time_loops import march
 
 SLIDER = {
     "name": "buffer", "plane": "xy", "drawing": {"C": [0, 0], "D": [1, 0]},
@@ -69,6 +71,17 @@ def test_work_done_on_a_stop_is_stored_or_lost(v):
     rate = stop.energy(forces.Moment(s.skel, ahead, 0.0, near)).imag / h
     assert power == pytest.approx(-(rate + stop.loss(at)), rel=1e-10, abs=1e-12)
     assert abs(rate) > 0.1 and stop.loss(at) >= 0.0
+
+
+def test_a_cart_bounces_back_as_the_phase_plane_says():
+    """m v dv = -k d (1 + c v) dd: v/c - log(1 + c v)/c^2 is the same when the cart leaves the spring as when it met it."""
+    s = lw.compile(replace(lw.load(SLIDER).description, stops=(d.Stop("end", "X", STIFF, upper=0.2, damping=DAMPING),)))
+    back = float(march(s, s.assemble(v={"X": 2.0}), 0.2, tolerance=1e-9).v[-1, 0])
+
+    def kept(v):
+        return v / DAMPING - np.log(1.0 + DAMPING * v) / DAMPING**2
+
+    assert back == pytest.approx(-brentq(lambda v: kept(-v) - kept(2.0), 0.1, 2.0), rel=1e-7)
 
 
 def test_a_stop_is_traced():
