@@ -44,10 +44,9 @@ def efforts(assembler: Assembler, st: State, tau: Any) -> tuple[np.ndarray, list
 
 def wrenches(skel: Skeleton, st: State, wrench: Mapping[str, Any]) -> list[tuple[int, Any]]:
     """Given wrenches at body origins ([moment; force], world axes), moved to the subsystems' origins."""
-    m = st.instant.motion
     out = []
     for body, value in wrench.items():
-        node = skel.node(body)
+        m, node = st.instant.motion, skel.node(body)
         w = np.asarray(value, dtype=float)
         if w.shape != (6,) or not np.isfinite(w).all():
             raise UsageError(f"the wrench on '{body}' needs six finite numbers, [moment; force] at the body's origin in world axes.")

@@ -53,8 +53,9 @@ class Loops:
     def closure(self, m: Motion, v: Any, t: Any, near: Mapping[str, Any], lean: bool = False) -> Closure:
         return closure(self.skel, m, v, t, constraints=self.constraints, near=near, lean=self.row_axes if lean else "")
 
-    def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
-        return self.closure(motion(self.skel, q, v), v, t, near)
+    def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any], m: Motion | None = None) -> Closure:
+        """The closure at a state; `m` is its motion, where it is known already."""
+        return self.closure(motion(self.skel, q, v) if m is None else m, v, t, near)
 
     def references(self, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""

@@ -21,7 +21,7 @@ from linkwright import joints
 from linkwright.closure import Closure, closure
 from linkwright.constraints import Constraint, DrivenDistance, Driver, PointTarget
 from linkwright.errors import UsageError
-from linkwright.kinematics import Skeleton, joint_coordinates, motion, references, relative
+from linkwright.kinematics import Motion, Skeleton, joint_coordinates, motion, references, relative
 from linkwright.loops import Loops
 from linkwright.plans import Given
 
@@ -232,25 +232,25 @@ class QuickLoops(Loops):
             return None
         return _Evaluator(t, [f for f in forms if f is not None])
 
-    def usual(self, q: Any, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
-        return super().at(q, v, t, near)
+    def usual(self, q: Any, v: Any, t: Any, near: Mapping[str, Any], m: Motion | None = None) -> Closure:
+        return super().at(q, v, t, near, m)
 
-    def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any]) -> Closure:
+    def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any], m: Motion | None = None) -> Closure:
         quick = self._evaluator
         kinds = {x.dtype.kind if isinstance(x, np.ndarray) else "" for x in (q, v)}
         if quick is None or not quick.usable or not kinds <= {"f", "c"}:
-            return self.usual(q, v, t, near)
+            return self.usual(q, v, t, near, m)
         fresh = quick.codes is None
         if not quick.prepare():
-            return self.usual(q, v, t, near)
+            return self.usual(q, v, t, near, m)
         try:
             found = quick.arrays(q, v, t, near, "c" in kinds or isinstance(t, complex))
         except (ArithmeticError, ValueError):  # infinities are numpy's business
-            return self.usual(q, v, t, near)
-        if fresh and not _agree(found, self.usual(q, v, t, near)):
+            return self.usual(q, v, t, near, m)
+        if fresh and not _agree(found, self.usual(q, v, t, near, m)):
             quick.usable = False
-            return self.usual(q, v, t, near)
-        return QuickClosure(lambda: self.usual(q, v, t, near), self._rows, *found)
+            return self.usual(q, v, t, near, m)
+        return QuickClosure(lambda: self.usual(q, v, t, near, m), self._rows, *found)
 
     def references(self, q: np.ndarray, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
         t = self.traces

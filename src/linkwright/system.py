@@ -151,7 +151,7 @@ class System(Simulating):
     # ---------------------------------------------------------------- terms
 
     def motion(self, st: State) -> Any:
-        return motion(self.skel, st.q, st.v)
+        return st.instant.motion if st.skel is self.skel else motion(self.skel, st.q, st.v)
 
     def closure(self, st: State) -> Closure:
         return self.loops.at(st.q, st.v, st.t, st.near)
@@ -277,13 +277,13 @@ class System(Simulating):
         other = self._for_inverse if method == "subsystem" else self
         there = other.mirror(st) if other is not self else st
         if other is not self:
-            acceleration = other.assembler.accelerations(there, self._by_joint(st, acceleration), [])
+            acceleration = other.assembler.accelerations(there, other._of_joints(self.instant(st, acceleration)), [])
         given = wrenches(other.skel, there, wrench or {})
         pushes = [*other.applied(there), *given]
         outside = [*other.applied(there, outside=True), *given]
         acceleration = other._spun_freely(there, acceleration, pushes)
         args = (other.loops, there.q, there.v, acceleration, there.t, there.near, pushes, chosen, method, outside)
-        return inverse.solve(*args, **options)
+        return inverse.solve(*args, moving=there.instant.motion, **options)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
         """Which reactions are unique, and what least norm, given stiffnesses and released rows make of the others."""
@@ -315,16 +315,23 @@ class System(Simulating):
 
     def mirror(self, st: State) -> State:
         """A state of the same mechanism on another spanning tree, in this tree's coordinates."""
-        read = [joint_rate(st.skel, st.instant.motion, n.joint, st.near[n.joint.name]) for n in self.tree.nodes if n.joint.name in st.near]
-        if len(read) != len(self.tree.nodes):
+        if any(n.joint.name not in st.near for n in self.tree.nodes):
             raise UsageError("the two trees do not have the same joints; give the same cuts to both.")
-        q = np.concatenate([r.q for r in read]) if read else np.zeros(0)
-        v = np.concatenate([r.v for r in read]) if read else np.zeros(0)
-        return State(self.skel, q, v, references(self.skel, q, st.near), st.t)
+        q, v = np.zeros(self.tree.nq), np.zeros(self.tree.nv)
+        for n in self.tree.nodes:
+            node = st.skel.tree.node_of_joint.get(n.joint.name)
+            if node is None:
+                read = joint_rate(st.skel, st.instant.motion, n.joint, st.near[n.joint.name])
+                q[n.q], v[n.v] = read.q, read.v
+            else:
+                theirs = st.skel.tree.nodes[node]
+                q[n.q], v[n.v] = st.q[theirs.q], st.v[theirs.v]
+        return State(self.skel, q, v, self.loops.references(q, st.near), st.t)
 
-    def _by_joint(self, st: State, a: np.ndarray) -> dict[str, np.ndarray]:
-        instant = self.instant(st, a)
-        return {j.name: instant.joint_accelerations(j) for j in self.description.joints}
+    def _of_joints(self, there: Instant) -> np.ndarray:
+        """This tree's accelerations, of an instant in the coordinates of another tree."""
+        parts = [there.joint_accelerations(n.joint) for n in self.tree.nodes]
+        return np.concatenate(parts) if parts else np.zeros(0)
 
     @cached_property
     def mobility(self) -> Mobility:

@@ -18,9 +18,10 @@ from linkwright.inverse.choice import choose
 from linkwright.inverse.limit import passage
 from linkwright.inverse.loads import Loads, Wrench
 from linkwright.inverse.methods import METHODS
-from linkwright.inverse.problem import Problem, unit_pushes
+from linkwright.inverse.problem import LateTerms, Problem, unit_pushes
+from linkwright.kinematics import Motion, motion
 from linkwright.loops import Loops
-from linkwright.terms import terms
+from linkwright.terms import Place
 
 FRICTION_ROUNDS = 60
 
@@ -36,34 +37,36 @@ def solve(
     drives: Sequence[str],
     method: str = "subsystem",
     outside: Sequence[tuple[int, Any]] = (),
+    moving: Motion | None = None,
     **choices: Any,
 ) -> Loads:
     """Efforts and reactions at a state with accelerations a; `choices` go to `choice.choose`.
 
-    `outside` are those of the external wrenches that come from outside the machine (loads, not springs).
+    `outside` are those of the external wrenches that come from outside the machine (loads, not springs); `moving` is the
+    motion of the state, where it is known already.
     """
     if method not in METHODS:
         raise UsageError(f"there is no method '{method}'. {nearest(method, METHODS, 'Methods')}")
     rub: list[tuple[int, Any]] = []
-    loads = replace(_once(loops, q, v, a, t, near, external, drives, method, choices), outside=tuple(outside))
+    m = motion(loops.skel, q, v) if moving is None else moving
+    place = Place(loops, q, v, t, near, m, loops.at(q, v, t, near, m), tuple(external))
+    pushes = unit_pushes(loops.skel.tree.description, forces.Moment(loops.skel, m, t, near), drives)
+    loads = replace(_once(place, a, drives, pushes, method, choices), outside=tuple(outside))
     if not any(f.mu for f in loops.skel.tree.description.frictions):
         return loads
     for _ in range(FRICTION_ROUNDS):  # friction by load: a fixed point, contracting as long as mu r / link length is small
         old = np.concatenate([w for _, w in rub]) if rub else np.zeros(1)
         rub = _load_friction(loads)
         new = np.concatenate([w for _, w in rub])
-        loads = replace(_once(loops, q, v, a, t, near, [*external, *rub], drives, method, choices), outside=tuple(outside))
+        rubbing = replace(place, external=(*external, *rub))
+        loads = replace(_once(rubbing, a, drives, pushes, method, choices), outside=tuple(outside))
         if old.shape == new.shape and np.abs(new - old).max() <= 1e-12 * (1.0 + np.abs(new).max()):
             return loads
     raise UsageError("friction by load does not settle: the joints jam (self-locking) at these friction coefficients and radii.")
 
 
-def _once(loops: Loops, q: Any, v: Any, a: Any, t: float, near: Any, external: Any, drives: Any, method: str, choices: Any) -> Loads:
-    T = terms(loops, q, v, t, near, external)
-    place = T.place
-    assert place is not None
-    moment = forces.Moment(loops.skel, place.motion, t, near)
-    p = Problem(T, place, a, tuple(drives), unit_pushes(loops.skel.tree.description, moment, drives))
+def _once(place: Place, a: Any, drives: Sequence[str], pushes: Any, method: str, choices: Any) -> Loads:
+    p = Problem(LateTerms(place), place, a, tuple(drives), pushes)
     if not p.driven:
         at_passage = passage(p)
         if at_passage is not None:

@@ -81,9 +81,9 @@ def _group(p: Problem, subsystems: tuple[int, ...], lam: np.ndarray, u: np.ndarr
     J, B = t.J[:, rows], p.B[rows]
     known, given = ~np.isnan(lam), ~np.isnan(u)
     right = p.g[rows] - J[known].T @ lam[known] - B[:, given] @ u[given]
-    loops = [int(i) for i in np.flatnonzero(~known) if np.any(J[i])]
+    loops = np.flatnonzero(~known & J.any(axis=1)).tolist()
     touching = np.abs(B).max(axis=0, initial=0.0) > 1e-12 * np.abs(p.B).max(initial=1e-300)
-    drives = [int(i) for i in np.flatnonzero(~given) if touching[i]]
+    drives = np.flatnonzero(~given & touching).tolist()
     c, scale = p.scales
     r = scale[[*loops, *(t.nc + i for i in drives)]]
     A = np.concatenate([J[loops].T, B[:, drives]], axis=1) * c[rows][:, None] / r

@@ -20,7 +20,28 @@ from linkwright import dynamics, forces
 from linkwright.description import Description
 from linkwright.errors import UsageError, listing
 from linkwright.linalg import Factored, factor
-from linkwright.terms import Place, Terms
+from linkwright.terms import Place, Terms, terms
+
+_LATE = ("I", "bias", "blocks", "k_parts", "order")
+
+
+class LateTerms(Terms):
+    """Terms of which only what the inverse reads is there; inertias and blocks are computed when somebody asks."""
+
+    def __init__(self, place: Place):
+        loops, c = place.loops, place.closure
+        spans = tuple(s.v for s in loops.skel.tree.subsystems)
+        names = tuple(x.name for x in loops.constraints)
+        known = {"columns": loops.columns, "row_scale": loops.row_scale, "names": names, "place": place}
+        vars(self).update(known, J=c.J, k=c.k, rows=c.rows, spans=spans)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _LATE:
+            raise AttributeError(name)
+        p: Place = vars(self)["place"]
+        whole = terms(p.loops, p.q, p.v, p.t, p.near, p.external)
+        vars(self).update({each: getattr(whole, each) for each in _LATE})
+        return vars(self)[name]
 
 
 @dataclass(frozen=True)
@@ -35,7 +56,11 @@ class Problem:
 
     @cached_property
     def g(self) -> np.ndarray:
-        return self.terms.M @ self.a + self.terms.h
+        """M a + h, by recursion: M itself is not needed."""
+        place = self.place
+        skel = place.loops.skel
+        rotors = dynamics.rotor_efforts(skel, place.rotors, self.a) if place.rotors else 0.0
+        return dynamics.inverse_tree(skel, place.motion, self.a, place.external) + rotors
 
     @cached_property
     def B(self) -> np.ndarray:
@@ -72,7 +97,7 @@ class Problem:
         need = self.g * self.scales[0]
         return self.factors.left_null @ (self.factors.left_null.T @ need)
 
-    @property
+    @cached_property
     def driven(self) -> bool:
         need = float(np.abs(self.g * self.scales[0]).max(initial=0.0))
         return bool(np.abs(self.missing).max(initial=0.0) <= 1e-8 * (1.0 + need))
