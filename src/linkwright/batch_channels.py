@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.channels import Channel, Instant, rotation_quaternions
-from linkwright.inverse.given import given_loads
+from linkwright.inverse.given import Acted, given_loads
 from linkwright.kinematics import joint_rate, relative
 from linkwright.loops import Loops
 from linkwright.recorded import CutReferences, cut_row, cut_size, joined, turns_counted
@@ -28,16 +28,19 @@ UNTRACEABLE = (TypeError, AttributeError)  # what numpy says about functions a s
 class Batch:
     """A mechanism's instant on symbols: reads channels over arrays of samples.
 
-    `rows` are the arrays by name, one row a sample: q, v, and where known a, t, near (of the cut joints), lam. `efforts` by
-    name of the coordinate or cylinder they act in.
+    `rows` are the arrays by name, one row a sample: q, v, and where known a, t, near (of the cut joints). `acted` has the
+    multipliers, efforts and wrenches of a run in such arrays.
     """
 
-    def __init__(self, loops: Loops, rows: Mapping[str, np.ndarray], efforts: Mapping[str, np.ndarray] | None = None):
+    def __init__(self, loops: Loops, rows: Mapping[str, np.ndarray], acted: Acted | None = None):
         from linkwright.compiler.graph import Graph
 
-        self.loops, self.skel, self.n = loops, loops.skel, len(rows["q"])
-        self.rows = {**rows, **{f"effort {name}": np.asarray(x)[:, None] for name, x in (efforts or {}).items()}}
-        self.efforts = tuple(efforts or {})
+        self.loops, self.skel, self.n, self.acted = loops, loops.skel, len(rows["q"]), acted
+        self.rows = dict(rows)
+        if acted is not None:
+            self.rows["lam"] = acted.lam
+            self.rows |= {f"effort {name}": x[:, None] for name, x in acted.efforts.items()}
+            self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
         self.graph = Graph()
         self._read: dict[str, Any] = {}
         self._inputs: dict[str, Any] = {name: self.graph.input(name, x.shape[1]) for name, x in self.rows.items()}
@@ -47,13 +50,15 @@ class Batch:
         x = self._inputs
         near = joined(self.skel, x["q"], x["near"]) if "near" in x else None
         t = x["t"][0] if "t" in x else 0.0
-        return Instant(self.skel, x["q"], x["v"], x.get("a"), t, near, self._loads if "lam" in x else None)
+        return Instant(self.skel, x["q"], x["v"], x.get("a"), t, near, None if self.acted is None else self._loads)
 
     def _loads(self, at: Instant) -> Any:
-        x = self._inputs
-        efforts = {name: x[f"effort {name}"][0] for name in self.efforts}
+        x, acted = self._inputs, self.acted
+        assert acted is not None
+        efforts = {name: x[f"effort {name}"][0] for name in acted.efforts}
+        wrenches = {name: x[f"wrench {name}"] for name in acted.wrenches}
         lam = x["lam"][: self.skel.tree.nc]
-        return given_loads(self.loops, at.q, at.v, at.known_a, at.t, at.near, lam, efforts)
+        return given_loads(self.loops, at.q, at.v, at.known_a, at.t, at.near, Acted(lam, efforts, wrenches))
 
     def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
         """What `read` makes of the symbols; None where it needs numbers. Asked once for every name."""

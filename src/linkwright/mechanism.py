@@ -178,7 +178,21 @@ def open(path: str | os.PathLike[str]) -> Trajectory:
     system = System(description, told["cuts"] if told["cuts_given"] else None, told["length"])
     if list(system.tree.cuts) != told["cuts"]:  # another version would cut elsewhere today
         system = System(description, told["cuts"], told["length"])
-    return results.restored(stored, system.skel, Designer(LoadReader(system, tuple(told["drives"]))))
+    found = results.restored(stored, system.skel, Designer(LoadReader(system, tuple(told["drives"]))))
+    return found if told["certificate"] is None else replace(found, proof=_kept_proof(told))
+
+
+def _kept_proof(told: Mapping[str, Any]) -> Any:
+    """Certificate and passages of a run as its file tells them."""
+    from linkwright.recorded import Kept
+    from linkwright.simulation.certificate import Certificate, Checks
+    from linkwright.simulation.passages import Passage
+
+    def tuples(x: Mapping[str, Any]) -> dict[str, Any]:
+        return {k: tuple(y) if isinstance(y, list) else y for k, y in x.items()}
+
+    certificate, passages = Certificate.of(told["certificate"]), tuple(Passage(**tuples(x)) for x in told["passages"])
+    return Kept(certificate, passages, Checks(certificate, passages))
 
 
 def compile(

@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwright.constraints import of_loops
 from linkwright.errors import UsageError, nearest
+from linkwright.inverse.given import driven_coordinate
 from linkwright.modelfile.units import KINDS
 from linkwright.skeleton import Skeleton
 
@@ -34,6 +35,17 @@ class RunEvent(NamedTuple):
     time: float
     name: str
     values: Mapping[str, Any] = {}
+
+
+class Kept(NamedTuple):
+    """What is known about the quality of a run: its certificate, the singular positions it passed, the verdict that prints."""
+
+    certificate: Any
+    passages: tuple[Any, ...] = ()
+    verdict: Any = None
+
+    def checks(self) -> Any:
+        return self.certificate if self.verdict is None else self.verdict
 
 
 def checked_columns(columns: Mapping[str, Any], n: int) -> dict[str, Column]:
@@ -70,11 +82,37 @@ def plain(value: Any, where: str = "settings") -> Any:
         return float(value)
     if isinstance(value, np.ndarray):
         return plain(value.tolist(), where)
+    for to_dict in ("as_dict", "_asdict"):  # certificates, named tuples
+        if hasattr(value, to_dict):
+            return plain(getattr(value, to_dict)(), where)
     if isinstance(value, Mapping):
         return {str(k): plain(x, f"{where}: {k}") for k, x in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(x, where) for x in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
     raise UsageError(f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be kept in a file.")
+
+
+def acting(skel: Skeleton, columns: Mapping[str, Column], tau: np.ndarray | None) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """(efforts by coordinate or cylinder, wrenches by body) among recorded columns; without any, tau are efforts in the tree's joints."""
+    d = skel.tree.description
+    cylinders, bodies = {c.name for c in d.cylinders}, {b.name for b in d.bodies[1:]}
+    efforts, wrenches = {}, {}
+    for name, x in columns.items():
+        head, _, kind = name.rpartition(".")
+        if kind in ("torque", "force") and x.values.ndim == 1 and (head in cylinders or driven_coordinate(d, head)):
+            efforts[head] = x.values
+        if head == "wrench" and kind in bodies and x.values.shape[1:] == (6,):
+            wrenches[kind] = x.values
+    if not efforts and not wrenches and tau is not None:
+        names = coordinate_names(skel, "v_names")
+        efforts = {n: tau[:, i] for i, n in enumerate(names) if np.any(tau[:, i]) and driven_coordinate(d, n)}
+    return efforts, wrenches
+
+
+def coordinate_names(skel: Skeleton, pick: str) -> list[str]:
+    """Names of the entries of q ("q_names") or v ("v_names")."""
+    parts = [(n.joint.name, getattr(jt, pick)) for n, jt in zip(skel.tree.nodes, skel.types, strict=True)]
+    return [f"{name}.{p}" if p else name for name, entries in parts for p in entries]
 
 
 def multipliers(skel: Skeleton, lam: np.ndarray) -> dict[str, Column]:

@@ -12,65 +12,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import Any, overload
 
 import numpy as np
 
 from linkwright import interpolation, run_files, table_views
-from linkwright.batch_channels import Batch
 from linkwright.channels import Channel, Channels, Instant
 from linkwright.errors import ChannelError, UsageError
-from linkwright.inverse.channels import load_channels
-from linkwright.inverse.given import driven_coordinate, given_loads
 from linkwright.kinematics import Skeleton, body_jacobian, motion
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
-from linkwright.recorded import Column, CutReferences, RunEvent, checked_arrays, checked_columns, cut_rows, multipliers, plain
+from linkwright.recorded import Column, CutReferences, Kept, RunEvent, checked_arrays, checked_columns, cut_rows, multipliers, plain
 from linkwright.state import State
 from linkwright.table_views import unit_of
+from linkwright.trajectory_loads import FEW, Loaded, LoadHistory, LoadSource
 
-__all__ = ["Column", "LoadHistory", "LoadSource", "RunEvent", "Trajectory", "restored", "unit_of"]
-
-FEW = 12  # samples below which reading them one by one is faster
-LOOKS = 8  # samples at which it is looked whether reactions of a run are unique
-
-
-class LoadSource(Protocol):
-    """Who can compute loads for a trajectory: handed in by the System, above this layer.
-
-    It may also have `batch(trajectory, name) -> array | None`: its own answers for whole runs.
-    """
-
-    def loads_at(self, instant: Instant) -> Any: ...
-    def load_channels(self) -> Mapping[str, Channel]: ...
-
-
-@dataclass(frozen=True)
-class LoadHistory:
-    """The force of a pin on a body over a trajectory; `frame` says whose axes."""
-
-    pin: str
-    on: str
-    frame: str
-    t: np.ndarray = field(repr=False)
-    force: np.ndarray = field(repr=False)  # (n, 2) in a plane, (n, 3) in space
-    moment: np.ndarray = field(repr=False)  # (n, 3)
-    size: np.ndarray = field(repr=False)  # |force|
-    unique: bool
-
-    @property
-    def max(self) -> float:
-        return float(self.size.max())
+__all__ = ["Column", "Kept", "LoadHistory", "LoadSource", "RunEvent", "Trajectory", "restored", "unit_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory:
+class Trajectory(Loaded):
     """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn).
 
-    `columns` are recorded channels; they come before computed ones of the same name. `arrays` are kept but not listed: `lam`
-    (multipliers of the tree's loops; loads then are those of the motion as it was), `closed` (samples, loops: 0 where a
-    loop was switched off). An effort recorded as `A.torque` or `C.force` is one that acted in that joint or cylinder.
+    `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
+    `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are kept but not
+    listed: `lam`, multipliers of the tree's loops (loads then are those of the motion as it was), `tau`, efforts along v, and
+    `closed` (samples, loops), 0 where a loop was switched off.
     """
 
     skel: Skeleton
@@ -86,9 +54,8 @@ class Trajectory:
     columns: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    certificate: Mapping[str, Any] | None = None
     events: tuple[RunEvent, ...] = ()
-    passages: tuple[Mapping[str, Any], ...] = ()
+    proof: Any = None  # of a run: `.certificate`, `.passages`, `.checks()`, worked out when somebody asks
     origin: np.ndarray | None = None  # q from which turns of bodies are counted; default the first
     loops: Loops | None = None  # if they have a characteristic length of their own
 
@@ -97,9 +64,7 @@ class Trajectory:
             "columns": checked_columns(self.columns, len(self.t)),
             "arrays": checked_arrays(self.arrays, len(self.t)),
             "settings": plain(self.settings),
-            "certificate": plain(self.certificate, "certificate"),
             "events": tuple(RunEvent(float(e.time), str(e.name), plain(e.values, "events")) for e in self.events),
-            "passages": tuple(plain(x, "passages") for x in self.passages),
         }
         for name, value in put.items():
             object.__setattr__(self, name, value)
@@ -111,13 +76,23 @@ class Trajectory:
         range_ = f", t = {self.t[0]:.6g} .. {self.t[-1]:.6g} s" if len(self) else ""
         return f"<Trajectory '{self.skel.tree.description.name}': {len(self)} samples{range_}>"
 
-    # ---------------------------------------------------------------- instants and states
+    @property
+    def certificate(self) -> Any:
+        """How well a run kept loops, energy and branch; None for a turn."""
+        return None if self.proof is None else self.proof.certificate
 
-    @cached_property
-    def frame(self) -> Loops:
-        """The loops with their scales."""
-        system = getattr(getattr(self.source, "reader", self.source), "system", None)
-        return self.loops or Loops.of(self.skel, None if system is None else system.loops.kappa)
+    @property
+    def passages(self) -> tuple[Any, ...]:
+        """Singular positions a run passed."""
+        return () if self.proof is None else tuple(self.proof.passages)
+
+    def checks(self) -> Any:
+        """The verdict on a run: prints as text, true if all is well."""
+        if self.proof is None:
+            raise UsageError("only a simulation has a certificate; a turn is exact to round-off.")
+        return self.proof.checks() if hasattr(self.proof, "checks") else self.certificate
+
+    # ---------------------------------------------------------------- instants and states
 
     def instant(self, i: int) -> Instant:
         """The mechanism at a sample, for reading anything."""
@@ -126,12 +101,6 @@ class Trajectory:
     @cached_property
     def instants(self) -> list[Instant]:
         return [self.instant(i) for i in range(len(self))]
-
-    def _solver(self, i: int) -> Any:
-        if "lam" not in self.arrays:
-            return None if self.source is None else self.source.loads_at
-        lam, efforts = self.arrays["lam"][i, : self.skel.tree.nc], {name: x[i] for name, x in self.efforts.items()}
-        return lambda x: given_loads(self.frame, x.q, x.v, x.known_a, x.t, x.near, lam, efforts)
 
     def state(self, i: int) -> State:
         """The state at a sample."""
@@ -211,26 +180,8 @@ class Trajectory:
         return {**lam, **self.columns}
 
     @cached_property
-    def _loads(self) -> Mapping[str, Channel]:
-        """Channels of loads: of the motion as it was, or for the drives of a source."""
-        if "lam" in self.arrays:
-            return load_channels(self.skel.tree.description, ())
-        return {} if self.source is None else self.source.load_channels()
-
-    @cached_property
     def _channels(self) -> Channels:
         return Channels(self.skel, {**self._loads, **{n: Channel(n, x.dimension, _not_here) for n, x in self._recorded.items()}})
-
-    @cached_property
-    def efforts(self) -> dict[str, np.ndarray]:
-        """Efforts that were recorded, by the coordinate or cylinder they acted in."""
-        d = self.skel.tree.description
-        cylinders, out = {c.name for c in d.cylinders}, {}
-        for name, x in self.columns.items():
-            head, _, kind = name.rpartition(".")
-            if kind in ("torque", "force") and x.values.ndim == 1 and (head in cylinders or driven_coordinate(d, head)):
-                out[head] = x.values
-        return out
 
     @property
     def channels(self) -> list[str]:
@@ -265,17 +216,14 @@ class Trajectory:
             out.update({name: x for name, x in answers.items() if x is not None})
         solved = set() if "lam" in self.arrays else set(self._loads)  # loads of a turn are solved for, sample by sample
         left = [c for name, c in wanted.items() if name not in out and name not in solved]
+        if any(c.name in self._loads for c in left):
+            self._check_loads()
         found = self._batch.read(left) if left and len(self) >= FEW else {}
         for name, channel in wanted.items():
             if name not in out:
                 values = found[name] if name in found else np.array([channel.read(x) for x in self.instants], dtype=float)
                 out[name] = values if channel.winds is None else self._wound(values, channel.winds)
         return {name: out[name] for name in wanted}
-
-    @cached_property
-    def _batch(self) -> Batch:
-        rows = {"q": self.q, "v": self.v, "a": self.a, "t": self.t[:, None], "near": cut_rows(self.skel, self.near)}
-        return Batch(self.frame, rows | ({"lam": self.arrays["lam"]} if "lam" in self.arrays else {}), self.efforts)
 
     def _wound(self, angle: np.ndarray, node: int) -> np.ndarray:
         """Whole turns of a body in the plane: its angle is a sum of joint coordinates, counted from the origin's."""
@@ -291,59 +239,6 @@ class Trajectory:
     def unit(self, name: str) -> tuple[str, float]:
         """(symbol, size in SI) of the unit the model's file would use for a channel."""
         return unit_of(self.skel.tree.description.units, self.dimension(name))
-
-    # ---------------------------------------------------------------- loads
-
-    @cached_property
-    def loads(self) -> list[Any]:
-        """Drive efforts and reactions at every sample (`Loads`); needs masses."""
-        return [x.loads for x in self.instants]
-
-    def load(self, pin: str, on: str, frame: str = "world") -> LoadHistory:
-        """What a pin does to a body's eye over the samples, in world axes or those of a body."""
-        pick = slice(0, 2) if self.skel.tree.description.planar else slice(0, 3)
-        both = self._wrenches(pin, on, frame)
-        if both is None:
-            looks = [x.on(pin, on, frame) for x in self.loads]
-            both = np.array([np.concatenate([w.force, w.moment]) for w in looks])
-        else:
-            looks = [self.instant(i).loads.on(pin, on, frame) for i in np.linspace(0, len(self) - 1, LOOKS).astype(int)]
-        force, moment = both[:, :3][:, pick], both[:, 3:]
-        unique = all(w.unique_force[pick].all() for w in looks)
-        return LoadHistory(pin, on, frame, self.t, force, moment, np.sqrt(np.sum(force * force, axis=1)), bool(unique))
-
-    def _wrenches(self, pin: str, on: str, frame: str) -> np.ndarray | None:
-        """(n, 6) force and moment of a run as it was; None where they are solved for sample by sample."""
-        if "lam" not in self.arrays or len(self) < FEW:
-            return None
-
-        def both(x: Instant) -> Any:
-            w = x.loads.on(pin, on, frame)
-            return np.concatenate([w.force, w.moment])
-
-        name = f"{pin} on {on} in {frame}"
-        return self._batch.values({name: both}).get(name)
-
-    def bearings(self) -> Any:
-        """Per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
-        return self._source("bearings").bearings(self)
-
-    def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
-        """Peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
-        return self._source("drive_sizing").drive_sizing(self, drive, **options)
-
-    def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
-        """The link alone with every force on it, drawn to scale."""
-        return self._source("free_body").free_body(self, body, at, path, **options)
-
-    def flywheel(self, fluctuation: float, **options: Any) -> Any:
-        """The inertia at the drive that keeps the speed fluctuation over the cycle below a share of its mean."""
-        return self._source("flywheel").flywheel(self, fluctuation, **options)
-
-    def _source(self, verb: str) -> Any:
-        if not hasattr(self.source, verb):
-            raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.turn().")
-        return self.source
 
     # ---------------------------------------------------------------- tables and files
 

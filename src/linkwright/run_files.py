@@ -27,7 +27,7 @@ import numpy as np
 from linkwright import modelfile
 from linkwright.description import Description
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.recorded import CutReferences, RunEvent, cut_rows
+from linkwright.recorded import CutReferences, RunEvent, coordinate_names, cut_rows, plain
 from linkwright.skeleton import Skeleton
 from linkwright.table_views import Variable, flat, package, variables
 
@@ -126,9 +126,9 @@ def _content(c: Any, channels: Iterable[str] | None) -> tuple[dict[str, Any], di
         "coordinates": names,
         "units": {v.name: v.unit for v in extras},
         "settings": c.settings,
-        "certificate": c.certificate,
+        "certificate": plain(c.certificate, "certificate"),
         "events": [[e.time, e.name, dict(e.values)] for e in c.events],
-        "passages": list(c.passages),
+        "passages": [plain(x, "passages") for x in c.passages],
         "notes": list(c.notes),
         "full_turn": bool(c.full_turn),
         "drive": c.drive,
@@ -155,12 +155,6 @@ class _Layout:
 
 def _entries(name: str, values: np.ndarray) -> list[str]:
     return [name] if values.ndim == 1 else [f"{name}[{i}]" for i in range(values.shape[1])]
-
-
-def coordinate_names(skel: Skeleton, pick: str) -> list[str]:
-    """Names of the entries of q ("q_names") or v ("v_names")."""
-    parts = [(n.joint.name, getattr(jt, pick)) for n, jt in zip(skel.tree.nodes, skel.types, strict=True)]
-    return [f"{name}.{p}" if p else name for name, entries in parts for p in entries]
 
 
 def _cut_names(skel: Skeleton) -> list[str]:
@@ -212,7 +206,8 @@ def identical(one: Any, other: Any) -> bool:
     for c in (one, other):
         blocks = [c.t, c.q, c.v, c.a, c.counted_from, cut_rows(c.skel, c.near), *(x.values for x in c.columns.values()), *c.arrays.values()]
         bits.append([(x.shape, np.ascontiguousarray(x).tobytes()) for x in blocks])
-        told = [c.settings, c.certificate, c.events, c.passages, list(c.notes), c.full_turn, c.drive, c.skel.tree.cuts]
+        proof = [plain(c.certificate), [plain(x) for x in c.passages]]
+        told = [c.settings, proof, c.events, list(c.notes), c.full_turn, c.drive, c.skel.tree.cuts]
         words.append(repr([told, [x.dimension for x in c.columns.values()]]))
     return bits[0] == bits[1] and words[0] == words[1] and one.skel.tree.description == other.skel.tree.description
 
@@ -257,9 +252,8 @@ class Stored:
             "arrays": {name: self._block(x) for name, x in where["arrays"].items()},
             "events": tuple(RunEvent(*x) for x in about["events"]),
             "notes": tuple(about["notes"]),
-            "passages": tuple(about["passages"]),
             "origin": None if about["origin"] is None else np.array(about["origin"], dtype=float),
-            **{key: about[key] for key in ("settings", "certificate", "full_turn", "drive")},
+            **{key: about[key] for key in ("settings", "full_turn", "drive")},
         }
 
     def _block(self, names: list[str]) -> np.ndarray:

@@ -7,7 +7,7 @@ multipliers and the efforts that really acted, so it belongs to the motion as it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,26 +20,36 @@ from linkwright.inverse.problem import Problem
 from linkwright.kinematics import motion
 from linkwright.loops import Loops
 from linkwright.scalars import is_symbolic
+from linkwright.spatial import cross
 from linkwright.terms import terms
 
+UNBALANCED = 1e-6  # share of the largest effort that nothing recorded accounts for
 
-def given_loads(
-    loops: Loops, q: Any, v: Any, a: Any, t: Any, near: Mapping[str, Any], lam: Any, efforts: Mapping[str, Any] | None = None
-) -> Loads:
-    """The Loads of a state with known a, lam (rows of the tree's loops) and efforts by the names of coordinates or cylinders.
+
+class Acted(NamedTuple):
+    """What acted in a motion besides the forces of the model."""
+
+    lam: Any  # rows of the tree's loops
+    efforts: Mapping[str, Any]  # by coordinate or cylinder
+    wrenches: Mapping[str, Any]  # by body: [moment; force] at its origin, world axes
+
+
+def given_loads(loops: Loops, q: Any, v: Any, a: Any, t: Any, near: Mapping[str, Any], acted: Acted) -> Loads:
+    """The Loads of a state with known accelerations, multipliers, efforts and wrenches.
 
     The effort of a tree joint is what its equation of motion leaves: what the shaft hands over, a rotor's own inertia taken off.
     """
-    skel = loops.skel
+    skel, lam = loops.skel, acted.lam
     d = skel.tree.description
     at = forces.Moment(skel, motion(skel, q, v), t, near)
     acting = [(f.from_outside, w) for f in forces.of_description(d) for w in f.wrenches(at)]
+    acting += [(True, (skel.node(body), _at_origin(at, skel.node(body), w))) for body, w in acted.wrenches.items()]
     T = terms(loops, q, v, t, near, [w for _, w in acting])
     place = T.place
     assert place is not None
-    names = tuple(efforts or {})
+    names = tuple(acted.efforts)
     p = Problem(T, place, a, names, tuple(tuple(_unit_push(d, at, name)) for name in names))
-    u = np.array([(efforts or {})[name] for name in names])
+    u = np.array([acted.efforts[name] for name in names])
     free = np.zeros((T.nc + len(names), 0))
     if not is_symbolic(q):
         u = _balanced(p, lam, u)
@@ -80,11 +90,22 @@ def _balanced(p: Problem, lam: np.ndarray, u: np.ndarray) -> np.ndarray:
         found = driven_coordinate(d, name) if all(c.name != name for c in d.cylinders) else None
         if found is not None and found[0].name in tree.node_of_joint:
             rows[i] = tree.nodes[tree.node_of_joint[found[0].name]].v.start + found[1]
-    if not rows:
-        return u
     others = [i for i in range(len(u)) if i not in rows]
-    need = p.g - p.terms.J.T @ lam - p.B[:, others] @ u[others]
+    carried = p.terms.J.T @ lam
+    left = p.g - carried - p.B[:, others] @ u[others]
     out = u.copy()
     for i, row in rows.items():
-        out[i] = need[row]
+        out[i], left[row] = left[row], 0.0
+    size = max(np.abs(x * p.terms.columns).max(initial=0.0) for x in (p.g, carried))
+    if np.abs(left * p.terms.columns).max(initial=0.0) > UNBALANCED * max(size, 1.0):
+        names = [n.joint.name for n in tree.nodes for _ in range(n.v.stop - n.v.start)]
+        raise UsageError(
+            f"the loads of this run cannot be told: an effort or wrench acted on '{names[int(np.argmax(np.abs(left * p.terms.columns)))]}' "
+            "that was not recorded, or the multipliers are those of other parameters."
+        )
     return out
+
+
+def _at_origin(at: forces.Moment, node: int, w: Any) -> Any:
+    """A wrench at a body's origin, taken at its subsystem's."""
+    return np.concatenate([w[:3] + cross(at.m.X[node].p, w[3:]), w[3:]])

@@ -1,0 +1,160 @@
+"""Loads of a trajectory: those of a run as it was, or solved for the drives of a turn; and the tables made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from linkwright.batch_channels import Batch
+from linkwright.channels import Channel, Instant
+from linkwright.errors import UsageError
+from linkwright.inverse.channels import load_channels
+from linkwright.inverse.given import Acted, given_loads
+from linkwright.loops import Loops
+from linkwright.recorded import Column, acting, cut_rows
+from linkwright.skeleton import Skeleton
+
+FEW = 12  # samples below which reading them one by one is faster
+LOOKS = 8  # samples at which it is looked whether reactions of a run are unique
+
+
+class LoadSource(Protocol):
+    """Who can compute loads for a trajectory: handed in by the System, above this layer.
+
+    It may also have `batch(trajectory, name) -> array | None`: its own answers for whole runs.
+    """
+
+    def loads_at(self, instant: Instant) -> Any: ...
+    def load_channels(self) -> Mapping[str, Channel]: ...
+
+
+@dataclass(frozen=True)
+class LoadHistory:
+    """The force of a pin on a body over a trajectory; `frame` says whose axes."""
+
+    pin: str
+    on: str
+    frame: str
+    t: np.ndarray = field(repr=False)
+    force: np.ndarray = field(repr=False)  # (n, 2) in a plane, (n, 3) in space
+    moment: np.ndarray = field(repr=False)  # (n, 3)
+    size: np.ndarray = field(repr=False)  # |force|
+    unique: bool
+
+    @property
+    def max(self) -> float:
+        return float(self.size.max())
+
+
+class Loaded:
+    """What a Trajectory tells about loads."""
+
+    if TYPE_CHECKING:
+        skel: Skeleton
+        t: np.ndarray
+        q: np.ndarray
+        v: np.ndarray
+        a: np.ndarray
+        near: Sequence[Mapping[str, Any]]
+        source: Any
+        columns: Mapping[str, Column]
+        arrays: Mapping[str, np.ndarray]
+        loops: Loops | None
+        instants: list[Instant]
+
+        def instant(self, i: int) -> Instant: ...
+
+    @cached_property
+    def frame(self) -> Loops:
+        """The loops with their scales."""
+        system = getattr(getattr(self.source, "reader", self.source), "system", None)
+        return self.loops or Loops.of(self.skel, None if system is None else system.loops.kappa)
+
+    @cached_property
+    def _acted(self) -> Acted | None:
+        """Multipliers, efforts and wrenches of a run as they were."""
+        if "lam" not in self.arrays:
+            return None
+        return Acted(self.arrays["lam"][:, : self.skel.tree.nc], *acting(self.skel, self.columns, self.arrays.get("tau")))
+
+    def _solver(self, i: int) -> Any:
+        if self._acted is None:
+            return None if self.source is None else self.source.loads_at
+        lam, *named = self._acted
+        acted = Acted(lam[i], *({name: x[i] for name, x in found.items()} for found in named))
+        return lambda x: given_loads(self.frame, x.q, x.v, x.known_a, x.t, x.near, acted)
+
+    @cached_property
+    def _loads(self) -> Mapping[str, Channel]:
+        """Channels of loads: of the motion as it was, or for the drives of a source."""
+        if "lam" in self.arrays:
+            return load_channels(self.skel.tree.description, ())
+        return {} if self.source is None else self.source.load_channels()
+
+    @cached_property
+    def _batch(self) -> Batch:
+        rows = {"q": self.q, "v": self.v, "a": self.a, "t": self.t[:, None], "near": cut_rows(self.skel, self.near)}
+        return Batch(self.frame, rows, self._acted)
+
+    @cached_property
+    def loads(self) -> list[Any]:
+        """Drive efforts and reactions at every sample (`Loads`); needs masses."""
+        return [x.loads for x in self.instants]
+
+    def load(self, pin: str, on: str, frame: str = "world") -> LoadHistory:
+        """What a pin does to a body's eye over the samples, in world axes or those of a body."""
+        pick = slice(0, 2) if self.skel.tree.description.planar else slice(0, 3)
+        both = self._wrenches(pin, on, frame)
+        if both is None:
+            looks = [x.on(pin, on, frame) for x in self.loads]
+            both = np.array([np.concatenate([w.force, w.moment]) for w in looks])
+        else:
+            looks = [self.instant(i).loads.on(pin, on, frame) for i in np.linspace(0, len(self.t) - 1, LOOKS).astype(int)]
+        force, moment = both[:, :3][:, pick], both[:, 3:]
+        unique = all(w.unique_force[pick].all() for w in looks)
+        return LoadHistory(pin, on, frame, self.t, force, moment, np.sqrt(np.sum(force * force, axis=1)), bool(unique))
+
+    def _check_loads(self) -> None:
+        """That everything that acted in a run is known, at some samples: raises where it is not."""
+        if "checked" not in vars(self):
+            for i in (0, len(self.t) // 2, len(self.t) - 1):
+                _ = self.instant(i).loads
+            vars(self)["checked"] = True
+
+    def _wrenches(self, pin: str, on: str, frame: str) -> np.ndarray | None:
+        """(n, 6) force and moment of a run as it was; None where they are solved for sample by sample."""
+        if self._acted is None or len(self.t) < FEW:
+            return None
+        self._check_loads()
+
+        def both(x: Instant) -> Any:
+            w = x.loads.on(pin, on, frame)
+            return np.concatenate([w.force, w.moment])
+
+        name = f"{pin} on {on} in {frame}"
+        return self._batch.values({name: both}).get(name)
+
+    def bearings(self) -> Any:
+        """Per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
+        return self._source("bearings").bearings(self)
+
+    def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
+        """Peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
+        return self._source("drive_sizing").drive_sizing(self, drive, **options)
+
+    def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
+        """The link alone with every force on it, drawn to scale."""
+        return self._source("free_body").free_body(self, body, at, path, **options)
+
+    def flywheel(self, fluctuation: float, **options: Any) -> Any:
+        """The inertia at the drive that keeps the speed fluctuation over the cycle below a share of its mean."""
+        return self._source("flywheel").flywheel(self, fluctuation, **options)
+
+    def _source(self, verb: str) -> Any:
+        if not hasattr(self.source, verb):
+            raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.turn().")
+        return self.source
