@@ -14,7 +14,7 @@ from linkwright.errors import UsageError
 from linkwright.integrators import EventSpec, IntegrationError, Kernel, integrate, python_kernel
 from tests.integrators.problems import CIRCLE, KEPLER, OSCILLATOR, PENDULUM, oscillator, pendulum_start
 
-RUNS = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-8}), ("dopri8", {"tolerance": 1e-10})]
+RUNS = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-8}), ("dopri8", {"tolerance": 1e-10}), ("rodas", {"tolerance": 1e-6})]
 
 
 def passing(x, y, w):

@@ -11,7 +11,7 @@ import pytest
 from linkwright.integrators import EventSpec, Kernel, Problem, integrate
 from tests.integrators.problems import GRAVITY, LENGTH, OSCILLATOR, PENDULUM, falling, pendulum_angle, pendulum_start
 
-BOTH = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-9}), ("dopri8", {"tolerance": 1e-9})]
+BOTH = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-9}), ("dopri8", {"tolerance": 1e-9}), ("rodas", {"tolerance": 1e-9})]
 
 
 def height(x, y, w):

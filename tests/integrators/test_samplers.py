@@ -40,7 +40,13 @@ HELD = Problem(
     Kernel(5, 2, function=plant), 1, 1, parameters=(5.0, 0.0), sampler=Kernel(5, 2, function=controller), every=EVERY, n_held=2,
 )  # fmt: skip
 START = np.array([0.2, -0.5])
-METHODS = [("rk4", {"step": 0.03}), ("rk4", {"step": 0.5}), ("dopri5", {"tolerance": 1e-10}), ("dopri8", {"tolerance": 1e-11})]
+METHODS = [
+    ("rk4", {"step": 0.03}),
+    ("rk4", {"step": 0.5}),
+    ("dopri5", {"tolerance": 1e-10}),
+    ("dopri8", {"tolerance": 1e-11}),
+    ("rodas", {"tolerance": 1e-9}),
+]
 
 
 @cache

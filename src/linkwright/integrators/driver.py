@@ -16,9 +16,10 @@ from linkwright.integrators.dopri import DOPRI5, DOPRI8
 from linkwright.integrators.march import march
 from linkwright.integrators.problem import Event, Kernel, Problem, Solution
 from linkwright.integrators.rk4 import RK4
+from linkwright.integrators.rodas import RODAS
 from linkwright.integrators.tableaux import Method
 
-INTEGRATORS: dict[str, Method] = {"rk4": RK4, "dopri": DOPRI8, "dopri5": DOPRI5, "dopri8": DOPRI8}
+INTEGRATORS: dict[str, Method] = {"rk4": RK4, "dopri": DOPRI8, "dopri5": DOPRI5, "dopri8": DOPRI8, "rodas": RODAS}
 REASONS = {
     mem.FINISHED: ("finished", "reached the end"),
     mem.EVENT: ("event", "ended by a terminal event"),
@@ -156,6 +157,7 @@ class _Run:
             "rejected": int(c[mem.REJECTIONS]),
             "refused": int(c[mem.REFUSALS]),  # of the rejected: the correction would have been a jump
             "evaluations": int(c[mem.EVALUATIONS]),
+            "jacobians": int(c[mem.JACOBIANS]),  # of an implicit method; their evaluations are among the evaluations
             "projections": int(c[mem.PROJECTIONS]),
             "fallbacks": int(c[mem.FALLBACKS]),
             "position residual": float(r[mem.WORST_POSITION]),  # largest that remained

@@ -20,6 +20,7 @@ from linkwright.integrators.memory import (
     EXPONENT,
     FINISHED,
     FIXED,
+    FRESH,
     GRID,
     LARGEST,
     MOST,
@@ -44,7 +45,8 @@ from linkwright.integrators.memory import (
     Plan,
 )
 from linkwright.integrators.reporting import put_samples, report, sign
-from linkwright.integrators.stepping import attempt, cause, derivative, permit
+from linkwright.integrators.runge_kutta import cause, derivative
+from linkwright.integrators.stepping import attempt, permit
 
 
 def march(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, budget: int) -> int:
@@ -72,6 +74,7 @@ def march(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, budget: int) -> int:
             f[p.y + i] = f[p.new + i]
             f[p.K + i] = f[p.K + p.stages * p.n + i]
         f[TIME] = f[NEXT]
+        c[FRESH] = 0
         if f[TIME] >= f[END]:
             return FINISHED
         if c[TICKED] > 0:

@@ -21,8 +21,8 @@ REJECTED = -1
 # the first whole numbers: counters and flags
 (
     STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SEEN, TICKS, SAMPLE, EVENTS, HELD, REASON, MOST,
-    GRID, OFF, TICK, TICKED, COUNTS,
-) = range(20)  # fmt: skip
+    GRID, OFF, TICK, TICKED, FRESH, JACOBIANS, COUNTS,
+) = range(22)  # fmt: skip
 # the first floats: what changes, then the options
 (
     TIME, STEP, USED, NEXT, ERROR_BEFORE, CORRECTION, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION,
@@ -70,6 +70,7 @@ class Plan(NamedTuple):
     width: int  # rows of K: stages, derivative at the new state, stages for output inside a step
     n_error: int  # error estimates; 0: fixed steps
     n_dense: int  # terms beyond the cubic inside a step
+    implicit: int  # 1: Rosenbrock method
     closing: int  # 1: the error estimate needs the derivative at the new state
     # blocks of floats
     y: int  # state, state after the step, state inside the step, permitted errors, scales
@@ -91,11 +92,18 @@ class Plan(NamedTuple):
     c: int
     error: int
     dense: int
+    gamma: int  # and of a Rosenbrock method, with J, its factors, and df/dt
+    coupling: int
+    slope: int
+    J: int
+    lu: int
+    by_time: int
     # blocks of whole numbers
     side: int  # sign an event function had last
     direction: int
     terminal: int
     unit: int  # where quaternions start
+    pivot: int  # rows exchanged in the factors
 
 
 def blocks(problem: Problem, table: Table) -> dict[str, int]:
@@ -108,7 +116,10 @@ def blocks(problem: Problem, table: Table) -> dict[str, int]:
     sizes |= {"x": n + 1 + len(problem.parameters), "out": max(k.n_out for k in kernels)}
     sizes |= {"m": n - problem.nx + 1 + len(problem.parameters), "work": max(k.workspace for k in kernels)}
     sizes |= {"spare": problem.nx, "g": n_g, "g_before": n_g, "theta": n_g}
-    return sizes | {"a": width * width, "c": width, "error": table.error.size, "dense": table.dense.size}
+    sizes |= {"a": width * width, "c": width, "error": table.error.size, "dense": table.dense.size}
+    sizes |= {"gamma": 1, "coupling": table.coupling.size, "slope": len(table.slope)}
+    implicit = int(table.gamma > 0.0)
+    return sizes | {"J": implicit * n * n, "lu": implicit * n * n, "by_time": implicit * n}
 
 
 def _kernels(problem: Problem) -> Iterator[Any]:
@@ -130,6 +141,7 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
     if problem.nx == 0:
         starts["m"] = starts["x"]
     numbers = {"side": COUNTS, "direction": COUNTS + n_g, "terminal": COUNTS + 2 * n_g, "unit": COUNTS + 3 * n_g}
+    numbers["pivot"] = numbers["unit"] + len(problem.quaternions)
     p = Plan(
         *slots,
         backed=int(problem.rates.backup is not None),
@@ -151,6 +163,7 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         width=len(table.c),
         n_error=len(table.error),
         n_dense=len(table.dense),
+        implicit=int(table.gamma > 0.0),
         closing=int(table.error[:, table.stages].any()),
         **starts,
         **numbers,
@@ -164,12 +177,15 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         (p.c, table.c),
         (p.error, table.error.ravel()),
         (p.dense, table.dense.ravel()),
+        (p.gamma, (table.gamma,)),
+        (p.coupling, table.coupling.ravel()),
+        (p.slope, table.slope),
         (EXPONENT, (table.exponent, table.integral, table.shrink, table.grow)),
     ):
         f[at : at + len(values)] = values
-    c = np.zeros(COUNTS + 3 * n_g + p.n_unit, dtype=np.int64)
+    c = np.zeros(p.pivot + p.implicit * p.n, dtype=np.int64)
     c[p.direction : p.unit] = [e.direction for e in problem.event_specs] + [int(e.terminal) for e in problem.event_specs]
-    c[p.unit :] = problem.quaternions
+    c[p.unit : p.pivot] = problem.quaternions
     return p, f, c
 
 

@@ -21,7 +21,8 @@ from linkwright.integrators.memory import (
     Output,
     Plan,
 )
-from linkwright.integrators.stepping import cause, drive, inside, prepare_inside
+from linkwright.integrators.runge_kutta import cause, drive
+from linkwright.integrators.stepping import inside, prepare_inside
 
 SHARPEST = 1e-13  # share of a step to which an event is located
 NOWHERE = 2.0  # a place in the step that is none

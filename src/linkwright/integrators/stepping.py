@@ -1,4 +1,4 @@
-"""One step of a Runge-Kutta method as plain loops: stages, error, projection onto the loops, output inside the step.
+"""One step as plain loops: stages, error, projection onto the loops, output inside the step.
 
 All functions are in the subset that `compiler.loops` makes native. p is the plan, f the floats, c the whole numbers of
 the run (see `memory`); they return 0 or the reason why they could not. Equations: [Hairer1993, II.4 (step control), II.6
@@ -17,9 +17,7 @@ from linkwright.integrators.memory import (
     CLOSED,
     CORRECTION,
     DEGENERATE,
-    EVALUATIONS,
     EXPONENT,
-    FAILED,
     FALLBACKS,
     NEXT,
     NOT_FINITE,
@@ -36,68 +34,13 @@ from linkwright.integrators.memory import (
     WORST_VELOCITY,
     Plan,
 )
+from linkwright.integrators.rosenbrock import implicit_stages
+from linkwright.integrators.runge_kutta import cause, derivative, drive, explicit_stages, stage
 
 NEWTON_STEPS = 6  # calls of the projection at most
 STILL = 1e-15  # a correction (dimensionless) that moves nothing
 JUMP = 100.0  # a correction that many times the step's error would be a jump to another branch
 LEAST_ERROR = 0.01  # of the tolerance: an error estimate below this says nothing about corrections
-
-
-def cause(status: int) -> int:
-    """The gravest bit of a kernel's status word."""
-    return FAILED if status & FAILED else (DEGENERATE if status & DEGENERATE else status & NOT_FINITE)
-
-
-def drive(p: Plan, f: np.ndarray, c: np.ndarray, first: int, t: float) -> int:
-    """Inputs at the state in x and time t into the parameters of both rows; rates of the extra states to `first` on."""
-    f[p.x + p.n] = t
-    status = evaluate(p.inputs, f, p.x, p.out, p.work)
-    if status & DEGENERATE and p.driven > 1:
-        c[FALLBACKS] += 1
-        status = evaluate(p.inputs_again, f, p.x, p.out, p.work)
-    for i in range(p.n_u):
-        f[p.x + p.n + 1 + i] = f[p.out + i]
-        f[p.m + p.nm + 1 + i] = f[p.out + i]
-    for i in range(p.counted - p.nm):
-        f[first + i] = f[p.out + p.n_u + i]
-    return cause(status)
-
-
-def derivative(p: Plan, f: np.ndarray, c: np.ndarray, row: int, t: float) -> int:
-    """K[row] at the state in x and time t; a degenerate evaluation goes to the rank-revealing kernel."""
-    first = p.K + row * p.n
-    if p.driven > 0:
-        outcome = drive(p, f, c, first + p.nm, t)
-        if outcome != 0:
-            return outcome
-    if p.n > p.nm:
-        for i in range(p.nm):
-            f[p.m + i] = f[p.x + i]
-    f[p.m + p.nm] = t
-    c[EVALUATIONS] += 1
-    status = evaluate(p.rates, f, p.m, p.out, p.work)
-    if status & DEGENERATE and p.backed > 0:
-        c[FALLBACKS] += 1
-        status = evaluate(p.rates_again, f, p.m, p.out, p.work)
-    for i in range(p.nm):
-        f[first + i] = f[p.out + i]
-    for i in range(p.n - p.counted):
-        f[first + p.counted + i] = f[p.out + p.nm + i]
-    return cause(status)
-
-
-def stage(p: Plan, f: np.ndarray, row: int) -> None:
-    """State of a stage into x: y + h sum_j a[row, j] K[j]."""
-    h = f[USED]
-    for i in range(p.n):
-        f[p.x + i] = 0.0
-    for j in range(row):
-        a = f[p.a + row * p.width + j]
-        if a != 0.0:
-            for i in range(p.n):
-                f[p.x + i] += a * f[p.K + j * p.n + i]
-    for i in range(p.n):
-        f[p.x + i] = f[p.y + i] + h * f[p.x + i]
 
 
 def permit(p: Plan, f: np.ndarray) -> None:
@@ -112,7 +55,7 @@ def error_norm(p: Plan, f: np.ndarray) -> float:
     for i in range(p.counted):
         for k in range(p.n_error):
             e = 0.0
-            for j in range(p.stages + 1):
+            for j in range(p.stages + p.closing):
                 e += f[p.error + k * p.width + j] * f[p.K + j * p.n + i]
             e /= f[p.permitted + i]
             if k == 0:
@@ -190,19 +133,19 @@ def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
     if outcome != 0:
         return outcome
     last = p.stages
-    for s in range(1, last + 1):
-        stage(p, f, s)
-        if s == last:
-            doubt = 0.0
-            for i in range(p.n):
-                f[p.new + i] = f[p.x + i]
-                f[p.trial + i] = f[p.x + i]
-                doubt += 0.0 * f[p.x + i]
-            if doubt != 0.0:
-                return stopped(p, f, c, NOT_FINITE)
-            if p.closing == 0:
-                break
-        outcome = derivative(p, f, c, s, f[TIME] + f[p.c + s] * f[USED])
+    outcome = implicit_stages(p, f, c) if p.implicit > 0 else explicit_stages(p, f, c)
+    if outcome != 0:
+        return stopped(p, f, c, outcome)
+    stage(p, f, last)
+    doubt = 0.0
+    for i in range(p.n):
+        f[p.new + i] = f[p.x + i]
+        f[p.trial + i] = f[p.x + i]
+        doubt += 0.0 * f[p.x + i]
+    if doubt != 0.0:
+        return stopped(p, f, c, NOT_FINITE)
+    if p.closing > 0:
+        outcome = derivative(p, f, c, last, f[TIME] + f[p.c + last] * f[USED])
         if outcome != 0:
             return stopped(p, f, c, outcome)
     error = 0.0
@@ -234,6 +177,8 @@ def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 
 def prepare_inside(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
     """Coefficients of the polynomial through the step: cubic Hermite and the method's own further terms."""
+    if p.implicit > 0:
+        return 0
     h, t, n = f[USED], f[TIME], p.n
     for row in range(p.stages + 1, p.width):
         stage(p, f, row)
@@ -257,9 +202,27 @@ def prepare_inside(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 
 def inside(p: Plan, f: np.ndarray, c: np.ndarray, theta: float) -> int:
     """State at share theta of the step into trial, put onto the loops."""
+    t = f[TIME] + theta * f[USED]
+    if p.implicit > 0:
+        outcome = shorter(p, f, c, theta)
+        if outcome != 0:
+            return outcome
+        return settle(p, f, c, t)
     for i in range(p.n):
         s = 0.0
         for k in range(3 + p.n_dense, 0, -1):
             s = (s + f[p.inner + k * p.n + i]) * (theta if k % 2 == 1 else 1.0 - theta)
         f[p.trial + i] = f[p.inner + i] + s
-    return settle(p, f, c, f[TIME] + theta * f[USED])
+    return settle(p, f, c, t)
+
+
+def shorter(p: Plan, f: np.ndarray, c: np.ndarray, theta: float) -> int:
+    """A part of the step by itself, with the same derivatives: polynomials through a stiff step may be far off inside it."""
+    h = f[USED]
+    f[USED] = theta * h
+    outcome = implicit_stages(p, f, c)
+    stage(p, f, p.stages)
+    f[USED] = h
+    for i in range(p.n):
+        f[p.trial + i] = f[p.x + i]
+    return outcome

@@ -1,4 +1,4 @@
-"""Tables of explicit Runge-Kutta methods in the layout the loops read, and the shape every integrator has.
+"""Tables of Runge-Kutta and Rosenbrock methods in the layout the loops read, and the shape every integrator has.
 
 A method is data: coefficients by row and column. Row `stages` of the table holds the weights of the solution, so the
 derivative at the new state is one more row of K; rows after it are evaluated only where output inside a step is wanted.
@@ -27,6 +27,9 @@ class Table:
     integral: float  # share of the error before (PI control)
     shrink: float  # most a step may shrink and grow at once
     grow: float
+    gamma: float = 0.0  # of a Rosenbrock method: the matrix is I / gamma - h df/dy
+    coupling: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # of its stages, and their shares of df/dt
+    slope: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,9 @@ def table(
     integral: float = 0.0,
     shrink: float = 1.0,
     grow: float = 1.0,
+    gamma: float = 0.0,
+    coupling: Sequence[Row] = (),
+    slope: Sequence[float] = (),
 ) -> Table:
     """Dense arrays of sparse rows: `a` without the empty first row, `b` the weights, `extra` rows after the new state's."""
     stages = len(a) + 1
@@ -71,6 +77,9 @@ def table(
         integral,
         shrink,
         grow,
+        gamma,
+        _filled(coupling, rows),
+        np.array(slope),
     )
 
 
