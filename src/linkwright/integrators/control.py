@@ -16,7 +16,6 @@ from linkwright.integrators.memory import (
     GRID,
     GROW,
     HELD,
-    INTEGRAL,
     LARGEST,
     NEXT,
     NOT_FINITE,
@@ -26,6 +25,7 @@ from linkwright.integrators.memory import (
     REASON,
     REJECTED,
     REJECTIONS,
+    SAFETY,
     SHRINK,
     SMALLEST,
     SMALLEST_STEP,
@@ -36,10 +36,10 @@ from linkwright.integrators.memory import (
     TICKED,
     TIME,
     USED,
+    USED_BEFORE,
     Plan,
 )
 
-SAFETY = 0.9
 SAME = 1e-9  # of a step or a sampler's period: two times that close are one
 
 
@@ -80,13 +80,15 @@ def plan_step(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 
 
 def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
-    """Count the step and plan the next by proportional-integral control  [Hairer1993, II.4]."""
+    """Count the step and plan the next: where errors grow, they are expected to go on growing  [Gustafsson; Hairer1996, IV.8]."""
     c[STEPS] += 1
     c[GRID] += 1 - c[OFF]
     if p.n_error > 0:
         factor = f[GROW]
         if error > 0.0:
-            factor = SAFETY * error ** (0.75 * f[INTEGRAL] - f[EXPONENT]) * f[ERROR_BEFORE] ** f[INTEGRAL]
+            factor = f[SAFETY] * error ** (-f[EXPONENT])
+            if f[USED_BEFORE] > 0.0:
+                factor *= min(1.0, f[USED] / f[USED_BEFORE] * (f[ERROR_BEFORE] / error) ** f[EXPONENT])
             factor = min(f[GROW], max(f[SHRINK], factor))
         if c[HELD] > 0:
             factor = min(1.0, factor)
@@ -94,7 +96,8 @@ def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
             f[STEP] = max(f[STEP], f[USED] * factor)
         else:
             f[STEP] = f[USED] * factor
-            f[ERROR_BEFORE] = max(error, 1e-4)
+            f[ERROR_BEFORE] = max(error, 0.01)
+            f[USED_BEFORE] = f[USED]
     c[HELD] = 0
     c[REASON] = 0
 

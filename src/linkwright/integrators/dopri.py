@@ -83,14 +83,14 @@ _D8 = (
 DOPRI5 = Method(
     "dopri5",
     "Dormand-Prince 5(4), adaptive",
-    table(_A5, _C5, _B5, error=_E5, dense=_D5, exponent=1 / 5, integral=0.04, shrink=0.2, grow=10.0),
+    table(_A5, _C5, _B5, error=_E5, dense=_D5, exponent=1 / 5, shrink=0.2, grow=10.0),
     order=5,
     dense_order=4,
 )
 DOPRI8 = Method(
     "dopri8",
     "Dormand-Prince 8(5,3), adaptive",
-    table(_A8, _C8, _B8, error=_E8, extra=_EXTRA8, c_extra=_C_EXTRA8, dense=_D8, exponent=1 / 8, shrink=1 / 3, grow=6.0),
+    table(_A8, _C8, _B8, error=_E8, extra=_EXTRA8, c_extra=_C_EXTRA8, dense=_D8, exponent=1 / 8, shrink=1 / 3, grow=6.0, safety=0.8),
     order=8,
     dense_order=7,
 )

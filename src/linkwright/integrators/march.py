@@ -14,7 +14,6 @@ from linkwright.compiler.loops import evaluate
 from linkwright.integrators.control import SAME
 from linkwright.integrators.memory import (
     END,
-    ERROR_BEFORE,
     EVENTS,
     EVERY,
     EXPONENT,
@@ -41,6 +40,7 @@ from linkwright.integrators.memory import (
     TICKS,
     TIME,
     TOO_MANY_STEPS,
+    USED_BEFORE,
     Output,
     Plan,
 )
@@ -117,7 +117,7 @@ def begin(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
     c[STARTED] = 1
     f[TIME] = f[START]
     f[NEXT] = f[START]
-    f[ERROR_BEFORE] = 1e-4
+    f[USED_BEFORE] = 0.0
     for i in range(p.n):
         f[p.new + i] = f[p.y + i]
         f[p.x + i] = f[p.y + i]

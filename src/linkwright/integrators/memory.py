@@ -25,9 +25,9 @@ REJECTED = -1
 ) = range(22)  # fmt: skip
 # the first floats: what changes, then the options
 (
-    TIME, STEP, USED, NEXT, ERROR_BEFORE, CORRECTION, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION,
-    START, END, FIXED, SMALLEST, LARGEST, TOLERANCE, CLOSED, WIDEST, ORIGIN, EVERY, EXPONENT, INTEGRAL, SHRINK, GROW, REALS,
-) = range(24)  # fmt: skip
+    TIME, STEP, USED, NEXT, USED_BEFORE, ERROR_BEFORE, CORRECTION, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION,
+    START, END, FIXED, SMALLEST, LARGEST, TOLERANCE, CLOSED, WIDEST, ORIGIN, EVERY, EXPONENT, SHRINK, GROW, SAFETY, REALS,
+) = range(25)  # fmt: skip
 
 
 class Output(NamedTuple):
@@ -180,7 +180,7 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         (p.gamma, (table.gamma,)),
         (p.coupling, table.coupling.ravel()),
         (p.slope, table.slope),
-        (EXPONENT, (table.exponent, table.integral, table.shrink, table.grow)),
+        (EXPONENT, (table.exponent, table.shrink, table.grow, table.safety)),
     ):
         f[at : at + len(values)] = values
     c = np.zeros(p.pivot + p.implicit * p.n, dtype=np.int64)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from linkwright.compiler.loops import evaluate
-from linkwright.integrators.control import SAFETY, accepted, plan_step, rejected, stopped
+from linkwright.integrators.control import accepted, plan_step, rejected, stopped
 from linkwright.integrators.memory import (
     CLOSED,
     CORRECTION,
@@ -24,6 +24,7 @@ from linkwright.integrators.memory import (
     OPEN,
     PROJECTIONS,
     REFUSALS,
+    SAFETY,
     SHRINK,
     TIME,
     TOLERANCE,
@@ -155,7 +156,7 @@ def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
         if not error < math.inf:
             return stopped(p, f, c, NOT_FINITE)
         if error > 1.0:
-            return rejected(f, c, max(f[SHRINK], SAFETY * error ** (-f[EXPONENT])), 0)
+            return rejected(f, c, max(f[SHRINK], f[SAFETY] * error ** (-f[EXPONENT])), 0)
     moved = p.projects + p.n_unit > 0
     if moved:
         outcome = settle(p, f, c, f[NEXT])

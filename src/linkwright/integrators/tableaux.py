@@ -24,9 +24,9 @@ class Table:
     dense: np.ndarray  # (terms beyond the cubic, rows)
     stages: int
     exponent: float  # of the error in the step control
-    integral: float  # share of the error before (PI control)
     shrink: float  # most a step may shrink and grow at once
     grow: float
+    safety: float
     gamma: float = 0.0  # of a Rosenbrock method: the matrix is I / gamma - h df/dy
     coupling: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # of its stages, and their shares of df/dt
     slope: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -57,9 +57,9 @@ def table(
     c_extra: Sequence[float] = (),
     dense: Sequence[Row] = (),
     exponent: float = 0.0,
-    integral: float = 0.0,
     shrink: float = 1.0,
     grow: float = 1.0,
+    safety: float = 0.9,
     gamma: float = 0.0,
     coupling: Sequence[Row] = (),
     slope: Sequence[float] = (),
@@ -74,9 +74,9 @@ def table(
         _filled(dense, rows),
         stages,
         exponent,
-        integral,
         shrink,
         grow,
+        safety,
         gamma,
         _filled(coupling, rows),
         np.array(slope),
