@@ -68,6 +68,19 @@ class Equations(KinematicEquations):
         c = _place(T).closure
         return {"M": T.M, "h": T.h, "J": T.J, "k": T.k, "b": c.b, "phi": c.phi}
 
+    def blocks(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """The same without what is always zero, M by subsystem and J by loop and subsystem, and `flow`, the second and third of
+        `powers`."""
+        T = self.usual_terms(q, v, t, near)
+        place = _place(T)
+        c, flow = place.closure, self._given_and_lost(forces.Moment(self.loops.skel, place.motion, t[0], place.near))
+
+        def together(parts: Sequence[Any]) -> Any:
+            return np.concatenate([np.ravel(x) for x in parts]) if parts else np.zeros(0)
+
+        J = together([T.blocks[key] for key in sorted(T.blocks)])
+        return {"M": together(T.I), "h": T.h, "J": J, "k": T.k, "b": c.b, "phi": c.phi, "flow": np.array(flow)}
+
     def forward(self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None) -> Arrays:
         """a, lam. `gains` (alpha, beta) add Baumgarte's alpha (J v + b) + beta phi to k."""
         T = self._terms(q, v, t, near)
@@ -175,15 +188,19 @@ class Equations(KinematicEquations):
         c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, self.plan.lean)
         first = len(lam) - len(self.drivers)
         put_in = tau @ v - c.b[first:] @ lam[first:]
-        loads, lost = 0.0, 0.0
+        return np.array([put_in, *self._given_and_lost(at)])
+
+    def _given_and_lost(self, at: forces.Moment) -> tuple[Any, Any]:
+        """Power of loads and given forces, and what dampers, friction and stops lose."""
+        given, lost = 0.0, 0.0
         for f in self.forces:
             if getattr(f, "conservative", False):
                 continue
             if hasattr(f, "loss"):
                 lost = lost + f.loss(at)
             else:
-                loads = loads + sum((w @ m.V[node] for node, w in f.wrenches(at)), 0.0)
-        return np.array([put_in, loads, lost])
+                given = given + sum((w @ at.m.V[node] for node, w in f.wrenches(at)), 0.0)
+        return given, lost
 
     def projection(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """One step back onto the loops, shortest in the mass metric: M dq = J' mu, J dq = -phi; likewise for v.

@@ -149,15 +149,19 @@ def _check_tangent(terms: Terms, f: Any, rows: Any) -> None:
     """In a singular position a velocity must lie along one of the branches that meet there: u'k(q, v) = 0."""
     place = terms.place
     assert place is not None
-    lost = [u for u in rows.replaced.T if np.linalg.norm(u @ terms.dimensionless_J()) <= LOST]
-    speed = float(np.linalg.norm(place.v / terms.columns))
-    for u in lost:
-        if abs(u @ (terms.k / terms.row_scale)) > 1e-3 * speed * float(np.linalg.norm(u @ rows.Jdot)):
+    J, k, speed = terms.dimensionless_J(), terms.k / terms.row_scale, float(np.linalg.norm(place.v / terms.columns))
+    for u in rows.replaced.T:
+        if not tangent(u, J, k, speed, rows.Jdot):
             raise SingularityError(
                 "the velocity points along none of the branches that meet in this singular position. "
                 "Assemble the state by the joints' speeds (s.assemble), or give a velocity along one branch.",
                 singular_values=tuple(f.s),
             )
+
+
+def tangent(u: np.ndarray, J: np.ndarray, k: np.ndarray, speed: float, Jdot: np.ndarray) -> bool:
+    """Whether a velocity goes along a branch as far as the lost row u knows."""
+    return bool(np.linalg.norm(u @ J) > LOST or abs(u @ k) <= 1e-3 * speed * float(np.linalg.norm(u @ Jdot)))
 
 
 def _implied_rows(terms: Terms, rank: int) -> list[int]:

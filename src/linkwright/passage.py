@@ -13,7 +13,7 @@ Derivatives along the motion are complex steps of the closure: exact.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,70 +46,67 @@ class Rows(NamedTuple):
         return factor(self.A, RANK_TOLERANCE).solve(self.r)
 
 
-class _Rates(NamedTuple):
-    """The closure along a motion, dimensionless: k, dJ/dt, and dk/dq . qdot + dk/dt at fixed v."""
+class Along(NamedTuple):
+    """How the rows change along a motion, dimensionless: dJ/dt, dk/dq . qdot + dk/dt at fixed v, and dJ/dt + dk/dv."""
 
-    k: np.ndarray
     Jdot: np.ndarray
     kdot: np.ndarray
+    third: np.ndarray  # what stands before a in the rows differentiated once more
 
 
-def _rates(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any]) -> _Rates:
-    ahead = loops.at(q + 1j * STEP * qdot(loops.skel, q, v), v.astype(complex), t + 1j * STEP, near)
-    rows = loops.row_scale
-    return _Rates(ahead.k.real / rows, ahead.J.imag / STEP * loops.columns / rows[:, None], ahead.k.imag / STEP / rows)
+def along(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any]) -> Along:
+    """By complex steps of the closure.
 
-
-def _dk_dv(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], rates: _Rates, N: np.ndarray) -> np.ndarray:
-    """(rows, columns of N): derivative of k in the directions N of the dimensionless velocity.
-
-    k is quadratic in v, so this is 2 Jdot N; for quasi-velocities (quaternions) up to a term J [n, v], which
-    vanishes in exactly the rows asked for here. A distance that moves with time has a linear term too: then
-    the directions are stepped one by one.
+    k is quadratic in v, so dk/dv is 2 Jdot; for quasi-velocities (quaternions) up to a term J [n, v], which vanishes in
+    exactly the rows asked for here. A distance that moves with time has a linear term too: then the directions are stepped
+    one by one.
     """
+    ahead = loops.at(q + 1j * STEP * qdot(loops.skel, q, v), v.astype(complex), t + 1j * STEP, near)
+    rows, columns = loops.row_scale, loops.columns
+    Jdot, kdot = ahead.J.imag / STEP * columns / rows[:, None], ahead.k.imag / STEP / rows
     if not any(getattr(c, "linear_in_v", False) for c in loops.constraints):
-        return 2.0 * rates.Jdot @ N
-    out = [loops.at(q, v + 1j * STEP * loops.columns * n, t, near).k.imag / STEP / loops.row_scale for n in N.T]
-    return np.array(out).T if out else np.zeros((len(loops.row_scale), 0))
+        return Along(Jdot, kdot, 3.0 * Jdot)
+    steps = [loops.at(q, v + 1j * STEP * columns * n, t, near).k.imag / STEP / rows for n in np.eye(len(columns))]
+    return Along(Jdot, kdot, Jdot + np.array(steps).T)
 
 
 def acceleration_rows(loops: Loops, c: Closure, q: Any, v: Any, t: float, near: Mapping[str, Any]) -> Rows:
     """The rows J a = -k with every lost one replaced or dropped by the rule above."""
-    J = loops.dimensionless(c)[1]
-    k = c.k / loops.row_scale
-    f = factor(J)
+    J, k, speed = loops.dimensionless(c)[1], c.k / loops.row_scale, float(np.linalg.norm(v / loops.columns))
+    return mended(J, k, speed, lambda: along(loops, q, v, t, near))
+
+
+def mended(J: np.ndarray, k: np.ndarray, speed: float, moving: Callable[[], Along], f: Factored | None = None) -> Rows:
+    """The same on dimensionless arrays; `moving()` is asked only where a row is weak, `f` are the factors of J if known."""
+    f = factor(J) if f is None else f
     s = np.zeros(len(k))
     s[: len(f.s)] = f.s
     small = np.flatnonzero(s < SUSPECT)
     if len(small) == 0:
         return Rows(J, -k, f.s, 0, 0, np.zeros((len(k), 0)), ())
-    U, lost, gone, rates = _classify(loops, q, v, t, near, f, s, small)
+    rates = moving() if speed > 0.0 else None
+    U, lost, gone = _classify(J, speed, rates, f, s, small)
     A, r = U.T @ J, -(U.T @ k)
-    if rates is not None:
-        third = rates.Jdot + _dk_dv(loops, q, v, t, near, rates, np.eye(J.shape[1]))
-        for i in lost:
-            A[i], r[i] = U[:, i] @ third, -(U[:, i] @ rates.kdot)
+    if rates is not None and lost:
+        A[lost], r[lost] = U[:, lost].T @ rates.third, -(U[:, lost].T @ rates.kdot)
     keep = [i for i in range(len(s)) if i not in gone]
     at = tuple(keep.index(i) for i in lost)
     return Rows(A[keep], r[keep], f.s, len(lost), len(gone), U[:, lost], at, rates.Jdot if rates and lost else None)
 
 
 def _classify(
-    loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], f: Factored, s: np.ndarray, small: np.ndarray
-) -> tuple[np.ndarray, list[int], list[int], _Rates | None]:
-    """(left vectors, rows lost in a passage, redundant rows, rates) among the small singular values.
+    J: np.ndarray, speed: float, rates: Along | None, f: Factored, s: np.ndarray, small: np.ndarray
+) -> tuple[np.ndarray, list[int], list[int]]:
+    """(left vectors, rows lost in a passage, redundant rows) among the small singular values.
 
     Vectors of vanishing singular values come in arbitrary combinations; they are turned so that each has either no
     sensitivity (redundant) or one of its own (passage).
     """
-    speed = float(np.linalg.norm(v / loops.columns))
     columns = [j for j in range(f.Vt.shape[0]) if j >= len(f.s) or s[j] < SUSPECT]
     N, U = f.Vt[columns].T, f.U.copy()
     sensitivity = np.zeros(len(s))
-    rates = None
-    if speed > 0.0 and N.shape[1]:
-        rates = _rates(loops, q, v, t, near)
-        slope = rates.Jdot @ N + _dk_dv(loops, q, v, t, near, rates, N)
+    if rates is not None and N.shape[1]:
+        slope = rates.third @ N
         vanishing = [int(i) for i in small if s[i] < VANISHING]
         if vanishing:
             U[:, vanishing] = U[:, vanishing] @ np.linalg.svd(U[:, vanishing].T @ slope)[0]
@@ -117,20 +114,12 @@ def _classify(
     lost: list[int] = []
     gone: list[int] = []
     for i in (int(i) for i in small):
-        strength = s[i] if s[i] >= VANISHING else float(np.linalg.norm(U[:, i] @ (f.U * s @ _square(f, len(s)))))
+        strength = s[i] if s[i] >= VANISHING else float(np.linalg.norm(U[:, i] @ J))
         if sensitivity[i] > INSENSITIVE * (1.0 + speed) and strength * speed < WINDOW * sensitivity[i]:
             lost.append(i)
         elif strength < RANK_TOLERANCE:
             gone.append(i)
-    return U, lost, gone, rates
-
-
-def _square(f: Factored, rows: int) -> np.ndarray:
-    """V' cut or padded to the number of rows, so that U s V' is J."""
-    out = np.zeros((rows, f.Vt.shape[1]))
-    n = min(rows, f.Vt.shape[0])
-    out[:n] = f.Vt[:n]
-    return out
+    return U, lost, gone
 
 
 def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[str, Any], window: float = 1e-3) -> np.ndarray:
@@ -141,17 +130,26 @@ def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[st
     """
     c = loops.at(q, np.zeros(loops.skel.tree.nv), t, near)
     J, b = loops.dimensionless(c)[1], c.b / loops.row_scale
+
+    def at(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        there = along(loops, q, v * loops.columns, t, near)
+        return loops.at(q, v * loops.columns, t, near).k / loops.row_scale, there.third - there.Jdot
+
+    return followed(J, b, guess / loops.columns, window, at) * loops.columns
+
+
+def followed(J: np.ndarray, b: np.ndarray, v: np.ndarray, window: float, at: Callable[[np.ndarray], Any]) -> np.ndarray:
+    """The same on dimensionless arrays; `at(v)` gives k and dk/dv."""
     f = factor(J, window)
-    v = guess / loops.columns
     v = v - f.solve(J @ v + b)
     U, N = f.left_null, f.null
     if not N.shape[1] or not U.shape[1]:
-        return v * loops.columns
+        return v
     for _ in range(8):
-        rates = _rates(loops, q, v * loops.columns, t, near)
-        slope = U.T @ _dk_dv(loops, q, v * loops.columns, t, near, rates, N)
-        step = N @ factor(slope, 1e-6 * (1.0 + float(np.linalg.norm(v)))).solve(-(U.T @ rates.k))
+        k, slope = at(v)
+        size = float(np.linalg.norm(v))
+        step = N @ factor(U.T @ slope @ N, 1e-6 * (1.0 + size)).solve(-(U.T @ k))
         v = v + step
-        if np.linalg.norm(step) < 1e-13 * (1.0 + np.linalg.norm(v)):
+        if np.linalg.norm(step) < 1e-13 * (1.0 + size):
             break
-    return v * loops.columns
+    return v

@@ -17,6 +17,7 @@ from linkwright.closing import close
 from linkwright.forward import Forward, forward
 from linkwright.kinematics import motion, qdot
 from linkwright.passage import branch_velocity
+from linkwright.quick_passage import QuickPassage
 from linkwright.terms import Terms
 
 if TYPE_CHECKING:
@@ -55,12 +56,27 @@ class RankRevealing:
         return {"a": found.a, "lam": found.lam}
 
     def rates(self, x: Inputs) -> dict[str, Any]:
+        quick = self._quick.rates(x) if self._quick is not None else None
+        return self.slow_rates(x) if quick is None else {"qdot": self._qdot(x), **quick}
+
+    def slow_rates(self, x: Inputs) -> dict[str, Any]:
+        """The same by the float path."""
         found = self._forward(x)
-        out = {"qdot": qdot(self.kernels.loops.skel, x["q"], x["v"]), "a": found.a}
+        out = {"qdot": self._qdot(x), "a": found.a}
         if self.kernels.chosen.power:
             eq, near, t = self._equations(x)
             out["power"] = eq.powers(x["q"], x["v"], x["tau"], found.lam, np.array([t]), near)
         return out
+
+    def _qdot(self, x: Inputs) -> np.ndarray:
+        return x["v"] if len(x["q"]) == len(x["v"]) else qdot(self.kernels.loops.skel, x["q"], x["v"])
+
+    @cached_property
+    def _quick(self) -> QuickPassage | None:
+        """Arrays from native code, where there is any and no body without mass."""
+        if not self.kernels.get("terms").native or self.kernels.plan.saddle is not None:
+            return None
+        return QuickPassage(self.kernels)
 
     def least(self, x: Inputs) -> dict[str, Any]:
         T = self._terms(x)
@@ -80,6 +96,11 @@ class RankRevealing:
     def projection(self, x: Inputs) -> dict[str, Any]:
         """Back onto the loops without leaving the branch: what a nearly lost row would correct is left alone, because it is
         mostly round-off divided by its singular value; the velocity follows the branch it is on."""
+        quick = self._quick.projection(x, PASSAGE) if self._quick is not None else None
+        return self.slow_projection(x) if quick is None else quick
+
+    def slow_projection(self, x: Inputs) -> dict[str, Any]:
+        """The same by the float path."""
         eq, cut, t = self._equations(x)
         near = eq.near(x["q"], cut)
         before = eq.loops.at(x["q"], x["v"], t, near)

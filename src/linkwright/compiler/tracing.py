@@ -44,6 +44,8 @@ KERNELS: dict[str, Signature] = {
     "projection": Signature(STATE, "projection"),
     "terms": Signature(STATE, "terms"),
     "pivots": Signature(STATE, "pivots"),
+    "blocks": Signature(STATE, "blocks"),
+    "along": Signature(STATE, "blocks"),
     "energy": Signature(STATE, "energy"),
     "closure": Signature(STATE, "closure", masses=False),
     "kinematics": Signature((*STATE, ("drive", "nd"), ("speed", "nd"), ("acceleration", "nd")), "kinematics", masses=False),
@@ -68,6 +70,8 @@ TIMED = {
     "energy",
     "closure",
     "least",
+    "blocks",
+    "along",
 }  # those that may read t
 UNDRIVEN = ("energy", "poses", "points")  # those in which drivers have no rows
 DRIVER_INPUTS = ("drive", "speed", "acceleration")
@@ -114,6 +118,10 @@ def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **opti
         arrays["near"] = near
     if name == "derivatives":
         found = derivatives(moved, arrays, law, free, lambda other: trace(other, sizes, equations, formulation=_SSLM.get(other)))
+    elif name == "along":
+        from linkwright.compiler.along import along
+
+        found = along(moved(free), arrays, {**law, "free": free}, trace("blocks", sizes, equations))
     elif name == "least":
         from linkwright.compiler.least import least
 
