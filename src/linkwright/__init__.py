@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from linkwright.converters import to_mjcf, to_pinocchio
     from linkwright.description import Description
     from linkwright.drives import force, motor, position, speed, torque, voltage
-    from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SingularityError, UsageError
+    from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
     from linkwright.mechanism import Mechanism, compile, load, open
     from linkwright.results import Trajectory
+    from linkwright.simulation.switching import engage, lock, release, unlock, when
     from linkwright.spatial import Pose
+    from linkwright.stabilisers.baumgarte import baumgarte
+    from linkwright.stabilisers.post_adjust import post_adjust
     from linkwright.state import State
     from linkwright.system import System
 
@@ -37,24 +40,32 @@ __all__ = [
     "Mechanism",
     "ModelError",
     "Pose",
+    "SimulationError",
     "SingularityError",
     "State",
     "System",
     "Trajectory",
     "UsageError",
     "__version__",
+    "baumgarte",
     "compile",
+    "engage",
     "force",
     "load",
+    "lock",
     "models",
     "motor",
     "open",
     "position",
+    "post_adjust",
+    "release",
     "speed",
     "to_mjcf",
     "to_pinocchio",
     "torque",
+    "unlock",
     "voltage",
+    "when",
 ]
 
 _HOME = {
@@ -70,7 +81,12 @@ _HOME = {
     "to_mjcf": "converters",
     "to_pinocchio": "converters",
     **dict.fromkeys(("force", "motor", "position", "speed", "torque", "voltage"), "drives"),
-    **dict.fromkeys(("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SingularityError", "UsageError"), "errors"),
+    **dict.fromkeys(
+        ("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SimulationError", "SingularityError", "UsageError"), "errors"
+    ),
+    **dict.fromkeys(("engage", "lock", "release", "unlock", "when"), "simulation.switching"),
+    "baumgarte": "stabilisers.baumgarte",
+    "post_adjust": "stabilisers.post_adjust",
 }
 
 

@@ -110,6 +110,18 @@ class Mechanism:
         c = self.system.follow(motion, t, **options)
         return replace(c, source=Designer(c.source))
 
+    def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: State | None = None, **options: Any) -> Trajectory:
+        """The motion for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
+
+        It starts at the file's `start:`, prescribed motions at their own position and speed. Options: `lw.System.simulate`.
+        """
+        from linkwright.drives import drives_of_description
+
+        chosen = drives_of_description(self.description) if drive is None else dict(drive)
+        st = self.system.starting(chosen) if start is None else start
+        run = self.system.simulate(st, duration, drive=chosen, **options)
+        return replace(run, source=Designer(run.source))
+
     def settle(self, hold: Sequence[str] = ()) -> State:
         """Static equilibrium under weight, springs and loads, nearest downhill from the start."""
         return self.system.settle(hold=hold)

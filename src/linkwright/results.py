@@ -16,14 +16,25 @@ from typing import Any, overload
 
 import numpy as np
 
-from linkwright import interpolation, run_files, table_views
+from linkwright import interpolation, run_files, singular_channels, table_views
 from linkwright.channels import Channel, Channels, Instant
 from linkwright.errors import ChannelError, UsageError
 from linkwright.kinematics import Skeleton, body_jacobian, motion
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
-from linkwright.recorded import Column, CutReferences, Kept, RunEvent, checked_arrays, checked_columns, cut_rows, multipliers, plain
+from linkwright.recorded import (
+    Column,
+    CutReferences,
+    Kept,
+    RunEvent,
+    checked_arrays,
+    checked_columns,
+    coordinate_names,
+    cut_rows,
+    multipliers,
+    plain,
+)
 from linkwright.state import State
 from linkwright.table_views import unit_of
 from linkwright.trajectory_loads import FEW, Loaded, LoadHistory, LoadSource
@@ -181,7 +192,19 @@ class Trajectory(Loaded):
 
     @cached_property
     def _channels(self) -> Channels:
-        return Channels(self.skel, {**self._loads, **{n: Channel(n, x.dimension, _not_here) for n, x in self._recorded.items()}})
+        kept = {n: Channel(n, x.dimension, _not_here) for n, x in self._recorded.items()}
+        looked = {n: Channel(n, "none", _not_here) for n in singular_channels.NAMES} if self._singularity is not None else {}
+        return Channels(self.skel, {**self._loads, **kept, **looked})
+
+    @cached_property
+    def _singularity(self) -> singular_channels.Singularity | None:
+        """How near a run is to singular positions; nothing for a turn or a tree without loops."""
+        if "lam" not in self.arrays or not self.skel.tree.nc:
+            return None
+        names = coordinate_names(self.skel, "v_names")
+        drives = self.settings.get("drive") or [d.joint for d in self.skel.tree.description.drives]
+        places = [names.index(n) for n in drives if n in names]
+        return singular_channels.Singularity(self.frame, self.t, self.q, self.near, places)
 
     @property
     def channels(self) -> list[str]:
@@ -210,6 +233,8 @@ class Trajectory(Loaded):
         """Several channels at once, in SI."""
         wanted = {name: self.channel(name) for name in names}
         out = {name: self.t if name == "t" else self._recorded[name].values for name in wanted if name == "t" or name in self._recorded}
+        if self._singularity is not None:
+            out.update({name: self._singularity.column(name).values for name in wanted if name in singular_channels.NAMES})
         own = getattr(self.source, "batch", None)
         if own is not None:
             answers = {name: own(self, name) for name in wanted if name not in out}

@@ -28,7 +28,7 @@ from linkwright.inputs import efforts, wrenches
 from linkwright.inverse import Loads
 from linkwright.inverse.channels import load_channels
 from linkwright.inverse.determinacy import Determinacy, determinacy
-from linkwright.kinematics import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton
+from linkwright.kinematics import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton, start_values
 from linkwright.laws import LinearLaw
 from linkwright.linalg import factor
 from linkwright.loops import Loops
@@ -297,12 +297,12 @@ class System(Simulating):
     def _spun_freely(self, st: State, a: np.ndarray, pushes: Sequence[tuple[int, Any]]) -> np.ndarray:
         """Idle freedoms (a rod spinning between ball joints) are nobody's to drive: they accelerate as they like."""
         null = self.loops.factored(self.closure(st)).null
-        spins = [v for _, v in idle_motions(self.loops, st.q, null)]
+        spins = [v for _, v in idle_motions(self.loops, st.q, null, self.motion(st))]
         if not spins:
             return a
         N = np.array(spins).T * self.loops.columns[:, None]
-        T = terms(self.loops, st.q, st.v, st.t, st.near, pushes)
-        K, rest = N.T @ T.M @ N, N.T @ (T.M @ a + T.h)
+        m = self.motion(st)
+        K, rest = N.T @ dynamics.mass_matrix(self.skel, m) @ N, N.T @ dynamics.inverse_tree(self.skel, m, a, pushes)
         return a - N @ factor(K, 1e-12 * max(1e-300, float(np.abs(K).max()))).solve(rest)
 
     @cached_property
@@ -399,6 +399,17 @@ class System(Simulating):
     def _ready(self, st: State) -> None:
         self._need_masses()
         self._need_closed(st)
+
+    def starting(self, drive: Mapping[str, Any]) -> State:
+        """The start of a run: that of the file, with prescribed motions at their own position and speed."""
+        from linkwright.drives import prescribed
+
+        told = prescribed(self, drive, self.start)
+        if not told:
+            return self.start
+        speeds = {k.removesuffix(".v"): v for k, v in start_values(self.description).items() if k.endswith(".v")}
+        there = {name: value for name, (value, _) in told.items() if abs(value - float(self.start[name])) > 1e-12}
+        return self.assemble(there, {**speeds, **{name: speed for name, (_, speed) in told.items()}})
 
     def _with_source(self, run: Trajectory) -> Trajectory:
         return replace(run, source=LoadReader(self, tuple(run.settings["drive"])))

@@ -150,7 +150,7 @@ def _assembled(
         inputs_move=moves,
         n_power=power,
         sampler=sampler,
-        every=0.0 if sampler is None else actuation.every,
+        every=0.0 if sampler is None or actuation is None else actuation.every,
         n_held=row.sizes.get("held", 0),
         **({"project_once": True} if after is not None and after.once else {}),
     )

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.kinematics import qdot
+from linkwright.partition import Partition, partition
 from linkwright.simulation.evaluating import Evaluator
-from linkwright.simulation.partition import Partition, partition
 from linkwright.simulation.passages import Bracket, Passage, Watch, brackets, label, located
 from linkwright.variants import Variant
 

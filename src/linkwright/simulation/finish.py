@@ -11,7 +11,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError, SimulationError
 from linkwright.integrators import INTEGRATORS
 from linkwright.results import Trajectory
-from linkwright.simulation.certificate import Certificate
+from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.passages import Passage
 from linkwright.simulation.recording import engine, trajectory
 from linkwright.simulation.run import Simulation
@@ -67,7 +67,11 @@ class Proof:
             branch_end=last,
             passages=len(self.passages),
             rank_passages=sum(p.kind == "rank" for p in self.passages),
-            **total,
+            steps=total["steps"],
+            rejected=total["rejected"],
+            refused=total["refused"],
+            evaluations=total["evaluations"],
+            fallbacks=total["fallbacks"],
             integrator=o.method,
             step=o.step,
             tolerance=o.tolerance if o.adaptive else None,
@@ -79,6 +83,9 @@ class Proof:
             estimated_error=None if self.error is None else self.error[0],
             estimated_error_in="" if self.error is None else self.error[1],
         )
+
+    def checks(self) -> Checks:
+        return Checks(self.certificate, self.passages)
 
     def _singular_values(self) -> tuple[float, float, float]:
         """Smallest of J and of its parts over the samples."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.linalg import factor
-from linkwright.simulation.partition import Partition
+from linkwright.partition import Partition
 
 LOST = 1e-5  # a singular value of J below this at the located time is a lost row
 SAME_TIME = 1e-6  # s: determinants that vanish that close together vanish at once

@@ -5,7 +5,7 @@ Accelerations and multipliers are evaluated again at the samples, in one batch p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ def trajectory(sim: Simulation) -> Trajectory:
     parts = [_solved(sim, p) for p in sim.pieces]
     a, lam = (np.concatenate([x[k] for x in parts]) for k in ("a", "lam"))
     arrays = {"lam": lam, "tau": np.concatenate([x["tau"] for x in parts])}
+    if any(off for _, off in sim.evidence.modes):
+        names = [c.name for c in system.loops.constraints]
+        rows = [[float(n not in off) for n in names] for _, off in sim.evidence.modes]
+        arrays["closed"] = np.concatenate([np.tile(row, (len(p.solution.t), 1)) for p, row in zip(sim.pieces, rows, strict=True)])
     return Trajectory(
         skel,
         t,
@@ -83,18 +87,28 @@ def _heads(piece: Piece) -> dict[str, np.ndarray]:
     return {k: np.array([f[k] for f in found]).reshape(len(found), setup.row.sizes[k]) for k in names}
 
 
-def _columns(sim: Simulation, parts: list[Mapping[str, Any]]) -> dict[str, Column]:
+def _columns(sim: Simulation, parts: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
     """Columns of the drives joined over modes (zero where a drive was not at work), and works."""
     kinds = {name: (np.shape(values)[1:], dimension) for p in parts for name, (values, dimension) in p["columns"].items()}
     out: dict[str, Column] = {}
     for name, (shape, dimension) in kinds.items():
         pieces = [p["columns"][name][0] if name in p["columns"] else np.zeros((len(p["a"]), *shape)) for p in parts]
         out[name] = Column(np.concatenate(pieces), dimension)
+    rotors = [0.5 * v * v @ act.armature for v, act in _moving(sim)]
+    if any(np.any(x) for x in rotors):
+        out["energy.rotors"] = Column(np.concatenate(rotors), "energy")
     if sim.needs_power:
         works = np.concatenate([p["works"] for p in parts])
         for i, name in enumerate(("work.in", "work.loads", "work.lost")):
             out[name] = Column(works[:, i].copy(), "energy")
     return out
+
+
+def _moving(sim: Simulation) -> list[tuple[np.ndarray, Any]]:
+    """(velocities, drives) of every mode."""
+    setups = [p.evaluator.setup for p in sim.pieces]
+    spans = [slice(x.problem.nq, x.problem.nq + x.problem.nv) for x in setups]
+    return [(p.solution.y[:, s], x.actuation) for p, s, x in zip(sim.pieces, spans, setups, strict=True)]
 
 
 def settings(sim: Simulation) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def partition(J: np.ndarray, drives: Sequence[int]) -> Partition:
     chosen = pivoted_columns(best[list(rows)], first=tuple(first))[:rank] if len(first) < rank else first[:rank]
     dependent = tuple(sorted(chosen))
     independent = tuple(i for i in range(J.shape[2]) if i not in dependent)
-    pattern = (np.abs(J) > STRUCTURE).any(axis=0)
+    pattern = np.max(np.abs(J), axis=0) > STRUCTURE
     return Partition(rows, dependent, independent, _blocks(pattern, rows, dependent))
 
 
@@ -96,5 +96,5 @@ def _blocks(pattern: np.ndarray, rows: Sequence[int], columns: Sequence[int]) ->
     out = []
     for k in dict.fromkeys(label):
         members = np.flatnonzero(label == k)
-        out.append(Block(tuple(sorted(rows[owner[i]] for i in members)), tuple(columns[i] for i in members)))
+        out.append(Block(tuple(sorted(rows[int(owner[i])] for i in members)), tuple(columns[int(i)] for i in members)))
     return tuple(out)

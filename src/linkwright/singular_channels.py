@@ -1,0 +1,55 @@
+"""Channels of a run that tell how near it is to singular positions.
+
+singular.J            smallest singular value of the dimensionless J (of its independent rows)
+singular.dependent    of its part of the dependent coordinates; singular.independent: of that of the independent ones
+det.dependent         determinant of that part, in SI; det.independent where that part is square
+                      [Hoang2023 Figs. 2(b), 3(b)]: det Phi_x and det Phi_theta with the drives independent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.loops import Loops
+from linkwright.partition import Partition, partition
+from linkwright.recorded import Column
+
+NAMES = ("singular.J", "singular.dependent", "singular.independent", "det.dependent", "det.independent")
+LOOKED_AT = 40  # samples from which the dependent coordinates are chosen
+
+
+class Singularity:
+    """J over the samples of a run, and its parts."""
+
+    def __init__(self, loops: Loops, t: np.ndarray, q: np.ndarray, near: Sequence[Any], drives: Sequence[int]):
+        self.loops, self.t, self.q, self.near, self.drives = loops, t, q, near, tuple(drives)
+
+    @cached_property
+    def J(self) -> np.ndarray:
+        """(samples, rows, velocities), in SI."""
+        rest = np.zeros(self.loops.skel.tree.nv)
+        return np.array([self.loops.at(q, rest, float(t), near).J for q, t, near in zip(self.q, self.t, self.near, strict=True)])
+
+    @cached_property
+    def scaled(self) -> np.ndarray:
+        return self.J * self.loops.columns / self.loops.row_scale[:, None]
+
+    @cached_property
+    def parts(self) -> Partition:
+        return partition(self.scaled[:: max(1, len(self.q) // LOOKED_AT)], self.drives)
+
+    def column(self, name: str) -> Column:
+        """Values of one of NAMES."""
+        kind, _, which = name.partition(".")
+        J = self.J if kind == "det" else self.scaled
+        parts = self.parts
+        picked = {"J": J[:, parts.rows], "dependent": parts.dependent_part(J), "independent": parts.independent_part(J)}[which]
+        if kind == "det":
+            values = np.linalg.det(picked) if picked.shape[1] == picked.shape[2] else np.full(len(picked), np.nan)
+            return Column(values, "none")
+        values = np.linalg.svd(picked, compute_uv=False)
+        return Column(values.min(axis=1) if values.shape[1] else np.zeros(len(picked)), "none")
