@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from linkwright import joints
-from linkwright.kinematics import body_jacobian, motion
+from linkwright.kinematics import Motion, body_jacobian, motion
 from linkwright.linalg import factor
 from linkwright.loops import Loops
 
 
-def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray) -> list[tuple[tuple[str, ...], np.ndarray]]:
-    """(bodies, dimensionless velocity) of every motion of bodies between spherical joints while all others rest."""
+def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray, m: Motion | None = None) -> list[tuple[tuple[str, ...], np.ndarray]]:
+    """(bodies, dimensionless velocity) of every motion of bodies between spherical joints while all others rest; `m` is a
+    motion at q, where one is known already."""
     skel = loops.skel
     groups = _between_spherical_joints(loops)
     if not groups or null.shape[1] == 0:
         return []
-    m = motion(skel, q, np.zeros(skel.tree.nv))
+    m = motion(skel, q, np.zeros(skel.tree.nv)) if m is None else m
     jacobians = {n.body: body_jacobian(skel, m, i) @ (loops.columns[:, None] * null) for i, n in enumerate(skel.tree.nodes)}
     out: list[tuple[tuple[str, ...], np.ndarray]] = []
     for group in groups:

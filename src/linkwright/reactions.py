@@ -92,7 +92,7 @@ def constraint_part(place: Place, w: JointWrench) -> JointWrench:
     jt = joints.create(joint.type, joint.options)
     if jt.nv == 0:
         return w
-    R = _first_frame(place, w.joint)
+    R = _first_frame(place, joint)
     if hasattr(jt, "span"):
         at_M = jt.span
     else:
@@ -126,7 +126,7 @@ def labelled(place: Place, wrenches: list[JointWrench], lam: Any) -> tuple[list[
     values: list[Any] = []
     for w in wrenches:
         reaction = constraint_part(place, w)
-        R = _first_frame(place, w.joint)
+        R = _first_frame(place, _joint(place, w.joint))
         for axis, value in zip(AXES, np.concatenate([R.T @ reaction.moment / kappa, R.T @ reaction.force]), strict=True):
             names.append((w.joint, axis))
             values.append(value)
@@ -138,9 +138,8 @@ def labelled(place: Place, wrenches: list[JointWrench], lam: Any) -> tuple[list[
     return names, np.array(values)
 
 
-def _first_frame(place: Place, joint: str) -> np.ndarray:
+def _first_frame(place: Place, j: Joint) -> np.ndarray:
     """Axes of a joint's frame F in the world."""
-    j = _joint(place, joint)
     skel = place.loops.skel
     return (node_motion(skel, place.motion, skel.node(j.first))[0] @ pose_of(j.frame_first)).R
 

@@ -25,7 +25,13 @@ ROUND_OFF = 4e-16
 
 
 def pose_of(placement: Placement) -> Pose:
-    return Pose(_exact_units(array(placement.rotation)), array(placement.at))
+    """The pose of a placement, kept with it: it is asked for at every state."""
+    known = vars(placement)
+    if "_pose" not in known:
+        known["_pose"] = Pose(_exact_units(array(placement.rotation)), array(placement.at))
+        for x in known["_pose"]:
+            x.flags.writeable = False
+    return known["_pose"]
 
 
 IN_PLACE = ("revolute", "spherical", "universal", "fixed")  # joints whose two frames keep a common origin

@@ -20,6 +20,7 @@ class Prismatic:
     coordinate_kinds = ("length",)
     q_names = v_names = ("",)
     in_plane = True
+    span = np.eye(6)[:, 3:4]  # the travel along x, whatever q
 
     def pose(self, q: Any) -> Any:
         return np.eye(3), array([q[0], 0.0, 0.0])

@@ -21,6 +21,7 @@ class Revolute:
     coordinate_kinds = ("angle",)
     q_names = v_names = ("",)
     in_plane = True
+    span = np.eye(6)[:, 2:3]  # the turn about z, whatever q
 
     def pose(self, q: Any) -> Any:
         return rotation_z(q[0]), np.zeros(3)
