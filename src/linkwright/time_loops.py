@@ -152,7 +152,7 @@ def _assembled(
         sampler=sampler,
         every=0.0 if sampler is None or actuation is None else actuation.every,
         n_held=row.sizes.get("held", 0),
-        **({"project_once": True} if after is not None and after.once else {}),
+        project_once=after is not None and after.once,
     )
     turns = g_turns or (actuation is not None and actuation.counts_turns)
     turns = turns or any(reads_turns(k.inputs) for k in (rates, after.kernel if after else None) if k is not None)

@@ -53,6 +53,7 @@ class Plan(NamedTuple):
     sampler: Any
     backed: int  # 1: there is such a second kernel for the rates
     projects: int  # 0: no projection, 1: with one kernel, 2: with both
+    once: int  # 1: one call of it is the whole correction
     driven: int  # 0: no kernel of inputs, 1: one, 2: with a second one
     moved: int  # 1: the projection wants the inputs of its time
     ticking: int  # 1: with a sampler
@@ -146,6 +147,7 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         *slots,
         backed=int(problem.rates.backup is not None),
         projects=0 if project is None else 1 + int(project.backup is not None),
+        once=int(problem.project_once),
         driven=0 if inputs is None else 1 + int(inputs.backup is not None),
         moved=int(problem.inputs_move and inputs is not None),
         ticking=int(problem.sampler is not None),

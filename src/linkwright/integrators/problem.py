@@ -13,7 +13,8 @@ The state is y = [q, v, x]; x are extra states of the inputs (a motor's current)
     inputs     full row -> [u, rates of the extra states]       u overwrites the head of the parameters before every use
     events     full row -> [g_0, g_1, ...]
 
-`project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given.
+`project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given; or, with
+`project_once`, the whole correction: then the position residual is what is left.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ class Problem:
     sampler: Kernel | None = None
     every: float = 0.0  # s between two calls of the sampler
     n_held: int = 0
+    project_once: bool = False  # one call of `project` is the whole correction
 
     def __post_init__(self) -> None:
         n, nm, more = self.n, self.nq + self.nv, 1 + len(self.parameters)

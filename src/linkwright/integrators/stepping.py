@@ -74,7 +74,8 @@ def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
     """The trial state onto the manifold: unit quaternions, then closed loops and a velocity along them.
 
     Newton steps of the projection kernel go on until the residual is round-off, without a gate: one correction at least.
-    The velocity is the one the last call gave, which was taken at the final position.
+    The velocity is the one the last call gave, which was taken at the final position. A kernel that does all `once` is
+    called once, and may leave the loops as far open as it means to.
     """
     f[CORRECTION] = 0.0
     for u in range(p.n_unit):
@@ -109,12 +110,16 @@ def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
         if call == 0:
             f[WORST_VELOCITY] = max(f[WORST_VELOCITY], f[p.out + n + 1])
             f[WORST_CORRECTION] = max(f[WORST_CORRECTION], correction)
+        if p.once > 0:
+            for i in range(p.nq):
+                f[p.m + i] = f[p.out + i]
+            break
         if correction <= STILL or (call > 0 and (residual <= f[CLOSED] or residual > 0.5 * before)) or call == NEWTON_STEPS - 1:
             break
         before = residual
         for i in range(p.nq):
             f[p.m + i] = f[p.out + i]
-    if not residual <= f[WIDEST]:
+    if p.once == 0 and not residual <= f[WIDEST]:
         return OPEN
     f[WORST_POSITION] = max(f[WORST_POSITION], residual)
     moved = 0.0
