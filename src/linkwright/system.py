@@ -438,7 +438,9 @@ class System(Simulating):
             )
 
     def instant(self, st: State, a: Any = None) -> Instant:
-        return Instant(self.skel, st.q, st.v, a, st.t, st.near)
+        x = Instant(self.skel, st.q, st.v, a, st.t, st.near)
+        vars(x)["motion"] = self.motion(st)  # the same one
+        return x
 
     def displaced(self, st: State, step: Any) -> np.ndarray:
         return displaced(self.skel, st.q, step)
