@@ -3,7 +3,7 @@
 Between two samples h apart the polynomial is off by at most h^6/46080 times the sixth derivative of q; its first and second
 derivatives, which become v and a, by orders h^5 and h^4. The projection that follows (shortest in the dimensionless metric;
 positions, velocities, accelerations) removes the part of the error that opens loops. At a sample the sample is returned.
-Recorded columns and multipliers are interpolated linearly.
+Recorded columns are interpolated linearly; multipliers too, and are then moved to balance the accelerations.
 """
 
 from __future__ import annotations
@@ -181,21 +181,23 @@ class Projection:
             size = np.abs(c["phi"]).max(axis=1)
             if not (size > CLOSED).any():
                 break
-            trial = _normalised(skel, q + _rates(skel, q, -_least(c["J"], c["phi"]) * columns))
+            trial = _normalised(skel, q + _rates(skel, q, -least_norm(c["J"], c["phi"]) * columns))
             then = self._closure(trial, v, t, near)
             better = np.abs(then["phi"]).max(axis=1) < size
             if not better.any():
                 break
             q = np.where(better[:, None], trial, q)
             c = {k: np.where(better.reshape(-1, *(1,) * (x.ndim - 1)), then[k], x) for k, x in c.items()}
-        v = v - _least(c["J"], np.einsum("nij,nj->ni", c["J"], v / columns) + c["b"]) * columns
+        v = v - least_norm(c["J"], np.einsum("nij,nj->ni", c["J"], v / columns) + c["b"]) * columns
         c = self._closure(q, v, t, near)
-        a = a - _least(c["J"], np.einsum("nij,nj->ni", c["J"], a / columns) + c["k"]) * columns
+        a = a - least_norm(c["J"], np.einsum("nij,nj->ni", c["J"], a / columns) + c["k"]) * columns
         return q, v, a
 
 
-def _least(J: np.ndarray, right: np.ndarray) -> np.ndarray:
+def least_norm(J: np.ndarray, right: np.ndarray) -> np.ndarray:
     """J^+ right for every state; directions about to be lost are left alone."""
+    if not min(J.shape[1:]):
+        return np.zeros((len(J), J.shape[2]))
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     share = np.einsum("nij,ni->nj", U, right)
     share = np.where(s > WINDOW, share / np.where(s > WINDOW, s, 1.0), 0.0)

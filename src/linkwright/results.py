@@ -138,7 +138,7 @@ class Trajectory(Loaded):
         if one:
             return State(self.skel, found.q[0], found.v[0], near[0], float(times[0]), found.a[0])
         where = interpolation.places(self.t, times)
-        return replace(
+        out = replace(
             self,
             t=times,
             q=found.q,
@@ -148,8 +148,13 @@ class Trajectory(Loaded):
             full_turn=False,
             columns={name: Column(where.linear(x.values), x.dimension) for name, x in self.columns.items()},
             arrays={name: where.linear(x) for name, x in self.arrays.items()},
+            settings={**self.settings, "interpolated": True},
             origin=self.counted_from,
         )
+        if "lam" not in self.arrays:
+            return out
+        lam = np.where(where.exact[:, None], out.arrays["lam"], out.settled_multipliers())
+        return replace(out, arrays={**out.arrays, "lam": lam})
 
     @property
     def counted_from(self) -> np.ndarray:

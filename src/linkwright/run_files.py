@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import os
 import platform
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -115,7 +117,7 @@ def _content(c: Any, channels: Iterable[str] | None) -> tuple[dict[str, Any], di
         "near": layout.add(cut_rows(c.skel, c.near), _cut_names(c.skel)),
         "arrays": {name: layout.add(x, _array_names(c.skel, name, x)) for name, x in c.arrays.items()},
     }
-    extras = [v for v in variables(c, channels, None) if v.name not in table]
+    extras = [v for v in variables(c, channels, None) if v.name not in table and v.name != KEY]
     about = {
         "format": FORMAT,
         "version": VERSION,
@@ -297,7 +299,8 @@ def _names(where: Mapping[str, Any]) -> list[str]:
 
 
 def _damaged(path: Path, why: str) -> LinkwrightError:
-    return LinkwrightError(f"'{path}' is damaged or was changed by another program: {why}. Take another copy, or simulate again.")
+    text = " ".join("".join(x if x.isprintable() else " " for x in why).split())[:200].rstrip(".")
+    return LinkwrightError(f"'{path}' is damaged or was changed by another program: {text}. Take another copy, or simulate again.")
 
 
 def _foreign(path: Path) -> UsageError:
@@ -323,16 +326,25 @@ def _about(path: Path, text: str) -> dict[str, Any]:
 Columns = Callable[[list[str]], dict[str, np.ndarray]]
 
 
+BROKEN_ZIP = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, OverflowError, zipfile.BadZipFile, zlib.error, struct.error)
+
+
 def _open_npz(path: Path) -> tuple[str, Columns]:
+    """Entries are taken out whole, which checks their sums, before anything is made of their bytes."""
+
+    def taken(names: list[str]) -> dict[str, np.ndarray]:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                raw = {name: archive.read(f"{name}.npy") for name in names}
+            return {name: np.lib.format.read_array(io.BytesIO(x), allow_pickle=False) for name, x in raw.items()}
+        except BROKEN_ZIP as problem:
+            raise _damaged(path, str(problem)) from problem
+
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if KEY not in archive.files:
-                raise _foreign(path)
-            found = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as problem:
-        raise _damaged(path, str(problem)) from problem
-    text = found.pop(KEY)
-    return str(text), lambda names: {name: found[name] for name in names}
+        text = str(taken([KEY])[KEY])
+    except KeyError as missing:
+        raise _foreign(path) from missing
+    return text, taken
 
 
 def _open_parquet(path: Path) -> tuple[str, Columns]:
@@ -349,4 +361,4 @@ def _open_parquet(path: Path) -> tuple[str, Columns]:
     def columns(names: list[str]) -> dict[str, np.ndarray]:
         return {name: np.array(found[name].to_numpy(), dtype=float) for name in names}
 
-    return text.decode(), columns
+    return text.decode(errors="replace"), columns

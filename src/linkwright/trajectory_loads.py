@@ -12,8 +12,9 @@ import numpy as np
 from linkwright.batch_channels import Batch
 from linkwright.channels import Channel, Instant
 from linkwright.errors import UsageError
+from linkwright.interpolation import least_norm
 from linkwright.inverse.channels import load_channels
-from linkwright.inverse.given import Acted, given_loads
+from linkwright.inverse.given import Acted, driven_rows, given_loads, unaccounted
 from linkwright.loops import Loops
 from linkwright.recorded import Column, acting, cut_rows
 from linkwright.skeleton import Skeleton
@@ -63,6 +64,7 @@ class Loaded:
         source: Any
         columns: Mapping[str, Column]
         arrays: Mapping[str, np.ndarray]
+        settings: Mapping[str, Any]
         loops: Loops | None
         instants: list[Instant]
 
@@ -79,13 +81,14 @@ class Loaded:
         """Multipliers, efforts and wrenches of a run as they were."""
         if "lam" not in self.arrays:
             return None
-        return Acted(self.arrays["lam"][:, : self.skel.tree.nc], *acting(self.skel, self.columns, self.arrays.get("tau")))
+        exact = not self.settings.get("interpolated", False)
+        return Acted(self.arrays["lam"][:, : self.skel.tree.nc], *acting(self.skel, self.columns, self.arrays.get("tau")), exact)
 
     def _solver(self, i: int) -> Any:
         if self._acted is None:
             return None if self.source is None else self.source.loads_at
-        lam, *named = self._acted
-        acted = Acted(lam[i], *({name: x[i] for name, x in found.items()} for found in named))
+        lam, efforts, wrenches, exact = self._acted
+        acted = Acted(lam[i], {name: x[i] for name, x in efforts.items()}, {name: x[i] for name, x in wrenches.items()}, exact)
         return lambda x: given_loads(self.frame, x.q, x.v, x.known_a, x.t, x.near, acted)
 
     @cached_property
@@ -113,17 +116,37 @@ class Loaded:
             looks = [x.on(pin, on, frame) for x in self.loads]
             both = np.array([np.concatenate([w.force, w.moment]) for w in looks])
         else:
-            looks = [self.instant(i).loads.on(pin, on, frame) for i in np.linspace(0, len(self.t) - 1, LOOKS).astype(int)]
+            looks = [x.loads.on(pin, on, frame) for x in self._looks]
         force, moment = both[:, :3][:, pick], both[:, 3:]
         unique = all(w.unique_force[pick].all() for w in looks)
         return LoadHistory(pin, on, frame, self.t, force, moment, np.sqrt(np.sum(force * force, axis=1)), bool(unique))
 
+    @cached_property
+    def _looks(self) -> list[Instant]:
+        """Some samples of a run, whose loads tell what is unique."""
+        return [self.instant(int(i)) for i in np.unique(np.linspace(0, len(self.t) - 1, LOOKS).astype(int))]
+
     def _check_loads(self) -> None:
-        """That everything that acted in a run is known, at some samples: raises where it is not."""
-        if "checked" not in vars(self):
-            for i in (0, len(self.t) // 2, len(self.t) - 1):
-                _ = self.instant(i).loads
-            vars(self)["checked"] = True
+        """That everything that acted in a run is known: its loads at some samples raise where it is not."""
+        for x in self._looks:
+            _ = x.loads
+
+    def settled_multipliers(self) -> np.ndarray:
+        """(n, entries): lam moved as little as balances the accelerations, in the coordinates nobody drives.
+
+        For states between samples: interpolated multipliers belong to another state than interpolated accelerations.
+        """
+        lam = self.arrays["lam"].copy()
+        tree, loops = self.skel.tree, self.frame
+        assert self._acted is not None
+        free = np.setdiff1d(np.arange(tree.nv), list(driven_rows(tree, tuple(self._acted.efforts)).values()))
+        named = {"left": lambda x: unaccounted(x.loads), "J": lambda x: x.loads.problem.terms.J}
+        found = self._batch.values(named)
+        if len(found) == len(named) and tree.nc:
+            J = found["J"] * loops.columns / loops.row_scale[:, None]
+            step = least_norm(J[:, :, free].transpose(0, 2, 1), (found["left"] * loops.columns)[:, free])
+            lam[:, : tree.nc] += step / loops.row_scale
+        return lam
 
     def _wrenches(self, pin: str, on: str, frame: str) -> np.ndarray | None:
         """(n, 6) force and moment of a run as it was; None where they are solved for sample by sample."""

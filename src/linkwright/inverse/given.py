@@ -6,7 +6,8 @@ multipliers and the efforts that really acted, so it belongs to the motion as it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from linkwright.loops import Loops
 from linkwright.scalars import is_symbolic
 from linkwright.spatial import cross
 from linkwright.terms import terms
+from linkwright.topology.tree import Tree
 
 UNBALANCED = 1e-6  # share of the largest effort that nothing recorded accounts for
 
@@ -32,6 +34,7 @@ class Acted(NamedTuple):
     lam: Any  # rows of the tree's loops
     efforts: Mapping[str, Any]  # by coordinate or cylinder
     wrenches: Mapping[str, Any]  # by body: [moment; force] at its origin, world axes
+    exact: bool = True  # False between samples, where they are interpolated and balance only about
 
 
 def given_loads(loops: Loops, q: Any, v: Any, a: Any, t: Any, near: Mapping[str, Any], acted: Acted) -> Loads:
@@ -50,12 +53,14 @@ def given_loads(loops: Loops, q: Any, v: Any, a: Any, t: Any, near: Mapping[str,
     names = tuple(acted.efforts)
     p = Problem(T, place, a, names, tuple(tuple(_unit_push(d, at, name)) for name in names))
     u = np.array([acted.efforts[name] for name in names])
-    free = np.zeros((T.nc + len(names), 0))
-    if not is_symbolic(q):
-        u = _balanced(p, lam, u)
-        stress = Problem(T, place, a, (), ()).self_stress
-        free = np.concatenate([stress, np.zeros((len(names), stress.shape[1]))])
-    return Loads(p, lam, u, free, Solved(lam, u, ()), "given", tuple(w for outside, w in acting if outside))
+    outside = tuple(w for from_outside, w in acting if from_outside)
+    loads = Loads(p, lam, u, np.zeros((T.nc + len(names), 0)), Solved(lam, u, ()), "given", outside)
+    if is_symbolic(q):
+        return loads
+    u = _balanced(loads, acted.exact)
+    stress = Problem(T, place, a, (), ()).self_stress
+    free = np.concatenate([stress, np.zeros((len(names), stress.shape[1]))])
+    return replace(loads, u=u, free=free, solved=Solved(lam, u, ()))
 
 
 def driven_coordinate(d: Description, name: str) -> tuple[Joint, int] | None:
@@ -81,26 +86,36 @@ def _unit_push(d: Description, at: forces.Moment, name: str) -> forces.Wrenches:
     return forces.joint_effort(at, found[0], 1.0, found[1])
 
 
-def _balanced(p: Problem, lam: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Efforts of tree joints from their own rows of M a + h - J' lam = tau; the others as they were recorded."""
-    tree = p.place.loops.skel.tree
+def driven_rows(tree: Tree, names: Sequence[str]) -> dict[int, int]:
+    """Which of these efforts act in joints of the tree, and in which entry of v."""
     d = tree.description
-    rows: dict[int, int] = {}
-    for i, name in enumerate(p.drives):
-        found = driven_coordinate(d, name) if all(c.name != name for c in d.cylinders) else None
+    cylinders, out = {c.name for c in d.cylinders}, {}
+    for i, name in enumerate(names):
+        found = None if name in cylinders else driven_coordinate(d, name)
         if found is not None and found[0].name in tree.node_of_joint:
-            rows[i] = tree.nodes[tree.node_of_joint[found[0].name]].v.start + found[1]
-    others = [i for i in range(len(u)) if i not in rows]
-    carried = p.terms.J.T @ lam
-    left = p.g - carried - p.B[:, others] @ u[others]
-    out = u.copy()
-    for i, row in rows.items():
+            out[i] = tree.nodes[tree.node_of_joint[found[0].name]].v.start + found[1]
+    return out
+
+
+def unaccounted(loads: Loads) -> Any:
+    """M a + h - J' lam less the efforts that do not act in the tree's joints: what those in the tree's joints had to be."""
+    p = loads.problem
+    others = [i for i in range(len(p.drives)) if i not in driven_rows(p.place.loops.skel.tree, p.drives)]
+    return p.g - p.terms.J.T @ loads.lam_all - p.B[:, others] @ loads.u[others]
+
+
+def _balanced(loads: Loads, exact: bool) -> np.ndarray:
+    """Efforts of tree joints from their own rows of M a + h - J' lam = tau; the others as they were recorded."""
+    p = loads.problem
+    tree, columns = p.place.loops.skel.tree, p.terms.columns
+    out, left = loads.u.copy(), unaccounted(loads)
+    for i, row in driven_rows(tree, p.drives).items():
         out[i], left[row] = left[row], 0.0
-    size = max(np.abs(x * p.terms.columns).max(initial=0.0) for x in (p.g, carried))
-    if np.abs(left * p.terms.columns).max(initial=0.0) > UNBALANCED * max(size, 1.0):
+    size = max(np.abs(x * columns).max(initial=0.0) for x in (p.g, p.terms.J.T @ loads.lam_all))
+    if exact and np.abs(left * columns).max(initial=0.0) > UNBALANCED * max(size, 1.0):
         names = [n.joint.name for n in tree.nodes for _ in range(n.v.stop - n.v.start)]
         raise UsageError(
-            f"the loads of this run cannot be told: an effort or wrench acted on '{names[int(np.argmax(np.abs(left * p.terms.columns)))]}' "
+            f"the loads of this run cannot be told: an effort or wrench acted on '{names[int(np.argmax(np.abs(left * columns)))]}' "
             "that was not recorded, or the multipliers are those of other parameters."
         )
     return out

@@ -1,0 +1,141 @@
+"""Channels of whole runs: the same numbers as one state at a time, turns counted, recorded columns, multipliers, parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.batch_channels import cut_references
+from linkwright.channels import Instant, rotation_quaternions
+from linkwright.errors import ChannelError, UsageError
+from linkwright.recorded import Column, RunEvent
+from linkwright.results import Trajectory
+from linkwright.spatial import quaternion_rotation, rotation_quaternion
+from tests.results.runs import free_run, recorded, system
+
+
+@pytest.fixture(scope="module")
+def turn() -> Trajectory:
+    return lw.load("carpet-scraper").turn(steps=36)
+
+
+@pytest.mark.parametrize("name", ["wiper", "carpet-scraper", "stewart"])
+def test_whole_runs_read_as_single_states_do(name):
+    run = free_run(name, 0.1, 21)
+    names = [n for n in run.channels[1:] if not n.startswith(("lam.", "singular.", "det."))]
+    found = run.read(names)
+    assert "instants" not in vars(run) and len(names) > 100  # no sample was looked at by itself
+    for i in (7, 20):
+        at = run.instant(i)
+        for n in names:
+            gap = np.abs(np.asarray(run.channel(n).read(at)) - found[n][i])
+            gap = np.minimum(gap, np.abs(gap - 2 * np.pi)) if run.channel(n).winds is not None else gap
+            assert gap.max() < 1e-12 * (1.0 + np.abs(found[n]).max()), n  # round-off of some hundred operations
+
+
+def test_turns_read_as_single_states_do(turn):
+    found = turn.read([n for n in turn.channels if ".on." not in n and "shaking" not in n and "torque" not in n and "power" not in n])
+    assert "instants" not in vars(turn)
+    for n, x in found.items():
+        if n != "t" and turn.channel(n).winds is None:
+            assert np.abs(np.asarray(turn.channel(n).read(turn.instants[20])) - x[20]).max() < 1e-12 * (1.0 + np.abs(x).max()), n
+    assert turn["J1.torque"][5] == turn.loads[5].tau["J1"]  # loads of a turn are solved for, as ever
+
+
+def test_joints_of_the_tree_are_the_samples_themselves():
+    run = free_run("carpet-scraper")
+    for i, n in enumerate(run.skel.tree.nodes):
+        assert (run[n.joint.name] == run.q[:, i]).all()
+        assert (run[f"{n.joint.name}.v"] == run.v[:, i]).all() and (run[f"{n.joint.name}.a"] == run.a[:, i]).all()
+    assert run["J1.v", "rpm"] == pytest.approx(run["J1.v"] * 30 / np.pi)
+
+
+def test_quaternions_of_many_rotations(rng):
+    q = rng.normal(size=(50, 4))
+    q[:4] = [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1e-9, 1, 1e-9, 0]]  # half turns
+    R = np.array([quaternion_rotation(x) for x in q])
+    np.testing.assert_array_equal(rotation_quaternions(R), [rotation_quaternion(x) for x in R])
+
+
+def test_turns_of_bodies_and_cut_joints_are_counted_however_coarse_the_samples():
+    times = np.linspace(0.0, 2.0, 16)  # the crank turns three radians and more in between
+    own, other = system("four-bar"), system("four-bar", ("A",))
+    assert "A" in other.tree.cuts and "A" not in own.tree.cuts
+    runs = [recorded(s, s.assemble(v={"A": 25.0}), times) for s in (own, other)]
+    a, b = (r["A"] for r in runs)
+    assert a[-1] - a[0] > 40.0 and np.diff(a).max() > np.pi
+    np.testing.assert_allclose(b, a, atol=1e-8)  # two integrations of tolerance 1e-12 over some ten turns
+    for r in runs:
+        np.testing.assert_allclose(r["crank.angle"] - r["crank.angle"][0], r["A"] - r["A"][0], atol=1e-8)
+        for n in ("A", "crank.angle", "coupler.angle", "A.v"):  # parts of a run go on counting
+            np.testing.assert_allclose(r[5:14:3][n], r[n][5:14:3], rtol=1e-13, atol=1e-13)
+    rough = cut_references(other.skel, times, runs[1].q, runs[1].v, runs[1].near.rows + 1.5)  # renewed now and then
+    np.testing.assert_allclose(rough.rows, runs[1].near.rows, atol=1e-12)
+
+
+def test_multipliers_are_the_force_in_a_cut_pin():
+    run = free_run("wiper")
+    (cut,) = run.skel.tree.cuts
+    assert run.channel(f"lam.{cut}").dimension == "force" and run[f"lam.{cut}"].shape == (61, 2)
+    np.testing.assert_array_equal(run[f"lam.{cut}"][:, 1], run[f"lam.{cut}.ty"])
+    on = run.skel.tree.description.joint(cut).second
+    np.testing.assert_allclose(np.linalg.norm(run[f"lam.{cut}"], axis=1), run[f"{cut}.on.{on}.size"], rtol=1e-12)
+    assert run[f"lam.{cut}.tx", "kN"] == pytest.approx(1e-3 * run[f"lam.{cut}.tx"])
+
+
+def test_recorded_columns_are_channels_and_come_first():
+    run = free_run("wiper")
+    more = {"motor.A.current": (np.arange(61.0), "current"), "A.v": Column(np.ones(61), "angular speed"), "x": (np.ones((61, 3)), "none")}
+    own = replace(run, columns=more, events=[RunEvent(0.1, "hit", {"loss": np.float64(2.0)}), RunEvent(0.4, "end")], settings={"a": (1, 2)})
+    assert own["motor.A.current", "mA"][5] == 5000.0 and (own["A.v"] == 1.0).all() and own["x"].shape == (61, 3)
+    assert {"motor.A.current", "x"} <= set(own.channels) and own.channels.count("A.v") == 1
+    assert "motor.A.current" in own.main_channels() and "lam.C" not in own.main_channels()
+    assert own.settings == {"a": [1, 2]} and own.events[0].values == {"loss": 2.0}  # as a file will give them back
+    with pytest.raises(ChannelError, match=r"motor\.A\.current"):
+        own["motor.A.curent"]
+    with pytest.raises(ChannelError, match="does not measure"):
+        own["motor.A.current", "V"]
+    for bad, words in (({"x": (np.ones(3), "none")}, "61 samples"), ({"x": (np.ones(61), "curent")}, "Did you mean 'current'")):
+        with pytest.raises(UsageError, match=words):
+            replace(run, columns=bad)
+    with pytest.raises(UsageError, match="settings: f holds a function"):
+        replace(run, settings={"f": lambda t: t})
+
+
+def test_parts_of_a_run():
+    run = replace(free_run("wiper"), columns={"x": (np.arange(61.0), "none")}, events=[RunEvent(0.1, "a"), RunEvent(0.3, "b")])
+    part = run.between(0.09, "0.2 s")
+    assert len(part) == 14 and part.t[0] >= 0.09 and part.t[-1] <= 0.2 and [e.name for e in part.events] == ["a"]
+    first = int(np.flatnonzero(run.t == part.t[0])[0])
+    for name in run.channels[::3]:
+        if name.startswith(("singular.", "det.")):
+            continue
+        np.testing.assert_allclose(part[name], run[name][first : first + 14], rtol=1e-12, atol=1e-12 * (1 + np.abs(run[name]).max()))
+    assert (run[::2].t == run.t[::2]).all() and isinstance(run[3], lw.State) and run[-1].t == run.t[-1]
+    assert run.state(7)["coupler.P.a"] == pytest.approx(run["coupler.P.a"][7])
+    for wrong in (lambda: run[70:80], lambda: run.between(0.091, 0.0915), lambda: run.state(61)):
+        with pytest.raises(UsageError, match="sample"):
+            wrong()
+
+
+def test_a_source_may_answer_for_whole_runs_and_states_without_accelerations_say_so():
+    class Own:
+        def loads_at(self, instant):
+            raise AssertionError
+
+        def load_channels(self):
+            return {}
+
+        def batch(self, c, name):
+            return np.full(len(c), 7.0) if name == "energy.total" else None
+
+    run = replace(free_run("wiper"), source=Own())
+    assert (run["energy.total"] == 7.0).all() and (run["A"] == run.q[:, 0]).all()
+    bare = Instant(run.skel, run.q[0], run.v[0])
+    with pytest.raises(ChannelError, match="accelerations are not part"):
+        run.channel("A.a").read(bare)
+    with pytest.raises(UsageError, match="only a simulation"):
+        run.checks()
