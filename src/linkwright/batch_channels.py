@@ -95,18 +95,25 @@ class Batch:
 
 
 def cut_references(
-    skel: Skeleton, t: np.ndarray, q: np.ndarray, v: np.ndarray, near: Mapping[str, Any] | np.ndarray, loops: Loops | None = None
+    skel: Skeleton,
+    t: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    near: Mapping[str, Any] | np.ndarray,
+    loops: Loops | None = None,
+    a: np.ndarray | None = None,
 ) -> CutReferences:
     """Coordinates of the cut joints at every sample, turns counted.
 
-    `near` is what the first sample goes on from, by joint name: then whole turns between samples follow from the speeds. Or an
-    array with one row a sample, right to less than half a turn; rows that are all the same are a start to go on from.
+    `near` is what the first sample goes on from, by joint name: then whole turns between samples follow from the speeds, and
+    from the accelerations if they are given. Or an array with one row a sample, each right to less than half a turn.
     """
+    given = isinstance(near, np.ndarray)
     rows = near if isinstance(near, np.ndarray) else np.tile(cut_row(skel, near), (len(q), 1))
-    given = isinstance(near, np.ndarray) and (len(q) == 1 or bool((rows != rows[:1]).any()))
     if not cut_size(skel) or not len(q):
         return CutReferences(skel, q, rows)
-    batch = Batch(Loops.of(skel) if loops is None else loops, {"q": q, "v": v, "near": rows})
+    known = {"q": q, "v": v, "near": rows} | ({} if a is None else {"a": a})
+    batch = Batch(Loops.of(skel) if loops is None else loops, known)
     out, at = np.array(rows, dtype=float), 0
     for name in skel.tree.cuts:
         joint = skel.tree.description.joint(name)
@@ -121,20 +128,26 @@ def cut_references(
 
 
 def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], t: np.ndarray, given: bool) -> np.ndarray:
-    def both(x: Instant) -> Any:
-        r = joint_rate(x.skel, x.motion, joint, x.near[joint.name])
-        return np.array([r.q, r.v])
+    moving = "a" in batch.rows
 
-    found = batch.values({joint.name: both})
+    def all_three(x: Instant) -> Any:
+        r = joint_rate(x.skel, x.motion, joint, x.near[joint.name])
+        return np.array([r.q, r.v, x.joint_accelerations(joint) if moving else 0.0 * r.v])
+
+    found = batch.values({joint.name: all_three})
     if joint.name not in found:  # a joint type of the user's own that runs on numbers only
-        rows = zip(batch.rows["q"], batch.rows["v"], batch.rows["near"], strict=True)
-        found = {joint.name: np.array([both(Instant(batch.skel, q, v, near=joined(batch.skel, q, row))) for q, v, row in rows])}
-    q, v = found[joint.name][:, 0], found[joint.name][:, 1]
+        known = [batch.rows[k] for k in ("q", "v", "near")]
+        accelerations = batch.rows["a"] if moving else np.zeros_like(known[1])
+        rows = zip(*known, accelerations, strict=True)
+        one = [all_three(Instant(batch.skel, q, v, a, near=joined(batch.skel, q, row))) for q, v, row, a in rows]
+        found = {joint.name: np.array(one)}
+    q, v, a = found[joint.name].transpose(1, 0, 2)
     if given:
         return q
+    h = np.diff(t)
     for i, kind in enumerate(kinds):
-        if kind == "angle":
-            q[:, i] = turns_counted(q[:, i], 0.5 * np.diff(t) * (v[1:, i] + v[:-1, i]))
+        if kind == "angle":  # Hermite: off by h^5/720 of the fifth derivative, by h^3/12 of the third without accelerations
+            q[:, i] = turns_counted(q[:, i], 0.5 * h * (v[1:, i] + v[:-1, i]) - h * h / 12.0 * (a[1:, i] - a[:-1, i]))
     return q
 
 

@@ -92,8 +92,8 @@ def plain(value: Any, where: str = "settings") -> Any:
     raise UsageError(f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be kept in a file.")
 
 
-def acting(skel: Skeleton, columns: Mapping[str, Column], tau: np.ndarray | None) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """(efforts by coordinate or cylinder, wrenches by body) among recorded columns; without any, tau are efforts in the tree's joints."""
+def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """(efforts by coordinate or cylinder, wrenches by body) among recorded columns."""
     d = skel.tree.description
     cylinders, bodies = {c.name for c in d.cylinders}, {b.name for b in d.bodies[1:]}
     efforts, wrenches = {}, {}
@@ -103,9 +103,6 @@ def acting(skel: Skeleton, columns: Mapping[str, Column], tau: np.ndarray | None
             efforts[head] = x.values
         if head == "wrench" and kind in bodies and x.values.shape[1:] == (6,):
             wrenches[kind] = x.values
-    if not efforts and not wrenches and tau is not None:
-        names = coordinate_names(skel, "v_names")
-        efforts = {n: tau[:, i] for i, n in enumerate(names) if np.any(tau[:, i]) and driven_coordinate(d, n)}
     return efforts, wrenches
 
 

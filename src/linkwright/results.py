@@ -48,8 +48,8 @@ class Trajectory(Loaded):
 
     `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
     `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are kept but not
-    listed: `lam`, multipliers of the tree's loops (loads then are those of the motion as it was), `tau`, efforts along v, and
-    `closed` (samples, loops), 0 where a loop was switched off.
+    listed: `lam`, multipliers of the tree's loops (loads then are those of the motion as it was), `closed` (samples, loops), 0
+    where a loop was switched off, and what else a run likes to keep.
     """
 
     skel: Skeleton

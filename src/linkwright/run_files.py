@@ -35,6 +35,7 @@ from linkwright.table_views import Variable, flat, package, variables
 
 FORMAT, VERSION = "linkwright run", 1
 KEY = "linkwright"
+FAST = 1  # of nine levels of compression: floating-point numbers hardly get smaller beyond
 CHOSEN = "chosen by the user"  # what a tree says of cuts it was given
 HINT = "runs are saved with run.save('run.npz') or run.save('run.parquet')"
 
@@ -80,9 +81,9 @@ def _write_npz(c: Any, path: Path, channels: Iterable[str] | None) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in entries.items():
             info = zipfile.ZipInfo(f"{name}.npy")
-            info.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(info, "w", force_zip64=True) as stream:
-                np.lib.format.write_array(stream, np.asarray(values, order="C"), allow_pickle=False)
+            stream = io.BytesIO()
+            np.lib.format.write_array(stream, np.asarray(values, order="C"), allow_pickle=False)
+            archive.writestr(info, stream.getvalue(), zipfile.ZIP_DEFLATED, FAST)
 
 
 def _write_parquet(c: Any, path: Path, channels: Iterable[str] | None) -> None:

@@ -82,7 +82,7 @@ class Loaded:
         if "lam" not in self.arrays:
             return None
         exact = not self.settings.get("interpolated", False)
-        return Acted(self.arrays["lam"][:, : self.skel.tree.nc], *acting(self.skel, self.columns, self.arrays.get("tau")), exact)
+        return Acted(self.arrays["lam"][:, : self.skel.tree.nc], *acting(self.skel, self.columns), exact)
 
     def _solver(self, i: int) -> Any:
         if self._acted is None:

@@ -87,10 +87,6 @@ def test_efforts_that_were_not_recorded_are_noticed():
         for read in (lambda x: x["C.on.rocker"], lambda x: x.load("C", "rocker"), lambda x: x.loads[0]):
             with pytest.raises(UsageError, match="was not recorded"):
                 read(lost)
-    tau = np.zeros((12, 3))
-    tau[:, 0] = run["A.torque"]
-    bare = replace(run, columns={}, arrays={**run.arrays, "tau": tau})  # efforts along v, without names
-    np.testing.assert_allclose(bare["C.on.rocker"], run["C.on.rocker"], rtol=1e-12)
 
 
 def test_loads_of_a_simulated_motor_hold_the_shaft_torque():
