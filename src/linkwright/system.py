@@ -396,9 +396,9 @@ class System(Simulating):
 
     # ---------------------------------------------------------------- helpers
 
-    def _ready(self, st: State) -> None:
+    def _ready(self, st: State, off: Sequence[str], closed: bool) -> None:
         self._need_masses()
-        self._need_closed(st)
+        self._need_closed(st, (off,) if isinstance(off, str) else off, most=OPEN if closed else np.inf)
 
     def starting(self, drive: Mapping[str, Any]) -> State:
         """The start of a run: that of the file, with prescribed motions at their own position and speed."""
@@ -419,14 +419,15 @@ class System(Simulating):
         if name not in names:
             raise UsageError(f"there is no joint '{name}'. {nearest(name, names, 'Joints')}")
 
-    def _need_closed(self, st: State) -> None:
+    def _need_closed(self, st: State, off: Sequence[str] = (), most: float = OPEN) -> None:
         if not isinstance(st, State):
             raise UsageError(f"a State is needed (from s.assemble, s.state or s.start), not {type(st).__name__}.")
         mine, theirs = ([n.joint.name for n in tree.nodes] for tree in (self.tree, st.skel.tree))
         if mine != theirs:
             raise UsageError("this state belongs to a system with other cuts; s.mirror(st) gives the same state in this one.")
-        gap = np.abs(self.phi(st) / self.loops.row_scale).max(initial=0.0) if self.tree.nc else 0.0
-        if not gap < OPEN:
+        held = np.array([c.name not in off for c in self.loops.constraints for _ in c.labels], dtype=bool)
+        gap = np.abs(self.phi(st) / self.loops.row_scale)[held].max(initial=0.0) if self.tree.nc else 0.0
+        if not gap < most:
             raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.")
 
     def _need_masses(self) -> None:

@@ -18,7 +18,7 @@ from linkwright.drives.base import Bound, Start
 from linkwright.drives.equations import InputEquations, read_pushes
 from linkwright.drives.kernel import agrees, cannot_be_traced, check_pure, inputs_kernel, is_native, named, packed, traced
 from linkwright.drives.motion import BoundMotion, check_start
-from linkwright.drives.place import target
+from linkwright.drives.place import numbers, target
 from linkwright.drives.signals import MOST_TRACED, Function, Points
 from linkwright.errors import UsageError
 from linkwright.integrators import Kernel, python_kernel
@@ -176,11 +176,8 @@ class Actuation:
         Efforts of prescribed motions come from their multipliers, the torque on a motor's shaft from the accelerations; where
         these are not given, or sampled values are not known, the channels that need them are left out.
         """
-        sizes, n = self.equations.sizes, len(t)
-        given = {"q": q, "v": v, "x": x, "t": np.asarray(t, dtype=float)[:, None], "near": near}
-        given["free"] = self.start["free"] if free is None else free
-        given["held"] = self.held.at(np.asarray(t)) if self.held.t else None
-        rows = {k: self._rows(given[k], n, size) for k, size in sizes.items()}
+        n = len(t)
+        rows = self._blocks(t, q, v, x, near, free)
         values = self._recorded(rows, n)
         out: dict[str, Column] = {}
         at = driver = 0
@@ -199,6 +196,29 @@ class Actuation:
                 effort = b.target.effort_kind
                 shaft = mine[:, 0] - b.armature * np.asarray(a, dtype=float)[:, b.target.entry]
                 out[f"motor.{b.target.name}.{effort}.shaft"] = (shaft, effort)
+        return out | self._wrenches(rows, n)
+
+    def rows(self, t: Any, q: Any, v: Any, x: Any = None, *, near: Any = None, free: Any = None) -> np.ndarray:
+        """What `program` reads, one row a time."""
+        return packed(self.equations, self._blocks(t, q, v, x, near, free))
+
+    def _blocks(self, t: Any, q: Any, v: Any, x: Any, near: Any, free: Any) -> dict[str, np.ndarray]:
+        n = len(t)
+        given = {"q": q, "v": v, "x": x, "t": np.asarray(t, dtype=float)[:, None], "near": near}
+        given["free"] = self.start["free"] if free is None else free
+        given["held"] = self.held.at(np.asarray(t)) if self.held.t else None
+        return {k: self._rows(given[k], n, size) for k, size in self.equations.sizes.items()}
+
+    def _wrenches(self, rows: dict[str, np.ndarray], n: int) -> dict[str, Column]:
+        """Wrenches on bodies over a run, [moment; force] at their origins in world axes."""
+        out: dict[str, Column] = {}
+        for push in self.equations.pushes:
+            if isinstance(push.values, tuple):
+                values = np.tile(push.values, (n, 1))
+            else:
+                each = ({k: x[i] for k, x in rows.items()} for i in range(n))
+                values = np.array([numbers(push.values.at(self.equations.here(x))) for x in each], dtype=float).reshape(n, 6)
+            out[f"wrench.{push.body}"] = (values, "mixed")
         return out
 
     @staticmethod

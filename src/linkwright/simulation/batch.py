@@ -19,7 +19,7 @@ from linkwright.integrators import integrate_many
 from linkwright.loop_rows import cut_row, entries
 from linkwright.results import Trajectory
 from linkwright.simulation.progress import Bar
-from linkwright.simulation.run import Simulation, simulation
+from linkwright.simulation.run import Simulation, closed_for, simulation
 from linkwright.state import State
 from linkwright.variants import Variant
 
@@ -83,6 +83,7 @@ def simulate_batch(
     if len(given) not in (1, n) or len(sets) not in (1, n):
         raise UsageError(f"{len(given)} states and {len(sets)} sets of parameters do not pair up; give equally many, or one of either.")
     pairs = [(given[i % len(given)], sets[i % len(sets)]) for i in range(n)]
+    pairs = [(closed_for(system, st, free), free) for st, free in pairs]
     for name in ("events", "off", "certify"):
         if options.get(name):
             raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")

@@ -52,7 +52,7 @@ class Evidence:
     drives: tuple[int, ...]  # places in names.v of the joints that are driven
     driven: bool  # they are as many as there are freedoms
     free: np.ndarray
-    losses: list[tuple[float, float]] = field(default_factory=list)  # (time, energy) of impacts
+    losses: list[tuple[int, float]] = field(default_factory=list)  # (modes before it, energy) of impacts
     modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
     waiting: list[tuple[int, np.ndarray, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, rows, cut)
     found: Findings = field(default_factory=Findings)
@@ -91,7 +91,7 @@ class Evidence:
         if self._energy_start is None:
             self._energy_start = float(E[0])
         works = rows[:, 1 + p.n - 3 :] if p.n_power else np.zeros((len(rows), 3))
-        lost = np.array([sum(e for t, e in self.losses if t <= x) for x in rows[:, 0]]) if self.losses else 0.0
+        lost = sum(e for before, e in self.losses if mode >= before)
         gap = E - self._energy_start - works[:, 0] - works[:, 1] + works[:, 2] + lost
         f.imbalance = max(f.imbalance, float(np.abs(gap).max()))
         f.imbalance_end, f.energy_end, f.works = (

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.batch_channels import cut_references
 from linkwright.compiler.kernels import TRACED_FORMULATIONS
+from linkwright.compiler.program import interpret
 from linkwright.loop_rows import HEAD
-from linkwright.recorded import Column, CutReferences, RunEvent
+from linkwright.recorded import Column, RunEvent
 from linkwright.results import Trajectory
 from linkwright.simulation.run import Piece, Simulation
 
@@ -20,12 +22,12 @@ from linkwright.simulation.run import Piece, Simulation
 def trajectory(sim: Simulation) -> Trajectory:
     """Everything the run computed so far."""
     system = sim.system
-    skel = system.loops.skel
+    loops = system.kernels.equations(sim.free).loops if len(sim.free) else system.loops  # free lengths are those of this run
+    skel = loops.skel
     nq, nv = skel.tree.nq, skel.tree.nv
     y = [p.solution.y for p in sim.pieces]
     t = np.concatenate([p.solution.t for p in sim.pieces])
     q, v = (np.concatenate([rows[:, s] for rows in y]) for s in (slice(0, nq), slice(nq, nq + nv)))
-    near = np.concatenate([p.near for p in sim.pieces])
     parts = [_solved(sim, p) for p in sim.pieces]
     a, lam = (np.concatenate([x[k] for x in parts]) for k in ("a", "lam"))
     arrays = {"lam": lam, "tau": np.concatenate([x["tau"] for x in parts])}
@@ -39,14 +41,14 @@ def trajectory(sim: Simulation) -> Trajectory:
         q,
         v,
         a,
-        CutReferences(skel, q, near),
+        cut_references(skel, t, q, v, sim.start.near, loops, a=a) if len(t) else [],
         notes=tuple(sim.notes),
         drive=next(iter(sim.drive), ""),
         columns=_columns(sim, parts),
         arrays=arrays,
         events=tuple(RunEvent(time, name, values) for time, name, values in sim.happened),
         settings=settings(sim),
-        loops=system.loops,
+        loops=loops,
     )
 
 
@@ -54,8 +56,8 @@ def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
     """Accelerations, multipliers of all loops, those of the drivers, efforts, and the drives' columns over one mode."""
     setup, rows = piece.evaluator.setup, piece.solution
     head = _heads(piece)
-    n, nv, nq = len(rows.t), setup.problem.nv, setup.problem.nq
-    q, v, x = rows.y[:, :nq], rows.y[:, nq : nq + nv], rows.y[:, nq + nv :]
+    n, nv = len(rows.t), setup.problem.nv
+    q, v, x = _states(piece)
     names = [f"{c.name}.{label}" for c in sim.system.loops.constraints for label in c.labels]
     lam = np.zeros((n, len(names)))
     a, drivers = np.zeros((n, nv)), np.zeros((n, len(setup.actuation.drivers)))
@@ -83,8 +85,19 @@ def _heads(piece: Piece) -> dict[str, np.ndarray]:
     names = [k for k in HEAD if k in setup.row.sizes]
     if setup.problem.inputs is None:
         return {k: np.tile(setup.values[k], (len(rows.t), 1)) for k in names}
-    found = [piece.evaluator.inputs(float(t), y, cut)[0] for t, y, cut in zip(rows.t, rows.y, piece.near, strict=True)]
-    return {k: np.array([f[k] for f in found]).reshape(len(found), setup.row.sizes[k]) for k in names}
+    act, n = setup.actuation, len(rows.t)
+    if act.program is None or not n:
+        found = [piece.evaluator.inputs(float(t), y, cut)[0] for t, y, cut in zip(rows.t, rows.y, piece.near, strict=True)]
+        return {k: np.array([f[k] for f in found]).reshape(n, setup.row.sizes[k]) for k in names}
+    out = interpret(act.program, act.rows(rows.t, *_states(piece), near=piece.near, free=setup.values.get("free")))
+    ends = np.cumsum([0, *(setup.row.sizes[k] for k in names)])
+    return {k: np.ascontiguousarray(out[:, a:b]) for k, a, b in zip(names, ends[:-1], ends[1:], strict=True)}
+
+
+def _states(piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v and further states at the samples."""
+    p, y = piece.evaluator.setup.problem, piece.solution.y
+    return y[:, : p.nq], y[:, p.nq : p.nq + p.nv], y[:, p.nq + p.nv :]
 
 
 def _columns(sim: Simulation, parts: Sequence[Mapping[str, Any]]) -> dict[str, Column]:

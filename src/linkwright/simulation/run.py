@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright import forces, stabilisers, time_loops
+from linkwright.closing import GOOD_ENOUGH, close, consistent_velocity, open_error
 from linkwright.drives import actuation
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import INTEGRATORS, Solution
+from linkwright.laws import LinearLaw
 from linkwright.loop_events import When
 from linkwright.loop_rows import entries
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
+from linkwright.plans import driven
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.progress import Bar
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 SAMPLES = 500  # of a run, if nothing else is said
 MOST_SAMPLES = 5_000_000
 MOST_MODES = 10_000
+CLOSED = 1e-12  # dimensionless gap of a start that needs no closing
 LOOSE = 1e-5  # tolerance from which on order 5 needs fewer evaluations than order 8
 
 
@@ -73,6 +77,7 @@ class Piece(NamedTuple):
     solution: Solution
     near: np.ndarray
     first_x: int  # quadratures begin here in the state
+    watched: tuple[When, ...]
 
 
 @dataclass
@@ -141,7 +146,7 @@ class Simulation:
                 solution = piece.solution
                 if solution.status != "event" or solution.end_time >= self.t_end:
                     return solution.status
-                when = self.events[solution.events[-1].index]
+                when = piece.watched[solution.events[-1].index]
                 st = time_loops.state_at_end(piece.evaluator.setup, solution, near)
                 if not when.do or any(isinstance(a, Stop) for a in when.do):
                     return solution.status
@@ -156,13 +161,14 @@ class Simulation:
         system, o = self.system, self.options
         act = actuation(system, mode.all_drives, st, wrench=self.wrench)
         self.notes += [n for n in act.notes if n not in self.notes]
+        watched = tuple(w for w in self.events if mode.watches(w))
         form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), mode.off, self.needs_power)
         made = time_loops.setup(
             system,
             near=st.near,
             stabiliser=o.stabiliser,
             formulation=o.formulation,
-            events=self.events,
+            events=watched,
             free=self.free if len(self.free) else None,
             actuation=act,
             variant=form,
@@ -174,7 +180,7 @@ class Simulation:
         within = None if self.samples is None else self.samples[self.samples > st.t] if self.pieces else self.samples
         given = {**o.of_the_loop, "progress": bar, "observe": self.evidence.add}
         solution, near, end = time_loops.go(made, st, x, self.t_end, o.method, samples=within, **given)
-        piece = Piece(evaluator, solution, near, len(st.q) + len(st.v) + len(act.x0))
+        piece = Piece(evaluator, solution, near, len(st.q) + len(st.v) + len(act.x0), watched)
         self.pieces.append(piece)
         for e in solution.events:
             self.happened.append((e.time, e.name, {}))
@@ -182,7 +188,7 @@ class Simulation:
 
     def _switched(self, mode: Mode, st: State, when: When, piece: Piece) -> tuple[Mode, State]:
         """The mode after an event, and the state after the impact it may bring."""
-        new = mode.after(self.system, when.do, st)
+        new = mode.after(when.do, st)
         setup = piece.evaluator.setup
         head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, time_loops.cut_row(self.system, st.near))
         moving = {n: (head["drive"][i], head["speed"][i], head["acceleration"][i]) for i, n in enumerate(setup.actuation.drivers)}
@@ -192,13 +198,30 @@ class Simulation:
         self.happened[-1] = (st.t, when.label, {"did": did, "energy lost": loss})
         if loss > 0.0:
             self.impacts.append(Impact(st.t, when.label, did, loss))
-            self.evidence.losses.append((st.t, loss))
+            self.evidence.losses.append((len(self.pieces), loss))
         return new, after
 
 
 def _shown(progress: Any) -> tuple[bool | None, Any]:
     """(whether a bar is shown, the user's own function)."""
     return (False, progress) if callable(progress) else (progress, None)
+
+
+def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
+    """The state on the loops that free parameters make: drives stay where and as fast as they are, the rest follows."""
+    loops = system.kernels.equations(free).loops
+    if not len(free) or not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.near).phi / loops.row_scale).max() < CLOSED:
+        return st
+    d, one = system.description, {j.name for j in system.description.joints}
+    names = [x.joint for x in d.drives if x.joint in one and np.ndim(st[x.joint]) == 0]
+    held = loops.with_([driven(d, n, LinearLaw(float(st[n]), float(st[f"{n}.v"]))) for n in names])
+    for chosen in (held, loops):
+        done = close(chosen, st.q, st.near)
+        if done.residual < GOOD_ENOUGH:
+            v = consistent_velocity(chosen, done.q, st.v, done.near)
+            return State(st.skel, done.q, v, done.near, st.t)
+    values = ", ".join(f"{n} = {x:.4g}" for n, x in zip(system.kernels.entries["free"], free, strict=True))
+    raise open_error(loops, done, f"with {values} the mechanism cannot be closed from this state: ")
 
 
 def simulation(
@@ -238,4 +261,5 @@ def simulation(
     whens = tuple(resolved(system, e) for e in ([events] if isinstance(events, (str, When)) or callable(events) else events))
     names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
     values = entries("free", free, system.kernels.entries["free"], system.kernels.defaults["free"])
+    st = closed_for(system, st, values)
     return Simulation(system, st, st.t + seconds, dict(drive or {}), chosen, whens, names, dict(wrench or {}), values)

@@ -176,7 +176,18 @@ class Mode:
         """The drives, with locked joints held instead."""
         return {**self.drive, **{joint: position(value) for joint, value in self.locks.items()}}
 
-    def after(self, system: Compiled, actions: Sequence[Action], st: State) -> Mode:
+    def watches(self, when: When) -> bool:
+        """Whether an event can do anything here: one that would change nothing is not watched, as its function may be held at zero."""
+        return not when.do or any(self._changed_by(a) for a in when.do)
+
+    def _changed_by(self, a: Action) -> bool:
+        if isinstance(a, (Lock, Unlock)):
+            return (a.joint in self.locks) == isinstance(a, Unlock)
+        if isinstance(a, (Release, Engage)):
+            return (a.constraint in self.off) == isinstance(a, Engage)
+        return True
+
+    def after(self, actions: Sequence[Action], st: State) -> Mode:
         """The mode that actions lead to, at a state."""
         locks, off = dict(self.locks), list(self.off)
         for a in actions:

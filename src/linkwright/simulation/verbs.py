@@ -46,7 +46,7 @@ class Simulating(Compiled):
         """
         from linkwright.simulation import simulate
 
-        self._ready(st)
+        self._ready(st, options.get("off", ()), options.get("free") is None)
         given = {"drive": drive, "integrator": integrator, "step": step, "tolerance": tolerance, "stabiliser": stabiliser}
         return self._with_source(simulate(self, st, duration, output=output, **_known(given, options)))
 
@@ -58,10 +58,10 @@ class Simulating(Compiled):
         from linkwright.simulation.batch import simulate_batch
 
         for st in [states] if isinstance(states, State) else states:
-            self._ready(st)
+            self._ready(st, (), options.get("free") is None)
         return simulate_batch(self, states, duration, threads=threads, **_known({}, options))
 
-    def _ready(self, st: State) -> None:
+    def _ready(self, st: State, off: Any, closed: bool) -> None:
         raise NotImplementedError
 
     def _with_source(self, run: Trajectory) -> Trajectory:
