@@ -8,6 +8,7 @@ from typing import Any
 EXAMPLES = """examples:
   linkwright bench                          our kernels: operations, ns, batches, process times, growth with loops
   linkwright bench --peers -o results.csv   the same mechanisms in Pinocchio, MuJoCo and generated C beside them
+  linkwright bench --runs only --peers      whole simulations: time against error, ours and theirs
   linkwright bench --quick --mechanism four-bar"""
 
 
@@ -21,6 +22,13 @@ def add_options(commands: Any) -> None:
     )
     parser.add_argument("--peers", action="store_true", help="also measure the engines that are installed here (minutes: compiles C++)")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, fewer loops")
+    parser.add_argument(
+        "--runs",
+        nargs="?",
+        const="too",
+        choices=("too", "only"),
+        help="also measure whole simulations: time, error at the end, energy; 'only' leaves out everything else",
+    )
     parser.add_argument("--mechanism", action="append", metavar="NAME", help="only this mechanism (may be repeated)")
     parser.add_argument("--build", metavar="DIR", help="keep what the compilers make in this directory, for the next run")
     parser.add_argument("-o", "--output", metavar="FILE.csv", help="keep the results as CSV")
@@ -40,4 +48,5 @@ def run(options: argparse.Namespace) -> None:
         as_json=options.json,
         mechanisms=options.mechanism or speed.MECHANISMS,
         build=options.build,
+        runs=options.runs,
     )

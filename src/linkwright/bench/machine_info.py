@@ -10,7 +10,7 @@ from pathlib import Path
 
 from linkwright import __version__
 
-PACKAGES = ("numpy", "llvmlite", "pin", "casadi", "mujoco", "exudyn", "drake")
+PACKAGES = ("numpy", "scipy", "llvmlite", "pin", "casadi", "mujoco", "exudyn", "drake")
 FLAGS = ("avx2", "fma", "avx512f", "neon", "asimd", "sve")
 
 

@@ -34,12 +34,12 @@ def contenders(case: Case, shop: Workshop) -> list[Contender | Row]:
     return forward + attempt(f"{ENGINE} rollout", case.name, ("step",), lambda: [_rollout(case)])
 
 
-def lean_model(case: Case) -> tuple[Any, Any, MujocoMap]:
-    """(model, data at the state of the case, map between its coordinates and ours)."""
+def lean_model(case: Case, timestep: float = 1e-3) -> tuple[Any, Any, MujocoMap]:
+    """(model, data at the state of the case, map between its coordinates and ours); its loops are as stiff as the step allows."""
     if find_spec("mujoco") is None:
         raise Unavailable("the package 'mujoco' is not installed")
     mujoco = import_module("mujoco")
-    root = xml.fromstring(to_mjcf(case.system))
+    root = xml.fromstring(to_mjcf(case.system, timestep=timestep))
     for parent in list(root.iter()):
         for drawn in [e for e in parent if e.tag == "geom" and "type" in e.attrib]:
             parent.remove(drawn)

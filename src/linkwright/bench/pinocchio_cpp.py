@@ -97,10 +97,12 @@ def eigen() -> Path:
     raise Unavailable("Eigen's headers are not here (pip install cmeel-eigen)")
 
 
-def program(shop: Workshop, name: str, flags: Iterable[str], libraries: Iterable[str] = ()) -> Path:
-    """A C++ file of native/ built on Pinocchio's headers alone; only boost's serialisation comes as a library."""
+def program(shop: Workshop, name: str, flags: Iterable[str], libraries: Iterable[str] = (), headers: Iterable[Path] = ()) -> Path:
+    """A C++ file of native/ built on Pinocchio's headers alone; only boost's serialisation comes as a library.
+
+    `headers` are others it includes: it is built again when they change."""
     lib = prefix() / "lib"
-    sources = [NATIVE / name, NATIVE / "pinocchio_problem.hpp"]
+    sources = [NATIVE / name, NATIVE / "pinocchio_problem.hpp", *headers]
     include = [f"-I{prefix() / 'include'}", f"-I{eigen()}"]
     linked = [f"-L{lib}", "-lboost_serialization", f"-Wl,-rpath,{lib}", *libraries]
     return shop.build("c++", sources, ["-std=c++17", "-w", *flags, *DEFINES, *include], libraries=linked)

@@ -2,6 +2,7 @@
 
     linkwright bench                  our kernels, process times, growth with the number of loops
     linkwright bench --peers          the same mechanisms in other programs as well (compiles them where a compiler is)
+    linkwright bench --runs           whole simulations too (`--runs only`: nothing else)
     linkwright bench -o results.csv   keeps the table
 
 All contenders of a mechanism take turns in short rounds and the best round of each counts, so that ratios do not depend on
@@ -18,6 +19,7 @@ from typing import Any
 
 from linkwright.bench import chain, machine_info, ours, processes, table
 from linkwright.bench import peers as others
+from linkwright.bench import runs as whole_runs
 from linkwright.bench.cases import MECHANISMS, Contender, Row, case
 from linkwright.bench.workshop import Workshop
 from linkwright.errors import UsageError, nearest
@@ -37,6 +39,7 @@ def main(
     as_json: bool = False,
     mechanisms: Sequence[str] = MECHANISMS,
     build: str | os.PathLike[str] | None = None,
+    runs: str | None = None,
     say: Callable[[str], None] | None = None,
 ) -> list[Row]:
     """Measures, prints the table (or JSON) and keeps it as CSV if asked. `build` is a directory for what compilers make."""
@@ -46,7 +49,7 @@ def main(
     if output is not None:
         table.check_target(output, force)
     tell = say or _tell
-    rows = run(peers=peers, quick=quick, mechanisms=mechanisms, build=build, say=tell)
+    rows = run(peers=peers, quick=quick, mechanisms=mechanisms, build=build, runs=runs, say=tell)
     machine = machine_info.machine()
     if output is not None:
         table.write_csv(rows, machine, output, force=force)
@@ -70,17 +73,23 @@ def run(
     quick: bool = False,
     mechanisms: Sequence[str] = MECHANISMS,
     build: str | os.PathLike[str] | None = None,
+    runs: str | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
-    """All rows, ratios included."""
+    """All rows, ratios included. `runs`: whole simulations "too", or "only" them."""
     rows: list[Row] = []
     rounds = QUICK_ROUNDS if quick else ROUNDS
+    alone = runs == "only"
     with Workshop(build, say) as shop:
-        if peers:
+        if peers and not alone:
             others.prepare(shop)
-        for name in mechanisms:
+        for name in () if alone else mechanisms:
             say(f"{name} ...")
             rows += compare(name, shop if peers else None, rounds)
+        if runs:
+            rows += whole_runs.rows(in_turns, shop if peers else None, rounds, quick, say)
+    if alone:
+        return table.with_ratios(rows)
     say("processes ...")
     rows += processes.import_rows(2 if quick else 5)
     for name in (n for n in FIRST_USE if n in mechanisms):

@@ -32,7 +32,7 @@ def contenders(case: Case, shop: Workshop) -> list[Contender | Row]:
     return exudyn + attempt("Drake", case.name, ("step",), lambda: [_drake(case)])
 
 
-def _needed(module: str, package: str, case: Case) -> str:
+def needed(module: str, package: str, case: Case) -> str:
     """Version of the package, if there is anything to compare."""
     if find_spec(module) is None:
         raise Unavailable(f"the package '{package}' is not installed")
@@ -53,27 +53,25 @@ def _per_step(advance: Callable[[int], float], seconds: float) -> float:
 
 
 def _exudyn(case: Case) -> Contender:
-    number = _needed("exudyn", "exudyn", case)
+    number = needed("exudyn", "exudyn", case)
 
     def advance(steps: int) -> float:
-        return _exudyn_run(case, steps, STEP)[0]
+        return exudyn_run(case, steps, STEP)[0]
 
-    _, mbs, nodes = _exudyn_run(case, 1, SHORT)
+    _, mbs, nodes = exudyn_run(case, 1, SHORT)
     kind = import_module("exudyn").OutputVariableType.Coordinates_tt
     turning = np.array([mbs.GetNodeOutput(nodes[n.body], kind)[2] for n in case.system.tree.nodes])
-    row = Row(
-        "Exudyn", number, case.name, "step", accuracy=case.error(_relative(case, turning)), note="1 ms, implicit trapezoidal, index 2"
-    )
+    row = Row("Exudyn", number, case.name, "step", accuracy=case.error(relative(case, turning)), note="1 ms, implicit trapezoidal, index 2")
     return Contender(row, lambda seconds: _per_step(advance, seconds))
 
 
-def _relative(case: Case, turning: np.ndarray) -> np.ndarray:
+def relative(case: Case, turning: np.ndarray) -> np.ndarray:
     """Joint accelerations from the angular accelerations of the bodies, all joints being pins."""
     nodes = case.system.tree.nodes
     return np.array([turning[i] - (turning[n.parent] if n.parent >= 0 else 0.0) for i, n in enumerate(nodes)])
 
 
-def _exudyn_run(case: Case, steps: int, step: float) -> tuple[float, Any, dict[str, int]]:
+def exudyn_run(case: Case, steps: int, step: float) -> tuple[float, Any, dict[str, int]]:
     """(seconds of the solver, the solved system, nodes of the bodies)."""
     exu = import_module("exudyn")
     container = exu.SystemContainer()
@@ -125,7 +123,7 @@ def _exudyn_model(items: Any, mbs: Any, case: Case) -> dict[str, int]:
 
 
 def _drake(case: Case) -> Contender:
-    number = _needed("pydrake", "drake", case)
+    number = needed("pydrake", "drake", case)
 
     def advance(steps: int) -> float:
         return _drake_run(case, steps, STEP)[0]

@@ -21,23 +21,31 @@ from linkwright.errors import UsageError
 COLUMNS = tuple(f.name for f in fields(Row))
 REALS, WHOLES = ("ns", "accuracy", "ratio"), ("operations",)
 OURS = "linkwright"
+EXACT = ("run",)  # quantities whose time depends on how exact the result shall be
 
 WIDE = 150  # columns where no terminal says how many: a file or a pipe
 
 
 def with_ratios(rows: Iterable[Row]) -> list[Row]:
-    """Every time over the best of ours for the same mechanism and quantity."""
+    """Every time over the best of ours for the same mechanism and quantity; of whole runs, the best that is not less exact."""
     rows = list(rows)
-    best: dict[tuple[str, str], float] = {}
+    mine: dict[tuple[str, str], list[Row]] = {}
     for r in rows:
         if r.engine.startswith(OURS) and r.ns:
-            key = (r.mechanism, r.quantity)
-            best[key] = min(r.ns, best.get(key, r.ns))
+            mine.setdefault((r.mechanism, r.quantity), []).append(r)
     out = []
     for r in rows:
-        reference = best.get((r.mechanism, r.quantity))
-        out.append(replace(r, ratio=r.ns / reference if r.ns and reference and not r.engine.startswith(OURS) else None))
+        rivals = [] if r.engine.startswith(OURS) else [x for x in mine.get((r.mechanism, r.quantity), []) if _compares(x, r)]
+        reference = min((x.ns for x in rivals if x.ns), default=None)
+        out.append(replace(r, ratio=r.ns / reference if r.ns and reference else None))
     return out
+
+
+def _compares(own: Row, other: Row) -> bool:
+    """A run can be as fast as anybody wants it to be wrong: only one with no larger error is a measure for another."""
+    if other.quantity not in EXACT:
+        return True
+    return own.accuracy is not None and other.accuracy is not None and own.accuracy <= other.accuracy
 
 
 def duration(ns: float | None) -> str:
@@ -116,7 +124,7 @@ def show(rows: Sequence[Row], machine_text: str, console: Any = None) -> None:
     from rich.table import Table
 
     console = console or (Console() if sys.stdout.isatty() else Console(width=WIDE))
-    table = Table(title="Time of one evaluation, and how far the result is from ours", title_justify="left")
+    table = Table(title="Time of one evaluation or run, and how far the result is from ours", title_justify="left")
     for name in ("mechanism", "quantity", "engine"):
         table.add_column(name, no_wrap=name != "engine")
     for name in ("time", "over ours", "operations", "error"):

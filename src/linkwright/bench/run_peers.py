@@ -1,0 +1,111 @@
+"""Other programs on the free motion of the scraper: Pinocchio with DOP853 in Python and in C++, MuJoCo, Exudyn.
+
+Every one gets the same start and is judged by the same reference. Pinocchio's accelerations are exact, so tolerances of the
+integrator decide; loops are not corrected there, which would cost more. MuJoCo and Exudyn take fixed steps; the smallest here
+are about the best they reach: an hour of smaller ones gains little.
+"""
+
+from __future__ import annotations
+
+import time
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from linkwright.bench import mujoco_loop, pinocchio_run, steppers
+from linkwright.bench.cases import Contender, Row, Unavailable, attempt
+from linkwright.bench.free_run import QUANTITY, FreeRun, a_few_times, timed
+from linkwright.bench.peers import MU
+from linkwright.bench.pinocchio_cpp import converted
+from linkwright.bench.workshop import Workshop, version
+
+SCIPY, MUJOCO, EXUDYN = "Pinocchio Python + scipy DOP853", "MuJoCo RK4", "Exudyn trapezoidal"
+SCIPY_TOLERANCES = (1e-9, 1e-10)
+MUJOCO_STEPS, MUJOCO_QUICK = (1e-4, 2e-5), (1e-4,)
+EXUDYN_STEPS, EXUDYN_QUICK = (1e-4,), (1e-3,)
+REPEATS = 3  # of runs that take seconds
+
+
+def offered(run: FreeRun, shop: Workshop, quick: bool = False) -> list[Contender | Row]:
+    """Everything others can do on the run, and why not where they cannot."""
+    name = run.case.name
+    out: list[Contender | Row] = []
+    for tolerance in SCIPY_TOLERANCES:
+        out += attempt(SCIPY, name, (QUANTITY,), lambda t=tolerance: [with_scipy(run, t)])
+    out += pinocchio_run.contenders(run, shop)
+    for step in MUJOCO_QUICK if quick else MUJOCO_STEPS:
+        out += attempt(MUJOCO, name, (QUANTITY,), lambda h=step: [with_mujoco(run, h)])
+    for step in EXUDYN_QUICK if quick else EXUDYN_STEPS:
+        out += attempt(EXUDYN, name, (QUANTITY,), lambda h=step: [with_exudyn(run, h)])
+    return out
+
+
+def with_scipy(run: FreeRun, tolerance: float) -> Contender:
+    """Pinocchio's constraintDynamics called from Python by scipy's solve_ivp."""
+    version("scipy")
+    p = converted(run.case)
+    pin: Any = import_module("pinocchio")
+    solve = import_module("scipy.integrate").solve_ivp
+    model, data, settings = p.model, p.model.createData(), pin.ProximalSettings(*MU["constraintDynamics"])
+    models = pin.StdVec_RigidConstraintModel(p.constraints)
+    datas = pin.StdVec_RigidConstraintData([c.createData() for c in p.constraints])
+    pin.initConstraintDynamics(model, data, models, datas)
+    state, n = run.case.state, model.nv
+    tau, start = p.effort(state, {}), np.concatenate([p.q(state), p.v(state)])
+    T = pinocchio_run.order(p, state)
+
+    def rates(t: float, y: np.ndarray) -> np.ndarray:
+        a = pin.constraintDynamics(model, data, y[:n], y[n:], tau, models, datas, settings)
+        return np.concatenate([y[n:], a])
+
+    def call() -> Any:
+        return solve(rates, (0.0, run.duration), start, method="DOP853", rtol=tolerance, atol=tolerance, t_eval=[run.duration])
+
+    done = call()
+    end = done.y[:, -1]
+    row = run.row(SCIPY, version("pin"), run.judged(T.T @ end[:n], T.T @ end[n:]), f"tolerance {tolerance:g}, {done.nfev} evaluations")
+    return timed(row, call)
+
+
+def with_mujoco(run: FreeRun, step: float) -> Contender:
+    """All steps in one call of mj_step, loops as stiff as the step allows."""
+    mujoco: Any = import_module("mujoco") if find_spec("mujoco") else None
+    if mujoco is None:
+        raise Unavailable("the package 'mujoco' is not installed")
+    model, data, there = mujoco_loop.lean_model(run.case, step)
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    qpos, qvel, steps = data.qpos.copy(), data.qvel.copy(), round(run.duration / step)
+    T, _ = there.rates(run.case.state)
+
+    def call() -> float:
+        mujoco.mj_resetData(model, data)
+        data.qpos[:], data.qvel[:] = qpos, qvel
+        begin = time.perf_counter()
+        mujoco.mj_step(model, data, steps)
+        return time.perf_counter() - begin
+
+    first = call()
+    row = run.row(MUJOCO, version("mujoco"), run.judged(T.T @ data.qpos, T.T @ data.qvel), f"step {step:g} s")
+    return Contender(row, a_few_times(call, REPEATS, first))
+
+
+def with_exudyn(run: FreeRun, step: float) -> Contender:
+    """Constraints on velocity level, all steps in one call of the solver."""
+    number = steppers.needed("exudyn", "exudyn", run.case)
+    kinds = import_module("exudyn").OutputVariableType
+    steps = round(run.duration / step)
+
+    def ended() -> tuple[float, np.ndarray, np.ndarray]:
+        seconds, mbs, nodes = steppers.exudyn_run(run.case, steps, step)
+        read = [
+            [mbs.GetNodeOutput(nodes[n.body], kind)[2] for n in run.case.system.tree.nodes]
+            for kind in (kinds.Coordinates, kinds.Coordinates_t)
+        ]
+        turned, turning = (steppers.relative(run.case, np.array(x)) for x in read)
+        return seconds, run.case.state.q + turned, turning
+
+    first, q, v = ended()
+    row = run.row(EXUDYN, number, run.judged(q, v), f"step {step:g} s, index 2")
+    return Contender(row, a_few_times(lambda: ended()[0], REPEATS, first))
