@@ -5,7 +5,11 @@ Python and run as such or compiled: `runge_kutta` and `rosenbrock` (stages), `st
 `reporting` (samples and events), `march` (all steps). A table with gamma is a Rosenbrock method's.
 """
 
+from linkwright.integrators.batch import Solutions, integrate_many
 from linkwright.integrators.driver import INTEGRATORS, integrate
 from linkwright.integrators.problem import Event, EventSpec, IntegrationError, Kernel, Problem, Solution, python_kernel
 
-__all__ = ["INTEGRATORS", "Event", "EventSpec", "IntegrationError", "Kernel", "Problem", "Solution", "integrate", "python_kernel"]
+__all__ = [
+    "INTEGRATORS", "Event", "EventSpec", "IntegrationError", "Kernel", "Problem", "Solution", "Solutions", "integrate", "integrate_many",
+    "python_kernel",
+]  # fmt: skip

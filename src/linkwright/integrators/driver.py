@@ -65,27 +65,32 @@ def integrate(
     are done between two looks at the keyboard; it has no influence on the result. Fixed steps and ticks of a sampler are
     counted from `origin` (default t0), so that a run can go on where another ended.
     """
-    chosen = _method(method)
-    _check(chosen, t0, t1, step, tolerance, smallest_step, largest_step)
-    times = _sample_times(samples, t0, t1)
+    chosen = method_of(method)
+    check(chosen, t0, t1, step, tolerance, smallest_step, largest_step)
+    times = sample_times(samples, t0, t1)
     begun = t0 if origin is None else origin
     if not begun <= t0:
         raise UsageError(f"the origin of steps and ticks ({begun}) lies at the start ({t0}) or before.")
     start = np.asarray(y0, dtype=float)
     if start.shape != (problem.n,) or not np.isfinite(start).all():
         raise UsageError(f"the start state needs {problem.n} finite numbers.")
-    native = _is_native(engine)
-    slots, backs = _slots(problem, native)
+    native = is_native(engine)
+    slots, backs = slots_of(problem, native)
     plan, f, c = mem.layout(problem, chosen.table, slots, times is not None)
     f[plan.y : plan.y + plan.n] = start
-    f[mem.STEP] = step or 0.0
     f[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN, begun)
-    f[mem.EVERY] = problem.every
-    c[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)
+    set_options(problem, chosen, f, c, most_steps)
     run = _Run(problem, plan, f, c, times, observe)
     loop = loops.native(march, (*run.arguments, 1)) if native else march
     code, left = run.go(loop, progress, slice_steps or 0, 64 if native else 8)
     return run.solution(code, left, next((b.error for b in backs if b.error is not None), None))
+
+
+def set_options(problem: Problem, chosen: Method, f: np.ndarray, c: np.ndarray, most_steps: int | None) -> None:
+    """What follows from the problem and the method."""
+    f[mem.STEP] = f[mem.FIXED]
+    f[mem.EVERY] = problem.every
+    c[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)
 
 
 Observer = Callable[[np.ndarray], Any]
@@ -148,31 +153,36 @@ class _Run:
         message = f"t = {now:.6g} s: {text}" + (f" ({error})" if error is not None else "") + "."
         end = self.f[self.plan.y : self.plan.y + self.plan.n].copy()
         held, events = np.concatenate(self.held), tuple(self.events)
-        return Solution(table[:, 0], table[:, 1:], events, status, message, self._counters(), now, end, error, held)
-
-    def _counters(self) -> dict[str, float]:
-        c, r = self.c, self.f
-        return {
-            "steps": int(c[mem.STEPS]),
-            "rejected": int(c[mem.REJECTIONS]),
-            "refused": int(c[mem.REFUSALS]),  # of the rejected: the correction would have been a jump
-            "evaluations": int(c[mem.EVALUATIONS]),
-            "jacobians": int(c[mem.JACOBIANS]),  # of an implicit method; their evaluations are among the evaluations
-            "projections": int(c[mem.PROJECTIONS]),
-            "fallbacks": int(c[mem.FALLBACKS]),
-            "position residual": float(r[mem.WORST_POSITION]),  # largest that remained
-            "velocity drift": float(r[mem.WORST_VELOCITY]),  # largest before projection
-            "correction": float(r[mem.WORST_CORRECTION]),  # largest first Newton step of a projection
-        }
+        return Solution(table[:, 0], table[:, 1:], events, status, message, counters(self.c, self.f), now, end, error, held)
 
 
-def _method(name: str) -> Method:
+def counters(c: np.ndarray, f: np.ndarray) -> dict[str, Any]:
+    """How a run went, by name; of many runs if c and f have more axes."""
+    return {
+        "steps": _plain(c[..., mem.STEPS]),
+        "rejected": _plain(c[..., mem.REJECTIONS]),
+        "refused": _plain(c[..., mem.REFUSALS]),  # of the rejected: the correction would have been a jump
+        "evaluations": _plain(c[..., mem.EVALUATIONS]),
+        "jacobians": _plain(c[..., mem.JACOBIANS]),  # of an implicit method; their evaluations are among the evaluations
+        "projections": _plain(c[..., mem.PROJECTIONS]),
+        "fallbacks": _plain(c[..., mem.FALLBACKS]),
+        "position residual": _plain(f[..., mem.WORST_POSITION]),  # largest that remained
+        "velocity drift": _plain(f[..., mem.WORST_VELOCITY]),  # largest before projection
+        "correction": _plain(f[..., mem.WORST_CORRECTION]),  # largest first Newton step of a projection
+    }
+
+
+def _plain(x: Any) -> Any:
+    return x.copy() if np.ndim(x) else x.item()
+
+
+def method_of(name: str) -> Method:
     if name not in INTEGRATORS:
         raise UsageError(f"there is no integrator '{name}'. {nearest(name, INTEGRATORS, 'Integrators')}")
     return INTEGRATORS[name]
 
 
-def _is_native(engine: str | None) -> bool:
+def is_native(engine: str | None) -> bool:
     if engine not in (None, "native", "python"):
         raise UsageError(f"engine is 'native' or 'python', not '{engine}'.")
     if engine == "native" and not loops.available():
@@ -180,7 +190,7 @@ def _is_native(engine: str | None) -> bool:
     return engine != "python" and loops.available()
 
 
-def _check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:
+def check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:
     if not (np.isfinite(t0) and np.isfinite(t1) and t1 >= t0):
         raise UsageError(f"a run goes forward from a finite time to a later one, not from {t0} to {t1}.")
     if step is not None and not (np.isfinite(step) and step > 0.0):
@@ -193,7 +203,7 @@ def _check(method: Method, t0: float, t1: float, step: float | None, tolerance: 
         raise UsageError(f"the largest step ({largest}) must be above the smallest ({smallest}), and neither negative.")
 
 
-def _sample_times(samples: Any, t0: float, t1: float) -> np.ndarray | None:
+def sample_times(samples: Any, t0: float, t1: float) -> np.ndarray | None:
     if samples is None:
         return None
     times = np.asarray(samples, dtype=float).ravel()
@@ -204,7 +214,7 @@ def _sample_times(samples: Any, t0: float, t1: float) -> np.ndarray | None:
     return np.minimum(times, t1)
 
 
-def _slots(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]:
+def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]:
     """Kernels as addresses or callables, and the Python functions among them, which live as long as the loop needs them."""
     backs: list[Callback] = []
 
