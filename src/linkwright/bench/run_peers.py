@@ -7,7 +7,6 @@ are about the best they reach: an hour of smaller ones gains little.
 
 from __future__ import annotations
 
-import time
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 
 from linkwright.bench import mujoco_loop, pinocchio_run, steppers
 from linkwright.bench.cases import Contender, Row, Unavailable, attempt
-from linkwright.bench.free_run import QUANTITY, FreeRun, a_few_times, timed
+from linkwright.bench.free_run import QUANTITY, FreeRun, a_few_times, seconds_of, timed
 from linkwright.bench.peers import MU
 from linkwright.bench.pinocchio_cpp import converted
 from linkwright.bench.workshop import Workshop, version
@@ -82,9 +81,7 @@ def with_mujoco(run: FreeRun, step: float) -> Contender:
     def call() -> float:
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = qpos, qvel
-        begin = time.perf_counter()
-        mujoco.mj_step(model, data, steps)
-        return time.perf_counter() - begin
+        return seconds_of(lambda: mujoco.mj_step(model, data, steps))
 
     first = call()
     row = run.row(MUJOCO, version("mujoco"), run.judged(T.T @ data.qpos, T.T @ data.qvel), f"step {step:g} s")

@@ -5,7 +5,8 @@
     batch      a thousand runs of a four-bar, on one core and on all
 
 A peer's ratio is its time over our fastest run that is at least as exact as the peer's. "time loop" is what the equations cost
-once a system is compiled; "s.simulate" is the whole call with 500 samples, passages and certificate.
+once a system is compiled; "s.simulate" is the whole call with 500 samples, passages and certificate. Runs alone are timed by the
+processor (`free_run`), batches by the clock on the wall.
 """
 
 from __future__ import annotations
