@@ -1,4 +1,4 @@
-"""Two shipped mechanisms: what they are, one turn of each, pictures, curves, and a page with all of it.
+"""Two shipped mechanisms: what they are, one turn of each, five simulated seconds, pictures, curves, and a page with all of it.
 
 python examples/01_wiper_and_scraper.py [folder]      writes into build/demo unless told otherwise
 """
@@ -15,16 +15,41 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/demo")
 folder.mkdir(parents=True, exist_ok=True)
 page = Page("Linkwright: a wiper and a carpet scraper")
 
+
+def run_table(run, channels):
+    """(header, rows) of some channels every half second, in the file's units."""
+    header, values = run.at([0.5 * i for i in range(11)]).table(channels)
+    return header, [[f"{x:.1f}", *(f"{y:.4f}" for y in rest)] for x, *rest in values]
+
+
+def simulated(name, m):
+    """The wiper as its file drives it, the scraper let go at the speed of its drive; with the channels worth a look."""
+    if name == "wiper":
+        run = m.simulate(5, tolerance=1e-10)
+        return (
+            run,
+            "5 s driven as its file says",
+            ["t", "A", "A.v", "energy.total", "A.torque"],
+            ["rocker.angle", "A.torque", "energy.total"],
+        )
+    s = m.system
+    run = s.simulate(s.assemble(q={"J1": 0.0}, v={"J1": 4.7124}), 5, tolerance=1e-10, output="2 ms")
+    return run, "5 s let go at 4.7124 rad/s", ["t", "J1", "J1.v", "energy.total"], ["J1", "J1.v", "energy.kinetic", "energy.potential"]
+
+
 for name in ("wiper", "carpet-scraper"):
     m = lw.load(name)
     info = m.info()
     print(info)
     c = m.turn(steps=120)  # every 3 degrees: positions, velocities, accelerations of everything
     print(f"\n{aligned(*turn_table(c))}\n")
+    run, what, listed, drawn = simulated(name, m)
+    print(f"{name}: {what}\n{aligned(*run_table(run, listed))}\n{run.checks()}\n")
 
     m.picture(folder / f"{name}.png", turn=c, force=True)
     m.animate(folder / f"{name}.gif", turn=c, force=True)
     plots.overview(c, folder / f"{name}-curves.png", force=True)
+    plots.plot(run, drawn, folder / f"{name}-run.png", force=True)
     c.save(folder / f"{name}.csv", force=True)
 
     page.heading(name).text(info)
@@ -32,6 +57,8 @@ for name in ("wiper", "carpet-scraper"):
     page.picture(folder / f"{name}.gif", "one turn")
     page.picture(folder / f"{name}-curves.png", "angles and points over the drive: position, velocity, acceleration")
     page.table(*turn_table(c))
+    page.picture(folder / f"{name}-run.png", what)
+    page.table(*run_table(run, listed)).text(run.checks())
 
 page.save(folder / "index.html", force=True)
 print(f"Pictures, animations, tables and a page are in {folder}: open {(folder / 'index.html').resolve()}")

@@ -119,7 +119,7 @@ def test_example_runs(script: Path, tmp_path: Path) -> None:
 def check_page(page: Path) -> None:
     """The demo's page shows pictures and tables, and asks for nothing from outside."""
     text = page.read_text(encoding="utf-8")
-    assert text.count("data:image/") == 6 and "<table>" in text
+    assert text.count("data:image/") == 8 and "<table>" in text
     assert not re.search(r"""(?:src|href)\s*=\s*(?!["']?data:)|url\(|@import|<script""", text)
 
 
