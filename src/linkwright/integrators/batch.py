@@ -224,10 +224,13 @@ class _Batch:
         begun = r.codes[k] != NOT_DONE
         for name in ("codes", "counts", "reals", "ends", "final"):
             getattr(self, name)[first:last][begun] = getattr(r, name)[k][begun]
-        rows = worker.out.rows.reshape(worker.size, len(self.times), -1)
+        rows = worker.out.rows.reshape(worker.size, len(self.times), worker.out.rows.shape[1])
+        done = np.where(begun, r.counts[k, mem.ROWS], 0)
+        if (done == len(self.times)).all():
+            self.y[first:last] = rows[k, :, 1:]
+            return
         for run in range(last - first):
-            done = int(r.counts[run, mem.ROWS]) if r.codes[run] != NOT_DONE else 0
-            self.y[first + run, :done] = rows[run, :done, 1:]
+            self.y[first + run, : done[run]] = rows[run, : done[run], 1:]
 
     def solutions(self, error: Callable[[int], BaseException | None]) -> Solutions:
         codes = [mem.RUNNING if k == mem.FAILED and self.interrupted else int(k) for k in self.codes]
