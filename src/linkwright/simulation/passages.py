@@ -2,7 +2,7 @@
 
     rank          J loses rank: branches meet, the run passes on the smooth one; multipliers of the lost rows have a pole
     drives        J is regular, but the driven (independent) coordinates do not tell the motion: no torque of theirs can push it
-    independent   J is regular, but the dependent coordinates move while the independent ones rest: dead centre of the output
+    independent   J is regular, but the dependent coordinates rest while the independent ones move: dead centre of the output
 
 The sign of a determinant between two accepted steps tells that there was one; the place inside the step is found on the
 quintic through positions, velocities and accelerations at both ends, and once corrected by integrating to it.
@@ -39,7 +39,7 @@ class Passage(NamedTuple):
             "rank": f"J loses {self.lost} row{'s' if self.lost != 1 else ''}: branches meet",
             "drives": "the drives do not tell the motion",
             "coordinates": "the independent coordinates do not tell the motion",
-            "independent": "the independent coordinates rest",
+            "independent": "the dependent coordinates rest",
         }[self.kind]
         s = ", ".join(f"{x:.1e}" for x in self.singular_values[:2])
         return f"t = {self.time:.9g} s: {what} (smallest singular values {s})"
