@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from linkwright.bench import command, free_run, known_motions, pinocchio_run, run_peers, runs, speed, steppers, table
+from linkwright.bench import casadi_code, command, free_run, known_motions, pinocchio_run, run_peers, runs, speed, steppers, table
 from linkwright.bench.cases import Contender, Row
 from linkwright.bench.workshop import Workshop
 from linkwright.errors import LinkwrightError
@@ -87,15 +87,16 @@ def test_pinocchio_with_scipy_comes_to_the_same_end() -> None:
     assert found.run(0.0) > 0.0
 
 
-def test_exudyn_is_asked_or_says_why_not(monkeypatch: pytest.MonkeyPatch, shop: Workshop) -> None:
-    monkeypatch.setattr(steppers, "find_spec", lambda name: None)
-    monkeypatch.setattr(run_peers, "find_spec", lambda name: None)
+def test_missing_programs_give_rows_with_the_reason(monkeypatch: pytest.MonkeyPatch, shop: Workshop) -> None:
+    for module in (steppers, run_peers, casadi_code):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
     monkeypatch.setattr(run_peers, "SCIPY_TOLERANCES", ())
     monkeypatch.setattr(pinocchio_run, "run_program", lambda shop: 1 / 0)
     offers = {r.engine: r for r in run_peers.offered(short(), shop, quick=True) if isinstance(r, Row)}
     assert offers[run_peers.EXUDYN].note == "not measured: the package 'exudyn' is not installed"
     assert "'mujoco' is not installed" in offers[run_peers.MUJOCO].note
     assert "ZeroDivisionError" in offers[pinocchio_run.ENGINE].note
+    assert "'casadi' is not installed" in offers[pinocchio_run.GENERATED].note
 
 
 def test_slow_programs_run_a_few_times_only() -> None:

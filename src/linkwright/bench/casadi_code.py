@@ -94,7 +94,7 @@ def column(vector: Any) -> list[Any]:
     return [vector[i] for i in range(vector.size1())]
 
 
-def forward(case: Case, p: PinocchioModel, t: Terms, order: str, shop: Workshop) -> Contender:
+def forward_function(case: Case, p: PinocchioModel, t: Terms, order: str) -> Any:
     """(a, lam) from (q, v, tau) by elimination of [M J'; J 0]."""
     ca = import_module("casadi")
     nv, rows = t.v.size1(), t.J.size1()
@@ -106,7 +106,12 @@ def forward(case: Case, p: PinocchioModel, t: Terms, order: str, shop: Workshop)
     else:
         pivots = symbolic.inertias_first(nv, rows)
     x = symbolic.solve_symmetric(K, column(ca.vertcat(tau - t.h, -t.k)), pivots)
-    f = ca.Function("forward", [t.q, t.v, tau], [ca.vertcat(*x[:nv]), ca.vertcat(*x[nv:])])
+    return ca.Function("forward", [t.q, t.v, tau], [ca.vertcat(*x[:nv]), ca.vertcat(*x[nv:])])
+
+
+def forward(case: Case, p: PinocchioModel, t: Terms, order: str, shop: Workshop) -> Contender:
+    """The function as machine code, to be timed."""
+    f = forward_function(case, p, t, order)
     inputs = (p.q(case.state), p.v(case.state), p.effort(case.state, dict(case.tau)))
     row = Row(f"{ENGINE}, {order}", version("casadi"), case.name, "forward", note="Pinocchio's terms, gcc -Ofast")
     return compiled(f, inputs, shop, row, lambda out: case.error(p.acceleration(case.state, out)))

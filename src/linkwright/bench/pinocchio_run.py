@@ -1,7 +1,8 @@
-"""Pinocchio's constraintDynamics inside a DOP853 loop, all in C++: the fastest an engine with loops gets without generating code.
+"""Adaptive loops of order 8(5,3) in C++ around Pinocchio: its constraintDynamics, and the C code casadi writes from its terms.
 
-The loop is native/pinocchio_run.cpp; the sums of its stages are written from our own table of the method, zeros left out.
-Step control as in DOP853: errors against tolerance (1 + |y|), the last stage being the first of the next step.
+The first is the fastest an engine with loops gets without generating code, the second what an expert builds in a day. The loop
+is native/adaptive_loop.hpp; the sums of its stages are written from our own table of the method, zeros left out. Step control
+as in DOP853: errors against tolerance (1 + |y|), the last stage being the first of the next step. Loops are not corrected.
 """
 
 from __future__ import annotations
@@ -11,32 +12,49 @@ from pathlib import Path
 
 import numpy as np
 
+from linkwright.bench import casadi_code
 from linkwright.bench.cases import Contender, Row, Unavailable, attempt
 from linkwright.bench.free_run import QUANTITY, FreeRun
 from linkwright.bench.pinocchio_cpp import converted, model_file, program
-from linkwright.bench.workshop import Workshop, version
+from linkwright.bench.workshop import NATIVE, Conversation, Workshop, version
 from linkwright.converters import PinocchioModel
 from linkwright.integrators import INTEGRATORS
 from linkwright.state import State
 
-ENGINE = "Pinocchio C++ + C++ DOP853"
-TOLERANCES = (1e-8, 1e-9, 1e-10, 1e-12)
+ENGINE, GENERATED = "Pinocchio C++ + C++ DOP853", "casadi C code + C++ DOP853"
+TOLERANCES = (1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
 
 
 def contenders(run: FreeRun, shop: Workshop) -> list[Contender | Row]:
-    return attempt(ENGINE, run.case.name, (QUANTITY,), lambda: _all(run, shop))
+    """Both loops at several tolerances."""
+    out = attempt(ENGINE, run.case.name, (QUANTITY,), lambda: _engine(run, shop))
+    return out + attempt(GENERATED, run.case.name, (QUANTITY,), lambda: _generated(run, shop))
 
 
-def _all(run: FreeRun, shop: Workshop) -> list[Contender]:
+def _engine(run: FreeRun, shop: Workshop) -> list[Contender]:
     number, p = version("pin"), converted(run.case)
-    n, T = p.model.nv, order(p, run.case.state)
     talk = shop.talk([str(run_program(shop)), str(model_file(run.case, p, shop))])
+    return _asked(run, p, talk, ENGINE, number, "")
+
+
+def _generated(run: FreeRun, shop: Workshop) -> list[Contender]:
+    number, p = version("casadi"), converted(run.case)
+    f = casadi_code.forward_function(run.case, p, casadi_code.terms(run.case, p, shop), "best order")
+    source = shop.directory / f"{run.case.name}-run.c"
+    source.write_text(casadi_code.c_code(f), encoding="utf-8")
+    library = shop.build("c", [source], [*casadi_code.FLAGS[0], "-shared", "-fPIC"], libraries=["-lm"], suffix=".so")
+    start = [repr(float(x)) for x in (*p.q(run.case.state), *p.v(run.case.state))]
+    return _asked(run, p, shop.talk([str(generated_program(shop)), str(library), *start]), GENERATED, number, "gcc -Ofast, ")
+
+
+def _asked(run: FreeRun, p: PinocchioModel, talk: Conversation, engine: str, number: str, more: str) -> list[Contender]:
+    n, T = p.model.nv, order(p, run.case.state)
     out = []
     for tolerance in TOLERANCES:
         question = f"{tolerance:g} {run.duration!r}"
         _, steps, evaluations, *end = talk.ask(f"{question} 0.0")
         judged = run.judged(T.T @ end[:n], T.T @ end[n:])
-        row = run.row(ENGINE, number, judged, f"tolerance {tolerance:g}, {steps:.0f} steps, {evaluations:.0f} evaluations")
+        row = run.row(engine, number, judged, f"{more}tolerance {tolerance:g}, {steps:.0f} steps, {evaluations:.0f} evaluations")
         out.append(Contender(row, lambda seconds, q=question: talk.ask(f"{q} {seconds}")[0]))
     return out
 
@@ -54,11 +72,19 @@ def order(p: PinocchioModel, state: State) -> np.ndarray:
 
 
 def run_program(shop: Workshop) -> Path:
+    headers = [sums_file(shop), NATIVE / "adaptive_loop.hpp"]
+    return program(shop, "pinocchio_run.cpp", ["-O3", "-march=native", f"-I{shop.directory}"], headers=headers)
+
+
+def generated_program(shop: Workshop) -> Path:
+    sources = [NATIVE / "generated_run.cpp", NATIVE / "adaptive_loop.hpp", sums_file(shop)]
+    return shop.build("c++", sources, ["-std=c++17", "-w", "-O3", "-march=native", f"-I{shop.directory}"], libraries=["-ldl"])
+
+
+def sums_file(shop: Workshop) -> Path:
     header = shop.directory / "dopri8_sums.hpp"
-    text = sums_text()
-    if not header.exists() or header.read_text(encoding="utf-8") != text:
-        header.write_text(text, encoding="utf-8")
-    return program(shop, "pinocchio_run.cpp", ["-O3", "-march=native", f"-I{shop.directory}"], headers=[header])
+    header.write_text(sums_text(), encoding="utf-8")
+    return header
 
 
 # -------------------------------------------------------------------- the method as C++
