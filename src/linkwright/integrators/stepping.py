@@ -70,6 +70,17 @@ def error_norm(p: Plan, f: np.ndarray) -> float:
     return f[USED] * math.sqrt(first / p.counted)
 
 
+def normalise(p: Plan, f: np.ndarray, c: np.ndarray) -> None:
+    """Quaternions of the trial state get their length back."""
+    for u in range(p.n_unit):
+        first = p.trial + c[p.unit + u]
+        s = 0.0
+        for i in range(first, first + 4):
+            s += f[i] * f[i]
+        for i in range(first, first + 4):
+            f[i] /= math.sqrt(s)
+
+
 def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
     """The trial state onto the manifold: unit quaternions, then closed loops and a velocity along them.
 
@@ -78,13 +89,7 @@ def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
     called once, and may leave the loops as far open as it means to.
     """
     f[CORRECTION] = 0.0
-    for u in range(p.n_unit):
-        first = p.trial + c[p.unit + u]
-        s = 0.0
-        for i in range(first, first + 4):
-            s += f[i] * f[i]
-        for i in range(first, first + 4):
-            f[i] /= math.sqrt(s)
+    normalise(p, f, c)
     if p.projects == 0:
         return 0
     n = p.nm
