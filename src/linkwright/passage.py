@@ -79,47 +79,53 @@ def acceleration_rows(loops: Loops, c: Closure, q: Any, v: Any, t: float, near: 
 def mended(J: np.ndarray, k: np.ndarray, speed: float, moving: Callable[[], Along], f: Factored | None = None) -> Rows:
     """The same on dimensionless arrays; `moving()` is asked only where a row is weak, `f` are the factors of J if known."""
     f = factor(J) if f is None else f
-    s = np.zeros(len(k))
-    s[: len(f.s)] = f.s
-    small = np.flatnonzero(s < SUSPECT)
-    if len(small) == 0:
-        return Rows(J, -k, f.s, 0, 0, np.zeros((len(k), 0)), ())
+    m = len(k)
+    if int(np.sum(f.s >= SUSPECT)) == m:
+        return Rows(J, -k, f.s, 0, 0, np.zeros((m, 0)), ())
     rates = moving() if speed > 0.0 else None
-    U, lost, gone = _classify(J, speed, rates, f, s, small)
+    U, lost, gone = _classify(J, speed, rates, f)
     A, r = U.T @ J, -(U.T @ k)
+    replaced = U[:, lost]
     if rates is not None and lost:
-        A[lost], r[lost] = U[:, lost].T @ rates.third, -(U[:, lost].T @ rates.kdot)
-    keep = [i for i in range(len(s)) if i not in gone]
-    at = tuple(keep.index(i) for i in lost)
-    return Rows(A[keep], r[keep], f.s, len(lost), len(gone), U[:, lost], at, rates.Jdot if rates and lost else None)
+        A[lost], r[lost] = replaced.T @ rates.third, -(replaced.T @ rates.kdot)
+    Jdot = rates.Jdot if rates and lost else None
+    if not gone:
+        return Rows(A, r, f.s, len(lost), 0, replaced, tuple(lost), Jdot)
+    keep = [i for i in range(m) if i not in gone]
+    return Rows(A[keep], r[keep], f.s, len(lost), len(gone), replaced, tuple(keep.index(i) for i in lost), Jdot)
 
 
-def _classify(
-    J: np.ndarray, speed: float, rates: Along | None, f: Factored, s: np.ndarray, small: np.ndarray
-) -> tuple[np.ndarray, list[int], list[int]]:
-    """(left vectors, rows lost in a passage, redundant rows) among the small singular values.
+def _classify(J: np.ndarray, speed: float, rates: Along | None, f: Factored) -> tuple[np.ndarray, list[int], list[int]]:
+    """(left vectors, rows lost in a passage, redundant rows) among the small singular values, which come last.
 
     Vectors of vanishing singular values come in arbitrary combinations; they are turned so that each has either no
     sensitivity (redundant) or one of its own (passage).
     """
-    columns = [j for j in range(f.Vt.shape[0]) if j >= len(f.s) or s[j] < SUSPECT]
-    N, U = f.Vt[columns].T, f.U.copy()
-    sensitivity = np.zeros(len(s))
-    if rates is not None and N.shape[1]:
-        slope = rates.third @ N
-        vanishing = [int(i) for i in small if s[i] < VANISHING]
-        if vanishing:
-            U[:, vanishing] = U[:, vanishing] @ np.linalg.svd(U[:, vanishing].T @ slope)[0]
-        sensitivity[small] = np.linalg.norm(U[:, small].T @ slope, axis=1)
+    m = J.shape[0]
+    first, vanishing = int(np.sum(f.s >= SUSPECT)), int(np.sum(f.s >= VANISHING))
+    N, U = f.Vt[first:].T, f.U
+    sensitivity, strength = np.zeros(m - first), np.zeros(m - first)
+    strength[: len(f.s) - first] = f.s[first:]
+    slope = rates.third @ N if rates is not None and N.shape[1] else None
+    if vanishing < m:
+        U = U.copy()
+        if slope is not None:
+            U[:, vanishing:] = U[:, vanishing:] @ np.linalg.svd(U[:, vanishing:].T @ slope)[0]
+        strength[vanishing - first :] = _lengths(U[:, vanishing:].T @ J)
+    if slope is not None:
+        sensitivity = _lengths(U[:, first:].T @ slope)
     lost: list[int] = []
     gone: list[int] = []
-    for i in (int(i) for i in small):
-        strength = s[i] if s[i] >= VANISHING else float(np.linalg.norm(U[:, i] @ J))
-        if sensitivity[i] > INSENSITIVE * (1.0 + speed) and strength * speed < WINDOW * sensitivity[i]:
+    for i, (size, change) in enumerate(zip(strength.tolist(), sensitivity.tolist(), strict=True), start=first):
+        if change > INSENSITIVE * (1.0 + speed) and size * speed < WINDOW * change:
             lost.append(i)
-        elif strength < RANK_TOLERANCE:
+        elif size < RANK_TOLERANCE:
             gone.append(i)
     return U, lost, gone
+
+
+def _lengths(rows: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.sum(rows * rows, axis=1))
 
 
 def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[str, Any], window: float = 1e-3) -> np.ndarray:

@@ -25,6 +25,8 @@ Inputs = dict[str, np.ndarray]
 AT_REST = 1e-9  # dimensionless speed below which no motion tells the branch
 CLOSED = 1e-15  # dimensionless residual that no step improves
 MOST_STEPS = 6
+FINE = 1e-9  # residuals below which a state is so near to the loops that also weak rows tell where they are
+FAINT = 1e-5  # singular values below which even then they do not
 SQUEEZED = 0.5  # a Newton step must leave no more than this share of the residual
 
 
@@ -54,26 +56,27 @@ class QuickPassage:
         self._fields = {b.name: (b.span, b.shape) for b in self.kernel.outputs}
 
     @cached_property
-    def _places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the entries of the blocks of M and J stand in the dense matrices."""
-        nv = len(self.columns)
+    def _places(self) -> tuple[np.ndarray, ...]:
+        """Where the entries of the blocks of M and J stand in the dense matrices, their scales, and the scale of all of J."""
+        nv, c = len(self.columns), self.columns
         T = self._eq.usual_terms(self.kernels.start()[0], np.zeros(nv), np.zeros(1), self.kernels.defaults["near"])
 
         def places(blocks: list[tuple[slice, slice]]) -> np.ndarray:
             return np.concatenate([np.zeros(0, dtype=int), *(_flat(r, c, nv) for r, c in blocks)])
 
-        return places([(span, span) for span in T.spans]), places([(T.rows[i], T.spans[j]) for i, j in sorted(T.blocks)])
+        in_M, in_J = places([(span, span) for span in T.spans]), places([(T.rows[i], T.spans[j]) for i, j in sorted(T.blocks)])
+        scale = c / self.rows[:, None]
+        return in_M, in_J, (c * c[:, None]).ravel()[in_M], scale.ravel()[in_J], scale
 
     def at(self, x: Inputs) -> Instant:
         """All terms at a state."""
         y = self.kernel.packed(x)
         f = {name: y[span].reshape(shape) for name, (span, shape) in self._fields.items()}
         c, rows, n, m = self.columns, self.rows, len(self.columns), len(self.rows)
-        in_M, in_J = self._places
+        in_M, in_J, of_M, of_J, scale = self._places
         M, J, Jdot = np.zeros(n * n), np.zeros(m * n), np.zeros(m * n)
-        M[in_M], J[in_J], Jdot[in_J] = f["M"], f["J"], f["Jdot"]
-        scale = c / rows[:, None]
-        M, J, Jdot = M.reshape(n, n) * (c * c[:, None]), J.reshape(m, n) * scale, Jdot.reshape(m, n) * scale
+        M[in_M], J[in_J], Jdot[in_J] = f["M"] * of_M, f["J"] * of_J, f["Jdot"] * of_J
+        M, J, Jdot = M.reshape(n, n), J.reshape(m, n), Jdot.reshape(m, n)
         third = 3.0 * Jdot if "k_v" not in f else Jdot + f["k_v"] * scale
         return Instant(M, f["h"] * c, J, f["k"] / rows, f["b"] / rows, f["phi"] / rows, f["flow"], Along(Jdot, f["kdot"] / rows, third))
 
@@ -92,10 +95,8 @@ class QuickPassage:
             k = k + x["gains"][0] * (here.J @ v + here.b) + x["gains"][1] * here.phi
         f = factor(here.J)
         rows = mended(here.J, k, speed, lambda: here.along, f)
-        if rows.passages and not all(tangent(u, here.J, k, speed, here.along.Jdot) for u in rows.replaced.T):
-            return None
-        pushes = self._pushes(f, rows, here.J)
-        if len(pushes) != len(rows.A):
+        pushes = self._pushes(f, rows, here, k, speed)
+        if pushes is None or len(pushes) != len(rows.A):
             return None
         n, m = len(v), len(rows.A)
         S = np.zeros((n + m, n + m))
@@ -109,27 +110,34 @@ class QuickPassage:
         driven = v @ (pushes.T @ z[n:]) if len(self._still) else 0.0
         return {"a": z[:n] * self.columns, "power": np.array([x["tau"] @ x["v"] + driven, *here.flow])}
 
-    def _pushes(self, f: Factored, rows: Rows, J: np.ndarray) -> np.ndarray:
-        """Directions in which the constraints can push: see `forward`."""
+    def _pushes(self, f: Factored, rows: Rows, here: Instant, k: np.ndarray, speed: float) -> np.ndarray | None:
+        """Directions in which the constraints can push: see `forward`. None for a velocity along no branch."""
         kept = f.Vt[: int(np.sum(f.s > LOST))]
-        faint = [u for u in rows.replaced.T if np.linalg.norm(u @ J) <= LOST]
-        if not faint or rows.Jdot is None:
+        if not rows.passages or len(kept) == len(k):
             return kept
-        more = np.array(faint) @ rows.Jdot
+        if not all(tangent(u, here.J, k, speed, here.along.Jdot) for u in rows.replaced.T):
+            return None
+        faint = [u for u in rows.replaced.T if np.linalg.norm(u @ here.J) <= LOST]
+        more = np.array(faint).reshape(len(faint), len(k)) @ here.along.Jdot
         return np.concatenate([kept, more / np.sqrt(np.sum(more * more, axis=1, keepdims=True))])
 
     # ---------------------------------------------------------------- projection
 
     def projection(self, x: Inputs, window: float) -> dict[str, Any] | None:
-        """Back onto the loops along every row that is not about to be lost, then the velocity along the branch."""
+        """Back onto the loops along every row that is not about to be lost, then the velocity along the branch.
+
+        phi is s d + d^2 in a row of singular value s for a state that is off by d: where d is known to be far below s the row
+        corrects it (left alone, d would add up over the steps inside the window); the round-off in phi moves it by 1e-16 / s.
+        """
         here = self.at(x)
         v = x["v"] / self.columns
         out = {"residual": _largest(here.phi), "rate_residual": _largest(here.J @ v + here.b)}
+        fine = out["residual"] < FINE and out["rate_residual"] < FINE * (1.0 + float(np.sqrt(v @ v)))
         q, moved, before = x["q"], 0.0, out["residual"]
         for _ in range(MOST_STEPS):
             if before <= CLOSED:
                 break
-            step = -factor(here.J, window).solve(here.phi)
+            step = -factor(here.J, FAINT if fine else window).solve(here.phi)
             trial = self._displaced(q, step * self.columns)
             there = self.at({**x, "q": trial})
             after = _largest(there.phi)
