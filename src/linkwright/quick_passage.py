@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright.formulations import create
 from linkwright.forward import LOST, tangent
 from linkwright.kinematics import displaced
 from linkwright.linalg import Factored, factor
 from linkwright.passage import Along, Rows, followed, mended
+from linkwright.terms import of_matrices
 
 if TYPE_CHECKING:
     from linkwright.compiler.kernels import Kernels
@@ -82,9 +84,10 @@ class QuickPassage:
 
     # ---------------------------------------------------------------- accelerations
 
-    def rates(self, x: Inputs) -> dict[str, np.ndarray] | None:
+    def rates(self, x: Inputs, formulation: str = "auto") -> dict[str, np.ndarray] | None:
         """a by the rows that hold here, J a = -k or what takes the place of a lost row; and the powers, where the drivers' is
-        all that the constraint force M a + h - tau does: closed loops move only across theirs."""
+        all that the constraint force M a + h - tau does: closed loops move only across theirs. A formulation that is named
+        does the work where no row is lost."""
         v = x["v"] / self.columns
         speed = float(np.sqrt(v @ v))
         if speed < AT_REST:
@@ -95,20 +98,27 @@ class QuickPassage:
             k = k + x["gains"][0] * (here.J @ v + here.b) + x["gains"][1] * here.phi
         f = factor(here.J)
         rows = mended(here.J, k, speed, lambda: here.along, f)
-        pushes = self._pushes(f, rows, here, k, speed)
-        if pushes is None or len(pushes) != len(rows.A):
+        tau = x["tau"] * self.columns
+        if formulation != "auto" and not rows.passages:
+            a = create(formulation)(of_matrices(here.M, here.h, here.J, k), tau).a
+        else:
+            a = self._solved(here, rows, self._pushes(f, rows, here, k, speed), tau)
+        if a is None or not np.isfinite(a).all():
             return None
-        n, m = len(v), len(rows.A)
+        driven = v @ (here.M @ a + here.h - tau) if len(self._still) else 0.0
+        return {"a": a * self.columns, "power": np.array([tau @ v + driven, *here.flow])}
+
+    def _solved(self, here: Instant, rows: Rows, pushes: np.ndarray | None, tau: np.ndarray) -> np.ndarray | None:
+        """a with M a + h - tau along the pushes and the rows fulfilled."""
+        n, m = len(tau), len(rows.A)
+        if pushes is None or len(pushes) != m:
+            return None
         S = np.zeros((n + m, n + m))
         S[:n, :n], S[:n, n:], S[n:, :n] = here.M, -pushes.T, rows.A
         try:
-            z = np.linalg.solve(S, np.concatenate([x["tau"] * self.columns - here.h, rows.r]))
+            return np.linalg.solve(S, np.concatenate([tau - here.h, rows.r]))[:n]
         except np.linalg.LinAlgError:
             return None
-        if not np.isfinite(z).all():
-            return None
-        driven = v @ (pushes.T @ z[n:]) if len(self._still) else 0.0
-        return {"a": z[:n] * self.columns, "power": np.array([x["tau"] @ x["v"] + driven, *here.flow])}
 
     def _pushes(self, f: Factored, rows: Rows, here: Instant, k: np.ndarray, speed: float) -> np.ndarray | None:
         """Directions in which the constraints can push: see `forward`. None for a velocity along no branch."""

@@ -7,7 +7,7 @@ of it: drivers are where the inputs say, rotors and loops left out are those of 
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from linkwright.compiler.kernels import Kernels
     from linkwright.equations import Equations
 
+DENSE = ("nullspace", "projection")  # formulations that time loops have no kernel of
 PASSAGE = 1e-3  # rows with singular values below this are about to be lost
 Inputs = dict[str, np.ndarray]
 
@@ -47,6 +48,7 @@ class RankRevealing:
             "least": self.least,
             "loop_rates": self.rates,
             "loop_projection": self.projection,
+            **{f"loop_rates by {name}": partial(self.rates, formulation=name) for name in DENSE},
         }
 
     # ---------------------------------------------------------------- dynamics
@@ -55,17 +57,20 @@ class RankRevealing:
         found = self._forward(x)
         return {"a": found.a, "lam": found.lam}
 
-    def rates(self, x: Inputs) -> dict[str, Any]:
-        quick = self._quick.rates(x) if self._quick is not None else None
-        return self.slow_rates(x) if quick is None else {"qdot": self._qdot(x), **quick}
+    def rates(self, x: Inputs, formulation: str = "auto") -> dict[str, Any]:
+        quick = self._quick.rates(x, formulation) if self._quick is not None else None
+        return self.slow_rates(x, formulation) if quick is None else {"qdot": self._qdot(x), **quick}
 
-    def slow_rates(self, x: Inputs) -> dict[str, Any]:
-        """The same by the float path."""
-        found = self._forward(x)
+    def slow_rates(self, x: Inputs, formulation: str = "auto") -> dict[str, Any]:
+        """The same by the float path, and by any formulation."""
+        found = self._forward(x, formulation)
         out = {"qdot": self._qdot(x), "a": found.a}
         if self.kernels.chosen.power:
             eq, near, t = self._equations(x)
-            out["power"] = eq.powers(x["q"], x["v"], x["tau"], found.lam, np.array([t]), near)
+            given = eq.powers(x["q"], x["v"], x["tau"], found.lam, np.array([t]), near)[1:]
+            # lam has a pole in a passage, the force J' lam has none, and what it does is done by the drivers
+            driven = found.force @ x["v"] if eq.drivers else 0.0
+            out["power"] = np.array([x["tau"] @ x["v"] + driven, *given])
         return out
 
     def _qdot(self, x: Inputs) -> np.ndarray:
@@ -130,10 +135,10 @@ class RankRevealing:
         eq, cut, t = self._equations(x)
         return eq.usual_terms(x["q"], x["v"], np.array([t]), cut)
 
-    def _forward(self, x: Inputs) -> Forward:
+    def _forward(self, x: Inputs, formulation: str = "auto") -> Forward:
         there = self._terms(x)
         if "gains" in x:
             from linkwright.equations import stabilised  # here, because importing it is no part of starting up
 
             there = stabilised(there, x["v"], x["gains"])
-        return forward(there, x["tau"], "auto")
+        return forward(there, x["tau"], formulation)
