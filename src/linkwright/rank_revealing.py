@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright import forces, inverse
+from linkwright.blas import one_thread
 from linkwright.closing import close
 from linkwright.forward import Forward, forward
 from linkwright.kinematics import motion, qdot
@@ -58,7 +59,8 @@ class RankRevealing:
         return {"a": found.a, "lam": found.lam}
 
     def rates(self, x: Inputs, formulation: str = "auto") -> dict[str, Any]:
-        quick = self._quick.rates(x, formulation) if self._quick is not None else None
+        with one_thread(self._rows):
+            quick = self._quick.rates(x, formulation) if self._quick is not None else None
         return self.slow_rates(x, formulation) if quick is None else {"qdot": self._qdot(x), **quick}
 
     def slow_rates(self, x: Inputs, formulation: str = "auto") -> dict[str, Any]:
@@ -75,6 +77,10 @@ class RankRevealing:
 
     def _qdot(self, x: Inputs) -> np.ndarray:
         return x["v"] if len(x["q"]) == len(x["v"]) else qdot(self.kernels.loops.skel, x["q"], x["v"])
+
+    @cached_property
+    def _rows(self) -> int:
+        return self.kernels.sizes.nv + self.kernels.sizes.nc
 
     @cached_property
     def _quick(self) -> QuickPassage | None:
@@ -101,7 +107,8 @@ class RankRevealing:
     def projection(self, x: Inputs) -> dict[str, Any]:
         """Back onto the loops without leaving the branch: what a nearly lost row would correct is left alone, because it is
         mostly round-off divided by its singular value; the velocity follows the branch it is on."""
-        quick = self._quick.projection(x, PASSAGE) if self._quick is not None else None
+        with one_thread(self._rows):
+            quick = self._quick.projection(x, PASSAGE) if self._quick is not None else None
         return self.slow_projection(x) if quick is None else quick
 
     def slow_projection(self, x: Inputs) -> dict[str, Any]:

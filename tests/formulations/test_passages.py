@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
-from linkwright import passage
+from linkwright import blas, passage
 from linkwright.compiler.kernels import Variant
 from linkwright.compiler.planning import samples
 from linkwright.linalg import factor
@@ -138,3 +138,16 @@ def test_at_rest_the_float_path_explains():
     x = row(0.0)
     with pytest.raises(lw.SingularityError, match="branch"):
         k.fallbacks["loop_rates"]({**x, "v": 0.0 * x["v"]})
+
+
+def test_matrices_too_small_to_share_stay_on_one_thread():
+    """Forty loops of a chain were a hundred times slower on a busy machine with all cores at each decomposition."""
+    threads = blas._threads()
+    ask = (lambda: 1) if threads is None else threads[0]
+    before, inside = ask(), []
+    for rows in (10, 160, 1000):
+        with pytest.raises(KeyError), blas.one_thread(rows):
+            inside.append(ask())
+            raise KeyError
+        assert ask() == before
+    assert inside == [before, 1, before]
