@@ -7,7 +7,8 @@ Settings, certificates and the like are plain JSON from the beginning, so that a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -147,6 +148,17 @@ class CutReferences(Sequence[Mapping[str, np.ndarray]]):
 
     def __iter__(self) -> Iterator[Mapping[str, np.ndarray]]:
         return (self[i] for i in range(len(self)))
+
+
+class CountedReferences(CutReferences):
+    """The same, counted when somebody asks."""
+
+    def __init__(self, skel: Skeleton, q: np.ndarray, count: Callable[[], np.ndarray]):
+        self.skel, self.q, self._count = skel, q, count
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        return self._count()
 
 
 def joined(skel: Skeleton, q: Any, row: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.errors import ChannelError
 from linkwright.loops import Loops
 from linkwright.partition import Partition, partition
 from linkwright.recorded import Column
@@ -49,7 +50,11 @@ class Singularity:
         parts = self.parts
         picked = {"J": J[:, parts.rows], "dependent": parts.dependent_part(J), "independent": parts.independent_part(J)}[which]
         if kind == "det":
-            values = np.linalg.det(picked) if picked.shape[1] == picked.shape[2] else np.full(len(picked), np.nan)
-            return Column(values, "none")
+            if picked.shape[1] != picked.shape[2]:
+                raise ChannelError(
+                    f"'{name}' has no determinant: {picked.shape[2]} independent coordinates for {picked.shape[1]} rows. "
+                    "singular.independent tells how near that part is to losing rank."
+                )
+            return Column(np.linalg.det(picked), "none")
         values = np.linalg.svd(picked, compute_uv=False)
         return Column(values.min(axis=1) if values.shape[1] else np.zeros(len(picked)), "none")

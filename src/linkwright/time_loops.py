@@ -5,8 +5,7 @@
 
 A `Setup` holds what a run needs besides a start: kernels of the right variant, drives, stabiliser, events. Where a kernel's
 pivots degenerate the loop calls back the rank-revealing path and then goes on natively. `near` counts whole turns of cut
-joints; where anything reads it (a spring in a cut joint, say), the run is done in slices in which no cut joint turns far
-enough to be misread, and `near` is taken from the state after each.
+joints; where anything reads it (a spring in a cut joint, say), the loop counts on after every step.
 """
 
 from __future__ import annotations
@@ -19,11 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright import joints, stabilisers
+from linkwright.batch_channels import cut_references
 from linkwright.closing import references
+from linkwright.compiler.graph import Graph
 from linkwright.compiler.kernels import Kernels
+from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError, nearest
-from linkwright.integrators import INTEGRATORS, EventSpec, Kernel, Problem, Solution, integrate, python_kernel
-from linkwright.kinematics import joint_rate, motion
+from linkwright.integrators import EventSpec, Kernel, Problem, Solution, integrate, python_kernel
+from linkwright.kinematics import joint_coordinates, motion
 from linkwright.loop_events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns
 from linkwright.loop_rows import HEAD, Row, by_cut, cut_row, entries
 from linkwright.metric import scale
@@ -33,9 +35,6 @@ from linkwright.variants import Variant
 if TYPE_CHECKING:
     from linkwright.compiled import Compiled
     from linkwright.compiler.kernel import Kernel as CompiledKernel
-
-TURN = 1.0  # rad a cut joint shall turn in one slice
-TOO_FAR = 2.0  # rad after which a slice is done again, shorter: beyond pi turns would be miscounted
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,6 @@ class Setup:
     row: Row  # the full one
     values: Mapping[str, np.ndarray] = field(repr=False)  # the parameters by block
     actuation: Any = None
-    turns_count: bool = False  # something reads the turns of cut joints
     stabiliser: Mapping[str, Any] = field(default_factory=dict)  # names and numbers of it
     stabiliser_text: str = ""
 
@@ -124,7 +122,8 @@ def _assembled(
 ) -> Setup:
     whens = [e if isinstance(e, When) else When(e) for e in events]
     inner, skel = row.mechanism, system.loops.skel
-    rates = kernels.get("loop_rates", formulation, baumgarte=baumgarte)
+    answer = kernels.fallbacks.get(f"loop_rates by {formulation}")
+    rates = kernels.get("loop_rates", formulation if answer is None else None, baumgarte=baumgarte)
     drives = () if actuation is None else tuple(b.target.name for b in actuation.bounds if not b.moves)
     start = system.start
     after = keeper.correction(kernels, start.q, start.near, drives, gains=baumgarte)
@@ -134,8 +133,10 @@ def _assembled(
     kinds = [k for jt in skel.types for k in jt.coordinate_kinds]
     x_scale = [] if actuation is None else list(actuation.x_scale)
     moves = row.sizes.get("drive", 0) > 0
+    turns = g_turns or (actuation is not None and actuation.counts_turns)
+    turns = turns or any(reads_turns(k.inputs) for k in (rates, after.kernel if after else None) if k is not None)
     made = Problem(
-        loop_kernel(rates, kernels.fallbacks["loop_rates"], inner),
+        loop_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner),
         row.sizes["q"],
         row.sizes["v"],
         row.sizes.get("x", 0),
@@ -144,20 +145,34 @@ def _assembled(
         event_specs=tuple(EventSpec(w.label, w.direction, w.terminal) for w in whens),
         parameters=tuple(np.concatenate([values[k] for k in row.parameters])),
         quaternions=tuple(n.q.start for n, jt in zip(skel.tree.nodes, skel.types, strict=True) if "quaternion" in jt.coordinate_kinds),
-        scale=(*scale(kinds, system.loops.kappa), *system.loops.columns, *x_scale, *([1.0] * power)),
+        scale=(*scale(kinds, system.loops.kappa), *system.loops.columns, *x_scale, *([_energy(system)] * power)),
         inputs=inputs,
         n_u=sum(row.sizes.get(k, 0) for k in HEAD) if inputs is not None else 0,
         inputs_move=moves,
         n_power=power,
+        power_judged=moves,  # steps of a prescribed motion may be long, but not for the work it takes
         sampler=sampler,
         every=0.0 if sampler is None or actuation is None else actuation.every,
         n_held=row.sizes.get("held", 0),
+        turns=turns_kernel(system, inner) if turns else None,
+        n_near=row.sizes["near"] if turns else 0,
+        near_at=inner.spans["near"].start - inner.spans["tau"].start,
         project_once=after is not None and after.once,
     )
-    turns = g_turns or (actuation is not None and actuation.counts_turns)
-    turns = turns or any(reads_turns(k.inputs) for k in (rates, after.kernel if after else None) if k is not None)
     settings = {**keeper.settings, **(after.settings if after else {})}
-    return Setup(system, made, kernels, row, values, actuation, turns, settings, keeper.text)
+    return Setup(system, made, kernels, row, values, actuation, settings, keeper.text)
+
+
+def python_rates(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], dict[str, Any]], row: Row) -> Kernel:
+    """Rates by a formulation that has no kernel: the float path, called back at every evaluation."""
+    names = [b.name for b in made.outputs if b.name != "margin"]
+    size = sum(b.size for b in made.outputs if b.name != "margin")
+
+    def values(x: np.ndarray) -> np.ndarray:
+        found = answer(row.named(x))
+        return np.concatenate([np.ravel(found[k]) for k in names])
+
+    return python_kernel(values, row.n, size)
 
 
 def loop_kernel(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], dict[str, Any]] | None, row: Row) -> Kernel:
@@ -184,7 +199,7 @@ class Run:
 
     system: Compiled = field(repr=False)
     solution: Solution
-    near: np.ndarray = field(repr=False)  # (times, coordinates of cut joints): to count turns
+    start: State = field(repr=False)
     free: np.ndarray = field(repr=False)
 
     @property
@@ -199,6 +214,11 @@ class Run:
     def v(self) -> np.ndarray:
         s = self.system.kernels.sizes
         return self.solution.y[:, s.nq : s.nq + s.nv]
+
+    @cached_property
+    def near(self) -> np.ndarray:
+        """(times, coordinates of cut joints): turns counted."""
+        return cut_references(self.system.loops.skel, self.t, self.q, self.v, self.start.near, self.system.loops).rows
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A coordinate by its name in names.q, or a speed: `run["A"]`, `run["A.v"]`."""
@@ -244,88 +264,42 @@ def march(
     """Integrate from a state to t_end; `how` are the options of `integrators.integrate`: step, tolerance, engine, progress, ..."""
     options: dict[str, Any] = {"stabiliser": stabiliser, "gains": gains, "formulation": formulation, "events": events, "free": free}
     made = setup(system, tau, near=st.near, **options)
-    solution, near, _ = go(made, st, np.zeros(0), t_end, method, samples=samples, **how)
-    return Run(system, solution, near, made.values.get("free", np.zeros(0)))
+    solution = go(made, st, np.zeros(0), t_end, method, samples=samples, **how)
+    return Run(system, solution, st, made.values.get("free", np.zeros(0)))
 
 
-Gone = tuple[Solution, np.ndarray, Mapping[str, Any]]
+def _energy(system: Compiled) -> float:
+    """A size of energies: what lifting or turning the whole mechanism over takes."""
+    skel = system.loops.skel
+    mass = float(sum(np.real(m) for m in skel.mass))
+    fall = float(np.linalg.norm(np.asarray(skel.gravity, dtype=float)))
+    return max(mass * system.loops.kappa * (fall + system.loops.kappa), 1e-6)
 
 
-def go(made: Setup, st: State, x: np.ndarray, t_end: float, method: str, *, samples: Any = None, **how: Any) -> Gone:
-    """Run a setup from a state; (what came out, reference coordinates of the cut joints in every row of it, and at its end)."""
-    y = np.concatenate([st.q, st.v, x])
-    if made.turns_count and t_end > st.t:
-        return _in_slices(made, y, st, t_end, method, samples, how)
+def go(made: Setup, st: State, x: np.ndarray, t_end: float, method: str, **how: Any) -> Solution:
+    """Run a setup from a state."""
     cut = cut_row(made.system, st.near)
-    observe = how.pop("observe", None)
-    watch = None if observe is None else (lambda rows: observe(rows, cut))
-    solution = integrate(made.near(cut), y, st.t, t_end, method, samples=samples, observe=watch, **how)
-    return solution, np.tile(cut, (len(solution.t), 1)), st.near
+    return integrate(made.near(cut), np.concatenate([st.q, st.v, x]), st.t, t_end, method, **how)
 
 
-def state_at_end(made: Setup, solution: Solution, near: Mapping[str, Any]) -> State:
-    """The State a run came to."""
-    q, v = np.split(solution.end_state[: made.problem.nq + made.problem.nv], [made.problem.nq])
-    return State(made.system.loops.skel, q, v, references(made.system.loops.skel, q, near), solution.end_time)
+def turns_kernel(system: Compiled, row: Row) -> Kernel:
+    """Coordinates of the cut joints, angles counted on from those of the row."""
+    kernels, skel = system.kernels, system.loops.skel
+    kinds = {n: joints.create(j.type, j.options).coordinate_kinds for n in skel.tree.cuts for j in [skel.tree.description.joint(n)]}
 
+    def values(x: Mapping[str, Any]) -> Any:
+        eq = kernels.equations(x.get("free", ()))
+        near, m = eq.near(x["q"], x["near"]), motion(eq.loops.skel, x["q"], x["v"])
+        out: list[Any] = []
+        for name in skel.tree.cuts:
+            if "angle" not in kinds[name]:
+                out += list(near[name])
+                continue
+            found = joint_coordinates(eq.loops.skel, m, eq.loops.skel.tree.description.joint(name), near[name])
+            out += [new if kind == "angle" else old for new, old, kind in zip(found, near[name], kinds[name], strict=True)]
+        return np.array(out)
 
-def _in_slices(made: Setup, y: np.ndarray, st: State, t_end: float, method: str, samples: Any, how: Mapping[str, Any]) -> Gone:
-    """The run in slices with `near` renewed after each; (all of it, near of every row)."""
-    system, nq = made.system, made.problem.nq
-    times = None if samples is None else np.asarray(samples, dtype=float).ravel()
-    near, t, length = dict(st.near), st.t, np.inf
-    step = how.get("step") if method in INTEGRATORS and not INTEGRATORS[method].adaptive else None  # fixed steps are not cut
-    grid = made.problem.every or step  # slices end on samples of a controller
-    observe = how.get("observe")
-    done: list[Solution] = []
-    rows: list[np.ndarray] = []
-    while True:
-        cut = cut_row(system, near)
-        length = _slice_length(system, y, near, length, grid)
-        stop = t_end if t + 1.1 * length >= t_end else t + length
-        within = None if times is None else times[((times <= stop) | (stop == t_end)) & ((times > t) | (not done))]
-        seen: list[np.ndarray] = []
-        given = {**how, "observe": None if observe is None else seen.append}
-        part = integrate(made.near(cut), y, t, stop, method, samples=within, **given)
-        after = references(system.loops.skel, part.end_state[:nq], near)
-        if _turned(system, near, after) > TOO_FAR and stop - t > (grid or 0.0):
-            length = 0.25 * (stop - t)
-            continue
-        first = 1 if done else 0  # the start of a slice is the end of the one before
-        if observe is not None and seen:
-            observe(np.concatenate(seen)[first:], cut)
-        first = first if times is None else 0
-        done.append(replace(part, t=part.t[first:], y=part.y[first:]))
-        rows.append(np.tile(cut, (len(done[-1].t), 1)))
-        y, t, near, length = part.end_state, part.end_time, after, 2.0 * (stop - t)
-        if part.status != "finished" or t >= t_end:
-            return _joined(done), np.concatenate(rows), near
-
-
-def _slice_length(system: Compiled, y: np.ndarray, near: Mapping[str, Any], most: float, grid: float | None) -> float:
-    """Time in which the fastest cut joint turns about one radian; whole steps where they are fixed."""
-    skel = system.loops.skel
-    q, v = y[: skel.tree.nq], y[skel.tree.nq : skel.tree.nq + skel.tree.nv]
-    m = motion(skel, q, v)
-    speeds = [np.abs(joint_rate(skel, m, skel.tree.description.joint(n), near[n]).v).max(initial=0.0) for n in skel.tree.cuts]
-    length = min(TURN / max(max(speeds, default=0.0), 1e-3), most)
-    return length if grid is None else max(1.0, np.floor(length / grid)) * grid
-
-
-def _turned(system: Compiled, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
-    """Largest angle by which a cut joint turned."""
-    skel = system.loops.skel
-    out = 0.0
-    for name in skel.tree.cuts:
-        joint = skel.tree.description.joint(name)
-        kinds = joints.create(joint.type, joint.options).coordinate_kinds
-        out = max([out, *(abs(a - b) for a, b, k in zip(before[name], after[name], kinds, strict=True) if k == "angle")])
-    return out
-
-
-def _joined(parts: Sequence[Solution]) -> Solution:
-    """Slices as one run."""
-    worst = ("position residual", "velocity drift", "correction")
-    counters = {k: (max if k in worst else sum)(p.counters[k] for p in parts) for k in parts[0].counters}
-    t, y = (np.concatenate([getattr(p, name) for p in parts]) for name in ("t", "y"))
-    return replace(parts[-1], t=t, y=y, events=tuple(e for p in parts for e in p.events), counters=counters)
+    graph = Graph()
+    program = graph.program([("near", values({k: graph.input(k, n) for k, n in row.sizes.items()}))])
+    native = kernels.get("loop_rates").native
+    return native_kernel(NativeCode.of(program), row.n) if native else interpreted_kernel(program, row.n)

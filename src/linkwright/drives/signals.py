@@ -171,7 +171,8 @@ def _read_text(text: str, dimension: Dimension, what: str, desc: Description) ->
         node = from_python(text, what)
         return place(read_quantity(node, QuantityAlgebra(channel=channels.quantity)), dimension, SI, node, what)
     except ModelError as error:
-        raise UsageError(f"{what}: {error.message}") from error
+        said = error.message
+        raise UsageError(said if said.startswith(what) else f"{what}: {said}") from error
 
 
 def _points(given: Any, dimension: Dimension, what: str) -> tuple[np.ndarray, np.ndarray]:

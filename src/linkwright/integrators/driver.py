@@ -28,12 +28,20 @@ REASONS = {
     mem.FAILED: ("failed", "a Python function called from the time loop raised an error"),
     mem.OPEN: ("open", "the loops cannot be kept closed: the state is near a dead centre or a change of branch, or the step is too long"),
     mem.SMALLEST_STEP: ("smallest step", "the tolerance asks for steps below the smallest one: loosen it, or look for a jump in the loads"),
+    mem.STUCK: (
+        "stuck",
+        "steps have become so short that the end will never be reached: an input jumps to and fro (sample the controller with every=, "
+        "make the jump an event, or smooth it) or grows beyond all bounds",
+    ),
+    mem.TURNED: ("turned", "a cut joint turns too far in one step to count its turns: take a shorter step, or other cuts"),
     mem.TOO_MANY_STEPS: ("too many steps", "the number of steps allowed was used up: raise most_steps, or loosen the tolerance"),
 }
 SLICE_SECONDS = 0.05  # between looks at the keyboard
 ROUND_OFF = 3e-13  # dimensionless residual at which loops count as closed
 OPEN = 1e-8  # and as open
 MOST_STEPS = 1_000_000  # of adaptive runs, if nothing else is said
+LOOK_AFTER = 3000  # attempted steps
+HOPELESS = 1e8  # steps still ahead at the present pace
 BUFFER = 4096  # rows of output or events between two calls of the loop
 
 
@@ -96,6 +104,25 @@ def set_options(problem: Problem, chosen: Method, f: np.ndarray, c: np.ndarray, 
 Observer = Callable[[np.ndarray], Any]
 
 
+class Headway:
+    """Notices an adaptive run whose steps became hopelessly short: the rest would take many times the steps anybody allows."""
+
+    def __init__(self, problem: Problem, plan: mem.Plan, f: np.ndarray, c: np.ndarray):
+        self.adaptive, self.f, self.c = plan.n_error > 0, f, c
+        self.steps, self.time = 0, float(f[mem.START])
+
+    def lost(self) -> bool:
+        """Looked at every few thousand steps."""
+        done = int(self.c[mem.STEPS] + self.c[mem.REJECTIONS])
+        if not self.adaptive or done - self.steps < LOOK_AFTER:
+            return False
+        now = float(self.f[mem.TIME])
+        ahead, went = float(self.f[mem.END]) - now, now - self.time
+        hopeless = ahead * (done - self.steps) > HOPELESS * went
+        self.steps, self.time = done, now
+        return hopeless
+
+
 class _Run:
     """The slices of one run and what they left behind."""
 
@@ -114,6 +141,7 @@ class _Run:
 
     def go(self, loop: Callable[..., int], progress: Callable[[float, float], Any] | None, fixed: int, budget: int) -> tuple[int, str]:
         """Call the loop until it ends; returns (its code, "" or why it was left before)."""
+        headway = Headway(self.problem, self.plan, self.f, self.c)
         try:
             while True:
                 begun = time.perf_counter()
@@ -123,6 +151,8 @@ class _Run:
                 self._drain()
                 if code != mem.RUNNING:
                     return code, ""
+                if headway.lost():
+                    return mem.STUCK, ""
                 if progress is not None and progress(float(self.f[mem.TIME]), float(self.f[mem.STEP])) is False:
                     return code, "stopped"
         except KeyboardInterrupt:
@@ -153,7 +183,9 @@ class _Run:
         message = f"t = {now:.6g} s: {text}" + (f" ({error})" if error is not None else "") + "."
         end = self.f[self.plan.y : self.plan.y + self.plan.n].copy()
         held, events = np.concatenate(self.held), tuple(self.events)
-        return Solution(table[:, 0], table[:, 1:], events, status, message, counters(self.c, self.f), now, end, error, held)
+        first = self.plan.x + self.plan.n + self.plan.near
+        near = self.f[first : first + self.plan.n_near].copy()
+        return Solution(table[:, 0], table[:, 1:], events, status, message, counters(self.c, self.f), now, end, error, near, held)
 
 
 def counters(c: np.ndarray, f: np.ndarray) -> dict[str, Any]:
@@ -228,4 +260,4 @@ def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]
         return used.address if native else used.callable
 
     pairs = [(k, k.backup if k else None) for k in (problem.rates, problem.project, problem.inputs)]
-    return [slot(k) for k in (*(k for pair in pairs for k in pair), problem.events, problem.sampler)], backs
+    return [slot(k) for k in (*(k for pair in pairs for k in pair), problem.events, problem.sampler, problem.turns)], backs

@@ -46,7 +46,7 @@ from linkwright.integrators.memory import (
 )
 from linkwright.integrators.reporting import put_samples, report, sign
 from linkwright.integrators.runge_kutta import cause, derivative
-from linkwright.integrators.stepping import attempt, permit
+from linkwright.integrators.stepping import attempt, keep_turns, permit
 
 
 def march(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, budget: int) -> int:
@@ -75,6 +75,7 @@ def march(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, budget: int) -> int:
             f[p.K + i] = f[p.K + p.stages * p.n + i]
         f[TIME] = f[NEXT]
         c[FRESH] = 0
+        keep_turns(p, f)
         if f[TIME] >= f[END]:
             return FINISHED
         if c[TICKED] > 0:
@@ -152,10 +153,10 @@ def set_clocks(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
 def size(p: Plan, f: np.ndarray, first: int) -> float:
     """Root mean square of a vector against the permitted errors."""
     s = 0.0
-    for i in range(p.counted):
+    for i in range(p.judged):
         d = f[first + i] / f[p.permitted + i]
         s += d * d
-    return math.sqrt(s / max(p.counted, 1))
+    return math.sqrt(s / max(p.judged, 1))
 
 
 def first_step(p: Plan, f: np.ndarray, c: np.ndarray) -> float:

@@ -15,7 +15,19 @@ from linkwright.integrators.problem import Problem
 from linkwright.integrators.tableaux import Table
 
 # why a loop came back: bits 1, 2 and 4 are those of a kernel's status word
-RUNNING, NOT_FINITE, DEGENERATE, FAILED, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FINISHED, EVENT = 0, 1, 2, 4, 8, 16, 32, 64, 128
+RUNNING, NOT_FINITE, DEGENERATE, FAILED, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FINISHED, EVENT, TURNED, STUCK = (
+    0,
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+    64,
+    128,
+    256,
+    512,
+)
 REJECTED = -1
 
 # the first whole numbers: counters and flags
@@ -51,6 +63,7 @@ class Plan(NamedTuple):
     inputs_again: Any
     events: Any
     sampler: Any
+    turns: Any
     backed: int  # 1: there is such a second kernel for the rates
     projects: int  # 0: no projection, 1: with one kernel, 2: with both
     once: int  # 1: one call of it is the whole correction
@@ -61,9 +74,12 @@ class Plan(NamedTuple):
     n: int
     nq: int
     nm: int  # coordinates and speeds
-    counted: int  # states with a say in the error: all but quadratures
+    counted: int  # states that are no quadratures
+    judged: int  # states with a say in the error
     n_u: int
     n_held: int
+    n_near: int
+    near: int  # where they start after the state in a row
     tail: int  # where held values start after the state in a row
     n_events: int
     n_unit: int  # quaternions
@@ -86,6 +102,7 @@ class Plan(NamedTuple):
     m: int
     work: int
     spare: int  # rates of extra states nobody asked for
+    turned: int  # angles after the step
     g: int  # event functions after and before the step, where in the step they cross zero
     g_before: int
     theta: int
@@ -116,7 +133,7 @@ def blocks(problem: Problem, table: Table) -> dict[str, int]:
     sizes |= {"K": width * n, "inner": (4 + len(table.dense)) * n}
     sizes |= {"x": n + 1 + len(problem.parameters), "out": max(k.n_out for k in kernels)}
     sizes |= {"m": n - problem.nx + 1 + len(problem.parameters), "work": max(k.workspace for k in kernels)}
-    sizes |= {"spare": problem.nx, "g": n_g, "g_before": n_g, "theta": n_g}
+    sizes |= {"spare": problem.nx, "turned": problem.n_near, "g": n_g, "g_before": n_g, "theta": n_g}
     sizes |= {"a": width * width, "c": width, "error": table.error.size, "dense": table.dense.size}
     sizes |= {"gamma": 1, "coupling": table.coupling.size, "slope": len(table.slope)}
     implicit = int(table.gamma > 0.0)
@@ -124,7 +141,7 @@ def blocks(problem: Problem, table: Table) -> dict[str, int]:
 
 
 def _kernels(problem: Problem) -> Iterator[Any]:
-    for kernel in (problem.rates, problem.project, problem.inputs, problem.events, problem.sampler):
+    for kernel in (problem.rates, problem.project, problem.inputs, problem.events, problem.sampler, problem.turns):
         if kernel is not None:
             yield kernel
             if kernel.backup is not None:
@@ -156,8 +173,11 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         nq=problem.nq,
         nm=problem.nq + problem.nv,
         counted=problem.n - problem.n_power,
+        judged=problem.n if problem.power_judged else problem.n - problem.n_power,
         n_u=problem.n_u,
         n_held=problem.n_held,
+        n_near=problem.n_near,
+        near=1 + problem.near_at,
         tail=1 + len(problem.parameters) - problem.n_held,
         n_events=n_g,
         n_unit=len(problem.quaternions),

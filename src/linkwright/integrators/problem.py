@@ -11,6 +11,7 @@ The state is y = [q, v, x]; x are extra states of the inputs (a motor's current)
     project    mechanism row -> [q, v, position residual, velocity residual, size of the correction]
     sampler    full row -> [held values]       called every so often; they overwrite the tail of the parameters until then
     inputs     full row -> [u, rates of the extra states]       u overwrites the head of the parameters before every use
+    turns      mechanism row -> [near]         overwrites as many parameters after every step: angles counted beyond whole turns
     events     full row -> [g_0, g_1, ...]
 
 `project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given; or, with
@@ -112,10 +113,14 @@ class Problem:
     n_u: int = 0  # parameters the inputs give
     inputs_move: bool = False  # the projection reads them: prescribed motions
     n_power: int = 0
+    power_judged: bool = False  # quadratures have a say in the error as well
     sampler: Kernel | None = None
     every: float = 0.0  # s between two calls of the sampler
     n_held: int = 0
     project_once: bool = False  # one call of `project` is the whole correction
+    turns: Kernel | None = None
+    n_near: int = 0  # what `turns` gives
+    near_at: int = 0  # where in the parameters
 
     def __post_init__(self) -> None:
         n, nm, more = self.n, self.nq + self.nv, 1 + len(self.parameters)
@@ -133,6 +138,7 @@ class Problem:
             ("project", self.project, nm + more, nm + 3),
             ("inputs", self.inputs, n + more, self.n_u + n_in_x),
             ("sampler", self.sampler, n + more, self.n_held),
+            ("turns", self.turns, nm + more, self.n_near),
             ("events", self.events, n + more, len(self.event_specs)),
         ):
             for k in (kernel, kernel.backup if kernel else None):
@@ -171,6 +177,7 @@ class Solution:
     end_time: float
     end_state: np.ndarray
     error: BaseException | None = field(default=None, repr=False)
+    near: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)  # at the end, of problems that count turns
     ticks: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)), repr=False)  # (time, held values) whenever a sampler was called
 
     @property

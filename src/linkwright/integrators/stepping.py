@@ -28,6 +28,7 @@ from linkwright.integrators.memory import (
     SHRINK,
     TIME,
     TOLERANCE,
+    TURNED,
     USED,
     WIDEST,
     WORST_CORRECTION,
@@ -41,19 +42,20 @@ from linkwright.integrators.runge_kutta import cause, derivative, drive, explici
 NEWTON_STEPS = 6  # calls of the projection at most
 STILL = 1e-15  # a correction (dimensionless) that moves nothing
 JUMP = 100.0  # a correction that many times the step's error would be a jump to another branch
+TOO_FAR = 2.0  # rad in one step: beyond pi turns would be miscounted
 LEAST_ERROR = 0.01  # of the tolerance: an error estimate below this says nothing about corrections
 
 
 def permit(p: Plan, f: np.ndarray) -> None:
     """Error of every state that the tolerance permits in this step."""
-    for i in range(p.counted):
+    for i in range(p.judged):
         f[p.permitted + i] = f[TOLERANCE] * (f[p.scale + i] + max(abs(f[p.y + i]), abs(f[p.new + i])))
 
 
 def error_norm(p: Plan, f: np.ndarray) -> float:
     """Local error against what is permitted; two estimates are combined as in DOP853."""
     first, second = 0.0, 0.0
-    for i in range(p.counted):
+    for i in range(p.judged):
         for k in range(p.n_error):
             e = 0.0
             for j in range(p.stages + p.closing):
@@ -66,8 +68,8 @@ def error_norm(p: Plan, f: np.ndarray) -> float:
     if first == 0.0:
         return 0.0
     if p.n_error > 1:
-        return f[USED] * first / math.sqrt((first + 0.01 * second) * p.counted)
-    return f[USED] * math.sqrt(first / p.counted)
+        return f[USED] * first / math.sqrt((first + 0.01 * second) * p.judged)
+    return f[USED] * math.sqrt(first / p.judged)
 
 
 def normalise(p: Plan, f: np.ndarray, c: np.ndarray) -> None:
@@ -182,8 +184,32 @@ def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
         outcome = derivative(p, f, c, last, f[NEXT])
         if outcome != 0:
             return stopped(p, f, c, outcome)
-    accepted(p, f, c, error)
+    outcome = count_turns(p, f, c) if p.n_near > 0 else 0
+    if outcome == 0:
+        accepted(p, f, c, error)
+    return outcome
+
+
+def count_turns(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+    """Angles after the step that are counted beyond whole turns; a step in which one turns too far to be told is rejected."""
+    for i in range(p.nm):
+        f[p.m + i] = f[p.new + i]
+    f[p.m + p.nm] = f[NEXT]
+    outcome = cause(evaluate(p.turns, f, p.m, p.out, p.work))
+    if outcome != 0:
+        return outcome
+    for i in range(p.n_near):
+        f[p.turned + i] = f[p.out + i]
+        if not abs(f[p.out + i] - f[p.m + p.nm + p.near + i]) <= TOO_FAR:
+            return rejected(f, c, 0.5, TURNED) if p.n_error > 0 else TURNED
     return 0
+
+
+def keep_turns(p: Plan, f: np.ndarray) -> None:
+    """The angles of the step just done into both rows: what comes after is counted from them."""
+    for i in range(p.n_near):
+        f[p.x + p.n + p.near + i] = f[p.turned + i]
+        f[p.m + p.nm + p.near + i] = f[p.turned + i]
 
 
 def prepare_inside(p: Plan, f: np.ndarray, c: np.ndarray) -> int:

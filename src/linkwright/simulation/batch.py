@@ -26,10 +26,11 @@ from linkwright.variants import Variant
 if TYPE_CHECKING:
     from linkwright.compiled import Compiled
 
+OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
 MOST_NUMBERS = 250_000_000  # of the result: 2 GB
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class BatchRun:
     """Samples of many runs: q (runs, times, nq), v (runs, times, nv). `status` says how each ended."""
 
@@ -43,6 +44,10 @@ class BatchRun:
 
     def __len__(self) -> int:
         return len(self.q)
+
+    def __repr__(self) -> str:
+        name = self.system.description.name
+        return f"<BatchRun '{name}': {len(self)} runs of {len(self.t)} samples, {int(self.finished.sum())} finished>"
 
     def __getitem__(self, name: str) -> np.ndarray:
         """(runs, times) of a coordinate of the tree or its speed: `batch["A"]`, `batch["A.v"]`."""
@@ -83,6 +88,7 @@ def simulate_batch(
     if len(given) not in (1, n) or len(sets) not in (1, n):
         raise UsageError(f"{len(given)} states and {len(sets)} sets of parameters do not pair up; give equally many, or one of either.")
     pairs = [(given[i % len(given)], sets[i % len(sets)]) for i in range(n)]
+    _check_closed(system, given, len(sets[0]) > 0)
     pairs = [(closed_for(system, st, free), free) for st, free in pairs]
     for name in ("events", "off", "certify"):
         if options.get(name):
@@ -91,6 +97,24 @@ def simulate_batch(
     if first.samples is None:
         raise UsageError("a batch needs output at given times: output=0.01, or an array; not 'steps'.")
     return _run(system, first, pairs, threads, progress, duration, options)
+
+
+def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None:
+    """That all states belong to this mechanism and are on its loops; in one call for all."""
+    nodes = [n.joint.name for n in system.loops.skel.tree.nodes]
+    if any(st.skel is not states[0].skel and [n.joint.name for n in st.skel.tree.nodes] != nodes for st in states):
+        raise UsageError("some states belong to a system with other cuts; s.mirror(st) gives the same state in this one.")
+    if free or not len(system.loops.row_scale):
+        return
+    kernel = system.kernel("closure")
+    given = {"q": np.array([st.q for st in states]), "v": np.array([st.v for st in states]), "t": np.array([[st.t] for st in states])}
+    given["near"] = np.array([cut_row(system, st.near) for st in states])
+    phi = kernel(**{b.name: given[b.name] for b in kernel.inputs}).phi / system.loops.row_scale
+    worst = int(np.argmax(np.abs(phi).max(axis=1)))
+    if not np.abs(phi[worst]).max() < OPEN:
+        raise UsageError(
+            f"the loops of state {worst} are open by {np.abs(phi[worst]).max():.2g} of the mechanism's size; s.assemble closes it."
+        )
 
 
 def _sets(system: Compiled, free: Any) -> list[np.ndarray]:
@@ -121,8 +145,8 @@ def _run(
         system, near=first.start.near, stabiliser=o.stabiliser, formulation=o.formulation, actuation=act, variant=form,
         free=first.free if len(first.free) else None,
     )  # fmt: skip
-    if made.turns_count or made.problem.sampler is not None:
-        raise UsageError("springs in cut joints and sampled controllers need one run after the other: use simulate, or other cuts=.")
+    if made.problem.sampler is not None:
+        raise UsageError("sampled controllers may remember, and need one run after the other: use simulate.")
     p = made.problem
     if len(pairs) * len(times) * p.n > MOST_NUMBERS:
         raise UsageError(

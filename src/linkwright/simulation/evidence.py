@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright.batch_channels import cut_references
 from linkwright.kinematics import qdot
 from linkwright.partition import Partition, partition
 from linkwright.simulation.evaluating import Evaluator
@@ -54,30 +55,54 @@ class Evidence:
     free: np.ndarray
     losses: list[tuple[int, float]] = field(default_factory=list)  # (modes before it, energy) of impacts
     modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
-    waiting: list[tuple[int, np.ndarray, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, rows, cut)
+    waiting: list[tuple[int, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, rows)
+    near: dict[int, Any] = field(default_factory=dict, repr=False)  # reference coordinates where the uncounted rows of a mode begin
+    counted: list[tuple[int, np.ndarray, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, times, cut), all since the start
+    uncounted: list[tuple[int, np.ndarray]] = field(default_factory=list, repr=False)
     found: Findings = field(default_factory=Findings)
     numbers: int = 0
     _last: tuple[int, np.ndarray, np.ndarray] | None = field(default=None, repr=False)
     _energy_start: float | None = None
 
-    def begin(self, evaluator: Evaluator, off: tuple[str, ...]) -> None:
-        """A new mode."""
+    def begin(self, evaluator: Evaluator, off: tuple[str, ...], near: Any) -> None:
+        """A new mode, from a state with these reference coordinates."""
         self.modes.append((evaluator, off))
+        self.near[len(self.modes) - 1] = near
 
-    def add(self, rows: np.ndarray, cut: np.ndarray) -> None:
+    def add(self, rows: np.ndarray) -> None:
         """Accepted steps (t, y), as the loop hands them out."""
         if not len(rows):
             return
-        self.waiting.append((len(self.modes) - 1, np.array(rows), np.array(cut)))
+        new = (len(self.modes) - 1, np.array(rows))
+        self.waiting.append(new)
+        self.uncounted.append(new)
         self.numbers += rows.size
         if self.numbers > KEPT:
             self.digest()
+
+    def _count(self) -> None:
+        """Turns of cut joints, from step to step: there they are small enough to be told."""
+        for mode, rows in self.uncounted:
+            found = cut_references(self.system.loops.skel, rows[:, 0], *self._states(rows), self.near[mode], self.system.loops)
+            self.near[mode] = found[-1]
+            self.counted.append((mode, rows[:, 0].copy(), found.rows))
+        self.uncounted = []
+
+    def cut_at(self, mode: int, times: np.ndarray) -> np.ndarray:
+        """Reference coordinates of the cut joints for samples: those of the step before each."""
+        self._count()
+        mine = [x for x in self.counted if x[0] == mode]
+        if not mine or not len(times):
+            return np.zeros((len(times), self.system.kernels.sizes.near))
+        t, cut = np.concatenate([x[1] for x in mine]), np.concatenate([x[2] for x in mine])
+        return cut[np.maximum(np.searchsorted(t, times, side="right") - 1, 0)]
 
     # ---------------------------------------------------------------- what they tell
 
     def digest(self) -> Findings:
         """Look at the steps that wait, and let them go."""
-        for mode, rows, cut in self.waiting:
+        self._count()
+        for (mode, rows), (_, _, cut) in zip(self.waiting, self.counted[len(self.counted) - len(self.waiting) :], strict=True):
             self._energies(mode, rows, cut)
             if self.system.loops.skel.tree.nc:
                 self._loops(mode, rows, cut)
@@ -109,7 +134,7 @@ class Evidence:
         return found.kinetic[:, 0], found.potential[:, 0]
 
     def _more(self, rows: np.ndarray, cut: np.ndarray) -> dict[str, Any]:
-        more = {"t": rows[:, :1], "near": np.tile(cut, (len(rows), 1))}
+        more = {"t": rows[:, :1], "near": cut}
         return more | ({"free": np.tile(self.free, (len(rows), 1))} if len(self.free) else {})
 
     def _states(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -119,7 +144,7 @@ class Evidence:
     def _loops(self, mode: int, rows: np.ndarray, cut: np.ndarray) -> None:
         f, off = self.found, self.modes[mode][1]
         if self._last is not None and self._last[0] == mode:  # the step before belongs to the first interval
-            rows = np.concatenate([self._last[1][None], rows])
+            rows, cut = np.concatenate([self._last[1][None], rows]), np.concatenate([self._last[2][None], cut])
         q, v = self._states(rows)
         found = self._closure(q, v, rows, cut, off)
         scale = self._row_scale(off)
@@ -135,8 +160,8 @@ class Evidence:
             f.first_signs = signs[0] if f.first_signs is None else f.first_signs
             f.last_signs = signs[1]
         for b in brackets(part, rows, J):
-            f.brackets.append((mode, b, cut))
-        self._last = (mode, rows[-1], cut)
+            f.brackets.append((mode, b, cut[np.searchsorted(rows[:, 0], b.before[0])]))
+        self._last = (mode, rows[-1], cut[-1])
 
     def _closure(self, q: np.ndarray, v: np.ndarray, rows: np.ndarray, cut: np.ndarray, off: tuple[str, ...]) -> Any:
         kernel = self.system.kernels.variant(Variant(without=off)).get("closure")
@@ -177,7 +202,7 @@ class Evidence:
 
         def jacobians(q: np.ndarray) -> np.ndarray:
             zero = np.zeros((len(q), 1 + nq + nv))
-            J = self._closure(np.ascontiguousarray(q), np.zeros((len(q), nv)), zero, cut, off).J
+            J = self._closure(np.ascontiguousarray(q), np.zeros((len(q), nv)), zero, np.tile(cut, (len(q), 1)), off).J
             return J * self.system.loops.columns / scale[:, None]
 
         return Watch(

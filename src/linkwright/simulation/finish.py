@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, SimulationError
 from linkwright.integrators import INTEGRATORS
+from linkwright.loop_rows import cut_row
 from linkwright.results import Trajectory
 from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.passages import Passage
@@ -25,7 +26,6 @@ class Proof:
 
     sim: Simulation
     q: np.ndarray
-    near: np.ndarray
     error: tuple[float, str] | None = None
 
     @cached_property
@@ -94,7 +94,7 @@ class Proof:
             return 1.0, 1.0, 1.0
         e.digest()
         every = max(1, len(self.q) // LOOKED_AT)
-        J = e.watch(0, self.near[0]).jacobians(self.q[::every]) if not e.modes[0][1] else None
+        J = e.watch(0, cut_row(self.sim.system, self.sim.start.near)).jacobians(self.q[::every]) if not e.modes[0][1] else None
         if J is None:
             return 1.0, 1.0, 1.0
         part = e.partition_of(0, J)
@@ -105,7 +105,14 @@ class Proof:
 
 def finished(sim: Simulation, again: Callable[..., Simulation] | None = None) -> Trajectory:
     """Run, and give back the trajectory; raise where the run could not go on."""
-    status = sim.go()
+    try:
+        status = sim.go()
+    except LinkwrightError as error:
+        if not sim.pieces:
+            raise
+        raise SimulationError(
+            f"{error} The trajectory up to there is in the error's `run`.", _with_proof(sim, trajectory(sim), None)
+        ) from error
     run = _with_proof(sim, trajectory(sim), None)
     solution = sim.pieces[-1].solution
     if solution.error is not None and not isinstance(solution.error, Exception):
@@ -120,8 +127,7 @@ def finished(sim: Simulation, again: Callable[..., Simulation] | None = None) ->
 
 
 def _with_proof(sim: Simulation, run: Trajectory, error: tuple[float, str] | None) -> Trajectory:
-    near = np.concatenate([p.near for p in sim.pieces])
-    return replace(run, proof=Proof(sim, run.q, near, error))
+    return replace(run, proof=Proof(sim, run.q, error))
 
 
 def _error(sim: Simulation, run: Trajectory, again: Callable[..., Simulation]) -> tuple[float, str]:
@@ -153,7 +159,8 @@ def _why(sim: Simulation) -> str:
     problem = sim.pieces[-1].evaluator.setup.problem
     if solution.error is not None:
         kind = "" if isinstance(solution.error, LinkwrightError) else f"{type(solution.error).__name__}: "
-        text = f"t = {solution.end_time:.6g} s: {kind}{solution.error}"
+        said = str(solution.error).replace(", or name one with branch={joint: speed}", "")
+        text = f"t = {solution.end_time:.6g} s: {kind}{said}"
     else:
         text = solution.message
     v = solution.end_state[problem.nq : problem.nq + problem.nv] / sim.system.loops.columns

@@ -13,8 +13,8 @@ import numpy as np
 from linkwright.batch_channels import cut_references
 from linkwright.compiler.kernels import TRACED_FORMULATIONS
 from linkwright.compiler.program import interpret
-from linkwright.loop_rows import HEAD
-from linkwright.recorded import Column, RunEvent
+from linkwright.loop_rows import HEAD, cut_row
+from linkwright.recorded import Column, CountedReferences, RunEvent
 from linkwright.results import Trajectory
 from linkwright.simulation.run import Piece, Simulation
 
@@ -41,7 +41,7 @@ def trajectory(sim: Simulation) -> Trajectory:
         q,
         v,
         a,
-        cut_references(skel, t, q, v, sim.start.near, loops, a=a) if len(t) else [],
+        CountedReferences(skel, q, lambda: _counted(sim, t, q, v, loops)),
         notes=tuple(sim.notes),
         drive=next(iter(sim.drive), ""),
         columns=_columns(sim, parts),
@@ -55,7 +55,8 @@ def trajectory(sim: Simulation) -> Trajectory:
 def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
     """Accelerations, multipliers of all loops, those of the drivers, efforts, and the drives' columns over one mode."""
     setup, rows = piece.evaluator.setup, piece.solution
-    head = _heads(piece)
+    near = _near(sim, piece, setup.problem.n_near > 0)
+    head = _heads(piece, near)
     n, nv = len(rows.t), setup.problem.nv
     q, v, x = _states(piece)
     names = [f"{c.name}.{label}" for c in sim.system.loops.constraints for label in c.labels]
@@ -64,7 +65,7 @@ def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
     if n:
         formulation = sim.options.formulation if sim.options.formulation in TRACED_FORMULATIONS else None
         kernel = setup.kernels.get("forward", formulation)
-        given: dict[str, Any] = {"q": q, "v": v, **head, "t": rows.t[:, None], "near": piece.near}
+        given: dict[str, Any] = {"q": q, "v": v, **head, "t": rows.t[:, None], "near": near}
         if len(sim.free):
             given["free"] = np.tile(sim.free, (n, 1))
         found = kernel(**{b.name: np.ascontiguousarray(given[b.name]) for b in kernel.inputs})
@@ -74,12 +75,12 @@ def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
             at = [names.index(x) for x in own[: len(own) - drivers.shape[1]]]
             lam[:, at] = found.lam[:, : len(at)]
             drivers = found.lam[:, len(at) :]
-    columns = setup.actuation.columns(rows.t, q, v, x, piece.near, drivers, a) if n else {}
+    columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a) if n else {}
     works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 3))
     return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
 
 
-def _heads(piece: Piece) -> dict[str, np.ndarray]:
+def _heads(piece: Piece, near: np.ndarray) -> dict[str, np.ndarray]:
     """Efforts and prescribed motions at every sample."""
     setup, rows = piece.evaluator.setup, piece.solution
     names = [k for k in HEAD if k in setup.row.sizes]
@@ -87,11 +88,24 @@ def _heads(piece: Piece) -> dict[str, np.ndarray]:
         return {k: np.tile(setup.values[k], (len(rows.t), 1)) for k in names}
     act, n = setup.actuation, len(rows.t)
     if act.program is None or not n:
-        found = [piece.evaluator.inputs(float(t), y, cut)[0] for t, y, cut in zip(rows.t, rows.y, piece.near, strict=True)]
+        found = [piece.evaluator.inputs(float(t), y, cut)[0] for t, y, cut in zip(rows.t, rows.y, near, strict=True)]
         return {k: np.array([f[k] for f in found]).reshape(n, setup.row.sizes[k]) for k in names}
-    out = interpret(act.program, act.rows(rows.t, *_states(piece), near=piece.near, free=setup.values.get("free")))
+    out = interpret(act.program, act.rows(rows.t, *_states(piece), near=near, free=setup.values.get("free")))
     ends = np.cumsum([0, *(setup.row.sizes[k] for k in names)])
     return {k: np.ascontiguousarray(out[:, a:b]) for k, a, b in zip(names, ends[:-1], ends[1:], strict=True)}
+
+
+def _counted(sim: Simulation, t: np.ndarray, q: np.ndarray, v: np.ndarray, loops: Any) -> np.ndarray:
+    """Coordinates of the cut joints at the samples, whole turns counted from step to step."""
+    rows = np.concatenate([sim.evidence.cut_at(k, p.solution.t) for k, p in enumerate(sim.pieces)])
+    return cut_references(loops.skel, t, q, v, rows, loops).rows
+
+
+def _near(sim: Simulation, piece: Piece, wanted: bool) -> np.ndarray:
+    """The same for one mode, where anything reads them; else those of its start."""
+    if wanted:
+        return sim.evidence.cut_at(sim.pieces.index(piece), piece.solution.t)
+    return np.tile(cut_row(sim.system, piece.start.near), (len(piece.solution.t), 1))
 
 
 def _states(piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

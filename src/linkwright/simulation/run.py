@@ -19,7 +19,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.integrators import INTEGRATORS, Solution
 from linkwright.laws import LinearLaw
 from linkwright.loop_events import When
-from linkwright.loop_rows import entries
+from linkwright.loop_rows import cut_row, entries
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.plans import driven
@@ -75,7 +75,7 @@ class Piece(NamedTuple):
 
     evaluator: Evaluator
     solution: Solution
-    near: np.ndarray
+    start: State
     first_x: int  # quadratures begin here in the state
     watched: tuple[When, ...]
 
@@ -142,14 +142,14 @@ class Simulation:
         works = np.zeros(3)
         with Bar(self.start.t, self.t_end, *_shown(self.options.progress)) as bar:
             for _ in range(MOST_MODES):
-                piece, near = self._mode(mode, st, carried, works, bar)
+                piece = self._mode(mode, st, carried, works, bar)
                 solution = piece.solution
                 if solution.status != "event" or solution.end_time >= self.t_end:
                     return solution.status
                 when = piece.watched[solution.events[-1].index]
-                st = time_loops.state_at_end(piece.evaluator.setup, solution, near)
                 if not when.do or any(isinstance(a, Stop) for a in when.do):
                     return solution.status
+                st = self._reached(piece)
                 carried = dict(zip(piece.evaluator.setup.actuation.x_names, solution.end_state[len(st.q) + len(st.v) :], strict=False))
                 works = solution.end_state[piece.first_x :] if self.needs_power else works
                 mode, st = self._switched(mode, st, when, piece)
@@ -157,7 +157,7 @@ class Simulation:
             f"t = {st.t:.6g} s: {MOST_MODES} switching events; constraints chatter. Let an event release what another engages later."
         )
 
-    def _mode(self, mode: Mode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> tuple[Piece, Mapping[str, Any]]:
+    def _mode(self, mode: Mode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> Piece:
         system, o = self.system, self.options
         act = actuation(system, mode.all_drives, st, wrench=self.wrench)
         self.notes += [n for n in act.notes if n not in self.notes]
@@ -176,21 +176,28 @@ class Simulation:
         x = np.array([carried.get(n, x) for n, x in zip(act.x_names, act.x0, strict=True)], dtype=float)
         x = np.concatenate([x, works]) if self.needs_power else x
         evaluator = Evaluator(made, o.method, {"tolerance": o.tolerance, "engine": o.engine})
-        self.evidence.begin(evaluator, mode.off)
+        self.evidence.begin(evaluator, mode.off, st.near)
         within = None if self.samples is None else self.samples[self.samples > st.t] if self.pieces else self.samples
         given = {**o.of_the_loop, "progress": bar, "observe": self.evidence.add}
-        solution, near, end = time_loops.go(made, st, x, self.t_end, o.method, samples=within, **given)
-        piece = Piece(evaluator, solution, near, len(st.q) + len(st.v) + len(act.x0), watched)
+        solution = time_loops.go(made, st, x, self.t_end, o.method, samples=within, **given)
+        piece = Piece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched)
         self.pieces.append(piece)
         for e in solution.events:
             self.happened.append((e.time, e.name, {}))
-        return piece, end
+        return piece
+
+    def _reached(self, piece: Piece) -> State:
+        """The state a mode came to, turns of its cut joints counted."""
+        p, end = piece.evaluator.setup.problem, piece.solution
+        q, v = np.split(end.end_state[: p.nq + p.nv], [p.nq])
+        cut = end.near if p.n_near else self.evidence.cut_at(len(self.pieces) - 1, np.array([end.end_time]))[0]
+        return time_loops.state_of(self.system, q, v, cut, end.end_time)
 
     def _switched(self, mode: Mode, st: State, when: When, piece: Piece) -> tuple[Mode, State]:
         """The mode after an event, and the state after the impact it may bring."""
         new = mode.after(when.do, st)
         setup = piece.evaluator.setup
-        head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, time_loops.cut_row(self.system, st.near))
+        head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, cut_row(self.system, st.near))
         moving = {n: (head["drive"][i], head["speed"][i], head["acceleration"][i]) for i, n in enumerate(setup.actuation.drivers)}
         moving = {n: x for n, x in moving.items() if n not in mode.locks}
         after, loss = jump(self.system, new, st, moving, setup.actuation.armature)
@@ -209,8 +216,10 @@ def _shown(progress: Any) -> tuple[bool | None, Any]:
 
 def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
     """The state on the loops that free parameters make: drives stay where and as fast as they are, the rest follows."""
+    if not len(free):
+        return st
     loops = system.kernels.equations(free).loops
-    if not len(free) or not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.near).phi / loops.row_scale).max() < CLOSED:
+    if not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.near).phi / loops.row_scale).max() < CLOSED:
         return st
     d, one = system.description, {j.name for j in system.description.joints}
     names = [x.joint for x in d.drives if x.joint in one and np.ndim(st[x.joint]) == 0]

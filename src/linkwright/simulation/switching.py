@@ -230,5 +230,7 @@ def jump(system: Compiled, mode: Mode, st: State, moving: Mapping[str, Sequence[
     K = np.block([[M / size, J.T], [J, np.zeros((m, m))]])
     step = np.linalg.lstsq(K, np.concatenate([np.zeros(n), -(J @ v + b)]), rcond=1e-11)[0][:n]
     after = v + step
-    loss = 0.5 * float(v @ M @ v) - 0.5 * float(after @ M @ after)
+    before = 0.5 * float(v @ M @ v)
+    loss = before - 0.5 * float(after @ M @ after)
+    loss = loss if abs(loss) > 1e-13 * before else 0.0  # round-off
     return State(st.skel, st.q, after * c, st.near, st.t), loss

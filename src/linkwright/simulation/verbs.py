@@ -57,8 +57,9 @@ class Simulating(Compiled):
         """
         from linkwright.simulation.batch import simulate_batch
 
-        for st in [states] if isinstance(states, State) else states:
-            self._ready(st, (), options.get("free") is None)
+        given = [states] if isinstance(states, State) else list(states)
+        if given:
+            self._ready(given[0], (), options.get("free") is None)
         return simulate_batch(self, states, duration, threads=threads, **_known({}, options))
 
     def _ready(self, st: State, off: Any, closed: bool) -> None:

@@ -1,0 +1,261 @@
+"""What a run promises whatever the mechanism: inputs, formulations, stabilisers, engines, errors, interrupts, certificates, batches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.errors import UsageError
+from linkwright.formulations import FORMULATIONS
+
+
+@pytest.fixture(scope="module")
+def bar():
+    s = lw.compile(lw.load("four-bar"))
+    return s, s.assemble({"A": 1.0}, {"A": 6.0})
+
+
+def truth(bar, seconds, **how):
+    s, st = bar
+    return s.simulate(st, seconds, tolerance=1e-12, output=[seconds], **how)
+
+
+# -------------------------------------------------------------------- combinations
+
+
+def test_any_stabiliser_with_any_formulation(bar):
+    """Thirty combinations, one motion; none and baumgarte leave the loops open by the method's error only."""
+    s, st = bar
+    right = truth(bar, 0.1)["A"][-1]
+    keepers = ["none", "baumgarte", "post_adjust", "project", "baumgarte+post_adjust", "baumgarte+project"]
+    for formulation, keeper in itertools.product(FORMULATIONS, keepers):
+        run = s.simulate(st, 0.1, formulation=formulation, stabiliser=keeper, integrator="rk4", step=0.005, output=[0.1])
+        assert run["A"][-1] == pytest.approx(right, abs=2e-6), (formulation, keeper)  # rk4's own error
+        assert run.settings["stabiliser"]["stabiliser"] == keeper and run.settings["formulation"] == formulation
+    assert FORMULATIONS.keys() == {"kkt", "slm", "sslm", "nullspace", "projection"}
+
+
+@pytest.mark.parametrize("how", [{"tolerance": 1e-8}, {"integrator": "rk4", "step": 0.01}, {"integrator": "rodas", "tolerance": 1e-6}])
+def test_both_engines_do_the_same(bar, how):
+    """The same bits, through inputs with a state of their own, quadratures and events."""
+    s, st = bar
+    motor = lw.motor(Kt=0.2, R=1.0, L=0.01, J=1e-4, ratio=5)
+    given = {"drive": {"A": lw.voltage(lambda t: 3.0 * t, motor=motor)}, "events": ["A.v"], "output": 0.05, **how}
+    runs = [s.simulate(st, 0.15, engine=engine, **given) for engine in ("native", "python")]
+    assert runs[0].certificate.engine == "native" and runs[1].certificate.engine.startswith("python")
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    np.testing.assert_array_equal(runs[0]["motor.A.current"], runs[1]["motor.A.current"])
+    np.testing.assert_array_equal(runs[0]["work.in"], runs[1]["work.in"])
+    slow = lw.compile(lw.load("four-bar"), engine="python").simulate(st, 0.05, engine="python", **{**given, "output": [0.05]})
+    np.testing.assert_allclose(slow.q[-1], runs[0].q[1], atol=1e-12)  # sums are fused in one of them
+    assert slow.certificate.engine == "python"
+
+
+# -------------------------------------------------------------------- inputs
+
+
+def test_kinds_of_inputs_can_be_mixed():
+    """A five-bar: one crank at a prescribed speed, the other pushed; what the push needs comes out as given, the rest as effort."""
+    s = lw.compile(lw.load("five-bar"))
+    first, second = (d.joint for d in s.description.drives)
+    st = s.assemble(v={first: 1.0, second: 0.0})
+    drive = {first: lw.speed(1.0), second: lw.torque(lambda t, x: 0.3 * math.e ** (-t) - 0.1 * x[f"{second}.v"])}
+    run = s.simulate(st, 0.5, drive=drive, tolerance=1e-10, output=0.05)
+    np.testing.assert_allclose(run[f"{first}.v"], 1.0, atol=1e-12)
+    np.testing.assert_allclose(run[f"{second}.torque"], 0.3 * np.exp(-run.t) - 0.1 * run[f"{second}.v"], atol=1e-12)
+    for i in (3, 8):  # inverse dynamics knows both efforts
+        loads = s.inverse(run.state(i), run.a[i])
+        assert loads.tau[first] == pytest.approx(run[f"{first}.torque"][i], abs=1e-8)
+        assert loads.tau[second] == pytest.approx(run[f"{second}.torque"][i], abs=1e-8)
+    assert run.checks().ok and "compiled" in run.certificate.inputs
+
+
+def test_power_in_is_the_change_of_energy(bar):
+    """Damped, driven and loaded: work of the drive by quadrature along with the motion, against a quadrature of the samples."""
+    s, st = bar
+    run = s.simulate(st, 1.0, drive={"A": lw.torque(lambda t: 2.0 * np.sin(5.0 * t))}, tolerance=1e-11, output=0.0005)
+    power = run["A.torque"] * run["A.v"]
+    work = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(run.t))])
+    np.testing.assert_allclose(run["work.in"], work, atol=2e-5)  # trapezoids of 0.5 ms
+    np.testing.assert_allclose(run["energy.total"] - run["energy.total"][0], run["work.in"], atol=1e-8)
+    lid = lw.load("boot-lid").simulate(2.0, drive={}, tolerance=1e-10)
+    c = lid.certificate
+    assert c.lost > 0.1 or c.work_of_loads != 0.0 or c.energy_turned_over > 0.0
+    assert c.energy_imbalance < 1e-7 * max(1.0, c.energy_turned_over)
+
+
+def test_a_sampled_controller_is_held(bar):
+    """Called once per sample, at the sample, and constant in between; the same as steps of constant torque by hand."""
+    s, st = bar
+    seen = []
+
+    def law(t, x):
+        seen.append(t)
+        return -0.5 * float(x["A.v"])
+
+    run = s.simulate(st, 0.1, drive={"A": lw.torque(law, every=0.02)}, tolerance=1e-11, output=0.01)
+    np.testing.assert_allclose(sorted(set(seen)), 0.02 * np.arange(len(set(seen))), atol=1e-12)
+    here = st
+    for _ in range(5):
+        part = s.simulate(here, 0.02, drive={"A": lw.torque(-0.5 * float(here["A.v"]))}, tolerance=1e-11, output=[here.t + 0.02])
+        here = part.state(-1)
+    assert run["A"][-1] == pytest.approx(float(here["A"]), abs=1e-9)
+    assert len(np.unique(np.round(run["A.torque"][:10], 12))) == 5 and "once per sample" in " ".join(run.notes)
+
+
+# -------------------------------------------------------------------- what can go wrong
+
+
+def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
+    s, st = bar
+    with pytest.raises(lw.SimulationError, match=r"t = 0\.\d+ s.*(A|B|C)") as caught:
+        s.simulate(st, 1.0, drive={"A": lw.torque(lambda t: 1.0 / (0.5 - t) ** 3)}, output=0.01)
+    run = caught.value.run
+    assert 0.3 < run.t[-1] <= 0.5 and np.isfinite(run.q).all() and not run.checks().ok
+
+    def broken(t, x):
+        if t > 0.05:
+            raise ValueError("the table has no such row")
+        return float(x["A"])
+
+    with pytest.raises(lw.SimulationError, match="the table has no such row") as caught:
+        s.simulate(st, 1.0, drive={"A": lw.torque(broken)}, output=0.01)
+    assert isinstance(caught.value.__cause__, ValueError) and caught.value.run.t[-1] <= 0.06
+    with pytest.raises(lw.SimulationError, match="every="):  # a relay chatters
+        s.simulate(st, 10.0, drive={"A": lw.torque(lambda t, x: -200.0 * x["A.v"] / abs(x["A.v"]))})
+    with pytest.raises(lw.SimulationError, match="most_steps") as caught:
+        s.simulate(st, 10.0, most_steps=20)
+    assert caught.value.run.t[-1] < 10.0
+
+
+def test_an_interrupt_gives_what_was_computed(bar):
+    s, st = bar
+
+    def press(t):
+        if t > 0.3:
+            raise KeyboardInterrupt
+
+    run = s.simulate(st, 1000.0, progress=press, output=0.1)
+    assert 0.3 < run.t[-1] < 1000.0 and run.certificate.status == "interrupted" and "interrupted at" in run.notes[-1]
+    stopped = s.simulate(st, 1000.0, progress=lambda t: t < 0.3, output=0.1)
+    assert stopped.certificate.status == "stopped"
+
+
+def test_a_bar_shows_on_demand(bar, capsys, monkeypatch):
+    from linkwright.simulation import progress
+
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    monkeypatch.setenv("TERM", "xterm")
+    s, st = bar
+    s.simulate(st, 300.0, progress=True, output=100.0)
+    shown = capsys.readouterr()
+    assert "simulating" in shown.err and "step" in shown.err and shown.out == ""
+    s.simulate(st, 1.0, output=1.0)
+    assert capsys.readouterr().err == "", "no bar where there is no terminal"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"integrator": "euler"}, "Integrators"),
+        ({"integrator": "rk4"}, "step"),
+        ({"stabiliser": "projekt"}, "project"),
+        ({"formulation": "newton"}, "formulation"),
+        ({"output": -1.0}, "output"),
+        ({"output": [0.2, 0.1]}, "increasing"),
+        ({"output": 1e-9}, "samples"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"drive": {"X": lw.torque(1.0)}}, "X"),
+        ({"drive": {"A": 3.0}}, "lw.torque"),
+        ({"drive": {"A": lw.voltage(3.0)}}, "motor"),
+        ({"drive": {"A": lw.speed(1.0)}}, "assemble"),
+        ({"engine": "fortran"}, "engine"),
+        ({"tolerence": 1e-3}, "tolerance"),
+        ({"free": {"L1": 1.0}}, "free"),
+    ],
+)
+def test_wrong_options_are_explained(bar, wrong, told):
+    s, st = bar
+    with pytest.raises(UsageError, match=told):
+        s.simulate(st, 0.1, **wrong)
+
+
+def test_wrong_durations_and_states(bar):
+    s, st = bar
+    for wrong in (-1.0, float("inf"), "3 m"):
+        with pytest.raises(lw.LinkwrightError):
+            s.simulate(st, wrong)
+    with pytest.raises(UsageError, match="State"):
+        s.simulate({"A": 1.0}, 1.0)
+    with pytest.raises(UsageError, match="open"):
+        s.simulate(s.state(np.array([0.1, 0.2, 0.3])), 1.0)
+    still = s.simulate(st, 0.0)
+    assert len(still) >= 1 and still.t[-1] == 0.0
+    assert s.simulate(st, "250 ms", output="50 ms").t[-1] == 0.25
+
+
+# -------------------------------------------------------------------- certificates
+
+
+def test_half_the_step_tells_the_error(bar):
+    """The estimate is of the size of the true error, for fixed and adaptive steps."""
+    s, st = bar
+    right = truth(bar, 1.0)
+    for how in ({"integrator": "rk4", "step": 0.01}, {"tolerance": 1e-6}):
+        run = s.simulate(st, 1.0, certify=True, output=[1.0], **how)
+        true = np.abs(run.q[-1] - right.q[-1]).max()
+        assert 0.5 * true < run.certificate.estimated_error < 2.0 * true
+        assert "half the step" in str(run.checks())
+
+
+def test_a_verdict_names_what_is_wrong(bar):
+    s, st = bar
+    loose = s.simulate(st, 3.0, stabiliser="none", integrator="rk4", step=0.02)
+    assert not loose.checks().ok and "loops closed in position" in str(loose.checks()).splitlines()[0]
+    assert loose.certificate.position_residual > 1e-7
+    good = s.simulate(st, 3.0)
+    assert good.checks() and str(good.checks()).startswith("trustworthy")
+
+
+def test_the_designers_run_is_driven_as_the_file_says():
+    run = lw.load("wiper").simulate(4.0 / 3.0, output=2.0 / 3.0)
+    np.testing.assert_allclose(run["A.v", "rpm"], 45.0, atol=1e-9)
+    np.testing.assert_allclose(run["A"] - run["A"][0], 1.5 * math.pi * run.t, atol=1e-9)
+    turn = lw.load("wiper").turn(steps=4)
+    assert run["A.torque"][0] == pytest.approx(turn["A.torque"][0], rel=1e-8)
+    assert run.load("C", on="rocker").max > 1.0
+
+
+# -------------------------------------------------------------------- batches
+
+
+def test_a_batch_is_its_runs_one_by_one(bar):
+    s, _ = bar
+    states = [s.assemble({"A": 1.0}, {"A": w}) for w in np.linspace(2.0, 12.0, 20)]
+    for how in ({"tolerance": 1e-8}, {"integrator": "rk4", "step": 0.005}):
+        batches = [s.simulate_batch(states, 0.5, output=0.1, threads=n, **how) for n in (1, 2)]
+        np.testing.assert_array_equal(batches[0].q, batches[1].q)
+        assert batches[0].finished.all() and batches[0].q.shape == (20, 6, s.tree.nq)
+        run = s.simulate(states[7], 0.5, output=0.1, **how)
+        np.testing.assert_array_equal(run.q, batches[0].q[7])
+        np.testing.assert_array_equal(batches[0].run(7)["A.v"], batches[0]["A.v"][7])
+    with pytest.raises(UsageError, match="State"):
+        s.simulate_batch([], 1.0)
+    with pytest.raises(UsageError, match="events"):
+        s.simulate_batch(states, 1.0, events=["A"])
+
+
+def test_a_batch_of_parameters_closes_each_start():
+    s = lw.compile(lw.load("four-bar"), free=["L1"])
+    st = s.assemble({"A": 1.0}, {"A": 6.0})
+    batch = s.simulate_batch(st, 0.3, free={"L1": [0.25, 0.3]}, tolerance=1e-10, output=0.3)
+    for value, q in zip((0.25, 0.3), batch.q[:, -1], strict=True):
+        other = lw.compile(lw.load("four-bar", L1=value))
+        run = other.simulate(other.assemble({"A": 1.0}, {"A": 6.0}), 0.3, tolerance=1e-10, output=[0.3])
+        np.testing.assert_allclose(q, run.q[-1], atol=1e-9)
