@@ -122,7 +122,7 @@ def test_what_cannot_be_switched_is_said(double, scraper):
         s.simulate(st, 1.0, events=[lw.when("t", 0.5, do=lw.release("J1"))])
     with pytest.raises(UsageError, match="Constraints of loops"):
         s.simulate(st, 1.0, off=["nothing"])
-    with pytest.raises(UsageError, match="cannot take hold"):
+    with pytest.raises(lw.SimulationError, match="cannot take hold"):
         t = tethered()
         t.simulate(t.state([0.0, -2.2]), 0.2, off=["tether"], events=[lw.when("t", 0.1, do=lw.engage("tether"))])
     with pytest.raises(UsageError, match="rising"):
