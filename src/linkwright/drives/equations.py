@@ -122,9 +122,13 @@ class InputEquations:
             at += size
         return Here(skel, x["q"], x["v"], near, x["t"][0], self._channels if skel is self.skel else None)
 
-    @cached_property
+    @property
     def _channels(self) -> Channels:
-        return Channels(self.skel)
+        """Kept with the mechanism: naming them all takes longer than a short run."""
+        kept = vars(self.system).get("_drive_channels")
+        if kept is None:
+            kept = vars(self.system)["_drive_channels"] = Channels(self.skel)
+        return kept
 
     def _with_free(self, free: Any) -> Skeleton:
         """The skeleton at these values of the free parameters; the last one is kept, because they do not change in a run."""
