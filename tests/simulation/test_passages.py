@@ -37,7 +37,7 @@ def test_the_slider_crank_with_every_step_size(crank):
         run = swing(crank, 5.0, integrator="rk4", step=step)
         assert abs(run["A"][-1] - right) < 1e-3, step
         assert [p.kind for p in run.passages] == ["rank"] * 4, step
-    assert abs(swing(crank, 5.0, tolerance=1e-10)["A"][-1] - right) < 1e-7  # the bound is 1e-6
+    assert abs(swing(crank, 5.0, tolerance=1e-10)["A"][-1] - right) < 1e-7  # 1e-6 would do
 
 
 def test_a_minute_on_the_branch(crank):
@@ -99,7 +99,7 @@ def chain(n, **how):
     s = lw.compile(lw.load("parallelogram-chain", N=n))
     run = s.simulate(s.start, 20.0, output=[20.0], **how)
     right = parallelograms(n, [20.0])[0]
-    assert abs((math.pi / 2 - run["G0"][-1]) + right) < 1e-3 or abs((run["G0"][-1] - math.pi / 2) - right) < 1e-6
+    assert abs(run["G0"][-1] - math.pi / 2 - right) < 1e-6  # the crank's tip is 1 m away: 1e-3 would do
     return run
 
 
@@ -110,8 +110,12 @@ def test_ten_parallelograms_stay_parallel():
         assert run.certificate.rank_passages == 20 and {p.lost for p in run.passages} == {10}
 
 
-@pytest.mark.slow
 def test_forty_parallelograms_stay_parallel():
+    chain(40, tolerance=1e-10)
+
+
+@pytest.mark.slow
+def test_forty_parallelograms_report_their_passages():
     for how in ({"integrator": "rk4", "step": 0.005}, {"tolerance": 1e-10}):
         run = chain(40, **how)
         assert run.certificate.rank_passages == 20 and {p.lost for p in run.passages} == {40}
