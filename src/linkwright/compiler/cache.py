@@ -57,9 +57,11 @@ def key(parts: Any) -> str:
 
 @cache
 def _environment() -> dict[str, Any]:
-    """Versions and processor."""
-    import llvmlite
-
+    """Versions and processor; without llvmlite there is no machine code, but plans are kept all the same."""
+    try:
+        import llvmlite
+    except ImportError:
+        return {"generator": [target.VERSION, _text_of_the_generator()]}
     host = target.host()
     return {
         "llvmlite": llvmlite.__version__,
