@@ -67,7 +67,10 @@ class When:
 
 def native_kernel(code: NativeCode, n_in: int) -> Kernel:
     """Compiled code as a kernel of the loop; it may read less than the whole row."""
-    return Kernel(n_in, code.n_out, code.one_address, workspace=code.work("one"), owner=code)
+    return Kernel(
+        n_in, code.n_out, code.one_address, workspace=code.work("one"), owner=code,
+        eight=lambda: (code.aosoa_address, code.work("many")),
+    )  # fmt: skip
 
 
 def interpreted_kernel(program: Program, n_in: int) -> Kernel:

@@ -273,9 +273,10 @@ class Expressions:
     def called(self, target: Any, v: list[Value]) -> Value:
         name, kind = self.call_function(target, v)
         if name == "evaluate":
-            places = [self.put(f"getelementptr double, ptr {v[1].text}, i64 {p.text}") for p in v[2:]]
+            places = [self.put(f"getelementptr double, ptr {v[1].text}, i64 {p.text}") for p in v[2:5]]
+            more = "".join(f", i64 {number.text}" for number in v[5:])
             kernel = self.put(f"inttoptr i64 {v[0].text} to ptr")
-            return Value(INT, self.put(f"call i64 {kernel}(ptr {places[0]}, ptr {places[1]}, ptr {places[2]})"))
+            return Value(INT, self.put(f"call i64 {kernel}(ptr {places[0]}, ptr {places[1]}, ptr {places[2]}{more})"))
         text = f"call fastcc {kind or 'void'} @{name}({', '.join(passed(a) for a in v)})"
         if kind is None:
             self.do(text)

@@ -32,9 +32,12 @@ _compiled: dict[Any, Loop] = {}
 _lock = threading.RLock()
 
 
-def evaluate(kernel: Any, data: np.ndarray, x: int, y: int, w: int) -> int:
-    """Run a kernel with inputs, outputs and workspace from places x, y, w of `data` on; returns its status word."""
-    return kernel(data[x:], data[y:], data[w:])
+def evaluate(kernel: Any, data: np.ndarray, x: int, y: int, w: int, *blocks: int) -> int:
+    """Run a kernel with inputs, outputs and workspace from places x, y, w of `data` on; returns its status word.
+
+    Code for blocks of eight states (`NativeCode.aosoa_address`) also takes the number of blocks.
+    """
+    return kernel(data[x:], data[y:], data[w:], *blocks)
 
 
 def available() -> bool:

@@ -1,7 +1,8 @@
 """`integrate_many`: independent runs of one problem on all cores, the same bits as one by one.
 
 Every thread has a memory of its own and takes some runs at a time; the machine code runs outside the interpreter's lock.
-What is held besides the results is a few megabytes for each thread, whatever the number of runs.
+Plain runs of fixed steps go eight in lockstep where the kernels have code for it (`lanes`). What is held besides the results
+is a few megabytes for each thread, whatever the number of runs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from linkwright.compiler import loops
 from linkwright.compiler.threads import cores
 from linkwright.errors import UsageError
-from linkwright.integrators import driver
+from linkwright.integrators import driver, lanes
 from linkwright.integrators import memory as mem
 from linkwright.integrators.many import Runs, march_many
 from linkwright.integrators.problem import Problem
@@ -90,10 +91,13 @@ def integrate_many(
         plan, f, c = mem.layout(problem, chosen.table, slots, True)
         f[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, driver.ROUND_OFF, driver.OPEN, t0)
         driver.set_options(problem, chosen, f, c, most_steps)
-        return _Worker(plan, f, c, times, rows, native)
+        return _Worker(plan, f, c, times, rows, native, problem if lockstep else None)
 
+    used = min(threads or cores(), cores()) if native else 1
+    eight_fit = lanes.LANES * 8 * len(times) * (1 + problem.n) <= BYTES
+    lockstep = native and eight_fit and lanes.suits(problem, chosen.table, len(starts), used, t1 - t0, step)
     batch = _Batch(starts, values, times, backs, progress)
-    batch.go(worker, min(threads or cores(), cores()) if native else 1)
+    batch.go(worker, used)
     return batch.solutions(lambda k: _error(problem, batch, k, method, step=step, tolerance=tolerance, engine=engine, t=(t0, t1)))
 
 
@@ -113,9 +117,11 @@ def _error(problem: Problem, batch: _Batch, k: int, method: str, t: tuple[float,
 class _Worker:
     """The memory of one thread, and a call of the loop prepared for it."""
 
-    def __init__(self, plan: mem.Plan, f: np.ndarray, c: np.ndarray, times: np.ndarray, n_parameters: int, native: bool):
-        n = plan.n
-        self.size = max(1, min(MOST_RUNS, BYTES // (8 * (1 + n) * max(1, len(times)))))
+    def __init__(
+        self, plan: mem.Plan, f: np.ndarray, c: np.ndarray, times: np.ndarray, n_parameters: int, native: bool, lockstep: Problem | None
+    ):
+        n, self.step = plan.n, 1 if lockstep is None else lanes.LANES
+        self.size = max(self.step, min(MOST_RUNS, BYTES // (8 * (1 + n) * max(1, len(times)))) // self.step * self.step)
         rows, records = np.zeros((self.size * len(times), 1 + n)), np.zeros((max(RECORDS, plan.n_events), 2 + n))
         self.out = mem.Output(times, rows, np.zeros((0, 1 + n)), records, np.zeros((RECORDS, 1 + plan.n_held)))
         self.f, self.c, self.native = f, c, native
@@ -124,27 +130,48 @@ class _Worker:
             *(np.zeros((self.size, mem.COUNTS), dtype=np.int64), np.zeros((self.size, mem.REALS)), np.zeros((self.size, n))),
             *(np.zeros(self.size, dtype=np.int64), np.zeros(2, dtype=np.int64)),
         )
-        self.most = np.full(1, 256 if native else 8, dtype=np.int64)
+        self.budget, self.most = 256 if native else 8, np.zeros(1, dtype=np.int64)
         arguments = (plan, f, c, self.out, self.runs, self.most)
         self.march: Callable[[], int] = (
             loops.native(march_many, arguments).bound(*arguments) if native else lambda: int(march_many(*arguments))
         )
+        self.block = None if lockstep is None else lanes.Block(lockstep, plan, f, c, self.out, self.runs, self.one_step)
 
     def work(self, starts: np.ndarray, values: np.ndarray) -> Iterator[None]:
         """Do these runs, with a pause now and then."""
         self.runs.starts[: len(starts)] = starts
         self.runs.parameters[: len(starts)] = values
         self.runs.codes[:] = NOT_DONE
-        self.runs.place[:] = (0, len(starts))
+        first = 0
+        while self.block is not None and len(starts) - first >= lanes.LEAST:
+            count = min(lanes.LANES, len(starts) - first)
+            yield from self.block.work(first, count, self.timed, self.singly)
+            first += count
         self.c[mem.STARTED] = 0
-        while True:
-            begun = time.perf_counter()
-            done = self.march()
-            taken = time.perf_counter() - begun
-            self.most[0] = max(1, min(int(self.most[0] * min(4.0, driver.SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
-            if done:
-                return
+        yield from self.singly(first, len(starts))
+
+    def singly(self, first: int, last: int) -> Iterator[None]:
+        """Runs one after the other; the first one goes on if it has begun."""
+        self.runs.place[:] = (first, last)
+        while not self.timed(self.march, self.most, 1):
             yield
+
+    def one_step(self, run: int) -> int:
+        """A step of the run whose memory is loaded, and what became of it."""
+        self.runs.place[:] = (run, run + 1)
+        self.most[0] = 1
+        self.march()
+        return int(self.runs.codes[run])
+
+    def timed(self, march: Callable[[], int], most: np.ndarray, at_once: int) -> int:
+        """A call of a loop that takes about as long as nobody minds to wait."""
+        most[0] = max(1, self.budget // at_once)
+        begun = time.perf_counter()
+        code = march()
+        taken = time.perf_counter() - begun
+        longest = 4.0 if code == mem.RUNNING else 1.0  # one that came to an end says nothing about longer ones
+        self.budget = max(1, min(int(self.budget * min(longest, driver.SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
+        return code
 
 
 class _Batch:
@@ -163,7 +190,7 @@ class _Batch:
     def go(self, worker: Callable[[], _Worker], threads: int) -> None:
         """The calling thread works too, and is the one that tells and listens."""
         first = worker()
-        size = max(1, min(first.size, -(-len(self.starts) // (4 * threads))))
+        size = max(1, min(first.size, -(-len(self.starts) // (4 * threads * first.step)) * first.step))
         others = [threading.Thread(target=self._guarded, args=(w, size)) for w in (worker() for _ in range(threads - 1))]
         try:
             for thread in others:

@@ -152,10 +152,10 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
     """The plan and its two arrays, with table, scales, parameters and events filled in."""
     project, inputs, n_g = problem.project, problem.inputs, len(problem.event_specs)
     starts: dict[str, int] = {}
-    free = _rounded(REALS)
+    free = rounded(REALS)
     for name, size in blocks(problem, table).items():
         starts[name] = free
-        free = _rounded(free + size)
+        free = rounded(free + size)
     if problem.nx == 0:
         starts["m"] = starts["x"]
     numbers = {"side": COUNTS, "direction": COUNTS + n_g, "terminal": COUNTS + 2 * n_g, "unit": COUNTS + 3 * n_g}
@@ -190,7 +190,7 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         **starts,
         **numbers,
     )
-    f = _aligned(free)
+    f = aligned(free)
     for at, values in (
         (p.scale, np.ones(p.n) if problem.scale is None else problem.scale),
         (p.x + p.n + 1, problem.parameters),
@@ -211,12 +211,13 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
     return p, f, c
 
 
-def _rounded(n: int) -> int:
+def rounded(n: int) -> int:
     """Blocks start on cache lines, as kernels with vectors want it."""
     return (n + 7) // 8 * 8
 
 
-def _aligned(n: int) -> np.ndarray:
+def aligned(n: int) -> np.ndarray:
+    """n zeros that start on a cache line."""
     raw = np.zeros(n + 8)
     first = (-raw.ctypes.data // 8) % 8
     return raw[first : first + n]

@@ -40,7 +40,11 @@ class IntegrationError(LinkwrightError):
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel by address, by Python function, or both; `backup` takes over where its status says degenerate."""
+    """One kernel by address, by Python function, or both; `backup` takes over where its status says degenerate.
+
+    `eight()` gives the address of code with the same results for blocks of eight states (inputs, outputs, workspace, number of
+    blocks; every entry of eight states together), and its workspace in doubles; such code is made when it is first asked for.
+    """
 
     n_in: int
     n_out: int
@@ -49,6 +53,7 @@ class Kernel:
     workspace: int = 0  # doubles
     backup: Kernel | None = None
     owner: Any = field(default=None, repr=False, compare=False)  # keeps the code behind the address alive
+    eight: Callable[[], tuple[int, int]] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.address and self.function is None:

@@ -1,0 +1,149 @@
+"""Eight runs in lockstep: every bit and every count as of the run alone, whatever happens to its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright import time_loops
+from linkwright.compiler.graph import trace
+from linkwright.compiler.native import NativeCode
+from linkwright.integrators import Problem, batch, integrate, integrate_many, lanes, python_kernel
+from linkwright.integrators.memory import RUNNING
+from linkwright.loop_events import native_kernel
+
+
+class Seen(list):
+    """Runs of every block that came to an end in lockstep, "alone" for every step done so; and slices."""
+
+    slices = 0
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Small batches in lockstep too, and what happens to their blocks."""
+    seen, store, alone = Seen(), lanes.Block._store, lanes.Block._alone
+
+    def stored(self, first, count, code):
+        seen.slices += 1
+        seen.extend([count] if code != RUNNING else [])
+        store(self, first, count, code)
+
+    monkeypatch.setattr(lanes, "WORTH", 0)
+    monkeypatch.setattr(lanes.Block, "_store", stored)
+    monkeypatch.setattr(lanes.Block, "_alone", lambda self, first, count: seen.append("alone") or alone(self, first, count))
+    return seen
+
+
+def assert_as_single(problem, starts, end, samples, *, parameters=None, step, **how):
+    many = integrate_many(problem, starts, 0.0, end, "rk4", samples=samples, parameters=parameters, step=step, threads=1, **how)
+    for k, y0 in enumerate(starts):
+        own = problem if parameters is None else replace(problem, parameters=tuple(parameters[k]))
+        one = integrate(own, y0, 0.0, end, "rk4", samples=samples, step=step, **how)
+        assert many.status[k] == one.status and many.done[k] == len(one.t)
+        np.testing.assert_array_equal(many.y[k, : many.done[k]], one.y)
+        assert many.end_time[k] == one.end_time
+        np.testing.assert_array_equal(many.end_state[k], one.end_state)
+        assert {name: values[k] for name, values in many.counters.items()} == one.counters
+    return many
+
+
+def moving(name: str, stabiliser: str, count: int, duration: float):
+    """A mechanism's problem, and states along its free fall as starts, slower and faster."""
+    s = lw.load(name).system
+    fall = time_loops.march(s, s.start, duration, samples=np.linspace(0.0, duration, count))
+    made = time_loops.setup(s, stabiliser=stabiliser)
+    rows = []
+    for near in fall.near:
+        blocks = dict(made.values) | {"near": near}
+        rows.append(np.concatenate([blocks[k] for k in made.row.parameters]))
+    starts = fall.solution.y.copy()
+    starts[:, made.problem.nq :] *= np.linspace(0.0, 2.0, count)[:, None]
+    return made.problem, starts, np.array(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "stabiliser", "counts"),
+    [("four-bar", "project", [8, 6]), ("four-bar", "post_adjust", [8]), ("four-bar", "baumgarte", [8]), ("stewart", "project", [8])],
+)
+def test_runs_of_mechanisms_are_the_single_ones(name, stabiliser, counts, counted):
+    """Stewart: with a quaternion. Samples lie on steps and between them; the last step is shorter; six runs fill up a block."""
+    problem, starts, rows = moving(name, stabiliser, sum(counts) + 2 * (counts == [8]), 0.5)
+    samples = 1e-3 * np.array([0.0, 10.3, 10.9, 20.0, 40.4])
+    many = assert_as_single(problem, starts, samples[-1], samples, parameters=rows, step=1e-3)
+    assert counted == counts and many.complete
+    if stabiliser == "project":
+        assert len(set(many.counters["projections"][:8])) > 1  # some lanes wait for others
+
+
+def test_steps_near_a_singularity_are_done_alone_and_lockstep_goes_on(counted):
+    problem, starts, rows = moving("3-rrr", "project", 64, 1.0)
+    fallbacks = integrate_many(problem, starts, 0.0, 0.1, "rk4", samples=[0.1], parameters=rows, step=2e-3, threads=1).counters["fallbacks"]
+    hit = np.flatnonzero(fallbacks)[:1]
+    chosen = np.concatenate([hit, np.flatnonzero(fallbacks == 0)[:7]])
+    counted.clear()
+    many = assert_as_single(problem, starts[chosen], 0.1, [0.05, 0.1], parameters=rows[chosen], step=2e-3)
+    assert many.counters["fallbacks"][0] > 0 and many.counters["fallbacks"][1:].max() == 0
+    assert "alone" in counted and counted[-1] == 8
+
+
+def spring(state, t):
+    x, v = state
+    return {"rates": [v, -x], "margin": [2.0 - x]}
+
+
+def runaway(state, t):
+    x, v = state
+    return {"rates": [v, 1e3 * x * x * v], "margin": [x * x + 1.0]}
+
+
+def anyway(x):
+    return [x[1], -x[0], 1.0]
+
+
+@pytest.mark.parametrize(
+    ("function", "backup", "ends"),
+    [(spring, None, "degenerate"), (spring, anyway, "finished"), (runaway, None, "not finite")],
+)
+def test_a_run_that_cannot_go_on_leaves_its_neighbours_alone(function, backup, ends, counted):
+    code = NativeCode.of(trace(function, state=2, t=1))
+    second = None if backup is None else python_kernel(backup, 3, 3)
+    problem = Problem(replace(native_kernel(code, 3), backup=second), 1, 1)
+    starts = np.tile([1e-4, 1e-3], (16, 1)) * np.linspace(0.1, 1.0, 16)[:, None]
+    starts[3] = 1.5, 2.0  # beyond 2 after a while
+    starts[8] = 2.5, 1.0  # from the first moment on
+    many = assert_as_single(problem, starts, 2.0, np.linspace(0.0, 2.0, 7), step=0.03)
+    assert {many.status[3], many.status[8]} == {ends} and set(many.status[4:8] + many.status[9:]) == {"finished"}
+    assert "alone" in counted
+    if backup is not None:
+        assert many.counters["fallbacks"][3] > 0 and many.counters["fallbacks"][[2, 4]].max() == 0
+        np.testing.assert_allclose(many.y[3, -1, 0], 1.5 * np.cos(2.0) + 2.0 * np.sin(2.0), atol=1e-6)
+
+
+def test_threads_slices_and_limits_change_nothing(counted, monkeypatch):
+    problem = Problem(native_kernel(NativeCode.of(trace(spring, state=2, t=1)), 3), 1, 1)
+    starts = np.linspace([0.1, 0.0], [1.9, 0.0], 40)
+    assert set(assert_as_single(problem, starts[:9], 2.0, [1.0], step=0.03, most_steps=40).status) == {"too many steps"}
+    assert counted == [8]
+    first = integrate_many(problem, starts, 0.0, 2.0, "rk4", samples=[1.0, 2.0], step=0.03, threads=1)
+    monkeypatch.setattr(batch.driver, "SLICE_SECONDS", 1e-9)  # one step at a time
+    monkeypatch.setattr(batch, "cores", lambda: 2)
+    counted.slices = 0
+    other = integrate_many(problem, starts, 0.0, 2.0, "rk4", samples=[1.0, 2.0], step=0.03)
+    assert counted.slices > 100
+    np.testing.assert_array_equal(first.y, other.y)
+    np.testing.assert_allclose(first.y[:, 1, 0], starts[:, 0] * np.cos(2.0), atol=1e-6)
+
+
+def test_what_is_not_plain_goes_one_by_one(counted):
+    code = NativeCode.of(trace(spring, state=2, t=1))
+    problem = Problem(native_kernel(code, 3), 1, 1)
+    starts = np.full((8, 2), 0.5)
+    assert integrate_many(problem, starts, 0.0, 1.0, "dopri", samples=[1.0], threads=1).complete
+    assert integrate_many(problem, starts, 0.0, 1.0, "rk4", samples=[1.0], step=0.1, threads=1).complete  # a few steps only
+    watched = replace(problem, turns=native_kernel(code, 3), n_near=0)
+    assert integrate_many(watched, starts, 0.0, 1.0, "rk4", samples=[1.0], step=0.01, threads=1).complete
+    assert counted == []
