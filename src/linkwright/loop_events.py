@@ -19,7 +19,7 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program, interpret
 from linkwright.compiler.tracing import without_unused
-from linkwright.errors import UsageError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import Kernel, python_kernel
 from linkwright.loop_rows import Row, cut_row
 from linkwright.state import State
@@ -98,7 +98,12 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: Row) -> tuple[Ker
         return np.array([_scalar(w, w.value(st)) for w in whens])
 
     start = {k: np.zeros(n) for k, n in row.sizes.items()} | {"free": kernels.defaults["free"]}
-    values(start | {"q": system.start.q, "near": cut_row(system, system.start.near)})  # what is simply wrong with them shows here
+    try:
+        values(start | {"q": system.start.q, "near": cut_row(system, system.start.near)})  # what is simply wrong with them shows here
+    except LinkwrightError:
+        raise
+    except Exception as error:
+        raise UsageError(f"an event function fails at the start of the run: {type(error).__name__}: {error}.") from error
     graph = Graph()
     try:
         found = values({k: graph.input(k, n) for k, n in row.sizes.items()})
@@ -110,8 +115,8 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: Row) -> tuple[Ker
 
 
 def _scalar(w: When, value: Any) -> Any:
-    if np.ndim(value) != 0:
-        raise UsageError(f"the event function '{w.label}' must give one number, not an array of shape {np.shape(value)}.")
+    if isinstance(value, str) or np.ndim(value) != 0:
+        raise UsageError(f"the event function '{w.label}' must give one number, not {value!r:.60}.")
     return value
 
 

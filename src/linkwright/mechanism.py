@@ -117,6 +117,8 @@ class Mechanism:
         """
         from linkwright.drives import drives_of_description
 
+        if drive is not None and not isinstance(drive, Mapping):
+            raise UsageError(f"drive is a dict by joint name, drive={{'A': lw.torque('2 N m')}}, not {drive!r:.60}.")
         chosen = drives_of_description(self.description) if drive is None else dict(drive)
         st = self.system.starting(chosen) if start is None else start
         run = self.system.simulate(st, duration, drive=chosen, **options)

@@ -198,13 +198,13 @@ class Trajectory(Loaded):
     @cached_property
     def _channels(self) -> Channels:
         kept = {n: Channel(n, x.dimension, _not_here) for n, x in self._recorded.items()}
-        looked = {n: Channel(n, "none", _not_here) for n in singular_channels.NAMES} if self._singularity is not None else {}
+        looked = {n: Channel(n, "none", _not_here) for n in self._singularity.names} if self._singularity is not None else {}
         return Channels(self.skel, {**self._loads, **kept, **looked})
 
     @cached_property
     def _singularity(self) -> singular_channels.Singularity | None:
         """How near a run is to singular positions; nothing for a turn or a tree without loops."""
-        if "lam" not in self.arrays or not self.skel.tree.nc:
+        if "lam" not in self.arrays or not self.skel.tree.nc or not len(self):
             return None
         names = coordinate_names(self.skel, "v_names")
         drives = self.settings.get("drive") or [d.joint for d in self.skel.tree.description.drives]
@@ -230,6 +230,8 @@ class Trajectory(Loaded):
             return self._cut(key)
         if isinstance(key, (int, np.integer)):
             return self.state(int(key))
+        if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
+            raise ChannelError(f"a run is read by a channel's name, (name, unit), a sample's number or a slice; not by {key!r}.")
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
         return values if unit is None else values / self.channel(name).size_of(unit)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import ChannelError
+from linkwright.linalg import factor
 from linkwright.loops import Loops
 from linkwright.partition import Partition, partition
 from linkwright.recorded import Column
@@ -42,6 +43,15 @@ class Singularity:
     @cached_property
     def parts(self) -> Partition:
         return partition(self.scaled[:: max(1, len(self.q) // LOOKED_AT)], self.drives)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those this mechanism has: a part that is not square has no determinant."""
+        rank = factor(
+            self.loops.dimensionless(self.loops.at(self.q[len(self.q) // 2], np.zeros(self.loops.skel.tree.nv), 0.0, self.near[0]))[1]
+        ).rank
+        square = 2 * rank == self.loops.skel.tree.nv
+        return NAMES if square else tuple(n for n in NAMES if n != "det.independent")
 
     def column(self, name: str) -> Column:
         """Values of one of NAMES."""

@@ -28,7 +28,7 @@ from linkwright.inputs import efforts, wrenches
 from linkwright.inverse import Loads
 from linkwright.inverse.channels import load_channels
 from linkwright.inverse.determinacy import Determinacy, determinacy
-from linkwright.kinematics import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton, start_values
+from linkwright.kinematics import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton
 from linkwright.laws import LinearLaw
 from linkwright.linalg import factor
 from linkwright.loops import Loops
@@ -399,17 +399,6 @@ class System(Simulating):
     def _ready(self, st: State, off: Sequence[str], closed: bool) -> None:
         self._need_masses()
         self._need_closed(st, (off,) if isinstance(off, str) else off, most=OPEN if closed else np.inf)
-
-    def starting(self, drive: Mapping[str, Any]) -> State:
-        """The start of a run: that of the file, with prescribed motions at their own position and speed."""
-        from linkwright.drives import prescribed
-
-        told = prescribed(self, drive, self.start)
-        if not told:
-            return self.start
-        speeds = {k.removesuffix(".v"): v for k, v in start_values(self.description).items() if k.endswith(".v")}
-        there = {name: value for name, (value, _) in told.items() if abs(value - float(self.start[name])) > 1e-12}
-        return self.assemble(there, {**speeds, **{name: speed for name, (_, speed) in told.items()}})
 
     def _with_source(self, run: Trajectory) -> Trajectory:
         return replace(run, source=LoadReader(self, tuple(run.settings["drive"])))

@@ -75,13 +75,14 @@ def setup(
     free: Any = None,
     actuation: Any = None,
     variant: Variant | None = None,
+    origin: float | None = None,
 ) -> Setup:
     """Kernels and parameters of runs. tau: efforts in the order of names.v, or by name; constant over the run.
 
     `stabiliser` "project" puts every step back onto the loops; others are in `stabilisers`; `gains` = (alpha, beta) set those
     of "baumgarte" directly. `formulation` of the rates; `events`; values of the `free` parameters; `near`, reference
     coordinates of the cut joints by name (default: those of the start). `actuation` are drives of any kind, `variant`
-    switches constraints and adds what they need.
+    switches constraints and adds what they need. Samples of a controller are counted from `origin`.
     """
     keeper = stabilisers.create(stabiliser)
     if gains is not None and keeper.gains is None:
@@ -99,13 +100,15 @@ def setup(
         "tau": entries("tau", tau, system.kernels.entries["tau"], default),
         "near": cut_row(system, system.start.near if near is None else near),
     }
+    if n_held and actuation.held.t:
+        values["held"] = actuation.held.values[-1]
     if held is not None:
         values["gains"] = entries("gains", held, ["alpha", "beta"], np.zeros(2))
     if "free" in row.sizes:
         values["free"] = entries("free", free, system.kernels.entries["free"], system.kernels.defaults["free"])
     elif free is not None:
         entries("free", free, [], np.zeros(0))
-    return _assembled(system, kernels, row, values, keeper, formulation, held is not None, events, actuation, power)
+    return _assembled(system, kernels, row, values, keeper, formulation, held is not None, events, actuation, power, origin)
 
 
 def _assembled(
@@ -119,6 +122,7 @@ def _assembled(
     events: Sequence[Any],
     actuation: Any,
     power: int,
+    origin: float | None,
 ) -> Setup:
     whens = [e if isinstance(e, When) else When(e) for e in events]
     inner, skel = row.mechanism, system.loops.skel
@@ -129,7 +133,7 @@ def _assembled(
     after = keeper.correction(kernels, start.q, start.near, drives, gains=baumgarte)
     g, g_turns = event_kernel(system, whens, row) if whens else (None, False)
     inputs = None if actuation is None else actuation.inputs(row)
-    sampler = None if actuation is None else actuation.sampler(row)
+    sampler = None if actuation is None else actuation.sampler(row, origin)
     kinds = [k for jt in skel.types for k in jt.coordinate_kinds]
     x_scale = [] if actuation is None else list(actuation.x_scale)
     moves = row.sizes.get("drive", 0) > 0
@@ -145,7 +149,7 @@ def _assembled(
         event_specs=tuple(EventSpec(w.label, w.direction, w.terminal) for w in whens),
         parameters=tuple(np.concatenate([values[k] for k in row.parameters])),
         quaternions=tuple(n.q.start for n, jt in zip(skel.tree.nodes, skel.types, strict=True) if "quaternion" in jt.coordinate_kinds),
-        scale=(*scale(kinds, system.loops.kappa), *system.loops.columns, *x_scale, *([_energy(system)] * power)),
+        scale=(*scale(kinds, system.loops.kappa), *system.loops.columns, *x_scale, *([energy_size(system)] * power)),
         inputs=inputs,
         n_u=sum(row.sizes.get(k, 0) for k in HEAD) if inputs is not None else 0,
         inputs_move=moves,
@@ -268,7 +272,7 @@ def march(
     return Run(system, solution, st, made.values.get("free", np.zeros(0)))
 
 
-def _energy(system: Compiled) -> float:
+def energy_size(system: Compiled) -> float:
     """A size of energies: what lifting or turning the whole mechanism over takes."""
     skel = system.loops.skel
     mass = float(sum(np.real(m) for m in skel.mass))

@@ -41,6 +41,10 @@ class Held:
         self.t.append(t)
         self.values.append(values)
 
+    def take_over(self, other: Held) -> None:
+        """Go on from what another one holds."""
+        self.t, self.values = list(other.t), list(other.values)
+
     def at(self, t: np.ndarray) -> np.ndarray:
         k = np.searchsorted(np.array(self.t), t, side="right") - 1
         return np.array(self.values)[np.maximum(k, 0)]
@@ -149,12 +153,12 @@ class Actuation:
         """[tau, drive, speed, acceleration, rates of x] from a full row; None where efforts are constant."""
         return inputs_kernel(self.equations, self.program, row) if self.needs_kernel else None
 
-    def sampler(self, row: Any) -> Kernel | None:
-        """Held values from a full row; called at the start and every `every` seconds, it keeps what it gave for `columns`."""
+    def sampler(self, row: Any, origin: float | None = None) -> Kernel | None:
+        """Held values from a full row; called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""
         if not self.n_held:
             return None
         steps = [round(b.every / self.every) for b in self.bounds if b.every]
-        t0 = float(self.start["t"][0])
+        t0 = float(self.start["t"][0]) if origin is None else origin
 
         def sample(x: np.ndarray) -> np.ndarray:
             there = named(self.equations, row.spans, x)

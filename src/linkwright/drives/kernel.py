@@ -18,7 +18,7 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import Block, Op, Program, interpret
 from linkwright.drives.equations import Arrays, InputEquations
 from linkwright.drives.signals import Function
-from linkwright.errors import UsageError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import Kernel, python_kernel
 from linkwright.scalars import where
 
@@ -125,6 +125,12 @@ def check_pure(equations: InputEquations, start: dict[str, np.ndarray]) -> None:
     """A function that is called in every stage must give the same for the same."""
     here = equations.here(start)
     for f in equations.functions:
+        try:
+            f.at(here)
+        except LinkwrightError:
+            raise
+        except Exception as error:
+            raise UsageError(f"the {f.label} fails at the start of the run: {type(error).__name__}: {error}.") from error
         if not np.array_equal(np.asarray(f.at(here)), np.asarray(f.at(equations.here(start)))):
             raise UsageError(
                 f"the {f.label} gives different values for the same arguments. An integrator asks several times for every step and may "

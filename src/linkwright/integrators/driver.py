@@ -41,7 +41,7 @@ ROUND_OFF = 3e-13  # dimensionless residual at which loops count as closed
 OPEN = 1e-8  # and as open
 MOST_STEPS = 1_000_000  # of adaptive runs, if nothing else is said
 LOOK_AFTER = 3000  # attempted steps
-HOPELESS = 1e8  # steps still ahead at the present pace
+HOPELESS = 2e7  # steps still ahead at the present pace
 BUFFER = 4096  # rows of output or events between two calls of the loop
 
 

@@ -26,6 +26,7 @@ from linkwright.variants import Variant
 if TYPE_CHECKING:
     from linkwright.compiled import Compiled
 
+MOST_CALLED_BACK = 50_000  # steps of a run whose inputs are Python functions, if nothing else is said
 OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
 MOST_NUMBERS = 250_000_000  # of the result: 2 GB
 
@@ -117,6 +118,20 @@ def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None
         )
 
 
+def _check_alike(drivers: Sequence[str], states: Sequence[State]) -> None:
+    """Times, and coordinates whose motion is prescribed, must be those of the first state: drives are bound to it."""
+    if any(st.t != states[0].t for st in states):
+        raise UsageError("the states of a batch have different times; runs of a batch begin together.")
+    for name in drivers:
+        for what in (name, f"{name}.v"):
+            values = [float(st[what]) for st in states]
+            if max(values) - min(values) > 1e-9 * max(1.0, abs(values[0])):
+                raise UsageError(
+                    f"the motion of '{name}' is prescribed from where the first state stands, but '{what}' differs among the states: "
+                    "assemble them alike, or simulate them one by one."
+                )
+
+
 def _sets(system: Compiled, free: Any) -> list[np.ndarray]:
     names, default = system.kernels.entries["free"], system.kernels.defaults["free"]
     if free is None or (isinstance(free, dict) and all(np.ndim(x) == 0 for x in free.values())):
@@ -139,7 +154,11 @@ def _run(
 ) -> BatchRun:
     o, times = first.options, first.samples
     assert times is not None
-    act = actuation(system, first.drive, first.start, wrench=first.wrench)
+    act = actuation(system, first.drive, first.start, wrench=first.wrench, free=first.free if len(first.free) else None)
+    _check_alike(act.drivers, [st for st, _ in pairs])
+    limits = dict(o.of_the_loop)
+    if limits["most_steps"] is None and act.needs_kernel and act.program is None:
+        limits["most_steps"] = MOST_CALLED_BACK
     form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), (), first.needs_power)  # as a single run
     made = time_loops.setup(
         system, near=first.start.near, stabiliser=o.stabiliser, formulation=o.formulation, actuation=act, variant=form,
@@ -158,7 +177,7 @@ def _run(
     show, tell = (False, progress) if callable(progress) else (progress, None)
     with Bar(0.0, float(len(pairs)), show, tell, "runs") as bar:
         found = integrate_many(
-            p, Y, first.start.t, first.t_end, o.method, parameters=rows, samples=times, threads=threads, progress=bar, **o.of_the_loop
+            p, Y, first.start.t, first.t_end, o.method, parameters=rows, samples=times, threads=threads, progress=bar, **limits
         )
 
     def again(i: int) -> Trajectory:

@@ -51,7 +51,7 @@ class Evidence:
 
     system: Compiled = field(repr=False)
     drives: tuple[int, ...]  # places in names.v of the joints that are driven
-    driven: bool  # they are as many as there are freedoms
+    driven: bool  # they are driven in this run, not only named by the model
     free: np.ndarray
     losses: list[tuple[int, float]] = field(default_factory=list)  # (modes before it, energy) of impacts
     modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
@@ -211,7 +211,7 @@ class Evidence:
             rates=lambda q, v: qdot(skel, q, v),
             reach=lambda row, t: evaluator.reach(float(row[0]), row[1:], cut, t)[:nq],
             labels=self._labels(off),
-            driven=self.driven,
+            driven=self.driven and set(self.drives) == set(self.partition_of(mode).independent),
             nq=nq,
             nv=nv,
         )

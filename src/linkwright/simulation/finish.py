@@ -16,7 +16,9 @@ from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.passages import Passage
 from linkwright.simulation.recording import engine, trajectory
 from linkwright.simulation.run import Simulation
+from linkwright.time_loops import energy_size
 
+REST = 1e-6  # share of the size of energies below which nothing moved
 LOOKED_AT = 500  # samples at which singular values are taken
 
 
@@ -51,7 +53,7 @@ class Proof:
             position_residual_end=f.position_end,
             velocity_residual=f.velocity / speed,
             velocity_residual_end=f.velocity_end / speed,
-            energy_turned_over=f.turned_over,
+            energy_turned_over=max(f.turned_over, REST * energy_size(sim.system)),
             energy_imbalance=f.imbalance,
             energy_imbalance_end=f.imbalance_end,
             energy_start=float(e._energy_start or 0.0),
@@ -121,9 +123,11 @@ def finished(sim: Simulation, again: Callable[..., Simulation] | None = None) ->
         raise SimulationError(_why(sim), run) from solution.error
     if status in ("interrupted", "stopped"):
         return replace(run, notes=(*run.notes, f"{status} at t = {solution.end_time:.6g} s of {sim.t_end:.6g} s"))
-    if again is not None:
-        return _with_proof(sim, run, _error(sim, run, again))
-    return run
+    if again is None:
+        return run
+    if sim.pieces[0].evaluator.setup.actuation.n_held:
+        return replace(run, notes=(*run.notes, "no error estimate: a sampled controller may remember, and is not run a second time"))
+    return _with_proof(sim, run, _error(sim, run, again))
 
 
 def _with_proof(sim: Simulation, run: Trajectory, error: tuple[float, str] | None) -> Trajectory:
@@ -140,7 +144,8 @@ def _error(sim: Simulation, run: Trajectory, again: Callable[..., Simulation]) -
     else:
         finer = again(step=(o.step or 0.0) / 2.0, output=run.t, progress=False)
         share = 1.0 / (1.0 - 0.5**method.order)  # Richardson
-    finer.go()
+    if finer.go() not in ("finished", "event"):
+        return np.inf, "the run with half the step did not come to its end"
     other = trajectory(finer)
     n = min(len(other.t), len(run.t))
     kinds = [k for jt in run.skel.types for k in jt.coordinate_kinds]

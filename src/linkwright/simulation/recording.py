@@ -75,7 +75,7 @@ def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
             at = [names.index(x) for x in own[: len(own) - drivers.shape[1]]]
             lam[:, at] = found.lam[:, : len(at)]
             drivers = found.lam[:, len(at) :]
-    columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a) if n else {}
+    columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a, free=setup.values.get("free")) if n else {}
     works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 3))
     return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
 

@@ -7,24 +7,23 @@ does all the work; at an event the velocity may jump and the next mode begins. W
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright import forces, stabilisers, time_loops
+from linkwright import forces, time_loops
 from linkwright.closing import GOOD_ENOUGH, close, consistent_velocity, open_error
-from linkwright.drives import actuation
-from linkwright.errors import UsageError, nearest
-from linkwright.integrators import INTEGRATORS, Solution
+from linkwright.drives import actuation, prescribed
+from linkwright.errors import UsageError
+from linkwright.integrators import Solution
 from linkwright.laws import LinearLaw
 from linkwright.loop_events import When
 from linkwright.loop_rows import cut_row, entries
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import KINDS
 from linkwright.plans import driven
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.evidence import Evidence
+from linkwright.simulation.options import Options, by_name, options, sample_times, time_of
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.switching import Impact, Mode, Stop, jump, resolved, switchable
 from linkwright.state import State
@@ -33,41 +32,8 @@ from linkwright.variants import Variant
 if TYPE_CHECKING:
     from linkwright.compiled import Compiled
 
-SAMPLES = 500  # of a run, if nothing else is said
-MOST_SAMPLES = 5_000_000
 MOST_MODES = 10_000
 CLOSED = 1e-12  # dimensionless gap of a start that needs no closing
-LOOSE = 1e-5  # tolerance from which on order 5 needs fewer evaluations than order 8
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to integrate; checked once."""
-
-    integrator: str
-    step: float | None
-    tolerance: float
-    stabiliser: Any
-    formulation: str | None
-    output: Any
-    engine: str | None
-    progress: Any
-    limits: Mapping[str, Any]  # smallest_step, largest_step, most_steps
-
-    @property
-    def method(self) -> str:
-        """`dopri` is of order 8, and of order 5 where the tolerance is loose."""
-        if self.integrator == "dopri":
-            return "dopri5" if self.tolerance >= LOOSE else "dopri8"
-        return self.integrator
-
-    @property
-    def adaptive(self) -> bool:
-        return INTEGRATORS[self.method].adaptive
-
-    @property
-    def of_the_loop(self) -> dict[str, Any]:
-        return {"step": self.step, "tolerance": self.tolerance, "engine": self.engine, **self.limits}
 
 
 class Piece(NamedTuple):
@@ -99,7 +65,7 @@ class Simulation:
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.samples = self._samples()
+        self.samples = sample_times(self.options.output, self.start.t, self.t_end)
         self.needs_power = bool(self.drive or self.wrench) or any(
             not f.conservative for f in forces.of_description(self.system.description)
         )
@@ -110,28 +76,6 @@ class Simulation:
             if d.joint in self.system.kernels.entries["v"]
         )
         self.evidence = Evidence(self.system, named, bool(driven), self.free)
-
-    def _samples(self) -> np.ndarray | None:
-        t0, t1, wanted = self.start.t, self.t_end, self.options.output
-        if isinstance(wanted, str) and wanted == "steps":
-            return None
-        if wanted is None:
-            return np.linspace(t0, t1, SAMPLES + 1)
-        if np.ndim(wanted) == 0:
-            every = quantity(wanted, KINDS["time"])
-            if not every > 0.0:
-                raise UsageError(f"output is an interval longer than zero, times, or 'steps'; not {wanted!r}.")
-            count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
-            if count > MOST_SAMPLES:
-                raise UsageError(
-                    f"output every {every:g} s would give {count} samples; at most {MOST_SAMPLES} are kept. Take a longer interval."
-                )
-            times = t0 + every * np.arange(count + 1)
-            return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)
-        times = np.asarray(wanted, dtype=float).ravel()
-        if len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) < 0.0).any():
-            raise UsageError("output times are finite numbers in increasing order.")
-        return times
 
     # ---------------------------------------------------------------- modes
 
@@ -146,20 +90,22 @@ class Simulation:
                 solution = piece.solution
                 if solution.status != "event" or solution.end_time >= self.t_end:
                     return solution.status
-                when = piece.watched[solution.events[-1].index]
-                if not when.do or any(isinstance(a, Stop) for a in when.do):
+                acting = _acting(piece)
+                if any(not w.do or any(isinstance(a, Stop) for a in w.do) for w in acting):
                     return solution.status
                 st = self._reached(piece)
                 carried = dict(zip(piece.evaluator.setup.actuation.x_names, solution.end_state[len(st.q) + len(st.v) :], strict=False))
                 works = solution.end_state[piece.first_x :] if self.needs_power else works
-                mode, st = self._switched(mode, st, when, piece)
+                mode, st = self._switched(mode, st, acting, piece)
         raise UsageError(
             f"t = {st.t:.6g} s: {MOST_MODES} switching events; constraints chatter. Let an event release what another engages later."
         )
 
     def _mode(self, mode: Mode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> Piece:
         system, o = self.system, self.options
-        act = actuation(system, mode.all_drives, st, wrench=self.wrench)
+        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=self.free if len(self.free) else None)
+        if act.n_held and self.pieces:  # a controller goes on with what it holds and when it samples
+            act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held)
         self.notes += [n for n in act.notes if n not in self.notes]
         watched = tuple(w for w in self.events if mode.watches(w))
         form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), mode.off, self.needs_power)
@@ -172,17 +118,19 @@ class Simulation:
             free=self.free if len(self.free) else None,
             actuation=act,
             variant=form,
+            origin=self.start.t,
         )
         x = np.array([carried.get(n, x) for n, x in zip(act.x_names, act.x0, strict=True)], dtype=float)
         x = np.concatenate([x, works]) if self.needs_power else x
         evaluator = Evaluator(made, o.method, {"tolerance": o.tolerance, "engine": o.engine})
         self.evidence.begin(evaluator, mode.off, st.near)
         within = None if self.samples is None else self.samples[self.samples > st.t] if self.pieces else self.samples
-        given = {**o.of_the_loop, "progress": bar, "observe": self.evidence.add}
-        solution = time_loops.go(made, st, x, self.t_end, o.method, samples=within, **given)
+        given = {**o.of_the_loop, "progress": bar, "observe": self.evidence.add, "origin": self.start.t if act.n_held else None}
+        solution = _with_end(time_loops.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
         piece = Piece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched)
         self.pieces.append(piece)
-        for e in solution.events:
+        acting = {id(w) for w in _acting(piece)} if solution.status == "event" else set()
+        for e in sorted(solution.events, key=lambda e: (e.time, id(watched[e.index]) in acting)):  # those that act come last
             self.happened.append((e.time, e.name, {}))
         return piece
 
@@ -193,20 +141,43 @@ class Simulation:
         cut = end.near if p.n_near else self.evidence.cut_at(len(self.pieces) - 1, np.array([end.end_time]))[0]
         return time_loops.state_of(self.system, q, v, cut, end.end_time)
 
-    def _switched(self, mode: Mode, st: State, when: When, piece: Piece) -> tuple[Mode, State]:
-        """The mode after an event, and the state after the impact it may bring."""
-        new = mode.after(when.do, st)
+    def _switched(self, mode: Mode, st: State, acting: Sequence[When], piece: Piece) -> tuple[Mode, State]:
+        """The mode after events at one instant, and the state after the impact they may bring."""
+        new = mode.after([a for w in acting for a in w.do], st)
         setup = piece.evaluator.setup
         head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, cut_row(self.system, st.near))
         moving = {n: (head["drive"][i], head["speed"][i], head["acceleration"][i]) for i, n in enumerate(setup.actuation.drivers)}
         moving = {n: x for n, x in moving.items() if n not in mode.locks}
-        after, loss = jump(self.system, new, st, moving, setup.actuation.armature)
-        did = ", ".join(str(a) for a in when.do)
-        self.happened[-1] = (st.t, when.label, {"did": did, "energy lost": loss})
-        if loss > 0.0:
-            self.impacts.append(Impact(st.t, when.label, did, loss))
+        freed = {n: d for n, d in new.drive.items() if n in mode.locks and n not in new.locks}
+        moving |= {n: (*x, 0.0) for n, x in prescribed(self.system, freed, st).items()}  # back to a prescribed motion, at once
+        loops = self.system.kernels.equations(self.free).loops if len(self.free) else self.system.loops
+        after, loss = jump(loops, new, st, moving, setup.actuation.armature)
+        for w, at in zip(acting, range(-len(acting), 0), strict=True):
+            did = ", ".join(str(a) for a in w.do)
+            first = at == -len(acting)
+            self.happened[at] = (st.t, w.label, {"did": did, "energy lost": loss if first else 0.0})
+        if loss != 0.0:
+            self.impacts.append(Impact(st.t, acting[0].label, str(self.happened[-len(acting)][2]["did"]), loss))
             self.evidence.losses.append((len(self.pieces), loss))
         return new, after
+
+
+def _with_end(solution: Solution, watched: Sequence[When]) -> Solution:
+    """A run that ended early has its last state among the samples; one that only changes its mode goes on."""
+    last = [e for e in solution.events if e.time >= solution.end_time - 1e-12 * max(1.0, abs(solution.end_time))]
+    goes_on = solution.status == "event" and not any(
+        watched[e.index].terminal and (not watched[e.index].do or any(isinstance(a, Stop) for a in watched[e.index].do)) for e in last
+    )
+    if solution.status == "finished" or goes_on or (len(solution.t) and solution.t[-1] >= solution.end_time):
+        return solution
+    return replace(solution, t=np.append(solution.t, solution.end_time), y=np.concatenate([solution.y, solution.end_state[None]]))
+
+
+def _acting(piece: Piece) -> list[When]:
+    """The events that ended a mode: all that happened at its end."""
+    end = piece.solution.end_time
+    last = [e for e in piece.solution.events if e.time >= end - 1e-12 * max(1.0, abs(end))]
+    return [piece.watched[e.index] for e in last if piece.watched[e.index].terminal]
 
 
 def _shown(progress: Any) -> tuple[bool | None, Any]:
@@ -256,18 +227,17 @@ def simulation(
     most_steps: int | None = None,
 ) -> Simulation:
     """Everything checked, ready to go."""
-    seconds = quantity(duration, KINDS["time"])
+    seconds = time_of("duration", duration)
     if not (np.isfinite(seconds) and seconds >= 0.0):
         raise UsageError(f"the duration is a time of zero or more, not {duration!r}.")
-    if integrator not in INTEGRATORS:
-        raise UsageError(f"there is no integrator '{integrator}'. {nearest(str(integrator), INTEGRATORS, 'Integrators')}")
-    keeper = stabilisers.create(stabiliser)
-    h = None if step is None else quantity(step, KINDS["time"])
-    if not INTEGRATORS[integrator].adaptive and h is None:
-        raise UsageError(f"{integrator} has fixed steps: give step=, for example step=0.001.")
     limits = {"smallest_step": smallest_step, "largest_step": largest_step, "most_steps": most_steps}
-    chosen = Options(integrator, h, tolerance, keeper, formulation, output, engine, progress, limits)
-    whens = tuple(resolved(system, e) for e in ([events] if isinstance(events, (str, When)) or callable(events) else events))
+    chosen = options(integrator, step, tolerance, stabiliser, formulation, output, engine, progress, limits)
+    for name, given in (("drive", drive), ("wrench", wrench)):
+        by_name(name, given)
+    several = [events] if isinstance(events, (str, When)) or callable(events) else events
+    if not isinstance(several, (list, tuple)):
+        raise UsageError(f"events is a list of lw.when(...), channel names or functions, not {events!r}.")
+    whens = tuple(resolved(system, e) for e in several)
     names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
     values = entries("free", free, system.kernels.entries["free"], system.kernels.defaults["free"])
     st = closed_for(system, st, values)

@@ -20,6 +20,7 @@ from linkwright.drives import position
 from linkwright.errors import UsageError, nearest
 from linkwright.laws import LinearLaw
 from linkwright.loop_events import When
+from linkwright.loops import Loops
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.plans import Given, driven
@@ -122,6 +123,8 @@ def when(what: Any, equals: Any = 0.0, *, direction: Any = "either", do: Any = (
 
 def resolved(system: Compiled, e: Any) -> When:
     """An event with its value as a number, checked against the mechanism."""
+    if not isinstance(e, (When, str)) and not callable(e):
+        raise UsageError(f"an event is lw.when(...), the name of a channel or a function, not {e!r}.")
     w = e if isinstance(e, When) else When(e)
     if isinstance(w.equals, str):
         kind = "time" if w.function == "t" else _dimension(system, w)
@@ -202,15 +205,15 @@ class Mode:
         return Mode(self.drive, locks, tuple(off))
 
 
-def jump(system: Compiled, mode: Mode, st: State, moving: Mapping[str, Sequence[float]], armature: np.ndarray) -> tuple[State, float]:
+def jump(of: Loops, mode: Mode, st: State, moving: Mapping[str, Sequence[float]], armature: np.ndarray) -> tuple[State, float]:
     """The state after the constraints of a mode took hold, and the kinetic energy lost.
 
     `moving` are (value, speed, acceleration) of the joints with prescribed motion.
     """
-    d = system.description
+    d = of.skel.tree.description
     extra = [driven(d, joint, LinearLaw(value, 0.0)) for joint, value in mode.locks.items()]
     extra += [driven(d, joint, Given(*x)) for joint, x in moving.items() if joint not in mode.locks]
-    loops = replace(system.loops, constraints=tuple(c for c in system.loops.constraints if c.name not in mode.off)).with_(extra)
+    loops = replace(of, constraints=tuple(c for c in of.constraints if c.name not in mode.off)).with_(extra)
     T = terms(loops, st.q, st.v, st.t, st.near)
     place = T.place
     assert place is not None

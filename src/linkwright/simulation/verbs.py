@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from linkwright.compiled import Compiled
 from linkwright.errors import UsageError, nearest
+from linkwright.kinematics import start_values
 from linkwright.state import State
 
 if TYPE_CHECKING:
     from linkwright.results import Trajectory
     from linkwright.simulation.batch import BatchRun
+
+
+OPEN = 1e-6  # dimensionless gap of speeds above which a state is not on the loops
 
 
 class Simulating(Compiled):
@@ -46,7 +52,7 @@ class Simulating(Compiled):
         """
         from linkwright.simulation import simulate
 
-        self._ready(st, options.get("off", ()), options.get("free") is None)
+        self._checked(st, options.get("off", ()), options.get("free") is None)
         given = {"drive": drive, "integrator": integrator, "step": step, "tolerance": tolerance, "stabiliser": stabiliser}
         return self._with_source(simulate(self, st, duration, output=output, **_known(given, options)))
 
@@ -59,8 +65,31 @@ class Simulating(Compiled):
 
         given = [states] if isinstance(states, State) else list(states)
         if given:
-            self._ready(given[0], (), options.get("free") is None)
+            self._checked(given[0], (), options.get("free") is None)
         return simulate_batch(self, states, duration, threads=threads, **_known({}, options))
+
+    def starting(self, drive: Mapping[str, Any]) -> State:
+        """The start of a run: that of the file, with prescribed motions at their own position and speed."""
+        from linkwright.drives import prescribed
+
+        told = prescribed(self, drive, self.start)
+        if not told:
+            return self.start
+        speeds = {k.removesuffix(".v"): v for k, v in start_values(self.description).items() if k.endswith(".v")}
+        there = {name: value for name, (value, _) in told.items() if abs(value - float(self.start[name])) > 1e-12}
+        return self.assembler.assemble(there, {**speeds, **{name: speed for name, (_, speed) in told.items()}})
+
+    def _checked(self, st: State, off: Any, closed: bool) -> None:
+        """That a run can start here: masses, closed loops, and a velocity along them."""
+        self._ready(st, off, closed)
+        if not closed or off or not len(self.loops.row_scale):
+            return
+        c = self.loops.at(st.q, st.v, st.t, st.near)
+        gap = np.abs((c.J @ st.v + c.b) / self.loops.row_scale).max() / max(1.0, np.abs(st.v / self.loops.columns).max())
+        if not gap < OPEN:
+            raise UsageError(
+                f"the velocity of this state tears the loops apart ({gap:.2g} of its size); s.assemble(v=...) completes speeds."
+            )
 
     def _ready(self, st: State, off: Any, closed: bool) -> None:
         raise NotImplementedError

@@ -1,0 +1,125 @@
+"""How a run is made: its options, checked once, with errors that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright import stabilisers
+from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.formulations import FORMULATIONS
+from linkwright.integrators import INTEGRATORS
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import KINDS
+
+SAMPLES = 500  # of a run, if nothing else is said
+MOST_SAMPLES = 5_000_000
+LOOSE = 1e-5  # tolerance from which on order 5 needs fewer evaluations than order 8
+WANTED = {"output": "seconds between samples (0.01, '10 ms'), times, or 'steps'", "duration": "seconds (5, '200 ms')", "step": "seconds"}
+
+
+def time_of(name: str, value: Any) -> float:
+    """A time option in seconds."""
+    try:
+        return float(quantity(value, KINDS["time"], name))
+    except (LinkwrightError, TypeError, ValueError) as error:
+        raise UsageError(f"{name} is {WANTED.get(name, 'a time')}, not {value!r}.") from error
+
+
+def number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise UsageError(f"{name} is a number, not {value!r}.")
+    return float(value)
+
+
+def by_name(name: str, given: Any) -> None:
+    """That a dict is a dict."""
+    if given is not None and not isinstance(given, Mapping):
+        usual = "{'A': lw.torque('2 N m')}" if name == "drive" else "{'platform': [0, 0, 0, 10, 0, 0]}"
+        raise UsageError(f"{name} is a dict by name, {name}={usual}, not {given!r:.60}.")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to integrate; checked once."""
+
+    integrator: str
+    step: float | None
+    tolerance: float
+    stabiliser: Any
+    formulation: str | None
+    output: Any
+    engine: str | None
+    progress: Any
+    limits: Mapping[str, Any]  # smallest_step, largest_step, most_steps
+
+    @property
+    def method(self) -> str:
+        """`dopri` is of order 8, and of order 5 where the tolerance is loose."""
+        if self.integrator == "dopri":
+            return "dopri5" if self.tolerance >= LOOSE else "dopri8"
+        return self.integrator
+
+    @property
+    def adaptive(self) -> bool:
+        return INTEGRATORS[self.method].adaptive
+
+    @property
+    def of_the_loop(self) -> dict[str, Any]:
+        return {"step": self.step, "tolerance": self.tolerance, "engine": self.engine, **self.limits}
+
+
+def options(
+    integrator: str,
+    step: Any,
+    tolerance: Any,
+    stabiliser: Any,
+    formulation: Any,
+    output: Any,
+    engine: Any,
+    progress: Any,
+    limits: Mapping[str, Any],
+) -> Options:
+    """All of them, or an error that says which one is wrong."""
+    if integrator not in INTEGRATORS:
+        raise UsageError(f"there is no integrator '{integrator}'. {nearest(str(integrator), INTEGRATORS, 'Integrators')}")
+    if formulation is not None and formulation not in ("auto", *FORMULATIONS):
+        raise UsageError(f"there is no formulation '{formulation}'. {nearest(str(formulation), FORMULATIONS, 'Formulations')}")
+    h = None if step is None else time_of("step", step)
+    if not INTEGRATORS[integrator].adaptive and h is None:
+        raise UsageError(f"{integrator} has fixed steps: give step=, for example step=0.001.")
+    most = limits["most_steps"]
+    if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1):
+        raise UsageError(f"most_steps is a whole number of one or more, not {most!r}.")
+    bounds = {name: number(name, limits[name]) for name in ("smallest_step", "largest_step")}
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        raise UsageError(f"progress is True, False or a function of t, not {progress!r}.")
+    keeper = stabilisers.create(stabiliser)
+    chosen = None if formulation == "auto" else formulation
+    return Options(integrator, h, number("tolerance", tolerance), keeper, chosen, output, engine, progress, {**bounds, "most_steps": most})
+
+
+def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
+    """When to sample; None: after every step."""
+    if isinstance(wanted, str) and wanted == "steps":
+        return None
+    if wanted is None:
+        return np.linspace(t0, t1, SAMPLES + 1)
+    if np.ndim(wanted) == 0:
+        every = time_of("output", wanted)
+        if not every > 0.0:
+            raise UsageError(f"output is an interval longer than zero, times, or 'steps'; not {wanted!r}.")
+        count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
+        if count > MOST_SAMPLES:
+            raise UsageError(
+                f"output every {every:g} s would give {count} samples; at most {MOST_SAMPLES} are kept. Take a longer interval."
+            )
+        times = t0 + every * np.arange(count + 1)
+        return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)
+    times = np.array([time_of("output", x) for x in np.asarray(wanted, dtype=object).ravel()], dtype=float)
+    if len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) < 0.0).any():
+        raise UsageError("output times are finite numbers in increasing order.")
+    return times

@@ -1,0 +1,132 @@
+"""What users ran into: several events at one instant, free parameters in impacts and channels, early ends, wrong arguments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+
+
+@pytest.fixture(scope="module")
+def wiper():
+    return lw.compile("wiper")
+
+
+def test_events_at_one_instant_all_act(wiper):
+    st = wiper.assemble(v={"A": 4.0})
+    events = [lw.when("t", 0.1, do=lw.lock("A")), lw.when("t", 0.1, name="note"), lw.when("t", 0.1, do=lw.release(wiper.tree.cuts[0]))]
+    run = wiper.simulate(st, 0.3, events=events, output=0.05)
+    assert run.t[-1] == 0.3 and run.certificate.status == "finished"
+    assert sorted(str(e.values.get("did")) for e in run.events) == ["None", "lock A", f"release {wiper.tree.cuts[0]}"]
+    assert np.ptp(run["A"][run.t > 0.1]) < 1e-12 and (run[f"lam.{wiper.tree.cuts[0]}"][run.t > 0.1] == 0.0).all()
+    both = wiper.simulate(st, 0.3, events=[lw.when("t", 0.1, name="note"), lw.when("t", 0.1, do="stop")])
+    assert both.t[-1] == pytest.approx(0.1) and len(both.events) == 2
+
+
+def test_impacts_and_channels_know_free_parameters():
+    w = lw.compile("wiper", free=["crank.mass", "coupler.C.x"])
+    length = w.free[1].value * 1.05
+    free = {"crank.mass": 20.0, "coupler.C.x": length}
+    law = lw.torque(lambda t, st: 0.5 * st["coupler.C.y"])
+    run = w.simulate(w.assemble(v={"A": 4.0}), 0.4, free=free, drive={"A": law}, tolerance=1e-10, output=0.01)
+    np.testing.assert_allclose(run["A.torque"], 0.5 * run["coupler.C.y"], atol=1e-12)
+    locked = w.simulate(w.assemble(v={"A": 4.0}), 0.4, free=free, events=[lw.when("t", 0.1, do=lw.lock("A"))], tolerance=1e-10)
+    assert locked.checks().ok and locked.events[0].values["energy lost"] > 1.0
+
+
+def test_a_run_that_ends_early_has_its_end(wiper):
+    run = wiper.simulate(wiper.assemble(v={"A": 4.0}), 2.0, events=[lw.when("A", "100 deg", do="stop")], output=[1.0, 2.0])
+    assert run.t[-1] == run.events[-1].time and run["A", "deg"][-1] == pytest.approx(100.0, abs=1e-9)
+    more = wiper.simulate(run.state(-1), 0.1)
+    assert more.t[0] == run.t[-1]
+
+
+def test_a_joint_goes_back_to_its_prescribed_motion(wiper):
+    st = wiper.assemble(v={"A": 3.0})
+    events = [lw.when("t", 0.2, do=lw.lock("A")), lw.when("t", 0.4, do=lw.unlock("A"))]
+    run = wiper.simulate(st, 0.6, drive={"A": lw.speed(3.0)}, events=events, output=0.05)
+    np.testing.assert_allclose(run["A.v"][run.t > 0.41], 3.0, atol=1e-9)
+    assert run.events[1].values["energy lost"] < 0.0, "the drive gives what the start takes"
+    assert run.checks().ok
+
+
+def test_switching_does_not_shift_the_samples_of_a_controller(wiper):
+    seen = []
+
+    def law(t, st):
+        seen.append(round(t, 6))
+        return 0.1
+
+    st = wiper.assemble(v={"A": 4.0})
+    wiper.simulate(st, 0.05, drive={"A": lw.torque(law, every=0.01)}, events=[lw.when("t", 0.0234, do=lw.lock("D"))])
+    assert set(seen) <= {0.0, 0.01, 0.02, 0.03, 0.04, 0.05} and len(set(seen)) >= 5
+
+
+def test_what_stands_still_is_trustworthy():
+    assert lw.load("bennett").simulate(0.2, drive={}).checks().ok
+
+
+def test_certify_does_not_run_a_memory_twice(wiper):
+    run = wiper.simulate(wiper.assemble(v={"A": 4.0}), 0.05, drive={"A": lw.torque(lambda t, st: 0.0, every=0.01)}, certify=True)
+    assert run.certificate.estimated_error is None and "may remember" in run.notes[-1]
+
+
+def test_every_channel_of_a_run_can_be_read(wiper):
+    run = wiper.simulate(wiper.assemble(v={"A": 4.0}), 0.1, output=0.05)
+    assert "det.dependent" in run.channels and "det.independent" not in run.channels
+    for values in run.read(run.channels).values():
+        assert np.isfinite(values).all()
+
+
+def test_batches_begin_together(wiper):
+    states = [wiper.assemble(q={"A": x}, v={"A": 2.0}) for x in (0.5, 1.0)]
+    with pytest.raises(lw.UsageError, match="first state"):
+        wiper.simulate_batch(states, 1.0, drive={"A": lw.speed(2.0)}, output=0.5)
+    with pytest.raises(lw.UsageError, match="times"):
+        wiper.simulate_batch([states[0], replace(states[1], t=7.0)], 1.0, output=0.5)
+
+
+def boom(*_):
+    raise ZeroDivisionError("boom")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"drive": "A"}, "dict"),
+        ({"wrench": [1]}, "dict"),
+        ({"events": [3]}, "lw.when"),
+        ({"events": 3}, "events"),
+        ({"events": [lambda st: "x"]}, "one number|event function"),
+        ({"events": [lambda st: boom()]}, "boom"),
+        ({"drive": {"A": lw.torque(lambda t: boom())}}, "boom"),
+        ({"tolerance": "x"}, "tolerance"),
+        ({"tolerance": []}, "tolerance"),
+        ({"most_steps": "a"}, "most_steps"),
+        ({"most_steps": 0}, "most_steps"),
+        ({"output": "foo"}, "output"),
+        ({"output": ["10 ms", "foo"]}, "output"),
+        ({"progress": 3}, "progress"),
+    ],
+)
+def test_wrong_arguments_are_named(wiper, wrong, told):
+    with pytest.raises(lw.UsageError, match=told):
+        wiper.simulate(wiper.assemble(v={"A": 1.0}), 0.1, **wrong)
+
+
+def test_other_wrong_calls(wiper):
+    st = wiper.assemble(v={"A": 1.0})
+    with pytest.raises(lw.UsageError, match="duration"):
+        wiper.simulate(st, "abc")
+    with pytest.raises(lw.UsageError, match="dict"):
+        lw.load("wiper").simulate(1.0, drive="A")
+    with pytest.raises(lw.UsageError, match="tears the loops"):
+        wiper.simulate(wiper.state(st.q, st.v + np.array([0.5, 0.0, 0.0])), 0.1)
+    run = wiper.simulate(st, 0.1, output=["50 ms", "0.1 s"])
+    assert list(run.t) == [0.05, 0.1]
+    for wrong in (1.5, None):
+        with pytest.raises(lw.ChannelError, match="channel"):
+            run[wrong]
