@@ -168,7 +168,7 @@ def _with_end(solution: Solution, watched: Sequence[When]) -> Solution:
     goes_on = solution.status == "event" and not any(
         watched[e.index].terminal and (not watched[e.index].do or any(isinstance(a, Stop) for a in watched[e.index].do)) for e in last
     )
-    if solution.status == "finished" or goes_on or (len(solution.t) and solution.t[-1] >= solution.end_time):
+    if solution.status == "finished" or goes_on or solution.error is not None or (len(solution.t) and solution.t[-1] >= solution.end_time):
         return solution
     return replace(solution, t=np.append(solution.t, solution.end_time), y=np.concatenate([solution.y, solution.end_state[None]]))
 
