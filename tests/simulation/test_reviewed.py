@@ -34,7 +34,7 @@ def test_impacts_and_channels_know_free_parameters():
     run = w.simulate(w.assemble(v={"A": 4.0}), 0.4, free=free, drive={"A": law}, tolerance=1e-10, output=0.01)
     np.testing.assert_allclose(run["A.torque"], 0.5 * run["coupler.C.y"], atol=1e-12)
     locked = w.simulate(w.assemble(v={"A": 4.0}), 0.4, free=free, events=[lw.when("t", 0.1, do=lw.lock("A"))], tolerance=1e-10)
-    assert locked.checks().ok and locked.events[0].values["energy lost"] > 1.0
+    assert locked.checks().ok and locked.events[0].values["energy lost"] > 0.5
 
 
 def test_a_run_that_ends_early_has_its_end(wiper):

@@ -25,7 +25,6 @@ from linkwright.modelfile import quantity
 from linkwright.modelfile.units import FORCE, TORQUE
 from linkwright.spatial import cross
 
-BLOCKS = ("q", "v", "x", "t", "free", "near", "held")
 Arrays = Mapping[str, Any]
 
 

@@ -1,9 +1,10 @@
 """Forward dynamics in time: `simulate` and everything a run consists of.
 
-run.py          modes, events, the loop                switching.py     what events do, impacts
-recording.py    rows -> Trajectory                     evidence.py      accepted steps, looked at for the certificate
-partition.py    dependent coordinates, branch          passages.py      singular positions on the way
-certificate.py  the verdict                            batch.py         many runs at once
+options.py      what a run is told, checked            run.py           modes, events, the loop
+switching.py    what events do, impacts                recording.py     rows -> Trajectory
+evidence.py     accepted steps, looked at afterwards   passages.py      singular positions on the way
+finish.py       the end of a run, its proof            certificate.py   the verdict
+batch.py        many runs at once                      verbs.py         s.simulate, s.simulate_batch
 """
 
 from __future__ import annotations
