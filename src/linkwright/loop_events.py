@@ -50,6 +50,11 @@ class When:
             return st[self.function] - self.equals
         return (self.function(st.t, st.q, st.v) if self._arrays else self.function(st)) - self.equals
 
+    def read(self, x: Mapping[str, Any]) -> Any:
+        """The value by a function that reads the loop's own row."""
+        function: Any = self.function
+        return function.from_row(x) - self.equals
+
     @cached_property
     def _arrays(self) -> bool:
         assert callable(self.function)
@@ -95,7 +100,7 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: Row) -> tuple[Ker
     def values(x: Mapping[str, Any]) -> np.ndarray:
         eq = kernels.equations(x.get("free", ()))
         st = State(eq.loops.skel, x["q"], x["v"], eq.near(x["q"], x["near"]), x["t"][0])
-        return np.array([_scalar(w, w.value(st)) for w in whens])
+        return np.array([_scalar(w, w.value(st) if not hasattr(w.function, "from_row") else w.read(x)) for w in whens])
 
     start = {k: np.zeros(n) for k, n in row.sizes.items()} | {"free": kernels.defaults["free"]}
     try:
@@ -104,6 +109,8 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: Row) -> tuple[Ker
         raise
     except Exception as error:
         raise UsageError(f"an event function fails at the start of the run: {type(error).__name__}: {error}.") from error
+    if any(hasattr(w.function, "from_row") for w in whens):
+        return python_kernel(lambda x: values(row.named(x)), row.n, len(whens)), row.sizes["near"] > 0
     graph = Graph()
     try:
         found = values({k: graph.input(k, n) for k, n in row.sizes.items()})

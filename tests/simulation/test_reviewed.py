@@ -130,3 +130,20 @@ def test_other_wrong_calls(wiper):
     for wrong in (1.5, None):
         with pytest.raises(lw.ChannelError, match="channel"):
             run[wrong]
+
+
+def test_events_watch_what_only_a_run_has(wiper):
+    """The drive's torque, a reaction and a multiplier: at the time of the event they have the value that was watched for."""
+    st = wiper.assemble(v={"A": 4.0})
+    drive = {"A": lw.speed(4.0)}
+    dense = wiper.simulate(st, 0.5, drive=drive, output=0.001)
+    for name, level in (("A.torque", 0.5), ("C.on.rocker.size", 1.01 * float(np.median(dense["C.on.rocker.size"])))):
+        run = wiper.simulate(st, 0.5, drive=drive, events=[lw.when(name, level)], output=0.1)
+        crossings = np.flatnonzero(np.diff(np.sign(dense[name] - level)))
+        assert len(run.events) == len(crossings) > 0
+        for e, i in zip(run.events, crossings, strict=True):
+            assert dense.t[i] <= e.time <= dense.t[i + 1]
+    stopped = wiper.simulate(st, 0.5, drive=drive, events=[lw.when("A.torque", "0.5 N m", do="stop")])
+    assert stopped["A.torque"][-1] == pytest.approx(0.5, abs=1e-6)
+    with pytest.raises(lw.ChannelError, match="Q"):
+        wiper.simulate(st, 0.1, events=["Q.torque"])

@@ -23,7 +23,7 @@ class Evaluator:
     method: str
     options: Mapping[str, Any]  # step, tolerance, engine
 
-    def _row(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
+    def row(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         s = self.setup
         blocks = dict(s.values) | {"near": cut, "t": t}
         if s.row.sizes.get("held", 0):
@@ -40,7 +40,7 @@ class Evaluator:
 
     def inputs(self, t: float, y: np.ndarray, cut: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """(efforts and prescribed motions by block, rates of the drives' own states)."""
-        row = self._row(t, y, cut)
+        row = self.row(t, y, cut)
         kernel = self.setup.problem.inputs
         n_u = self.setup.problem.n_u
         more = np.zeros(0)
@@ -53,7 +53,7 @@ class Evaluator:
 
     def rates(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         """dq/dt, a, rates of power."""
-        row = self._row(t, y, cut)
+        row = self.row(t, y, cut)
         head, _ = self.inputs(t, y, cut)
         for k, x in head.items():
             row[self.setup.row.spans[k]] = x
@@ -70,7 +70,7 @@ class Evaluator:
         if t <= t0:
             return y
         p = replace(self.setup.near(cut), events=None, event_specs=(), sampler=None, every=0.0, n_held=0)
-        row = self._row(t0, y, cut)
+        row = self.row(t0, y, cut)
         p = replace(p, parameters=tuple(row[p.n + 1 :]))
         done = integrate(p, y, t0, t, self.method, samples=[t], **{**self.options, "step": t - t0})
         return done.end_state if done.complete else y

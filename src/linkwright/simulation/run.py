@@ -26,6 +26,7 @@ from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.options import Options, by_name, options, sample_times, time_of
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.switching import Impact, Mode, Stop, jump, resolved, switchable
+from linkwright.simulation.watching import RunChannel
 from linkwright.state import State
 from linkwright.variants import Variant
 
@@ -123,6 +124,9 @@ class Simulation:
         x = np.array([carried.get(n, x) for n, x in zip(act.x_names, act.x0, strict=True)], dtype=float)
         x = np.concatenate([x, works]) if self.needs_power else x
         evaluator = Evaluator(made, o.method, {"tolerance": o.tolerance, "engine": o.engine})
+        for w in watched:
+            if isinstance(w.function, RunChannel):
+                w.function.bind(self, evaluator, mode.off, st)
         self.evidence.begin(evaluator, mode.off, st.near)
         within = None if self.samples is None else self.samples[self.samples > st.t] if self.pieces else self.samples
         given = {**o.of_the_loop, "progress": bar, "observe": self.evidence.add, "origin": self.start.t if act.n_held else None}

@@ -24,6 +24,7 @@ from linkwright.loops import Loops
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.plans import Given, driven
+from linkwright.simulation.watching import RunChannel
 from linkwright.state import State
 from linkwright.terms import terms
 
@@ -126,6 +127,8 @@ def resolved(system: Compiled, e: Any) -> When:
     if not isinstance(e, (When, str)) and not callable(e):
         raise UsageError(f"an event is lw.when(...), the name of a channel or a function, not {e!r}.")
     w = e if isinstance(e, When) else When(e)
+    if isinstance(w.function, str) and w.function != "t" and w.function not in system.start.channels:
+        w = replace(w, function=RunChannel(w.function))
     if isinstance(w.equals, str):
         kind = "time" if w.function == "t" else _dimension(system, w)
         w = replace(w, equals=quantity(w.equals, KINDS[kind]))
@@ -140,6 +143,8 @@ def resolved(system: Compiled, e: Any) -> When:
 
 
 def _dimension(system: Compiled, w: When) -> str:
+    if isinstance(w.function, RunChannel) and w.function.kind is not None:
+        return w.function.kind
     if not isinstance(w.function, str):
         raise UsageError(f"the event '{w.label}' is a function: give `equals` as a plain number in SI.")
     return system.start.channels[w.function].dimension

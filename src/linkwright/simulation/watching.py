@@ -1,0 +1,80 @@
+"""Events on what only a run has: efforts, multipliers, reactions, currents.
+
+A state alone does not tell them, so they are read as the run's own channels are, from one sample made for the purpose: some
+milliseconds each time the event is looked at.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import ChannelError
+from linkwright.integrators import Solution
+from linkwright.simulation.evaluating import Evaluator
+from linkwright.state import State
+
+if TYPE_CHECKING:
+    from linkwright.results import Trajectory
+    from linkwright.simulation.run import Simulation
+
+KINDS_BY_NAME = {"torque": "torque", "force": "force", "power": "power", "current": "current", "voltage": "voltage", "size": "force"}
+
+
+class RunChannel:
+    """A channel of the run as the function of an event; bound to the mode it is watched in."""
+
+    def __init__(self, name: str):
+        self.name = self.__name__ = name
+        self._read: Callable[[Mapping[str, Any]], float] | None = None
+
+    @property
+    def kind(self) -> str | None:
+        """Its dimension, as far as the name tells."""
+        return KINDS_BY_NAME.get(self.name.rpartition(".")[2], "force" if ".on." in self.name or self.name.startswith("lam.") else None)
+
+    def from_row(self, x: Mapping[str, Any]) -> Any:
+        """The value at a full row of the loop; anything before it is bound."""
+        return 1.0 if self._read is None else self._read(x)
+
+    def bind(self, sim: Simulation, evaluator: Evaluator, off: tuple[str, ...], start: State) -> None:
+        """Read it in this mode from now on; says at once if there is no such channel."""
+
+        def read(x: Mapping[str, Any]) -> float:
+            y = np.concatenate([np.asarray(x[k], dtype=float) for k in ("q", "v", "x") if k in x])
+            run = one_sample(sim, evaluator, off, start, float(x["t"][0]), y, np.asarray(x["near"], dtype=float))
+            value = run[self.name]
+            if value.shape != (1,):
+                raise ChannelError(f"an event watches one number; channel '{self.name}' has {value.shape[1]} components.")
+            return float(value[0])
+
+        setup = evaluator.setup
+        x0 = np.concatenate([start.q, start.v, np.zeros(setup.problem.nx)])
+        read(setup.row.named(evaluator.row(start.t, x0, np.asarray(setup.values["near"]))))
+        self._read = read
+
+
+class _OneSample:
+    """Evidence of a run with one sample."""
+
+    def __init__(self, evaluator: Evaluator, off: tuple[str, ...], cut: np.ndarray):
+        self.modes, self.cut = [(evaluator, off)], cut
+
+    def cut_at(self, mode: int, times: np.ndarray) -> np.ndarray:
+        return np.tile(self.cut, (len(times), 1))
+
+
+def one_sample(
+    sim: Simulation, evaluator: Evaluator, off: tuple[str, ...], start: State, t: float, y: np.ndarray, cut: np.ndarray
+) -> Trajectory:
+    """The run at one row, with all its channels."""
+    from linkwright.simulation.recording import trajectory
+    from linkwright.simulation.run import Piece
+
+    shadow: Any = copy.copy(sim)
+    sample = Solution(np.array([t]), y[None], (), "finished", "", {}, t, y)
+    shadow.pieces, shadow.happened, shadow.evidence = [Piece(evaluator, sample, start, 0, ())], [], _OneSample(evaluator, off, cut)
+    return trajectory(shadow)
