@@ -100,7 +100,7 @@ def setup(
         "tau": entries("tau", tau, system.kernels.entries["tau"], default),
         "near": cut_row(system, system.start.near if near is None else near),
     }
-    if n_held and actuation.held.t:
+    if actuation is not None and n_held and actuation.held.t:
         values["held"] = actuation.held.values[-1]
     if held is not None:
         values["gains"] = entries("gains", held, ["alpha", "beta"], np.zeros(2))
