@@ -172,8 +172,9 @@ def _run(
             f"{len(pairs)} runs of {len(times)} samples do not fit into memory; take fewer samples (output=) or fewer runs at once."
         )
     works = np.zeros(p.n_power)
-    Y = np.array([np.concatenate([st.q, st.v, act.x0, works]) for st, _ in pairs])
-    rows = np.array([_parameters(made, st, free, system) for st, free in pairs])
+    more = np.concatenate([act.x0, works])
+    Y = np.array([np.concatenate([st.q, st.v, more]) for st, _ in pairs])
+    rows = _parameters(made, pairs, system)
     show, tell = (False, progress) if callable(progress) else (progress, None)
     with Bar(0.0, float(len(pairs)), show, tell, "runs") as bar:
         found = integrate_many(
@@ -190,8 +191,13 @@ def _run(
     return BatchRun(system, found.t, found.y[..., :nq], found.y[..., nq : nq + nv], tuple(found.status), dict(found.counters), again)
 
 
-def _parameters(made: Any, st: State, free: np.ndarray, system: Compiled) -> np.ndarray:
-    blocks = dict(made.values) | {"near": cut_row(system, st.near)}
-    if len(free):
-        blocks["free"] = free
-    return np.concatenate([blocks[k] for k in made.row.parameters])
+def _parameters(made: Any, pairs: Sequence[tuple[State, np.ndarray]], system: Compiled) -> np.ndarray:
+    """Parameters of every run: those of the first, with its own turns of cut joints and free values."""
+    ends = np.cumsum([0, *(len(made.values[k]) for k in made.row.parameters)])
+    spans = {k: slice(a, b) for k, a, b in zip(made.row.parameters, ends[:-1], ends[1:], strict=True)}
+    rows = np.tile(np.concatenate([made.values[k] for k in made.row.parameters]), (len(pairs), 1))
+    if len(made.values["near"]):
+        rows[:, spans["near"]] = [cut_row(system, st.near) for st, _ in pairs]
+    if "free" in spans:
+        rows[:, spans["free"]] = [free for _, free in pairs]
+    return rows
