@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import solve_ivp
 
 import linkwright as lw
 from linkwright import models
+from linkwright.bench import known_motions
 from linkwright.closing import consistent_velocity
 from linkwright.errors import ChannelError, UsageError
 from linkwright.forward import forward
@@ -22,9 +23,9 @@ from linkwright.state import State
 from linkwright.terms import terms
 from linkwright.time_loops import march, problem
 from tests.reference import load
+from tests.simulation.closed_forms import slider_crank
 
 SCRAPER = load("saha")["carpet_scraper"]["forward_dynamics"]["A_R"]
-GRAVITY = 9.81
 
 
 @pytest.fixture(scope="module")
@@ -104,21 +105,11 @@ def test_a_stewart_platform_keeps_energy_and_unit_quaternions():
 # -------------------------------------------------------------------- singular passages
 
 
-def one_freedom(start, speed, end, torque=1.0):
-    """Angle of the slider-crank's crank by its one equation of motion on the smooth branch."""
-
-    def rates(t, y):
-        a = (torque - 2 * math.sin(2 * y[0]) * y[1] ** 2 - GRAVITY * math.cos(y[0])) / (3 - 2 * math.cos(2 * y[0]))
-        return [y[1], a]
-
-    return solve_ivp(rates, (0.0, end), [start, speed], method="DOP853", rtol=1e-13, atol=1e-13).y[0, -1]
-
-
 @pytest.mark.parametrize("start", [math.radians(120), 2.0, 2.2, 2.4])
 def test_the_slider_crank_passes_its_singular_positions(crank, start):
     """Four passages in 5 s; a run that leaves the branch is off by radians."""
     run = march(crank, crank.assemble({"A": start}), 5.0, tau={"A": 1.0}, tolerance=1e-10)
-    right = one_freedom(start, 0.0, 5.0)
+    right = slider_crank(start, 0.0, [5.0])[0]
     assert run.solution.check() and run["A"][-1] == pytest.approx(right, abs=1e-7)
     assert np.abs(run["B"] + 2 * run["A"] - 2 * np.pi).max() < 1e-6, "on the branch all the way"
     fixed = march(crank, crank.assemble({"A": start}), 5.0, tau={"A": 1.0}, method="rk4", step=0.01)
@@ -132,45 +123,21 @@ def test_a_start_in_a_singular_position_is_handed_over_and_taken_back(crank, how
     runs = [march(crank, st, 0.4, tau=[1.0, 0.0], engine=engine, **how) for engine in ("native", "python")]
     counters = runs[0].solution.counters
     assert 0 < counters["fallbacks"] < 0.3 * counters["evaluations"], "the rest is native again"
-    assert runs[0]["A"][-1] == pytest.approx(one_freedom(angle, speed, 0.4), abs=1e-8)
+    assert runs[0]["A"][-1] == pytest.approx(slider_crank(angle, speed, [0.4])[0], abs=1e-8)
     np.testing.assert_array_equal(runs[0].solution.y, runs[1].solution.y)
     with pytest.raises(lw.SingularityError, match="branch"):
         march(crank, crank.state([angle, 2 * np.pi - 2 * angle]), 0.4, tau=[1.0, 0.0], **how).solution.check()
-
-
-def change_point_rates(A):
-    """(M, V) of the change-point four-bar with M/2 A'^2 + V constant: the coupler's direction along the smooth branch is
-    analytic in A, with sin(delta/2) = sqrt(l0 l1 / (l2 l3)) cos(A/2) between the links at C."""
-    l0, l1, l2, l3 = 1.0, 0.5, 0.8, 0.7
-    ratio = math.sqrt(l0 * l1 / (l2 * l3))
-    delta = 2 * math.asin(ratio * math.cos(A / 2))
-    slope = -ratio * math.sin(A / 2) / math.cos(delta / 2)
-    B = l1 * np.exp(1j * A)
-    w, dw = l2 + l3 * np.exp(-1j * delta), -1j * slope * l3 * np.exp(-1j * delta)
-    u = (l0 - B) / w
-    spin = (-1j * B / (l0 - B) - dw / w).imag
-    C, dC = B + l2 * u, 1j * B + 1j * l2 * spin * u
-    links = ((l1, B / 2, B / 2, 1.0), (l2, (B + C) / 2, (1j * B + dC) / 2, spin), (l3, (C + l0) / 2, dC / 2, spin - slope))
-    M = sum(l * (abs(dp) ** 2 + l * l / 12 * turn**2) for l, _, dp, turn in links)
-    return M, sum(l * GRAVITY * p.imag for l, p, _, _ in links)
 
 
 @pytest.mark.parametrize(("how", "allowed"), [({"tolerance": 1e-10}, 1e-6), ({"method": "rk4", "step": 0.002}, 1e-3)])
 def test_a_curved_branch_is_followed_through_its_change_points(change_point, how, allowed):
     st = change_point.start  # 0.3 rad, 12 rad/s
     run = march(change_point, st, 0.9, samples=[0.9], **how)
-    M, V = change_point_rates(0.3)
-    E = 0.5 * M * 144 + V
-    assert abs(E - change_point.energy(st)["total"]) < 1e-12
-
-    def slowness(A):
-        M, V = change_point_rates(A)
-        return math.sqrt(M / (2 * (E - V)))
-
+    M, V = known_motions.change_point(np.array([0.3]))
+    assert abs(0.5 * M[0] * 144 + V[0] - change_point.energy(st)["total"]) < 1e-12
     end = run["A"][-1]
     assert end > 3 * np.pi, "two passages"
-    time = quad(slowness, 0.3, end, epsabs=1e-12, epsrel=1e-12, limit=200)[0]
-    assert abs(time - 0.9) / slowness(end) < allowed
+    assert abs(known_motions.change_point_error(0.3, 12.0, 0.9, end)) < allowed
     assert run.solution.counters["fallbacks"] > 0
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.bench.known_motions import change_point_error
 from tests.reference import load
-from tests.simulation.closed_forms import change_point_error, parallelograms, slider_crank
+from tests.simulation.closed_forms import parallelograms, slider_crank
 
 START = 2.0 * math.pi / 3.0
 STEPS = np.linspace(0.006, 0.014, 17)

@@ -105,3 +105,17 @@ class Reading:
 
     def value(self, here: Here, held: Any) -> Any:
         return held if self.every else self.signal.at(here)
+
+
+class Follower:
+    """A bound drive that follows a reading."""
+
+    reading: Reading
+
+    @property
+    def signal(self) -> Signal:
+        return self.reading.signal
+
+    @property
+    def every(self) -> float:
+        return self.reading.every

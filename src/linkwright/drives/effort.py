@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.drives.base import Doing, Reading, Start, Written, sample_time
+from linkwright.drives.base import Doing, Follower, Reading, Start, Written, sample_time
 from linkwright.drives.place import Here, Target
-from linkwright.drives.signals import Constant, Signal, read_signal
+from linkwright.drives.signals import Constant, read_signal
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,21 +26,13 @@ class Torque(Written):
 
 
 @dataclass(frozen=True)
-class BoundEffort:
+class BoundEffort(Follower):
     target: Target
     reading: Reading
     moves = False
     states = ()
     armature = 0.0
     notes = ()
-
-    @property
-    def signal(self) -> Signal:
-        return self.reading.signal
-
-    @property
-    def every(self) -> float:
-        return self.reading.every
 
     @property
     def constant(self) -> float | None:

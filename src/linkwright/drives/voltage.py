@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.drives.base import Doing, Reading, Start, Written, sample_time
+from linkwright.drives.base import Doing, Follower, Reading, Start, Written, sample_time
 from linkwright.drives.place import Here, Target
-from linkwright.drives.signals import Constant, Signal, read_signal
+from linkwright.drives.signals import Constant, read_signal
 from linkwright.errors import UsageError, nearest
 from linkwright.forces.motor_dc import DCMotor, Flow, flow
 from linkwright.modelfile import quantity
@@ -115,20 +115,12 @@ class Voltage(Written):
 
 
 @dataclass(frozen=True, eq=False)
-class BoundVoltage:
+class BoundVoltage(Follower):
     target: Target
     reading: Reading
     motor: DCMotor
     current: float = 0.0
     moves = False
-
-    @property
-    def signal(self) -> Signal:
-        return self.reading.signal
-
-    @property
-    def every(self) -> float:
-        return self.reading.every
 
     @property
     def armature(self) -> float:

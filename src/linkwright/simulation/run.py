@@ -25,7 +25,7 @@ from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.options import Options, by_name, options, sample_times, time_of
 from linkwright.simulation.progress import Bar
-from linkwright.simulation.switching import Impact, Mode, Stop, jump, resolved, switchable
+from linkwright.simulation.switching import Mode, jump, resolved, stops, switchable
 from linkwright.simulation.watching import RunChannel
 from linkwright.state import State
 from linkwright.variants import Variant
@@ -62,7 +62,6 @@ class Simulation:
     free: np.ndarray
     pieces: list[Piece] = field(default_factory=list)
     happened: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
-    impacts: list[Impact] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -92,7 +91,7 @@ class Simulation:
                 if solution.status != "event" or solution.end_time >= self.t_end:
                     return solution.status
                 acting = _acting(piece)
-                if any(not w.do or any(isinstance(a, Stop) for a in w.do) for w in acting):
+                if any(stops(w) for w in acting):
                     return solution.status
                 st = self._reached(piece)
                 carried = dict(zip(piece.evaluator.setup.actuation.x_names, solution.end_state[len(st.q) + len(st.v) :], strict=False))
@@ -161,7 +160,6 @@ class Simulation:
             first = at == -len(acting)
             self.happened[at] = (st.t, w.label, {"did": did, "energy lost": loss if first else 0.0})
         if loss != 0.0:
-            self.impacts.append(Impact(st.t, acting[0].label, str(self.happened[-len(acting)][2]["did"]), loss))
             self.evidence.losses.append((len(self.pieces), loss))
         return new, after
 
@@ -169,9 +167,7 @@ class Simulation:
 def _with_end(solution: Solution, watched: Sequence[When]) -> Solution:
     """A run that ended early has its last state among the samples; one that only changes its mode goes on."""
     last = [e for e in solution.events if e.time >= solution.end_time - 1e-12 * max(1.0, abs(solution.end_time))]
-    goes_on = solution.status == "event" and not any(
-        watched[e.index].terminal and (not watched[e.index].do or any(isinstance(a, Stop) for a in watched[e.index].do)) for e in last
-    )
+    goes_on = solution.status == "event" and not any(stops(watched[e.index]) for e in last)
     if solution.status == "finished" or goes_on or solution.error is not None or (len(solution.t) and solution.t[-1] >= solution.end_time):
         return solution
     return replace(solution, t=np.append(solution.t, solution.end_time), y=np.concatenate([solution.y, solution.end_state[None]]))

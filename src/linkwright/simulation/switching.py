@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,74 +35,39 @@ OPEN = 1e-6  # dimensionless gap above which a constraint cannot take hold
 
 
 @dataclass(frozen=True)
-class Stop:
-    """End the run."""
+class Action:
+    """Something an event does: stop the run; lock or unlock a joint; release or engage a constraint."""
+
+    verb: str
+    name: str = ""
 
     def __str__(self) -> str:
-        return "stop"
+        return f"{self.verb} {self.name}".strip()
 
 
-@dataclass(frozen=True)
-class Lock:
-    """Hold a joint where it is."""
-
-    joint: str
-
-    def __str__(self) -> str:
-        return f"lock {self.joint}"
+def lock(joint: str) -> Action:
+    """Hold a joint where it is from the event on."""
+    return Action("lock", joint)
 
 
-@dataclass(frozen=True)
-class Unlock:
+def unlock(joint: str) -> Action:
     """Give a locked joint back to its drive."""
-
-    joint: str
-
-    def __str__(self) -> str:
-        return f"unlock {self.joint}"
+    return Action("unlock", joint)
 
 
-@dataclass(frozen=True)
-class Release:
-    """Switch off a rod, coupling, gear or cut joint."""
-
-    constraint: str
-
-    def __str__(self) -> str:
-        return f"release {self.constraint}"
-
-
-@dataclass(frozen=True)
-class Engage:
-    """Switch it on again, where its parts meet."""
-
-    constraint: str
-
-    def __str__(self) -> str:
-        return f"engage {self.constraint}"
-
-
-Action = Stop | Lock | Unlock | Release | Engage
-
-
-def lock(joint: str) -> Lock:
-    """Hold a joint from the event on."""
-    return Lock(joint)
-
-
-def unlock(joint: str) -> Unlock:
-    """Let a locked joint go."""
-    return Unlock(joint)
-
-
-def release(constraint: str) -> Release:
+def release(constraint: str) -> Action:
     """Switch a rod, coupling, gear or cut joint off."""
-    return Release(constraint)
+    return Action("release", constraint)
 
 
-def engage(constraint: str) -> Engage:
+def engage(constraint: str) -> Action:
     """Switch it on; what moves relative to it stops in an inelastic impact."""
-    return Engage(constraint)
+    return Action("engage", constraint)
+
+
+def stops(w: When) -> bool:
+    """Whether an event ends the run."""
+    return w.terminal and (not w.do or any(a.verb == "stop" for a in w.do))
 
 
 DIRECTIONS = {"rising": 1, "falling": -1, "either": 0, 1: 1, -1: -1, 0: 0}
@@ -115,9 +80,9 @@ def when(what: Any, equals: Any = 0.0, *, direction: Any = "either", do: Any = (
     if not isinstance(what, str) and not callable(what):
         raise UsageError(f"an event watches a channel's name or a function, not {type(what).__name__}.")
     actions = tuple(do) if isinstance(do, (list, tuple)) else (do,)
-    chosen = tuple(Stop() if a == "stop" else a for a in actions)
+    chosen = tuple(Action("stop") if a == "stop" else a for a in actions)
     for a in chosen:
-        if not isinstance(a, (Stop, Lock, Unlock, Release, Engage)):
+        if not isinstance(a, Action):
             raise UsageError(f"an event can 'stop' the run, lock, unlock, release or engage; not {a!r}.")
     return When(what, name, DIRECTIONS[direction], bool(chosen), equals, chosen)
 
@@ -135,10 +100,10 @@ def resolved(system: Compiled, e: Any) -> When:
     elif not isinstance(w.equals, (int, float, np.floating)) or not np.isfinite(w.equals):
         raise UsageError(f"the event '{w.label}' needs one finite number or quantity to pass through, not {w.equals!r}.")
     for a in w.do:
-        if isinstance(a, (Lock, Unlock)):
-            system.assembler.coordinate(a.joint)
-        elif isinstance(a, (Release, Engage)):
-            switchable(system, a.constraint)
+        if a.verb in ("lock", "unlock"):
+            system.assembler.coordinate(a.name)
+        elif a.verb in ("release", "engage"):
+            switchable(system, a.name)
     return w
 
 
@@ -162,15 +127,6 @@ def switchable(system: Compiled, name: str) -> str:
     raise UsageError(f"there is no constraint '{name}' to switch. {nearest(name, names, 'Constraints of loops')}")
 
 
-class Impact(NamedTuple):
-    """A jump of the velocity."""
-
-    time: float
-    name: str
-    did: str
-    loss: float  # of kinetic energy, J
-
-
 @dataclass(frozen=True)
 class Mode:
     """Which constraints hold, and how joints are driven, between two events."""
@@ -189,24 +145,24 @@ class Mode:
         return not when.do or any(self._changed_by(a) for a in when.do)
 
     def _changed_by(self, a: Action) -> bool:
-        if isinstance(a, (Lock, Unlock)):
-            return (a.joint in self.locks) == isinstance(a, Unlock)
-        if isinstance(a, (Release, Engage)):
-            return (a.constraint in self.off) == isinstance(a, Engage)
+        if a.verb in ("lock", "unlock"):
+            return (a.name in self.locks) == (a.verb == "unlock")
+        if a.verb in ("release", "engage"):
+            return (a.name in self.off) == (a.verb == "engage")
         return True
 
     def after(self, actions: Sequence[Action], st: State) -> Mode:
         """The mode that actions lead to, at a state."""
         locks, off = dict(self.locks), list(self.off)
         for a in actions:
-            if isinstance(a, Lock):
-                locks[a.joint] = float(st[a.joint])
-            elif isinstance(a, Unlock):
-                locks.pop(a.joint, None)
-            elif isinstance(a, Release) and a.constraint not in off:
-                off.append(a.constraint)
-            elif isinstance(a, Engage) and a.constraint in off:
-                off.remove(a.constraint)
+            if a.verb == "lock":
+                locks[a.name] = float(st[a.name])
+            elif a.verb == "unlock":
+                locks.pop(a.name, None)
+            elif a.verb == "release" and a.name not in off:
+                off.append(a.name)
+            elif a.verb == "engage" and a.name in off:
+                off.remove(a.name)
         return Mode(self.drive, locks, tuple(off))
 
 

@@ -23,6 +23,11 @@ OPEN = 1e-6  # dimensionless gap of speeds above which a state is not on the loo
 class Simulating(Compiled):
     """What System gains by time loops."""
 
+    if TYPE_CHECKING:
+
+        def _ready(self, st: State, off: Any, closed: bool) -> None: ...
+        def _with_source(self, run: Trajectory) -> Trajectory: ...
+
     def simulate(
         self,
         st: State,
@@ -90,12 +95,6 @@ class Simulating(Compiled):
             raise UsageError(
                 f"the velocity of this state tears the loops apart ({gap:.2g} of its size); s.assemble(v=...) completes speeds."
             )
-
-    def _ready(self, st: State, off: Any, closed: bool) -> None:
-        raise NotImplementedError
-
-    def _with_source(self, run: Trajectory) -> Trajectory:
-        raise NotImplementedError
 
 
 OPTIONS = (
