@@ -1,28 +1,51 @@
 # make demo   show what Linkwright does (installs itself into .venv first)
-# make test   everything that must hold before a change goes in
+# make test   everything that must hold before a change goes in; installs Chromium for the tests of the page where it may
 # The virtual environment is made once and again when pyproject.toml changes. Another Python: make test PYTHON=python3.12
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+export CHROMIUM
 PYTEST_FLAGS ?= -n auto --dist loadfile
 
-.PHONY: help demo test check-slow clean
+# What draws the pages in the tests of tests/browser: CHROMIUM=/path/to/it, or the first of these that is found
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
+
+.PHONY: help demo test check-slow browser pictures clean
 
 help:
 	@echo "make demo        the wiper and the carpet scraper: what they are, one turn, pictures"
 	@echo "make test        linters, types, layers and all tests that take seconds"
 	@echo "make check-slow  the tests that take minutes"
+	@echo "make browser     find Chromium, or install it where apt-get may (make test does so by itself)"
+	@echo "make pictures    the pictures of pages in docs/images, again"
 	@echo "make clean       remove the virtual environment, caches and built files"
 
 demo: $(VENV)/installed
 	$(PY) examples/01_wiper_and_scraper.py
 
-test: $(VENV)/installed-test
+test: $(VENV)/installed-test browser
 	$(PY) -m pytest $(PYTEST_FLAGS)
 
-check-slow: $(VENV)/installed-test
+check-slow: $(VENV)/installed-test browser
 	$(PY) -m pytest $(PYTEST_FLAGS) -m slow
+
+# Already there: nothing is said. Otherwise the distribution's package, first from the lists at hand, then from fresh ones.
+browser:
+	@for name in "$$CHROMIUM" $(BROWSERS); do command -v "$$name" >/dev/null 2>&1 && exit 0; done; \
+	as=; test "$$(id -u)" = 0 || { sudo -n true >/dev/null 2>&1 && as="sudo -n"; } || as=none; \
+	if test "$$as" != none && command -v apt-get >/dev/null 2>&1; then \
+	  echo "Installing Chromium for the tests of the page (a minute, once)"; \
+	  get() { $$as env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$$@" >/dev/null; }; \
+	  install() { get install -y --no-install-recommends chromium; }; \
+	  install 2>/dev/null || { get update; install; } || true; \
+	  for name in $(BROWSERS); do command -v "$$name" >/dev/null 2>&1 && exit 0; done; \
+	fi; \
+	echo "No Chromium was found and none could be installed here: the tests of the page will fail."; \
+	echo "Install Chromium or Chrome (Debian: apt-get install chromium) or name one: make test CHROMIUM=/path/to/chromium"
+
+pictures: $(VENV)/installed-test browser
+	$(PY) docs/make_pictures.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .import_linter_cache
