@@ -4,6 +4,7 @@
     m.info()                    freedoms, reach, swing, transmission
     c = m.turn()                one cycle: c["rocker.angle", "deg"], c["coupler.P"]
     m.topology                  loops, cuts, subsystems, solve order; prints as tables
+    m.show(); m.report("wiper.html")   the page that computes by itself; the same with sheets for print
 
 Each verb is a line or two over the stages below; `lw.compile(m)` gives the researcher's `System`.
 """
@@ -21,6 +22,7 @@ from linkwright import modelfile, models
 from linkwright.description import Description
 from linkwright.errors import UsageError, nearest
 from linkwright.modelfile.units import KINDS
+from linkwright.presented import designed_by
 from linkwright.system import LoadReader, System
 
 if TYPE_CHECKING:
@@ -62,6 +64,39 @@ class Designer:
         from linkwright.views.free_body import free_body
 
         return free_body(c, body, at, path, **options)
+
+    def show(self, c: Trajectory, path: Any = None, *, browser: bool = True, force: bool = False) -> Path:
+        from linkwright.views.page import show
+
+        return show(self.reader.system, path, run=c, browser=browser, force=force)
+
+    def page(self, c: Trajectory, path: Any, *, force: bool = False) -> Path:
+        from linkwright.views.page import write
+
+        return write(self.reader.system, path, run=c, force=force)
+
+    def report(self, c: Trajectory, path: Any, *, motor: Any = None, force: bool = False) -> Path:
+        from linkwright.views.report import report
+
+        return report(self.reader.system, path, run=c, motor=motor, force=force)
+
+    def plot(self, c: Trajectory, what: Any = None, path: Any = None, **options: Any) -> Any:
+        from linkwright.views.plots import plot_of
+
+        return plot_of(c, what, path, **options)
+
+    def animate(self, c: Trajectory, path: Any, **options: Any) -> Path:
+        from linkwright.views.animation import animate
+
+        return animate(self.reader.system, path, turn=c, **options)
+
+    def snippet(self, c: Trajectory) -> str:
+        from linkwright.views.notebook import snippet
+
+        return snippet(self.reader.system, run=c)
+
+
+designed_by(Designer)
 
 
 class Mechanism:
@@ -156,11 +191,40 @@ class Mechanism:
 
         return animation.animate(self, path, **options)
 
-    def _repr_html_(self) -> str:
-        """Notebooks: the picture, and below it what moves and how."""
-        from linkwright.views import page
+    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """A plot of the mechanism or of one turn (matplotlib Figure, or a file): "topology", "gicm", or names of channels."""
+        from linkwright.views.plots import plot_of
 
-        return page.snippet(self)
+        return plot_of(self, what, path, **options)
+
+    def show(
+        self, path: str | os.PathLike[str] | None = None, *, run: Trajectory | None = None, browser: bool = True, force: bool = False
+    ) -> Path:
+        """Open the page of this mechanism in the browser (`run`: with that run in it); with `path` it is kept there."""
+        from linkwright.views.page import show
+
+        return show(self, path, run=run, browser=browser, force=force)
+
+    def page(self, path: str | os.PathLike[str], *, run: Trajectory | None = None, force: bool = False) -> Path:
+        """Write the page: one HTML file that computes by itself and needs nothing else."""
+        from linkwright.views.page import write
+
+        return write(self, path, run=run, force=force)
+
+    def report(self, path: str | os.PathLike[str], run: Trajectory | None = None, motor: Any = None, *, force: bool = False) -> Path:
+        """Write the page with one or two sheets for print: mobility, motion, drive, motor, bearing loads, checks.
+
+        `run` adds a simulation; `motor` is a dict as for `c.drive_sizing(motor=...)`, in place of the file's own.
+        """
+        from linkwright.views.report import report
+
+        return report(self, path, run=run, motor=motor, force=force)
+
+    def _repr_html_(self) -> str:
+        """Notebooks: the page itself."""
+        from linkwright.views.notebook import snippet
+
+        return snippet(self)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the model, normalised to SI, to a new YAML file."""

@@ -11,11 +11,11 @@ import numpy as np
 
 from linkwright.batch_channels import Batch
 from linkwright.channels import Channel, Instant
-from linkwright.errors import UsageError
 from linkwright.interpolation import least_norm
 from linkwright.inverse.channels import load_channels
 from linkwright.inverse.given import Acted, driven_rows, given_loads, unaccounted
 from linkwright.loops import Loops
+from linkwright.presented import Presented
 from linkwright.recorded import Column, acting, cut_rows
 from linkwright.skeleton import Skeleton
 
@@ -51,7 +51,7 @@ class LoadHistory:
         return float(self.size.max())
 
 
-class Loaded:
+class Loaded(Presented):
     """What a Trajectory tells about loads."""
 
     if TYPE_CHECKING:
@@ -176,8 +176,3 @@ class Loaded:
     def flywheel(self, fluctuation: float, **options: Any) -> Any:
         """The inertia at the drive that keeps the speed fluctuation over the cycle below a share of its mean."""
         return self._source("flywheel").flywheel(self, fluctuation, **options)
-
-    def _source(self, verb: str) -> Any:
-        if not hasattr(self.source, verb):
-            raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.turn().")
-        return self.source

@@ -1,16 +1,25 @@
-"""A static page: headings, text, tables and pictures in one HTML file that needs nothing from outside."""
+"""Pages as files: the one that computes by itself, written and opened; and a static one of headings, tables and pictures.
+
+Both are one HTML file each that needs nothing from outside.
+"""
 
 from __future__ import annotations
 
 import base64
 import html
 import os
+import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from linkwright.errors import LinkwrightError
+from linkwright.results import Trajectory
+from linkwright.system import System
 from linkwright.views import files
 
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
@@ -81,15 +90,53 @@ class Page:
         return Path(path)
 
 
-def snippet(mechanism: Any) -> str:
-    """A piece of HTML for notebooks: the mechanism's picture and what moves it."""
-    import io
+def write(subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None = None, force: bool = False) -> Path:
+    """The page of a Mechanism or System that computes by itself, with a run in it to play."""
+    from linkwright.views import live
 
-    from linkwright.views import picture
+    return live.write(subject, path, run=recorded(subject, run), force=force)
 
-    buffer = io.BytesIO()
-    picture.draw(mechanism).savefig(buffer, format="png", dpi=100)
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    line = html.escape(str(mechanism.info()).split("\n")[1].strip())
-    name = html.escape(mechanism.name, quote=True)
-    return f'<figure><img alt="{name}" src="data:image/png;base64,{data}"><figcaption>{line}</figcaption></figure>'
+
+def show(
+    subject: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    run: Trajectory | None = None,
+    browser: bool = True,
+    force: bool = False,
+) -> Path:
+    """Write the page (without `path` among the temporary files) and open it; where that cannot be, say where it is."""
+    if path is None:
+        folder = Path(tempfile.mkdtemp(prefix="linkwright-"))
+        name = "".join(c if c.isalnum() or c in "-_" else "-" for c in _name(subject)) or "mechanism"
+        path = folder / f"{name}.html"
+    written = write(subject, path, run=run, force=force)
+    if browser and not opened(written.resolve().as_uri()):
+        print(f"No browser could be opened; the page is {written.resolve()}")
+    return written
+
+
+def opened(address: str) -> bool:
+    """Open an address in the user's browser; False where there is none (no display: a browser of the console would not do)."""
+    import webbrowser
+
+    screen = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME")
+    if sys.platform not in ("win32", "darwin") and not any(os.environ.get(name) for name in screen):
+        return False
+    try:
+        return webbrowser.open(address)
+    except (webbrowser.Error, OSError):
+        return False
+
+
+def recorded(subject: Any, run: Trajectory | None) -> Trajectory | None:
+    """What has to be put into the page to play: nothing for the turn the page makes itself."""
+    if run is None or run.proof is not None or not run.drive:
+        return run
+    system: System = getattr(subject, "system", subject)
+    same = system.turn(steps=len(run) - 1) if len(run) > 2 else run
+    return None if np.array_equal(same.t, run.t) and np.array_equal(same.q, run.q) else run
+
+
+def _name(subject: Any) -> str:
+    return getattr(subject, "system", subject).description.name
