@@ -18,9 +18,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwright import modelfile, models
+from linkwright import loading, modelfile
 from linkwright.description import Description
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError
 from linkwright.modelfile.units import KINDS
 from linkwright.presented import designed_by
 from linkwright.system import LoadReader, System
@@ -233,44 +233,13 @@ class Mechanism:
 
 def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Mechanism:
     """A mechanism from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
-    if isinstance(model, Mapping):
-        return Mechanism(modelfile.read(model, **changes))
-    if not isinstance(model, (str, os.PathLike)):
-        raise UsageError(f"a model is a shipped name, a path or a dict, not {type(model).__name__}.")
-    text = os.fspath(model)
-    looks_like_path = isinstance(model, os.PathLike) or text.endswith((".yaml", ".yml")) or os.sep in text or "/" in text
-    if not looks_like_path and text in models.names():
-        return Mechanism(modelfile.read(models.path(text), **changes))
-    if looks_like_path or Path(text).exists():
-        return Mechanism(modelfile.read(Path(text), **changes))
-    raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")
+    return Mechanism(loading.description(model, **changes))
 
 
 def open(path: str | os.PathLike[str]) -> Trajectory:
     """A turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
-    from linkwright import results, run_files
-
-    stored = run_files.read(path)
-    told = stored.about
-    description = stored.model
-    system = System(description, told["cuts"] if told["cuts_given"] else None, told["length"])
-    if list(system.tree.cuts) != told["cuts"]:  # another version would cut elsewhere today
-        system = System(description, told["cuts"], told["length"])
-    found = results.restored(stored, system.skel, Designer(LoadReader(system, tuple(told["drives"]))))
-    return found if told["certificate"] is None else replace(found, proof=_kept_proof(told))
-
-
-def _kept_proof(told: Mapping[str, Any]) -> Any:
-    """Certificate and passages of a run as its file tells them."""
-    from linkwright.recorded import Kept
-    from linkwright.simulation.certificate import Certificate, Checks
-    from linkwright.simulation.passages import Passage
-
-    def tuples(x: Mapping[str, Any]) -> dict[str, Any]:
-        return {k: tuple(y) if isinstance(y, list) else y for k, y in x.items()}
-
-    certificate, passages = Certificate.of(told["certificate"]), tuple(Passage(**tuples(x)) for x in told["passages"])
-    return Kept(certificate, passages, Checks(certificate, passages))
+    found = loading.run(path)
+    return replace(found, source=Designer(found.source))
 
 
 def compile(
