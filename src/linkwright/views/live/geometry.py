@@ -1,0 +1,202 @@
+"""The scene of a drawing as plain data for a page: everything drawable in the bodies' own frames, and how to move it there.
+
+    scene = shapes(Scene(system, turn))     JSON of bars, plates, pins, guides, telescopes, springs, wheels, drives
+    refs = references(Scene(...))           what each numbered place of that JSON is in the model
+    places(description, refs)               the numbers of all places, over any scalar: with other parameters or traced
+
+A place is a point or a direction of one body; the shapes quote it by number (`place`) besides writing its coordinates, so
+that a page whose sliders change lengths needs nothing but a new list of numbers. Bodies are counted with ground as 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.description import Description, GasSpring, Joint
+from linkwright.views.scene import Arrow, Guide, Pin, Scene, Spot, Stage, Telescope, hull
+
+BAR = 0.10  # width of a bar as a share of the typical link
+DIGITS = 15  # after the point, metres: far below what is drawn, and it drops the noise of 1e-17
+NEAR = 1e-9  # metres between a drawn place and the model's point it is
+
+
+class Ref(NamedTuple):
+    """What a place is: the `point` of a body, or a joint's frame (`first` or `second`): its origin or its axis `column`."""
+
+    kind: str  # "point", "first" or "second"
+    owner: str  # body or joint
+    name: str = ""  # of the point
+    column: int = -1  # of the frame's rotation; -1: the origin
+
+
+@dataclass
+class Places:
+    """Numbers the places of a scene, each once."""
+
+    scene: Scene
+    refs: list[Ref] = field(default_factory=list)
+    bodies: list[int] = field(default_factory=list)
+
+    def number(self, ref: Ref, node: int) -> int:
+        if ref not in self.refs:
+            self.refs.append(ref)
+            self.bodies.append(node + 1)
+        return self.refs.index(ref)
+
+    def find(self, node: int, at: np.ndarray, joint: Joint | None = None) -> int | None:
+        """The number of the place of a body with these coordinates; None for one that no point or joint stands for."""
+        body = self.scene.description.bodies[0].name if node < 0 else self.scene.skel.tree.nodes[node].body
+        for p in self.scene.description.body(body).points if joint is None else ():
+            if np.linalg.norm(np.asarray(p.at, dtype=float) - at) < NEAR:
+                return self.number(Ref("point", body, p.name), node)
+        for j in self.scene.joints if joint is None else (joint,):
+            for side, name, frame in (("second", j.second, j.frame_second), ("first", j.first, j.frame_first)):
+                if name == body and np.linalg.norm(np.asarray(frame.at, dtype=float) - at) < NEAR:
+                    return self.number(Ref(side, j.name), node)
+        return None
+
+    def spot(self, spot: Spot, joint: Joint | None = None) -> dict[str, Any]:
+        return {"body": spot.node + 1, "at": _numbers(spot.at), "place": self.find(spot.node, spot.at, joint)}
+
+    def axis(self, joint: Joint, side: str, column: int) -> dict[str, Any]:
+        """An axis of a joint's frame, as a direction of the body that carries the frame."""
+        frame, body = (joint.frame_first, joint.first) if side == "first" else (joint.frame_second, joint.second)
+        node = self.scene.skel.node(body)
+        direction = np.asarray(frame.rotation, dtype=float)[:, column]
+        return {"body": node + 1, "at": _numbers(direction), "place": self.number(Ref(side, joint.name, "", column), node)}
+
+
+def shapes(scene: Scene) -> dict[str, Any]:
+    """The scene as JSON. Places are {body, at, place}: coordinates in the body's frame and the number among `places`."""
+    return _listed(scene)[0]
+
+
+def references(scene: Scene) -> list[Ref]:
+    """What the numbered places of `shapes(scene)` are, in their order."""
+    return _listed(scene)[1]
+
+
+def places(description: Description, refs: Sequence[Ref]) -> list[Any]:
+    """Three numbers a place, over the scalars of the description."""
+    out: list[Any] = []
+    for ref in refs:
+        if ref.kind == "point":
+            out += list(description.point((ref.owner, ref.name)).at)
+            continue
+        joint = description.joint(ref.owner)
+        frame = joint.frame_first if ref.kind == "first" else joint.frame_second
+        out += list(frame.at) if ref.column < 0 else [row[ref.column] for row in frame.rotation]
+    return out
+
+
+def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
+    at = Places(scene)
+    points = scene.extent(scene.start, whole_turn=True)
+    text = {
+        "pieces": [
+            {
+                "body": p.node + 1,
+                "points": [_numbers(x) for x in p.points],
+                "places": [at.find(p.node, x) for x in p.points],
+                "closed": p.closed,
+            }
+            for p in scene.pieces
+        ],
+        "pins": [_pin(at, pin, joint) for pin, joint in zip(scene.pins, _joints_of_pins(scene), strict=True)],
+        "guides": [_guide(at, g) for g in scene.guides],
+        "telescopes": [_telescope(at, t, name) for t, name in zip(scene.telescopes, _names_of_telescopes(scene), strict=True)],
+        "lines": [{"kind": line.kind, "ends": [at.spot(e) for e in line.ends]} for line in scene.lines],
+        "wheels": [{"spot": at.spot(w.spot), "axis": _numbers(w.axis), "radius": float(w.radius)} for w in scene.wheels],
+        "arrows": [_arrow(at, a) for a in scene.arrows],
+        "marks": [{"body": body, "name": name, "spot": at.spot(spot)} for body, name, spot in scene.marks],
+        "base": _base(at),
+        "extent": {"low": _numbers(points.min(axis=0)), "high": _numbers(points.max(axis=0))},
+        "bar": bar_width(scene),
+    }
+    text["places"] = at.bodies
+    return text, at.refs
+
+
+# -------------------------------------------------------------------- the kinds of shapes
+
+
+def _pin(at: Places, pin: Pin, joint: Joint | None) -> dict[str, Any]:
+    turns = joint is not None and not at.scene.description.planar and joint.type in ("revolute", "cylindrical", "screw", "pin_slot")
+    return {
+        "name": pin.name,
+        "spot": at.spot(pin.spot, joint),
+        "grounded": pin.grounded,
+        "type": pin.type,
+        "pin": None if joint is None else joint.pin or joint.name,
+        "bodies": [] if joint is None else [at.scene.skel.node(joint.first) + 1, at.scene.skel.node(joint.second) + 1],
+        "axis": at.axis(joint, "second", 2) if joint is not None and turns else None,
+    }
+
+
+def _guide(at: Places, g: Guide) -> dict[str, Any]:
+    joint = at.scene.description.joint(g.name)
+    return {
+        "name": g.name,
+        "pin": joint.pin or joint.name,
+        "type": g.type,
+        "spot": at.spot(Spot(g.node, g.frame.p), joint),
+        "axis": at.axis(joint, "first", 0),
+        "block": at.spot(Spot(g.block, g.block_frame.p), joint),
+        "low": float(g.low),
+        "high": float(g.high),
+    }
+
+
+def _telescope(at: Places, t: Telescope, name: str) -> dict[str, Any]:
+    return {"name": name, "bodies": list(t.bodies), "ends": [at.spot(e) for e in t.ends], "barrel": float(t.barrel)}
+
+
+def _arrow(at: Places, a: Arrow) -> dict[str, Any]:
+    out = {"name": a.name, "turning": a.turning, "spot": at.spot(a.spot), "to": at.spot(a.to) if a.to else None, "sense": a.sense}
+    return {**out, "axis": {"body": a.spot.node + 1, "at": _numbers(a.axis), "place": None}}
+
+
+def _base(at: Places) -> list[dict[str, Any]]:
+    """Places on the ground in the order of their outline: what stands still, where nothing else is drawn of it."""
+    scene, distinct = at.scene, list[np.ndarray]()
+    stage = Stage(scene.skel, scene.start)
+    spots = [stage.spot(p.spot) for p in scene.pins if p.grounded]
+    spots += [stage.spot(e) for t in scene.telescopes for e in t.ends if e.node < 0]
+    for s in spots:
+        if all(np.linalg.norm(s - d) > NEAR for d in distinct):
+            distinct.append(s)
+    return [at.spot(Spot(-1, p)) for p in hull(np.array(distinct))] if len(distinct) > 1 else []
+
+
+def bar_width(scene: Scene) -> float:
+    """Width of bars: a share of the typical link, in metres."""
+    stage = Stage(scene.skel, scene.start)
+    lengths = [float(np.linalg.norm(np.diff(p.points, axis=0), axis=1).max()) for p in scene.pieces if len(p.points) > 1]
+    lengths += [float(np.linalg.norm(stage.spot(t.ends[0]) - stage.spot(t.ends[1]))) for t in scene.telescopes]
+    return BAR * float(np.median(lengths)) if lengths else 0.05 * float(np.ptp(scene.extent(scene.start, whole_turn=False), axis=0).max())
+
+
+# -------------------------------------------------------------------- names the scene does not keep
+
+
+def _joints_of_pins(scene: Scene) -> list[Joint | None]:
+    """The joint of every pin of the scene; None for ends of springs, rods and cylinders, which come last."""
+    joints: list[Joint | None] = [j for j in scene.joints if j.type not in ("prismatic", "fixed", "free", "planar")]
+    return joints + [None] * (len(scene.pins) - len(joints))
+
+
+def _names_of_telescopes(scene: Scene) -> list[str]:
+    """Names for people: the sliding joint, the cylinder or the gas spring."""
+    sliding = {(j.first, j.second): j.name for j in scene.joints if j.type == "prismatic"}
+    pairs = [sliding[t.bodies] for t in scene.telescopes if t.bodies[0]]
+    d = scene.description
+    others = [*d.cylinders, *(s for s in d.springs if isinstance(s, GasSpring))]
+    return [*pairs, *(e.name for e in others)]
+
+
+def _numbers(x: Any) -> list[float]:
+    return [round(float(v), DIGITS) + 0.0 for v in x]
