@@ -1,0 +1,204 @@
+// LW.machinery(container, DATA, engine): how the mechanism is computed. Cuts, subsystems, loops and their order, the block pattern
+// of the generalised inertia constraint matrix, and for the present position the multipliers and the singular values of the loops.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const COLOURS = ["#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4", "#7d9a3b", "#9c7350", "#62708f", "#a8578f"];
+  const SINGULAR = 1e-9; // of a dimensionless singular value: lost
+  const CLOSE = 1e-2;
+  const SMALL = 0.1;
+  const DECADES = 6; // shown of the singular values
+  const MOST = 24; // rows of a table before the rest is folded away
+
+  const section = (title, explanation, ...content) => {
+    const el = LW.el;
+    return el("section", { class: "lw-machine" }, el("h3", { text: title }), el("p", { class: "lw-note", text: explanation }), ...content);
+  };
+
+  const chips = (names, colour) =>
+    LW.el("ul", { class: "lw-chips" }, ...names.map((name) => LW.el("li", { text: name, style: colour ? `--tone: ${colour}` : null })));
+
+  const plural = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+
+  const factsText = (topology) => {
+    const parts = [plural(topology.mobility, "freedom"), plural((topology.loops || []).length, "loop"), plural((topology.cuts || []).length, "cut")];
+    parts.push(topology.redundant ? plural(topology.redundant, "redundant equation") : "no redundant equation");
+    return parts.join(" \u00b7 ");
+  };
+
+  const subsystemList = (topology) => {
+    const groups = (topology.subsystems || []).map((bodies, i) => {
+      const colour = COLOURS[i % COLOURS.length];
+      return LW.el("li", { style: `--tone: ${colour}` }, LW.el("b", { text: i + 1 }), chips(bodies, colour));
+    });
+    return LW.el("ul", { class: "lw-groups" }, ...groups);
+  };
+
+  const subsystemNames = (topology, loop) =>
+    (loop.subsystems || []).map((s) => (typeof s === "number" ? s + 1 : s)).join(", ");
+
+  const loopTable = (topology) => {
+    const el = LW.el;
+    const rows = topology.loops.map((loop) =>
+      el("tr", {}, el("th", { scope: "row", text: loop.name }), el("td", { text: loop.kind || "" }), el("td", { class: "wrap", text: (loop.joints || []).join(" \u2013 ") }), el("td", { text: subsystemNames(topology, loop) })),
+    );
+    const head = ["Loop", "Kind", "Joints", "Subsystems"].map((text) => el("th", { scope: "col", text }));
+    return el("div", { class: "lw-scroll" }, el("table", { class: "lw-table" }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
+  };
+
+  const orderList = (topology) => {
+    const text = (step) => (typeof step === "string" ? step : Array.isArray(step) ? step.join(", ") : step.text || step.name || "");
+    return LW.el("ol", { class: "lw-order" }, ...topology.order.map((step) => LW.el("li", { text: text(step) })));
+  };
+
+  // filled cells where blocks couple, names on both sides
+  const patternPicture = ({ labels, cells }) => {
+    const s = LW.svgEl;
+    const n = labels.length;
+    const cell = Math.max(9, Math.min(26, 260 / n));
+    const named = cell >= 11;
+    const margin = named ? 8 + 6.2 * Math.max(...labels.map((l) => l.length)) : 4;
+    const size = margin + n * cell + 2;
+    const count = cells.flat().filter(Boolean).length;
+    const title = `Block pattern: ${count} of ${n * n} blocks are not zero`;
+    const svg = s("svg", { class: "lw-pattern", viewBox: `0 0 ${size} ${size}`, width: size, height: size, role: "img", "aria-label": title });
+    cells.forEach((row, i) =>
+      row.forEach((full, j) => {
+        const place = { x: margin + j * cell + 1, y: margin + i * cell + 1, width: cell - 2, height: cell - 2, rx: Math.min(3, cell / 5) };
+        const kind = full ? (i === j ? "own" : "coupled") : "empty";
+        svg.append(s("rect", Object.assign(place, { class: kind }), s("title", { text: `${labels[i]}, ${labels[j]}: ${full ? (i === j ? "own block" : "coupled") : "zero"}` })));
+      }),
+    );
+    if (named)
+      labels.forEach((label, i) => {
+        const middle = margin + (i + 0.5) * cell;
+        svg.append(s("text", { x: margin - 6, y: middle + 3.5, "text-anchor": "end", text: label }));
+        svg.append(s("text", { x: 0, y: 0, transform: `translate(${middle + 3.5} ${margin - 6}) rotate(-90)`, text: label }));
+      });
+    return LW.el("div", { class: "lw-scroll" }, svg);
+  };
+
+  // what the smallest singular value says of the position
+  const singularText = (values, redundant = 0) => {
+    const finite = values.filter((v) => Number.isFinite(v));
+    if (!finite.length) return "There are no loop equations here.";
+    const lost = finite.filter((v) => v < SINGULAR).length;
+    const kept = finite.filter((v) => v >= SINGULAR);
+    const smallest = kept.length ? Math.min(...kept) : 0;
+    const shown = LW.number(smallest, 2);
+    const beside = redundant ? ` ${plural(redundant, "value is", "values are")} zero everywhere: redundant equations.` : "";
+    if (lost > redundant) return `${plural(lost - redundant, "value", "values")} lost: this position is singular, branches may meet here.${beside}`;
+    if (smallest < CLOSE) return `${shown}: close to a singular position, such as a dead centre; multipliers grow large here.${beside}`;
+    if (smallest < SMALL) return `${shown}: some way from a singular position; the loops still fix the motion well.${beside}`;
+    return `${shown}: far from any singular position.${beside}`;
+  };
+
+  // part of a bar on a scale of decades below 1, or below the largest if that is larger
+  const decadePart = (value, largest) => {
+    const top = Math.max(0, Math.log10(Math.max(largest, 1)));
+    const part = (Math.log10(Math.max(value, 1e-300)) + DECADES) / (DECADES + top);
+    return Math.max(0, Math.min(1, part));
+  };
+
+  // a table of names, bars and numbers whose rows are made once
+  const barTable = (caption) => {
+    const el = LW.el;
+    const body = el("tbody");
+    const table = el("table", { class: "lw-table lw-bars" }, el("caption", { class: "lw-hidden", text: caption }), body);
+    const rows = [];
+    const make = () => {
+      const row = { name: el("th", { scope: "row" }), bar: el("i"), value: el("td", { class: "number" }) };
+      row.node = el("tr", {}, row.name, el("td", { class: "bar-cell", "aria-hidden": "true" }, el("span", { class: "bar" }, row.bar)), row.value);
+      body.append(row.node);
+      rows.push(row);
+    };
+    const update = (items) => {
+      while (rows.length < items.length) make();
+      while (rows.length > items.length) rows.pop().node.remove();
+      items.forEach((item, i) => {
+        const row = rows[i];
+        LW.setText(row.name, item.name);
+        LW.setText(row.value, item.text);
+        row.node.className = item.mark || "";
+        row.bar.className = item.negative ? "negative" : "";
+        row.bar.style.transform = `scaleX(${item.part.toFixed(4)})`;
+      });
+    };
+    return { element: table, update };
+  };
+
+  const multiplierItems = (list) => {
+    const largest = Math.max(0, ...list.map((m) => Math.abs(m.value)).filter(Number.isFinite));
+    return list.slice(0, MOST).map((m) => {
+      const unit = m.kind ? LW.unitOf(m.kind) : { symbol: m.symbol || "", size: m.size || 1 };
+      const text = LW.withUnit(LW.fixed(m.value / unit.size, largest / unit.size), unit.symbol);
+      return { name: m.name, text, part: largest > 0 ? Math.abs(m.value) / largest || 0 : 0, negative: m.value < 0 };
+    });
+  };
+
+  const singularItems = (found) => {
+    const largest = Math.max(0, ...found.values);
+    return found.values.slice(0, MOST).map((value, i) => {
+      const name = (found.labels && found.labels[i]) || `${i + 1}`;
+      const mark = value < SINGULAR ? "lost" : value < CLOSE ? "close" : "";
+      return { name, text: value < SINGULAR ? "0" : LW.number(value, 3), part: decadePart(value, largest), mark: i === 0 && !mark ? "smallest" : mark };
+    });
+  };
+
+  const redundantText = (topology) => {
+    const rows = (topology.rows || []).filter((row) => row.redundant);
+    if (rows.length) return chips(rows.map((row) => row.label));
+    return topology.redundant ? null : LW.el("p", { class: "lw-quiet", text: "None: every loop equation is needed." });
+  };
+
+  // the parts that do not move
+  const still = (topology) => {
+    const parts = [LW.el("p", { class: "lw-facts", text: factsText(topology) })];
+    const cuts = topology.cuts || [];
+    if (cuts.length) parts.push(section("Cuts", "These joints are opened, so that the rest is a tree; loop equations close them again.", chips(cuts)));
+    if ((topology.subsystems || []).length)
+      parts.push(section("Subsystems", "Open chains that remain after cutting; each is computed on its own.", subsystemList(topology)));
+    if ((topology.loops || []).length) parts.push(section("Loops", "Closed rings of bodies; each gives equations that must hold at all times.", loopTable(topology)));
+    if ((topology.order || []).length)
+      parts.push(section("Order of solving", "Once the drives are known, the subsystems follow step by step.", orderList(topology)));
+    if (topology.pattern && (topology.pattern.labels || []).length)
+      parts.push(
+        section("Block pattern", "A filled block means that a force closing one cut accelerates the gap at the other: these must be solved together.", patternPicture(topology.pattern)),
+      );
+    const redundant = redundantText(topology);
+    if (redundant && cuts.length) parts.push(section("Redundant equations", "They repeat what others say already, so the loads they carry are shared, not determined.", redundant));
+    return parts;
+  };
+
+  LW.machinery = (container, data, engine) => {
+    const topology = data.topology || { mobility: 0 };
+    const singular = barTable("Singular values of the loop equations now");
+    const multipliers = barTable("Multipliers now");
+    const sentence = LW.el("p", { class: "lw-sentence", role: "note" });
+    const root = LW.el("div", { class: "lw-panel lw-machinery" }, ...still(topology));
+    const places = {
+      singular: section("Singular values now", "How firmly each combination of loop equations holds the motion, on a logarithmic scale; zero means it is lost.", sentence, singular.element),
+      multipliers: section("Multipliers now", "The forces and moments that keep the cuts closed, one for each loop equation.", multipliers.element),
+    };
+    root.firstChild.after(places.singular, places.multipliers);
+    container.append(root);
+    const panel = {
+      update() {
+        const found = (topology.cuts || []).length ? engine.singular() : null;
+        places.singular.hidden = !found || !found.values.length;
+        if (!places.singular.hidden) {
+          LW.setText(sentence, singularText(Array.from(found.values), topology.redundant));
+          singular.update(singularItems({ values: Array.from(found.values), labels: found.labels }));
+        }
+        const list = engine.multipliers() || [];
+        places.multipliers.hidden = !list.length;
+        multipliers.update(multiplierItems(list));
+      },
+    };
+    panel.update();
+    return panel;
+  };
+
+  LW.singularText = singularText;
+  if (typeof module === "object" && module.exports) module.exports = { singularText, decadePart };
+})();

@@ -1,0 +1,147 @@
+// LW.pinTable(container, DATA, {pick(pin, body), seek(sample)}): the loads of all pins over the cycle. One row for a pin of two
+// bodies (their loads are equal and opposite), one row for each body of a pin that joins more. `update` takes the cycle of the
+// engine and the one of the file's values, `now` the sample whose loads the bars show.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const SHARE = "not unique: least-norm share";
+  const MOMENT = 1e-6; // of the largest force times the mechanism's size: smaller moments are round-off
+
+  // [{pin, body, others, unique, type, key}] in the order of the file
+  const rowsOf = (data) => {
+    const rows = [];
+    for (const pin of data.pins) {
+      const moving = pin.bodies.filter((b) => b !== data.bodies[0].name);
+      const bodies = pin.bodies.length > 2 ? pin.bodies : [moving[moving.length - 1] || pin.bodies[0]];
+      for (const body of bodies) {
+        const unique = !pin.unique || pin.unique[body] !== false;
+        const others = pin.bodies.filter((b) => b !== body);
+        rows.push({ pin: pin.name, body, others, unique, type: pin.type, several: pin.bodies.length > 2, key: `${pin.name}|${body}` });
+      }
+    }
+    return rows;
+  };
+
+  const sizeOf = (data) => {
+    const extent = data.scene && data.scene.extent;
+    return (extent && Math.hypot(...extent.high.map((h, i) => h - extent.low[i]))) || 1;
+  };
+
+  // magnitudes of vectors in one array, and their largest
+  const magnitudes = (vectors) => {
+    const values = new Float64Array(vectors.length / 3);
+    let index = -1;
+    for (let i = 0; i < values.length; i++) {
+      values[i] = Math.hypot(vectors[3 * i], vectors[3 * i + 1], vectors[3 * i + 2]);
+      if (values[i] >= 0 && (index < 0 || values[i] > values[index])) index = i;
+    }
+    return { values, index, max: index < 0 ? NaN : values[index] };
+  };
+
+  const loadOf = (cycle, row) => {
+    const found = cycle && cycle.pins && cycle.pins[row.key];
+    return found ? { force: magnitudes(found.force), moment: found.moment ? magnitudes(found.moment) : null } : null;
+  };
+
+  const change = (now, before) => {
+    const part = (now - before) / before;
+    if (!(before > 0) || !(Math.abs(part) >= 5e-4)) return "";
+    const percent = 100 * part;
+    return `${percent > 0 ? "+" : "\u2212"}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)}\u202f%`;
+  };
+
+  const build = (container, rows, hooks) => {
+    const el = LW.el;
+    const body = el("tbody");
+    const head = ["Pin", "On", "Max load", "At", "Now"].map((text, i) => el("th", { scope: "col", class: `c${i}`, text }));
+    const note = el("p", { class: "lw-note" });
+    const table = el("table", { class: "lw-pins" }, el("caption", { class: "lw-hidden", text: "Loads of the pins over the cycle" }), el("thead", {}, el("tr", {}, ...head)), body);
+    for (const row of rows) body.append(buildRow(row, hooks));
+    container.append(el("div", { class: "lw-panel" }, table, note));
+    return { table, note };
+  };
+
+  const buildRow = (row, hooks) => {
+    const el = LW.el;
+    const pick = () => hooks.pick && hooks.pick(row.pin, row.body);
+    row.name = el("button", { type: "button", class: "lw-row-button", text: row.pin, title: row.type || null, on: { click: pick } });
+    row.value = el("span", { class: "value" });
+    row.delta = el("small", { class: "delta" });
+    row.moment = el("small", { class: "moment" });
+    row.share = row.unique ? null : el("abbr", { class: "share", title: `${SHARE}. Redundant loops leave open how the joints share this load.`, text: "\u2248" }, el("span", { class: "lw-hidden", text: ` (${SHARE})` }));
+    row.at = el("button", { type: "button", class: "lw-at", title: "Go there", on: { click: () => hooks.seek && row.index >= 0 && hooks.seek(row.index) } });
+    row.under = el("small", { class: "under" });
+    row.reach = el("i", { class: "reach" });
+    row.fill = el("i", { class: "fill" });
+    const on = el("td", { class: "c1" }, el("span", { text: row.body }));
+    if (!row.several && row.others.length) on.append(el("small", { title: `equal and opposite on ${row.others[0]}`, text: row.others[0] }));
+    row.node = el(
+      "tr",
+      {},
+      el("th", { scope: "row", class: "c0" }, row.name),
+      on,
+      el("td", { class: "c2" }, row.share, row.value, row.delta, row.moment, row.under),
+      el("td", { class: "c3" }, row.at),
+      el("td", { class: "c4", "aria-hidden": "true" }, el("span", { class: "bar" }, row.reach, row.fill)),
+    );
+    return row.node;
+  };
+
+  const noteText = (data, rows, cycle) => {
+    if (!cycle || !cycle.pins || data.loads === false) return (cycle && cycle.why) || data.why || "Loads need the masses of the bodies and drives that determine the motion.";
+    if (cycle.why) return cycle.why;
+    const open = rows.filter((row) => !row.unique).length;
+    if (open) return "\u2248 not unique: redundant loops leave open how the joints share this load; shown is the least-norm share.";
+    return "All loads are unique: the equations of motion determine them.";
+  };
+
+  const showRow = (data, row, load, before, changed) => {
+    const over = (data.cycle && data.cycle.over) || { symbol: "", size: 1 };
+    const index = load ? load.force.index : -1;
+    const where = index < 0 ? "" : LW.withUnit(LW.number(row.x[index] / over.size, 3), over.symbol);
+    row.load = load;
+    row.index = index;
+    LW.setText(row.value, load ? LW.format(load.force.max, "force") : "\u2013");
+    LW.setText(row.delta, load && before && changed ? change(load.force.max, before.force.max) : "");
+    LW.setText(row.at, where);
+    LW.setText(row.under, where && `at ${where}`);
+  };
+
+  LW.pinTable = (container, data, hooks = {}) => {
+    const rows = rowsOf(data);
+    const dom = build(container, rows, hooks);
+    const size = sizeOf(data);
+    let largest = 0;
+    let last = 0;
+    const magnitudeAt = (row, at) => (typeof at === "function" ? at(row.pin, row.body) : row.load ? LW.scale.between(row.load.force.values, at) : NaN);
+    const table = {
+      update(cycle, original) {
+        const loads = rows.map((row) => loadOf(cycle, row));
+        const before = original && original !== cycle ? rows.map((row) => loadOf(original, row)) : [];
+        largest = Math.max(0, ...loads.filter((l) => l && l.force.max >= 0).map((l) => l.force.max));
+        rows.forEach((row, i) => {
+          row.x = (cycle && cycle.x) || [];
+          showRow(data, row, loads[i], before[i], before.length > 0);
+          const moment = loads[i] && loads[i].moment && loads[i].moment.max;
+          LW.setText(row.moment, moment > MOMENT * largest * size ? `and ${LW.format(moment, "torque")}` : "");
+          row.reach.style.width = loads[i] && largest > 0 ? `${(100 * loads[i].force.max) / largest}%` : "0";
+          row.node.classList.toggle("largest", Boolean(loads[i]) && largest > 0 && loads[i].force.max === largest);
+        });
+        LW.setText(dom.note, noteText(data, rows, cycle));
+        table.now(last);
+      },
+      // a real sample number of the cycle, or a function (pin, body) -> magnitude of the force
+      now(at) {
+        last = at;
+        for (const row of rows) {
+          const part = largest > 0 ? magnitudeAt(row, at) / largest : 0;
+          row.fill.style.transform = `scaleX(${part > 0 ? Math.min(1, part).toFixed(4) : 0})`;
+        }
+      },
+      select(pin, body) {
+        for (const row of rows) row.node.classList.toggle("selected", row.pin === pin && (!body || row.body === body || !row.several));
+      },
+    };
+    return table;
+  };
+})();

@@ -1,0 +1,89 @@
+// What a plot can do besides drawing: seeking by pointer, touch and keyboard, and its picture as a file that stands alone.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "opacity", "font-size", "font-weight"];
+
+  // where a key moves the cursor: single samples, tenths, the ends; null for other keys
+  const stepped = (key, values, at) => {
+    const last = values.length - 1;
+    const sample = Number.isFinite(at) ? LW.scale.sampleAt(values, at) : 0;
+    const tenth = Math.max(1, Math.round(last / 10));
+    const moves = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: tenth, PageDown: -tenth, Home: -Infinity, End: Infinity };
+    if (!(key in moves)) return null;
+    const target = Math.round(sample) + moves[key];
+    return values[Math.min(last, Math.max(0, target))];
+  };
+
+  // plot: {get() -> {spec, box, at}, seek(x)}
+  LW.plotSeeking = (svg, plot) => {
+    let held = false;
+    const seek = (event) => {
+      const { box } = plot.get();
+      const frame = svg.getBoundingClientRect();
+      const px = ((event.clientX - frame.left) / frame.width) * box.width;
+      const x = (px - box.toX[0]) / box.toX[1];
+      if (Number.isFinite(x)) plot.seek(Math.min(box.xHigh, Math.max(box.xLow, x)));
+    };
+    svg.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || plot.get().spec.cursor === false) return;
+      held = true;
+      svg.setPointerCapture(event.pointerId);
+      seek(event);
+    });
+    svg.addEventListener("pointermove", (event) => held && seek(event));
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) svg.addEventListener(end, () => (held = false));
+    svg.addEventListener("keydown", (event) => {
+      const { spec, at } = plot.get();
+      if (event.ctrlKey || event.metaKey || event.altKey || spec.cursor === false || spec.x.values.length < 2) return;
+      const x = stepped(event.key, spec.x.values, at);
+      if (x === null) return;
+      event.preventDefault();
+      event.stopPropagation(); // the page's own keys mean something else
+      plot.seek(x);
+    });
+  };
+
+  // the element with explicit colours instead of the page's style sheet
+  const styled = (element) => {
+    const copy = element.cloneNode(true);
+    const originals = [element, ...element.querySelectorAll("*")];
+    [copy, ...copy.querySelectorAll("*")].forEach((node, i) => {
+      const style = getComputedStyle(originals[i]);
+      node.removeAttribute("style");
+      node.removeAttribute("class");
+      if (/^(svg|g|title)$/i.test(node.tagName)) return;
+      for (const name of STYLES) {
+        const value = style.getPropertyValue(name);
+        if (value && value !== "none" && !(name === "opacity" && value === "1")) node.setAttribute(name, value.replace(/px/g, ""));
+        else if (name === "fill" || name === "stroke") node.setAttribute(name, "none");
+      }
+    });
+    for (const name of ["role", "tabindex", "aria-labelledby", "aria-label", "aria-valuemin", "aria-valuemax", "aria-valuenow", "aria-valuetext"])
+      copy.removeAttribute(name);
+    return copy;
+  };
+
+  // an SVG file as text: lines = [title, unit, remarks] above the picture
+  LW.standaloneSvg = (svg, lines) => {
+    const copy = styled(svg);
+    const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+    const page = getComputedStyle(document.documentElement);
+    const colour = (name, otherwise) => page.getPropertyValue(name).trim() || otherwise;
+    const head = 26;
+    const line = (x, anchor, size, fill, weight, text) =>
+      LW.svgEl("text", { x, y: -9, "text-anchor": anchor, "font-size": size, fill, "font-weight": weight, text });
+    const title = line(12, "start", 13, colour("--ink", "#22303c"), 600, lines[0]);
+    title.append(LW.svgEl("tspan", { dx: 8, "font-size": 11, "font-weight": 400, fill: colour("--faint", "#8593a0"), text: lines[1] }));
+    const remark = line(width - 12, "end", 11, colour("--faint", "#8593a0"), 400, lines[2]);
+    copy.prepend(LW.svgEl("rect", { x: 0, y: -head, width, height: height + head, fill: colour("--paper", "#ffffff") }), title, remark);
+    copy.setAttribute("viewBox", `0 ${-head} ${width} ${height + head}`);
+    copy.setAttribute("width", width);
+    copy.setAttribute("height", height + head);
+    copy.setAttribute("font-family", "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif");
+    return new XMLSerializer().serializeToString(copy);
+  };
+
+  LW.plotStep = stepped;
+  if (typeof module === "object" && module.exports) module.exports = { stepped };
+})();

@@ -1,0 +1,279 @@
+// LW.plot(container, spec): curves over the cycle or over time as SVG. Its cursor moves every frame, a click, a drag or the arrow
+// keys seek. A new spec changes one path attribute per curve, and the axes only where their ticks differ.
+//   spec: {title, x: {values, label, symbol, size}, y: {label, symbol, size, least}, curves: [{name, values, colour, faint, dashed, stats}],
+//          marks: [{x, text}], cursor, height, stats, onSeek(x)}
+// Values are in the units of x.values; shown are value / size.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const COLOURS = ["#3f72a8", "#e06a32", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4", "#7d9a3b", "#9c7350", "#a8578f"];
+  const CHARACTER = 6.3; // pixels of a digit at the size of the tick labels
+  const LINE = 14; // distance of labels
+  const MANY = 5; // more curves get a legend instead of labels beside them
+  const NARROW = 420; // pixels: no room for labels beside the curves
+  let count = 0;
+
+  const sizeOf = (axis) => (axis && axis.size) || 1;
+  const live = (spec) => spec.curves.filter((c) => !c.faint);
+  const colourOf = (spec, curve, number) => curve.colour || (live(spec).length > 1 ? COLOURS[number % COLOURS.length] : "var(--accent)");
+  const axisName = (axis, exponent = 0) => {
+    const unit = (exponent ? `10${LW.raised(exponent)}\u00a0` : "") + LW.unit(axis.symbol);
+    return [axis.label, unit].filter((part) => part).join(", ");
+  };
+
+  const build = (container) => {
+    const el = LW.el;
+    const s = LW.svgEl;
+    const id = `lw-plot-${++count}`;
+    const dom = {
+      title: el("h3", { id }),
+      unit: el("span", { class: "lw-plot-unit" }),
+      stats: el("p", { class: "lw-plot-stats" }),
+      legend: el("ul", { class: "lw-plot-legend" }),
+      grid: s("path", { class: "grid" }),
+      zero: s("path", { class: "zero" }),
+      ticks: s("g", { class: "ticks" }),
+      marks: s("g", { class: "marks" }),
+      curves: s("g", { class: "curves" }),
+      peaks: s("g", { class: "peaks" }),
+      labels: s("g", { class: "labels" }),
+      line: s("path", { class: "cursor-line" }),
+      dots: s("g", { class: "cursor-dots" }),
+      tag: s("text", { class: "cursor-tag", y: 11 }),
+    };
+    dom.cursor = s("g", { class: "cursor", visibility: "hidden" }, dom.line, dom.dots, dom.tag);
+    const parts = [dom.grid, dom.zero, dom.ticks, dom.marks, dom.curves, dom.peaks, dom.labels, dom.cursor];
+    dom.svg = s("svg", { class: "lw-plot-svg", role: "slider", tabindex: 0, "aria-labelledby": id }, ...parts);
+    dom.head = el("div", { class: "lw-plot-head" }, el("div", { class: "lw-plot-title" }, dom.title, dom.unit), dom.stats);
+    dom.root = el("div", { class: "lw-plot" }, dom.head, dom.legend, dom.svg);
+    container.append(dom.root);
+    return dom;
+  };
+
+  // keeps as many children as there are items
+  const resize = (group, number, make) => {
+    while (group.childNodes.length > number) group.lastChild.remove();
+    while (group.childNodes.length < number) group.append(make());
+    return Array.from(group.childNodes);
+  };
+
+  // places of everything for a width: margins by the length of the labels, ticks, linear maps
+  const layout = (spec, width) => {
+    const height = spec.height || Math.round(Math.min(230, Math.max(150, 0.34 * width)));
+    const shownLive = live(spec);
+    const beside = shownLive.length > 1 && shownLive.length <= MANY && width >= NARROW;
+    const [xLow, xHigh] = LW.scale.extent([spec.x.values]) || [0, 1];
+    const [yLow, yHigh] = LW.scale.range(spec.curves.map((c) => c.values), spec.y.least);
+    const sx = sizeOf(spec.x);
+    const sy = sizeOf(spec.y);
+    const top = 20;
+    const bottom = height - 36;
+    const yTicks = LW.scale.ticks(yLow / sy, yHigh / sy, Math.max(2, Math.floor((bottom - top) / 30)), spec.y.symbol);
+    const left = 10 + CHARACTER * Math.max(2, ...yTicks.labels.map((t) => t.length));
+    const longest = Math.max(0, ...shownLive.map((c) => (c.name || "").length));
+    const right = width - (beside ? 14 + 6 * (longest + 8) : 12);
+    const xTicks = LW.scale.ticks(xLow / sx, xHigh / sx, Math.max(2, Math.floor((right - left) / 58)), spec.x.symbol, true);
+    const fx = xHigh > xLow ? (right - left) / (xHigh - xLow) : 0;
+    const fy = -(bottom - top) / (yHigh - yLow);
+    const box = { width, height, left, right, top, bottom, beside, xTicks, yTicks };
+    return Object.assign(box, { xLow, xHigh, yLow, yHigh, toX: [left - fx * xLow, fx], toY: [bottom - fy * yLow, fy] });
+  };
+
+  const on = ([offset, factor], value) => Math.round((offset + factor * value) * 10) / 10;
+
+  const drawAxes = (dom, spec, box) => {
+    const { left, right, top, bottom, xTicks, yTicks } = box;
+    const key = JSON.stringify([box.width, box.height, left, right, xTicks, yTicks, spec.x.label, spec.x.symbol]);
+    if (dom.axes === key && dom.maps === `${box.toX}|${box.toY}`) return;
+    dom.axes = key;
+    dom.maps = `${box.toX}|${box.toY}`;
+    dom.svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+    dom.svg.setAttribute("height", box.height);
+    const xs = xTicks.values.map((v) => on(box.toX, v * sizeOf(spec.x)));
+    const ys = yTicks.values.map((v) => on(box.toY, v * sizeOf(spec.y)));
+    const across = ys.map((y) => `M${left} ${y}H${right}`);
+    dom.grid.setAttribute("d", [...across, ...xs.map((x) => `M${x} ${bottom}v4`), `M${left} ${bottom}H${right}`].join(""));
+    dom.zero.setAttribute("d", box.yLow <= 0 && box.yHigh >= 0 ? `M${left} ${on(box.toY, 0)}H${right}` : "");
+    const texts = [
+      ...xs.map((x, i) => [x, bottom + 16, "middle", xTicks.labels[i] + (spec.x.symbol === "deg" ? "\u00b0" : "")]),
+      ...ys.map((y, i) => [left - 7, y + 3.5, "end", yTicks.labels[i]]),
+      [right, bottom + 32, "end", axisName(spec.x.symbol === "deg" ? { label: spec.x.label } : spec.x, xTicks.exponent)],
+    ];
+    resize(dom.ticks, texts.length, () => LW.svgEl("text")).forEach((node, i) => {
+      const [x, y, anchor, text] = texts[i];
+      node.setAttribute("x", x);
+      node.setAttribute("y", y);
+      node.setAttribute("text-anchor", anchor);
+      LW.setText(node, text);
+    });
+  };
+
+  const drawCurves = (dom, spec, box) => {
+    const order = [...spec.curves.keys()].sort((a, b) => (spec.curves[b].faint ? 1 : 0) - (spec.curves[a].faint ? 1 : 0));
+    const shownLive = live(spec);
+    const paths = resize(dom.curves, order.length, () => LW.svgEl("path"));
+    order.forEach((which, k) => {
+      const curve = spec.curves[which];
+      const path = paths[k];
+      const number = curve.faint ? spec.curves.filter((c) => c.faint).indexOf(curve) : shownLive.indexOf(curve);
+      path.setAttribute("class", `curve${curve.faint ? " faint" : ""}${curve.dashed ? " dashed" : ""}`);
+      path.style.stroke = curve.faint && !curve.colour && shownLive.length < 2 ? "" : colourOf(spec, curve, number);
+      path.setAttribute("d", LW.scale.path(spec.x.values, curve.values, box.toX, box.toY, box.right - box.left));
+    });
+  };
+
+  // the largest values as dots, and in words
+  const drawStats = (dom, spec, box) => {
+    const curves = spec.stats === false ? [] : live(spec);
+    const found = curves.map((c) => Object.assign({}, LW.scale.stats(spec.x.values, c.values), c.stats)).filter((s) => Number.isFinite(s.max));
+    const few = curves.length <= 2 ? found : [];
+    resize(dom.peaks, few.length, () => LW.svgEl("circle", { r: 3 })).forEach((dot, i) => {
+      dot.setAttribute("cx", on(box.toX, few[i].x));
+      dot.setAttribute("cy", on(box.toY, few[i].max));
+      dot.style.stroke = colourOf(spec, curves[i], i);
+    });
+    LW.setText(dom.stats, found.length === 1 ? statsText(spec, found[0]) : "");
+  };
+
+  const statsText = (spec, found) => {
+    const value = (v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
+    if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero throughout";
+    const where = LW.withUnit(LW.number(found.x / sizeOf(spec.x), 3), spec.x.symbol);
+    return `max ${value(found.max)} at ${where} \u00a0\u00b7\u00a0 RMS ${value(found.rms)}`;
+  };
+
+  const drawMarks = (dom, spec, box) => {
+    const marks = (spec.marks || []).filter((m) => m.x >= box.xLow && m.x <= box.xHigh);
+    const groups = resize(dom.marks, marks.length, () => LW.svgEl("g", {}, LW.svgEl("path"), LW.svgEl("text"), LW.svgEl("title")));
+    let free = -Infinity; // text only where the one before leaves room; the title always tells
+    marks.forEach((mark, i) => {
+      const [line, text, title] = groups[i].childNodes;
+      const x = on(box.toX, mark.x);
+      const wide = 5.4 * mark.text.length;
+      const flip = x + wide + 6 > box.right;
+      const start = flip ? x - wide - 4 : x + 4;
+      const shown = start > free && start > box.left;
+      if (shown) free = start + wide + 8;
+      line.setAttribute("d", `M${x} ${box.top}V${box.bottom}`);
+      text.setAttribute("x", flip ? x - 4 : x + 4);
+      text.setAttribute("y", box.bottom - 5);
+      text.setAttribute("text-anchor", flip ? "end" : "start");
+      LW.setText(text, shown ? mark.text : "");
+      LW.setText(title, mark.text);
+    });
+  };
+
+  // names beside the ends of the curves, or a legend above; both show the values at the cursor
+  const drawNames = (dom, spec, box) => {
+    const curves = live(spec);
+    const ends = curves.map((c) => {
+      let i = c.values.length - 1;
+      while (i > 0 && !Number.isFinite(c.values[i])) i--;
+      const y = on(box.toY, c.values[i]);
+      return Number.isFinite(y) ? y : box.bottom;
+    });
+    const places = LW.scale.spread(ends, LINE, box.top + 2, box.bottom - 2);
+    dom.values = resize(dom.labels, box.beside ? curves.length : 0, () => LW.svgEl("text"));
+    dom.values.forEach((node, i) => {
+      node.setAttribute("x", box.right + 8);
+      node.setAttribute("y", places[i] + 3.5);
+      node.style.fill = colourOf(spec, curves[i], i);
+      node.textContent = curves[i].name || "";
+    });
+    const listed = curves.length > 1 && !box.beside ? curves.filter((c) => c.name) : [];
+    const faint = spec.curves.find((c) => c.faint);
+    const entries = faint ? [...listed, { name: "faint: as in the file", faint: true }] : listed;
+    const items = resize(dom.legend, entries.length, () => LW.el("li", {}, LW.el("i"), LW.el("span"), LW.el("output")));
+    dom.legend.hidden = !entries.length;
+    items.forEach((item, i) => {
+      const number = curves.indexOf(entries[i]);
+      item.className = entries[i].faint ? "faint" : "";
+      item.firstChild.style.background = entries[i].faint ? "" : colourOf(spec, entries[i], number);
+      LW.setText(item.childNodes[1], entries[i].name);
+      LW.setText(item.lastChild, "");
+      item.dataset.curve = number;
+    });
+    dom.items = items.filter((item) => item.dataset.curve !== "-1");
+  };
+
+  const drawHead = (dom, spec, box) => {
+    LW.setText(dom.title, spec.title || "");
+    LW.setText(dom.unit, axisName({ label: spec.y.label === spec.title ? "" : spec.y.label, symbol: spec.y.symbol }, box.yTicks.exponent));
+    dom.head.hidden = !spec.title && !dom.stats.textContent;
+    if (!spec.title) dom.svg.setAttribute("aria-label", spec.y.label || "plot");
+    dom.svg.setAttribute("aria-valuemin", LW.typed(box.xLow / sizeOf(spec.x), 6));
+    dom.svg.setAttribute("aria-valuemax", LW.typed(box.xHigh / sizeOf(spec.x), 6));
+  };
+
+  const drawCursor = (dom, spec, box, x) => {
+    if (!Number.isFinite(x) || spec.cursor === false) return dom.cursor.setAttribute("visibility", "hidden");
+    const inside = Math.min(box.xHigh, Math.max(box.xLow, x));
+    const sample = LW.scale.sampleAt(spec.x.values, inside);
+    const px = on(box.toX, inside);
+    const curves = live(spec);
+    const most = Math.max(Math.abs(box.yLow), Math.abs(box.yHigh)) / sizeOf(spec.y);
+    const values = curves.map((c) => LW.scale.between(c.values, sample));
+    const shown = values.map((v) => LW.fixed(v / sizeOf(spec.y), most));
+    dom.cursor.setAttribute("visibility", "visible");
+    dom.line.setAttribute("d", `M${px} ${box.top - 4}V${box.bottom}`);
+    resize(dom.dots, curves.length, () => LW.svgEl("circle", { r: 3.6 })).forEach((dot, i) => {
+      dot.setAttribute("visibility", Number.isFinite(values[i]) ? "inherit" : "hidden");
+      dot.setAttribute("cx", px);
+      dot.setAttribute("cy", Number.isFinite(values[i]) ? on(box.toY, values[i]) : 0);
+      dot.style.fill = colourOf(spec, curves[i], i);
+    });
+    const span = Math.max(Math.abs(box.xLow), Math.abs(box.xHigh)) / sizeOf(spec.x);
+    const where = LW.withUnit(LW.fixed(inside / sizeOf(spec.x), span), spec.x.symbol);
+    const text = curves.length === 1 ? `${where}  \u2192  ${LW.withUnit(shown[0], spec.y.symbol)}` : where;
+    const half = (CHARACTER * text.length) / 2;
+    dom.tag.setAttribute("x", Math.min(box.right - half, Math.max(box.left + half, px)));
+    LW.setText(dom.tag, text);
+    dom.values.forEach((node, i) => LW.setText(node, `${curves[i].name || ""}  ${shown[i]}`));
+    dom.items.forEach((item) => LW.setText(item.lastChild, shown[item.dataset.curve]));
+    dom.svg.setAttribute("aria-valuenow", LW.typed(inside / sizeOf(spec.x), 6));
+    dom.svg.setAttribute("aria-valuetext", `${where}: ${curves.map((c, i) => `${c.name || ""} ${LW.withUnit(shown[i], spec.y.symbol)}`).join(", ")}`);
+    return undefined;
+  };
+
+  LW.plot = (container, first) => {
+    const dom = build(container);
+    let spec = Object.assign({ curves: [], y: {}, x: { values: [] } }, first);
+    let box = null;
+    let at = NaN;
+    const width = () => Math.max(240, Math.round(dom.root.clientWidth || container.clientWidth || 640));
+    const draw = () => {
+      box = layout(spec, width());
+      drawAxes(dom, spec, box);
+      drawCurves(dom, spec, box);
+      drawStats(dom, spec, box);
+      drawMarks(dom, spec, box);
+      drawNames(dom, spec, box);
+      drawHead(dom, spec, box);
+      drawCursor(dom, spec, box, at);
+    };
+    const plot = {
+      update(changes) {
+        spec = Object.assign({}, spec, changes);
+        draw();
+      },
+      cursor(x) {
+        at = x;
+        drawCursor(dom, spec, box, x);
+      },
+      svg: () => LW.standaloneSvg(dom.svg, [spec.title || spec.y.label || "", dom.unit.textContent, dom.stats.textContent]),
+      element: dom.root,
+    };
+    LW.plotSeeking(dom.svg, {
+      get: () => ({ spec, box, at }),
+      seek: (x) => {
+        plot.cursor(x);
+        if (spec.onSeek) spec.onSeek(x);
+      },
+    });
+    draw();
+    new ResizeObserver(() => {
+      if (box.width !== width()) draw();
+    }).observe(dom.root);
+    return plot;
+  };
+})();

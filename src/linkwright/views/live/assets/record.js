@@ -1,0 +1,137 @@
+// LW.record(container, run, {seek(sample)}): a recorded run. Up to four plots with a common cursor, channels chosen from a list that
+// can be searched, events and singular passages marked, the certificate of the run below. cursor(sample) follows the player.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const PLOTS = 4;
+  const LISTED = 60; // channels of the list at a time
+  const AXES = ["x", "y", "z"];
+
+  // the columns of a channel: one array, or one for each component of a vector
+  const columnsOf = (channel) => {
+    const { data, shape } = LW.decode(channel.values);
+    const width = shape.length > 1 ? shape[1] : 1;
+    if (width === 1) return [data];
+    return Array.from({ length: width }, (_, k) => Float64Array.from({ length: shape[0] }, (_, i) => data[i * width + k]));
+  };
+
+  // channels whose names hold all the words asked for; those that begin with the first come first
+  const matching = (names, query) => {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = names.filter((name) => words.every((word) => name.toLowerCase().includes(word)));
+    const first = (name) => (words.length && name.toLowerCase().startsWith(words[0]) ? 0 : 1);
+    return fits.sort((a, b) => first(a) - first(b));
+  };
+
+  const marksOf = (run) => {
+    const marks = [...(run.events || []), ...(run.passages || [])].map((mark) => ({ x: mark.t, text: mark.text }));
+    return marks.sort((a, b) => a.x - b.x);
+  };
+
+  const firstChannels = (run) => {
+    const known = new Set(run.channels.map((c) => c.name));
+    const wanted = (run.main || []).filter((name) => known.has(name));
+    return (wanted.length ? wanted : run.channels.map((c) => c.name)).slice(0, 2);
+  };
+
+  const specOf = (run, channel, t, marks) => {
+    const columns = columnsOf(channel);
+    const curves = columns.map((values, k) => ({ name: columns.length > 1 ? AXES[k] || String(k + 1) : "", values }));
+    const time = LW.unitOf("time");
+    return {
+      title: channel.name,
+      x: { values: t, label: "time", symbol: time.symbol || "s", size: time.size },
+      y: { label: "", symbol: channel.symbol, size: channel.size || 1 },
+      curves,
+      marks,
+      height: 150,
+    };
+  };
+
+  // the list of channels with its search field
+  const buildChooser = (run, toggle) => {
+    const el = LW.el;
+    const names = run.channels.map((c) => c.name);
+    const search = el("input", { type: "text", class: "lw-search", placeholder: `Search ${names.length} channels`, "aria-label": "Search channels", autocomplete: "off", spellcheck: "false" });
+    const list = el("ul", { class: "lw-channel-list" });
+    const full = el("p", { class: "lw-note", role: "status" });
+    const chooser = { element: el("details", { class: "lw-chooser" }, el("summary", { text: "Channels" }), search, list, full) };
+    chooser.show = (chosen) => {
+      const found = matching(names, search.value);
+      const items = found.slice(0, LISTED).map((name) => {
+        const on = chosen.includes(name);
+        const button = el("button", { type: "button", "aria-pressed": String(on), text: name, on: { click: () => toggle(name) } });
+        button.disabled = !on && chosen.length >= PLOTS;
+        return el("li", {}, button);
+      });
+      list.replaceChildren(...items);
+      const rest = found.length - items.length;
+      const hints = [chosen.length >= PLOTS ? `${PLOTS} plots are shown: remove one to choose another.` : "", rest > 0 ? `${rest} more: narrow the search.` : "", found.length ? "" : "No channel has this name."];
+      LW.setText(full, hints.filter(Boolean).join(" "));
+    };
+    search.addEventListener("input", () => chooser.show(chooser.chosen()));
+    search.addEventListener("keydown", (event) => event.stopPropagation()); // letters are no shortcuts here
+    return chooser;
+  };
+
+  const certificate = (run) => {
+    const list = run.certificate || [];
+    if (!list.length) return null;
+    const failed = list.some((check) => !check.ok);
+    return LW.el("details", { class: "lw-certificate", open: failed }, LW.el("summary", { text: `Certificate: ${LW.checksSummary(list)}` }), LW.checksList(list));
+  };
+
+  LW.record = (container, run, hooks = {}) => {
+    const el = LW.el;
+    const t = LW.decode(run.t).data;
+    const marks = marksOf(run);
+    const shown = new Map(); // name -> {plot, node}
+    const plots = el("div", { class: "lw-record-plots" });
+    let at = 0;
+    const seek = (x) => {
+      const sample = LW.scale.sampleAt(t, x);
+      record.cursor(sample);
+      if (hooks.seek) hooks.seek(sample);
+    };
+    const remove = (name) => {
+      shown.get(name).node.remove();
+      shown.delete(name);
+    };
+    const add = (name) => {
+      const channel = run.channels.find((c) => c.name === name);
+      if (!channel || shown.size >= PLOTS) return;
+      const close = el("button", { type: "button", class: "lw-remove", "aria-label": `Remove ${name}`, text: "\u00d7", on: { click: () => toggle(name) } });
+      const node = el("div", { class: "lw-record-plot" }, close);
+      plots.append(node);
+      const plot = LW.plot(node, Object.assign(specOf(run, channel, t, marks), { onSeek: seek }));
+      plot.cursor(LW.scale.between(t, at));
+      shown.set(name, { plot, node });
+    };
+    const toggle = (name) => {
+      if (shown.has(name)) remove(name);
+      else add(name);
+      chooser.show([...shown.keys()]);
+    };
+    const chooser = buildChooser(run, toggle);
+    chooser.chosen = () => [...shown.keys()];
+    container.append(el("div", { class: "lw-panel lw-record" }, run.title ? el("p", { class: "lw-facts", text: run.title }) : null, chooser.element, plots, certificate(run)));
+    const record = {
+      cursor(sample) {
+        at = sample;
+        const time = LW.scale.between(t, sample);
+        for (const { plot } of shown.values()) plot.cursor(time);
+      },
+      show(names) {
+        for (const name of [...shown.keys()]) remove(name);
+        for (const name of names) add(name);
+        chooser.show([...shown.keys()]);
+      },
+      shown: () => [...shown.keys()],
+    };
+    record.show(firstChannels(run));
+    return record;
+  };
+
+  LW.matchingChannels = matching;
+  if (typeof module === "object" && module.exports) module.exports = { matching };
+})();
