@@ -1,0 +1,115 @@
+// The card of what is picked: a pin with its hodograph, a body with its free-body diagram, a point with its trace. Built once when
+// something is picked, then only its numbers and figure change from frame to frame.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const ICON = "M5 5l10 10M15 5L5 15";
+
+  const closeButton = (close) => LW.el("button", { class: "button quiet square", type: "button", "aria-label": "Close", title: "Close (Esc)", on: { click: close } },
+    LW.svgEl("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, LW.svgEl("path", { d: ICON, stroke: "currentColor", "stroke-width": 1.7, "stroke-linecap": "round" })));
+
+  const head = (title, small, close) => LW.el("div", { class: "head" }, LW.el("h2", { text: title }, small ? LW.el("small", { text: small }) : null), closeButton(close));
+
+  // A row of buttons, one pressed. items: [[value, text], ..]
+  const segments = (label, items, value, choose) => LW.el("div", { class: "choice" }, LW.el("span", { text: label }),
+    LW.el("div", { class: "segments", role: "group", "aria-label": label },
+      ...items.map(([key, text]) => LW.el("button", { type: "button", "aria-pressed": String(key === value), text, on: { click: () => choose(key) } }))));
+
+  // A table of live numbers: rows [[key, label], ..] -> {element, set(key, text)}
+  const numbers = (rows) => {
+    const cells = new Map(rows.map(([key]) => [key, LW.el("td")]));
+    return {
+      element: LW.el("table", { class: "numbers" }, LW.el("tbody", {}, ...rows.map(([key, label]) => LW.el("tr", {}, LW.el("th", { scope: "row", text: label }), cells.get(key))))),
+      set: (key, text) => LW.setText(cells.get(key), text),
+    };
+  };
+
+  const length = (a) => Math.hypot(a[0], a[1], a[2]);
+  const components = (DATA, a, kind) => Array.from(DATA.planar ? DATA.axes : "xyz", (axis) => `${axis} ${LW.format(a["xyz".indexOf(axis)], kind)}`).join("   ");
+
+  // app: {engine, DATA, picked, axes, pick(what), unpick(), traces, toggleTrace(name), overText(s)}
+  LW.cards = (container, app) => {
+    const { engine: e, DATA } = app;
+    let refresh = null;
+
+    const pinCard = (picked) => {
+      const pin = DATA.pins.find((p) => p.name === picked.name);
+      const body = pin.bodies.includes(picked.body) ? picked.body : pin.bodies.find((name) => name !== "ground") || pin.bodies[0];
+      const frames = [["", "world"], ...pin.bodies.filter((name) => name !== "ground").map((name) => [name, name])];
+      const axes = frames.some(([key]) => key === app.axes) ? app.axes : "";
+      const figure = LW.el("div", { class: "figure" }), table = numbers([["now", "Force now"], ["parts", "in these axes"], ["max", "Largest"], ["moment", "Moment, largest"]]);
+      const entry = e.cycle && e.cycle.pins && e.cycle.pins[`${pin.name}|${body}`];
+      container.replaceChildren(
+        head(`Pin ${pin.name}`, `${pin.type === "revolute" ? "" : pin.type + ", "}force on ${body}`, app.unpick),
+        segments("On", pin.bodies.map((name) => [name, name]), body, (name) => app.pick({ kind: "pin", name: pin.name, body: name })),
+      );
+      if (!DATA.loads || !entry) { container.append(LW.el("p", { class: "note", text: DATA.why || "Loads need the masses of the bodies." })); return null; }
+      container.append(segments("Axes of", frames, axes, (name) => { app.axes = name; app.pick(app.picked); }), figure, table.element);
+      if (pin.unique && pin.unique[body] === false) container.append(LW.el("p", { class: "note", text: "This load is not determined by the equations alone: the mechanism is over-constrained, and the one shown is the smallest that holds it in balance." }));
+      const parts = table.element.querySelectorAll("tr");
+      const most = Math.sqrt(largest(entry.moment));
+      parts[3].hidden = !(most > 0);
+      table.set("moment", LW.format(most, "torque"));
+      return () => {
+        const now = app.picked && e.state.loads ? e.hodograph(pin.name, body, axes) : null;
+        if (!now) return;
+        LW.figures.hodograph(figure, DATA, now, { title: `${pin.name} on ${body}`, frame: axes });
+        table.set("now", LW.format(length(now.now), "force"));
+        table.set("parts", components(DATA, now.now, "force"));
+        const latest = e.cycle.pins[`${pin.name}|${body}`];
+        table.set("max", `${LW.format(latest.max, "force")} at ${app.overText(latest.index)}`);
+      };
+    };
+    const largest = (vectors) => {
+      let most = 0;
+      for (let i = 0; vectors && i < vectors.length; i += 3) most = Math.max(most, vectors[i] ** 2 + vectors[i + 1] ** 2 + vectors[i + 2] ** 2 || 0);
+      return most;
+    };
+
+    const bodyCard = (picked) => {
+      const body = DATA.bodies.find((b) => b.name === picked.name);
+      const figure = LW.el("div", { class: "figure" }), table = LW.el("table", { class: "numbers" });
+      const title = head(`Body ${body.name}`, body.mass ? LW.format(body.mass, "mass") : "", app.unpick);
+      title.querySelector("h2").prepend(LW.el("span", { class: "swatch", style: `background:${body.colour}` }));
+      container.replaceChildren(title);
+      if (body.ground) { container.append(LW.el("p", { class: "note", text: "The ground stands still and carries whatever its pins hand over. Pick a pin to see how much." })); return null; }
+      if (!DATA.loads) { container.append(LW.el("p", { class: "note", text: DATA.why || "A free-body diagram needs the masses of the bodies." })); return null; }
+      container.append(figure, table);
+      return () => {
+        if (!e.state.loads) return;
+        const diagram = e.freeBody(body.name);
+        LW.figures.freeBody(figure, DATA, diagram);
+        const rows = diagram.actions.map((a) => LW.el("tr", {}, LW.el("th", { scope: "row", text: a.unique === false ? `${a.name} (one of many)` : a.name }),
+          LW.el("td", { text: LW.format(length(a.force), "force") }), LW.el("td", { text: length(a.moment) > 0 ? LW.format(length(a.moment), "torque") : "" })));
+        table.replaceChildren(LW.el("tbody", {}, ...rows));
+      };
+    };
+
+    const pointCard = (picked) => {
+      const point = app.pointOf(picked.name);
+      const table = numbers([["place", "Place"], ["speed", "Speed"]]), on = app.traces.has(picked.name);
+      container.replaceChildren(
+        head(`Point ${picked.name}`, `of ${point.body}`, app.unpick),
+        LW.el("div", { class: "choice" }, LW.el("button", { class: "button", type: "button", text: on ? "Remove its trace" : "Show its trace", on: { click: () => { app.toggleTrace(picked.name); app.pick(app.picked); } } })),
+        table.element,
+      );
+      return () => {
+        table.set("place", components(DATA, e.place(point.body, point.at), "length"));
+        table.set("speed", e.velocity ? LW.format(length(e.velocity(point.body, point.at)), "speed") : "");
+      };
+    };
+
+    const known = (picked) => ({ pin: () => DATA.pins.some((p) => p.name === picked.name), body: () => DATA.bodies.some((b) => b.name === picked.name), point: () => Boolean(app.pointOf(picked.name)) })[picked.kind];
+    return {
+      known: (picked) => Boolean(picked && known(picked) && known(picked)()),
+      show(picked) {
+        container.hidden = !picked;
+        refresh = null;
+        if (!picked) { container.replaceChildren(); return; }
+        refresh = { pin: pinCard, body: bodyCard, point: pointCard }[picked.kind](picked);
+        if (refresh) refresh();
+      },
+      update() { if (refresh) refresh(); },
+    };
+  };
+})();

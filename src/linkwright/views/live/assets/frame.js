@@ -1,0 +1,52 @@
+// What the drawing shows in one frame: where the bodies are, the loads of the pins as arrows, traces of points, the selection.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const COLOURS = ["#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4"];
+
+  const vector = (a, from) => [a[from], a[from + 1], a[from + 2]];
+
+  // The body whose eye of a pin gets the arrow: the picked one, else the first that is not the ground.
+  const shownBody = (pin, picked, isGround) => {
+    if (picked && picked.kind === "pin" && picked.name === pin.name && picked.body) return picked.body;
+    if (picked && picked.kind === "body" && pin.bodies.includes(picked.name)) return picked.name;
+    return pin.bodies.find((name) => !isGround(name)) || pin.bodies[0];
+  };
+
+  // app: {engine, mechanism, DATA, player, hand, picked, traces: Map name -> {body, at, colour}}
+  LW.frames = (app) => {
+    const { engine: e, mechanism, DATA } = app;
+    const ground = new Set(DATA.bodies.filter((b) => b.ground).map((b) => b.name));
+    const cache = new Map(); // traces of the cycle, computed once per set of values
+    const frames = {};
+
+    const loads = (picked) => {
+      if (!e.state.loads || !mechanism.on) return null;
+      return DATA.pins.map((pin) => {
+        const body = shownBody(pin, picked, (name) => ground.has(name)), wrench = mechanism.on(e.state.loads, pin.name, body);
+        return { pin: pin.name, body, at: e.place(pin.at.body, pin.at.at), moment: vector(wrench, 0), force: vector(wrench, 3), unique: !pin.unique || pin.unique[body] !== false };
+      });
+    };
+
+    frames.largest = () => {
+      if (!e.cycle || !e.cycle.pins) return 0;
+      return Object.keys(e.cycle.pins).reduce((most, key) => Math.max(most, e.cycle.pins[key].max || 0), 0);
+    };
+    frames.forget = () => cache.clear();
+    frames.trace = (name) => {
+      if (!cache.has(name)) cache.set(name, e.trace(app.traces.get(name).body, app.traces.get(name).at));
+      return cache.get(name);
+    };
+    frames.traces = () => (e.cycle ? Array.from(app.traces.keys(), (name) => ({ name, points: frames.trace(name), colour: app.traces.get(name).colour })) : []);
+    frames.now = () => ({
+      poses: app.player.blend || e.poses(),
+      loads: app.player.blend ? null : loads(app.picked),
+      largest: frames.largest(),
+      traces: frames.traces(),
+      label: app.hand.label,
+      selected: app.picked && { kind: app.picked.kind, name: app.picked.name, body: app.picked.body },
+    });
+    frames.colour = () => COLOURS.find((c) => !Array.from(app.traces.values()).some((t) => t.colour === c)) || COLOURS[app.traces.size % COLOURS.length];
+    return frames;
+  };
+})();

@@ -1,0 +1,58 @@
+// Keys of the page and the overlay that lists them. Keys typed into a field, or that a focused control uses itself, are left alone.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const KEYS = [
+    [["Space"], "play, pause"],
+    [["←", "→"], "one sample back, forward; with Shift ten"],
+    [["↑", "↓"], "faster, slower"],
+    [["Home", "End"], "to the beginning, to the end"],
+    [["t"], "turn the drive"],
+    [["s"], "free swing from here"],
+    [["m"], "machinery: cuts, loops, multipliers, singular values"],
+    [["p"], "parameters"],
+    [["r"], "parameters back to the file's values"],
+    [["f"], "fit the drawing"],
+    [["d"], "light, dark"],
+    [["Esc"], "close what is open"],
+    [["?"], "this list"],
+  ];
+
+  const typing = (target) => target.closest("input:not([type=range]), select, textarea, [contenteditable]");
+  const ownArrows = (target) => target.closest("input[type=range], [role=slider], [role=tab], #stage [tabindex]");
+  const ownSpace = (target) => target.closest("button, a, summary, input, select, #stage [tabindex]");
+
+  // app: commands by name, see main.js
+  LW.keyboard = (app) => {
+    const plain = {
+      m: () => app.tab(app.state.tab === "machinery" ? "pins" : "machinery"), p: () => app.tab("parameters"), s: () => app.mode("swing"), t: () => app.mode("turn"),
+      r: () => app.reset(), f: () => app.view.fit(), d: () => app.toggleTheme(), "?": () => app.help(),
+    };
+    const arrows = {
+      ArrowLeft: (step) => app.player.step(-step), ArrowRight: (step) => app.player.step(step),
+      ArrowUp: () => app.speed(app.player.speed * 1.25), ArrowDown: () => app.speed(app.player.speed / 1.25),
+      Home: () => app.player.seek(0), End: () => app.player.track() && app.player.seek(app.player.track().last),
+    };
+    document.addEventListener("keydown", (event) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Escape") { app.escape(); return; }
+      if (typing(event.target) || document.querySelector("dialog[open]")) return;
+      if (event.key === " " && !ownSpace(event.target)) app.player.toggle();
+      else if (arrows[event.key] && !ownArrows(event.target)) arrows[event.key](event.shiftKey ? 10 : 1);
+      else if (plain[event.key]) plain[event.key]();
+      else return;
+      event.preventDefault();
+    });
+  };
+
+  LW.helpDialog = (dialog) => {
+    const close = () => dialog.close();
+    const rows = KEYS.flatMap(([keys, words]) => [LW.el("dt", {}, ...keys.flatMap((key) => [LW.el("kbd", { text: key }), " "])), LW.el("dd", { text: words })]);
+    dialog.replaceChildren(
+      LW.el("header", {}, LW.el("h2", { id: "keys-title", text: "How to use this page" }), LW.el("button", { class: "button", type: "button", text: "Close", on: { click: close } })),
+      LW.el("p", { class: "note", text: "Drag any pin or point to move the mechanism by hand. Click a pin for its load over the cycle, a body for its free-body diagram, a marked point for its trace. Click into a plot to go there. Everything is computed in this page." }),
+      LW.el("dl", {}, ...rows),
+    );
+    dialog.addEventListener("click", (event) => { if (event.target === dialog) close(); });
+  };
+})();

@@ -1,0 +1,259 @@
+// The page's main program: makes the engine, the drawing and the panels, lets them know of each other, and runs the frames.
+// Reads the globals `mechanism` (kernels) and `DATA`; tests find everything under LW.app.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const element = (id) => document.getElementById(id);
+  const MANY_TRACES = 3; // marked points beyond these have no trace until they are clicked
+  const app = { mechanism: globalThis.mechanism || mechanism, DATA, picked: null, axes: "", traces: new Map(), values: {}, state: { frames: 0, tab: "", s: 0 } };
+  LW.app = app;
+
+  // ------------------------------------------------------------ messages
+  app.say = LW.messages(element("message"));
+  app.fail = LW.failures(app.say);
+  window.addEventListener("error", (event) => app.fail(event.error || event.message));
+  window.addEventListener("unhandledrejection", (event) => app.fail(event.reason));
+  const guarded = (work) => (...args) => {
+    try { return work(...args); } catch (problem) { app.fail(problem); return undefined; }
+  };
+
+  // -------------------------------------------------------------- frames
+  let scheduled = 0, before = 0, dirty = true;
+  const wake = () => { if (!scheduled) scheduled = requestAnimationFrame(frame); };
+  app.redraw = () => { dirty = true; wake(); };
+
+  // place on the cycle's axis: of the player, or the nearest one when something else moves the mechanism
+  const placeNow = () => {
+    const { player, engine } = app;
+    if (!player.track()) return null;
+    if (player.mode === "turn" || player.mode === "run") return player.s;
+    return engine.cycle ? LW.nearest(engine, DATA, player.s) : null;
+  };
+  const pinForce = (pin, body) => {
+    const { engine, mechanism } = app;
+    if (!engine.state.loads || !mechanism.on) return NaN;
+    const wrench = mechanism.on(engine.state.loads, pin, body);
+    return Math.hypot(wrench[3], wrench[4], wrench[5]);
+  };
+  const draw = () => {
+    const { player, view } = app, s = placeNow();
+    app.state.s = s;
+    view.draw(app.frames.now());
+    app.transport.show(s);
+    if (player.mode === "run") app.record.cursor(player.s);
+    else app.torque.cursor(s);
+    if (app.state.tab === "pins") app.pins.now(player.mode === "turn" ? s : pinForce);
+    if (app.state.tab === "machinery" && app.machinery) app.machinery.update();
+    app.cards.update();
+    app.state.frames += 1;
+  };
+  const frame = guarded((now) => {
+    scheduled = 0;
+    const seconds = before ? (now - before) / 1000 : 0, { player, hand } = app;
+    const moving = player.moving() || hand.busy();
+    before = moving ? now : 0;
+    if (moving) wake();
+    try {
+      player.advance(seconds);
+      hand.advance();
+      if (moving || dirty) { dirty = false; draw(); }
+    } catch (problem) {
+      player.playing = false; // one sentence, not one per frame; the page stays usable
+      app.transport.update();
+      throw problem;
+    }
+  });
+
+  // ------------------------------------------------------------ commands
+  const changed = () => {
+    if (!app.transport) return;
+    app.transport.update();
+    app.remember();
+    app.redraw();
+  };
+  app.mode = guarded((name) => {
+    if (!app.player.can(name)) { app.say(element("modes").querySelector(`[data-mode=${name}]`).title); return; }
+    app.say("");
+    const same = app.player.mode === name;
+    if (same && name === "swing") { app.player.toggle(); return; }
+    app.player.enter(name);
+    if (name === "turn" || name === "run") app.player.play();
+    if (name === "drag" && !same) app.say("Drag any pin or point.");
+    if (name === "run") app.tab("channels");
+  });
+  app.speed = (value) => app.player.setSpeed(value);
+  app.toggleTheme = () => { app.theme.toggle(); app.remember(); };
+  app.help = () => { const keys = element("keys"); if (keys.open) keys.close(); else keys.showModal(); };
+  app.escape = () => {
+    if (app.menu.open()) { app.menu.close(); element("menu").focus(); } else if (app.picked) app.unpick();
+  };
+
+  app.pointOf = (name) => {
+    const marked = DATA.points.find((p) => p.name === name);
+    if (marked) return marked;
+    const [body, ...rest] = name.split("."), owner = DATA.bodies.find((b) => b.name === body), point = owner && (owner.points || []).find((p) => p.name === rest.join("."));
+    return point ? { name, body, at: point.at } : null;
+  };
+  app.toggleTrace = (name, on = !app.traces.has(name)) => {
+    const point = app.pointOf(name);
+    if (!on) app.traces.delete(name);
+    else if (point && !app.traces.has(name)) app.traces.set(name, { body: point.body, at: point.at, colour: app.frames.colour() });
+    app.frames.forget();
+    changed();
+  };
+  app.pick = guarded((what) => {
+    const again = app.picked && what.kind === "point" && what.name === app.picked.name && app.picked.kind === "point" && what !== app.picked;
+    if (!app.cards.known(what)) return;
+    if (what.kind === "point" && what !== app.picked) app.toggleTrace(what.name, again ? !app.traces.has(what.name) : true);
+    app.picked = what;
+    element("detail").classList.add("has-card");
+    app.cards.show(what);
+    changed();
+  });
+  app.unpick = guarded(() => {
+    app.picked = null;
+    element("detail").classList.remove("has-card");
+    app.cards.show(null);
+    changed();
+  });
+  app.tab = guarded((name) => {
+    if (app.picked) app.unpick();
+    app.choose(name);
+  });
+  const opened = (name) => {
+    app.state.tab = name;
+    if (name === "machinery" && !app.machinery) app.machinery = LW.machinery(element("machinery"), DATA, app.engine);
+    if (name === "pins" && app.pins) app.pins.update(app.engine.cycle, app.engine.original);
+    if (app.remember) changed();
+  };
+
+  // ---------------------------------------------------------- parameters
+  const atFile = () => DATA.parameters.every((p) => !(p.name in app.values) || app.values[p.name] === p.value);
+  let checking = 0;
+  const check = () => {
+    clearTimeout(checking);
+    checking = setTimeout(guarded(() => app.checks.update([...DATA.checks, ...app.engine.checks()])), 250);
+  };
+  app.set = guarded((values) => {
+    const result = app.engine.set(values);
+    app.values = Object.assign({}, app.engine.values || values);
+    app.say(result && result.ok === false ? result.why || "The links do not close with these values." : "", "warn");
+    app.torque.update();
+    if (app.state.tab === "pins") app.pins.update(app.engine.cycle, app.engine.original);
+    app.frames.forget();
+    app.cards.show(app.picked);
+    element("tab-parameters").querySelector(".mark").hidden = atFile();
+    check();
+    changed();
+  });
+  app.reset = guarded(() => {
+    const values = {};
+    for (const p of DATA.parameters) values[p.name] = p.value;
+    if (!DATA.parameters.length) return;
+    app.parameters.set(values);
+    app.set(values);
+  });
+
+  // ------------------------------------------------------ address, state
+  const changes = () => Object.fromEntries(DATA.parameters.filter((p) => p.name in app.values && app.values[p.name] !== p.value).map((p) => [p.name, app.values[p.name]]));
+  const sameTraces = () => app.traces.size === app.firstTraces.length && app.firstTraces.every((name) => app.traces.has(name));
+  app.fragment = () => {
+    const { player } = app, still = !player.playing && (player.mode === "turn" || player.mode === "run");
+    return LW.share.write({
+      mode: player.mode === app.firstMode || player.mode === "swing" || player.mode === "drag" ? undefined : player.mode,
+      s: still ? player.s : undefined, play: player.playing ? undefined : false, speed: player.speed, values: changes(), pick: app.picked, axes: app.axes,
+      traces: sameTraces() ? undefined : Array.from(app.traces.keys()), tab: app.state.tab === app.firstTab ? undefined : app.state.tab, theme: app.theme.chosen() || undefined,
+    });
+  };
+  app.restore = guarded((fragment) => {
+    const given = LW.share.read(fragment), calm = matchMedia("(prefers-reduced-motion: reduce)").matches, { player } = app;
+    if (given.theme) app.theme.set(given.theme);
+    const known = Object.keys(given.values).filter((name) => DATA.parameters.some((p) => p.name === name));
+    if (known.length || Object.keys(changes()).length) {
+      const values = Object.fromEntries(DATA.parameters.map((p) => [p.name, p.value]));
+      for (const name of known) values[name] = given.values[name];
+      app.parameters.set(values);
+      app.set(values);
+    }
+    app.traces.clear();
+    for (const name of given.traces || app.firstTraces) app.toggleTrace(name, true);
+    player.setSpeed(given.speed || 1);
+    player.enter(given.mode && player.can(given.mode) ? given.mode : app.firstMode);
+    if (given.s !== undefined) player.seek(given.s);
+    if (player.mode !== "drag" && given.play !== undefined ? given.play : !calm) player.play();
+    else player.pause();
+    app.choose(given.tab && !element(given.tab).querySelector("[data-absent]") && (given.tab !== "channels" || DATA.run) ? given.tab : app.firstTab);
+    app.axes = given.axes === undefined ? "" : given.axes;
+    if (given.pick && app.cards.known(given.pick)) { app.picked = given.pick; app.pick(app.picked); } else app.unpick();
+  });
+
+  // --------------------------------------------------------------- start
+  const makeView = () => {
+    const hooks = {
+      pick: (what) => app.pick(what), dragStart: guarded((body, at) => app.hand.take(body, at)),
+      drag: guarded((target) => app.hand.pull(target)), dragEnd: guarded(() => app.hand.release()),
+    };
+    if (!DATA.planar && LW.space) {
+      try { return LW.space(element("stage"), DATA, hooks); } catch (problem) { element("stage").replaceChildren(); }
+    }
+    return LW.plane(element("stage"), DATA, hooks);
+  };
+  const makeHand = () => LW.hand(app.engine, {
+    taken: () => { app.player.enter("drag"); changed(); },
+    moved: () => app.redraw(),
+    stopped: (text) => app.say(text, "warn"),
+  });
+  const makePanels = () => {
+    const { engine: e } = app, seek = (s) => app.player.seek(s);
+    app.torque = LW.torque(element("torque"), DATA, e, { changed: () => !atFile(), seek });
+    app.pins = LW.pinTable(element("pins"), DATA, { pick: (name, body) => app.pick({ kind: "pin", name, body }) });
+    app.parameters = LW.parameters(element("parameters"), DATA, { change: (values) => app.set(values) });
+    app.checks = LW.checksBadge(element("checks"), DATA.checks);
+    app.record = DATA.run ? LW.record(element("channels"), DATA.run, { seek }) : { cursor() {} };
+    element("tab-parameters").append(LW.el("span", { class: "mark", hidden: true, title: "changed" }));
+    element("tab-channels").hidden = !DATA.run;
+  };
+  const bind = () => {
+    element("theme").addEventListener("click", app.toggleTheme);
+    element("help").addEventListener("click", app.help);
+    element("fit").addEventListener("click", () => app.view.fit());
+    window.addEventListener("hashchange", () => app.restore(location.hash));
+    new ResizeObserver(guarded(() => { app.view.resize(); app.redraw(); })).observe(element("stage-frame"));
+    LW.helpDialog(element("keys"));
+    LW.keyboard(app);
+    LW.printing(app, element("print-figure"));
+    if (DATA.reload) LW.watch(DATA.reload);
+  };
+  const start = guarded(() => {
+    element("name").textContent = DATA.name;
+    element("about").textContent = DATA.about || "";
+    element("about").title = DATA.about || "";
+    app.reported = Boolean(element("report").firstElementChild);
+    document.body.classList.toggle("reported", app.reported);
+    document.body.classList.toggle("spatial", !DATA.planar);
+    app.engine = LW.engine(app.mechanism, DATA);
+    app.theme = LW.theme(() => { app.view.theme(); app.redraw(); });
+    app.player = LW.player(app.engine, DATA, { say: app.say, changed });
+    app.hand = makeHand();
+    app.frames = LW.frames(app);
+    app.view = makeView();
+    makePanels();
+    app.transport = LW.transport(element, app);
+    app.overText = app.transport.placeText;
+    app.cards = LW.cards(element("card"), app);
+    app.choose = LW.tabs(element("tabs"), opened);
+    app.menu = LW.menu(element("menu"), element("menu-list"), app);
+    app.remember = LW.share.address(app.fragment);
+    app.firstMode = DATA.run ? "run" : app.player.mode;
+    app.firstTab = DATA.run ? "channels" : "pins";
+    app.firstTraces = app.engine.cycle ? DATA.points.slice(0, MANY_TRACES).map((p) => p.name) : [];
+    app.state = Object.defineProperties(app.state, {
+      mode: { get: () => app.player.mode }, playing: { get: () => app.player.playing }, speed: { get: () => app.player.speed },
+      picked: { get: () => app.picked }, values: { get: () => app.values },
+    });
+    bind();
+    app.restore(location.hash);
+    check();
+  });
+  start();
+})();

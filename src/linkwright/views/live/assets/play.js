@@ -1,0 +1,168 @@
+// What moves the mechanism as time passes: the turn of the drives, a free swing, a recorded run or the hand. The player owns the
+// mode, the position and the pace; it asks the engine for states and never touches the document.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const SLOWEST = 0.1, FASTEST = 4;
+  const COMFORTABLE = [1, 15]; // seconds a cycle may last on the screen; others are shown slowed down or hastened
+  const PAUSE = 0.8; // seconds at the end of a motion that does not close, before it starts again
+
+  // Times of samples, looked up both ways with real sample numbers.
+  const track = (times, loop) => {
+    const n = times.length, first = times[0], duration = times[n - 1] - first;
+    const time = (s) => {
+      const i = Math.max(0, Math.min(n - 2, Math.floor(s)));
+      return n < 2 ? first : times[i] + (s - i) * (times[i + 1] - times[i]);
+    };
+    const sample = (t) => {
+      let low = 0, high = n - 1;
+      while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if (times[middle] <= t) low = middle;
+        else high = middle;
+      }
+      const width = times[high] - times[low];
+      return width > 0 ? Math.min(high, Math.max(low, low + (t - times[low]) / width)) : low;
+    };
+    return { n, first, duration, loop, last: n - 1, time, sample };
+  };
+
+  // Seconds of the mechanism per second on the screen at speed 1.
+  const comfortable = (duration) => {
+    const [shortest, longest] = COMFORTABLE;
+    if (!(duration > 0)) return 1;
+    if (duration < shortest) return duration / (2.5 * shortest);
+    return duration > longest ? duration / (0.8 * longest) : 1;
+  };
+
+  // "real time" as a designer says it: 1/24 real time, 0.5 x real time.
+  const paceText = (ratio) => {
+    if (Math.abs(ratio - 1) < 0.005) return "real time";
+    if (ratio >= 0.095) return `${Number(ratio.toPrecision(2))}× real time`;
+    const slower = 1 / ratio;
+    return `1/${slower < 100 ? Math.round(slower) : Number(slower.toPrecision(2))} real time`;
+  };
+
+  // e: engine; DATA: the page's data; on: {say(text, kind), changed()}
+  LW.player = (e, DATA, on) => {
+    const tracks = { turn: null, run: null };
+    if (DATA.cycle && e.cycle) tracks.turn = track(e.cycle.t, DATA.cycle.closed);
+    if (DATA.run) tracks.run = track(LW.decode(DATA.run.t).data, false);
+    const player = { mode: tracks.turn ? "turn" : "drag", playing: false, s: 0, speed: 1, swing: null, tracks, blend: null };
+    const positions = { turn: 0, run: 0 };
+    let waited = 0, glide = null, swingPace = 1;
+
+    player.track = () => tracks[player.mode === "run" ? "run" : "turn"];
+    player.can = (mode) => (mode === "turn" || mode === "run" ? Boolean(tracks[mode]) : mode === "swing" ? Boolean(DATA.swing && e.swing) : mode === "drag");
+    player.pace = () => player.speed * (player.mode === "swing" ? swingPace : player.track() ? comfortable(player.track().duration) : 1);
+    player.paceText = () => paceText(player.pace());
+    player.moving = () => player.playing || Boolean(glide);
+
+    const place = (s) => {
+      const along = player.track();
+      if (!along) return;
+      player.s = Math.max(0, Math.min(along.last, s));
+      positions[player.mode] = player.s;
+      if (player.mode === "run") e.play(player.s);
+      else if (!e.go(player.s).ok) on.say("The links do not reach this position with these values.", "warn");
+    };
+
+    const glideTo = (s) => {
+      glide = LW.glide(e, DATA, s, () => { glide = null; player.blend = null; });
+      player.s = s;
+      positions.turn = s;
+    };
+
+    // to the mode, from wherever the mechanism is now
+    player.enter = (mode) => {
+      if (mode === player.mode) return true;
+      if (!player.can(mode)) return false;
+      const from = player.mode, running = player.playing, turning = from === "turn" || from === "run";
+      glide = null;
+      player.blend = null;
+      player.mode = mode;
+      player.swing = null;
+      if (mode === "turn") glideTo(from === "run" ? positions.turn : LW.nearest(e, DATA, positions.turn));
+      else if (mode === "run") place(positions.run);
+      else if (mode === "swing") {
+        const inMotion = turning && running;
+        swingPace = inMotion ? Math.min(1, comfortable(tracks[from].duration)) : 1;
+        if (inMotion) e.swing.start(e.state.v);
+        else e.swing.start();
+        player.swing = { energy: NaN, drift: 0 };
+        player.playing = true;
+      } else player.playing = false;
+      on.changed();
+      return true;
+    };
+
+    player.play = () => {
+      if (player.mode === "drag" && tracks.turn) player.enter("turn");
+      if (player.mode === "drag") return;
+      const along = player.track();
+      if (player.mode !== "swing" && !along.loop && player.s >= along.last) place(0);
+      player.playing = true;
+      on.changed();
+    };
+    player.pause = () => { player.playing = false; on.changed(); };
+    player.toggle = () => (player.playing ? player.pause() : player.play());
+
+    // slider, plots, keys: a position of the turn or of the run
+    player.seek = (s) => {
+      if (player.mode === "drag" || player.mode === "swing") {
+        if (!tracks.turn) return;
+        player.mode = "turn";
+        player.swing = null;
+      }
+      glide = null;
+      player.blend = null;
+      player.playing = false;
+      place(s);
+      on.changed();
+    };
+    player.step = (samples) => {
+      const along = player.track();
+      if (!along) return;
+      const from = player.mode === "drag" || player.mode === "swing" ? LW.nearest(e, DATA, positions.turn) : player.s;
+      const to = Math.round(from) + samples;
+      player.seek(along.loop ? (to + along.last) % along.last : to);
+    };
+    player.setSpeed = (speed) => { player.speed = Math.max(SLOWEST, Math.min(FASTEST, speed)); on.changed(); };
+
+    const advanceTrack = (seconds) => {
+      const along = player.track(), end = along.first + along.duration;
+      let t = along.time(player.s) + seconds * player.pace();
+      if (t >= end && along.loop) t = along.first + ((t - along.first) % along.duration);
+      else if (t >= end) {
+        t = end;
+        waited += seconds;
+        if (waited > PAUSE) { t = along.first; waited = 0; }
+      }
+      place(along.sample(t));
+    };
+
+    const advanceSwing = (seconds) => {
+      const result = e.swing.step(Math.min(seconds, 1 / 20) * player.pace());
+      if (result.ok) { player.swing = result; return; }
+      player.playing = false;
+      on.say("The free swing ends here: the equations have no unique answer in this position.", "warn");
+      on.changed();
+    };
+
+    // one frame; seconds since the last one
+    player.advance = (seconds) => {
+      const dt = Math.min(seconds, 0.1); // a page that was hidden goes on where it was
+      if (glide) { player.blend = glide(dt); return; }
+      if (!player.playing) return;
+      if (player.mode === "swing") advanceSwing(dt);
+      else if (player.mode !== "drag") advanceTrack(dt);
+    };
+
+    player.seconds = () => (player.mode === "swing" ? e.swing.t : player.track() ? player.track().time(player.s) : 0);
+    return player;
+  };
+  LW.player.track = track;
+  LW.player.comfortable = comfortable;
+  LW.player.paceText = paceText;
+  LW.player.limits = [SLOWEST, FASTEST];
+})();

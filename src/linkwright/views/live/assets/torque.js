@@ -1,0 +1,48 @@
+// The efforts of the drives over the cycle: one plot for torques, one for forces of cylinders; the curves of the file's values stay
+// faint beside changed ones. Where there is nothing to plot a sentence says why.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const KINDS = { angle: { title: "Drive torque", unit: "torque", cause: "torque" }, length: { title: "Drive force", unit: "force", cause: "force" } };
+
+  const missing = (DATA, e) => {
+    if (!DATA.cycle || !e.cycle) return "No drive turns this mechanism, so there is no cycle to plot. Drag its pins and points by hand.";
+    return DATA.why || e.cycle.why || "The drive torque needs the masses of the bodies, and this model gives none.";
+  };
+
+  // LW.torque(container, DATA, e, {changed() -> bool, seek(s)}) -> {update(), cursor(s)}
+  LW.torque = (container, DATA, e, hooks) => {
+    if (!DATA.cycle || !e.cycle || !e.cycle.u || !DATA.loads) {
+      container.replaceChildren(LW.el("h2", { text: "Drive torque" }), LW.el("p", { class: "note", text: missing(DATA, e) }));
+      return { update() {}, cursor() {}, svg: () => "" };
+    }
+    const over = DATA.cycle.over, names = DATA.cycle.drives;
+    const groups = Object.keys(KINDS).map((kind) => ({ kind, drives: names.map((_, k) => k).filter((k) => DATA.cycle.kinds[k] === kind) })).filter((g) => g.drives.length);
+
+    const curves = (cycle, drives, faint) => drives.map((k) => {
+      const stats = !faint && cycle.stats && cycle.stats[k];
+      return { name: names[k], values: cycle.u[k], faint, stats: stats ? { max: stats.max, rms: stats.rms, x: cycle.x[stats.at] } : undefined };
+    });
+    const spec = ({ kind, drives }) => {
+      const { title, unit } = KINDS[kind], { symbol, size } = LW.unitOf(unit);
+      const old = hooks.changed() && e.original ? curves(e.original, drives, true) : [];
+      return {
+        title, cursor: true,
+        x: { values: e.cycle.x, label: over.label, symbol: over.symbol, size: over.size },
+        y: { label: "", symbol, size },
+        curves: [...old, ...curves(e.cycle, drives, false)],
+        onSeek: (x) => hooks.seek(sampleAt(x)),
+      };
+    };
+    // real sample number of a place on the x axis
+    const sampleAt = (x) => LW.player.track(e.cycle.x, false).sample(x);
+    const placeOf = (s) => LW.player.track(e.cycle.x, false).time(s);
+
+    container.replaceChildren();
+    const plots = groups.map((group) => ({ group, plot: LW.plot(container, spec(group)) }));
+    return {
+      update() { for (const { group, plot } of plots) plot.update(spec(group)); },
+      cursor(s) { for (const { plot } of plots) plot.cursor(s === null ? NaN : placeOf(s)); },
+    };
+  };
+})();
