@@ -35,7 +35,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         button("download-model", "Save", "Save the model file", () => { LW.share.download(model.file, yaml.make()); close(); })));
       const link = { label: "Link", file: "link.txt", type: "text/plain", make: () => text(`${location.href.split("#")[0]}#${app.fragment()}`, "text/plain") };
       rows.push(LW.el("hr"), row("Link to what is shown", "", button("copy-link", "Copy", "Copy a link to what is shown", guarded(() => LW.share.hand(link, tell)))));
-      rows.push(row(app.reported ? "Print the report" : "Print", "", button("print", "Print", "Print", () => { close(); window.print(); })));
+      rows.push(row(app.reported ? "Report on paper" : "This page on paper", "", button("print", "Print", "Print", () => { close(); window.print(); })));
       rows.push(LW.el("p", { class: "foot", text: `Made by Linkwright ${DATA.version || ""}. Computes in this page, sends nothing.` }));
       list.replaceChildren(...rows);
     };

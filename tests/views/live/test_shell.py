@@ -1,0 +1,192 @@
+"""The shell of the page: its fixed places, its address, and the player that moves the mechanism, without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from html.parser import HTMLParser
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.compiler.samples import node
+
+ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
+OWN = ("cards", "frame", "glide", "hand", "keyboard", "main", "menu", "play", "share", "shell", "torque", "transport")
+
+# promised to readers of the documentation and to the tests in a browser
+PLACES = (
+    "stage slider play speed torque pins checks parameters card machinery machinery-button swing theme menu message channels report".split()
+)
+
+
+class Page(HTMLParser):
+    """All elements by id, and every address in the page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: dict[str, dict[str, str | None]] = {}
+        self.doubled: list[str] = []
+        self.addresses: list[str] = []
+        self.unnamed: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        name = given.get("id")
+        if name:
+            self.doubled += [name] if name in self.ids else []
+            self.ids[name] = {"tag": tag, **given}
+        self.addresses += [given[key] or "" for key in ("href", "src", "action") if key in given]
+        if tag == "button" and given.get("type") != "button":
+            self.unnamed.append(name or "button")
+
+
+def run(files: tuple[str, ...], script: str) -> Any:
+    """What a script leaves in `out`, after loading files of the page in node."""
+    text = "\n".join((ASSETS / f"{name}.js").read_text("utf-8") for name in files)
+    done = subprocess.run(
+        [*node(), "-"],
+        input=f"{text}\nlet out;{script}\nprocess.stdout.write(JSON.stringify(out))",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return (ASSETS / "page.html").read_text("utf-8")
+
+
+def test_the_page_has_its_places_once_and_asks_nobody(html: str) -> None:
+    page = Page(html)
+    assert not page.doubled and not page.unnamed
+    assert set(PLACES) <= set(page.ids)
+    assert page.ids["message"]["role"] == "status"
+    assert all(address.startswith("data:") for address in page.addresses), page.addresses
+    assert [html.count(f"{{{{{key}}}}}") for key in ("title", "style", "report", "scripts")] == [2, 1, 1, 1]
+    for name, given in page.ids.items():
+        if given.get("aria-controls"):
+            assert given["aria-controls"] in page.ids, name
+
+
+def test_the_page_of_an_error_shows_title_and_message_and_asks_only_for_its_new_version() -> None:
+    text = (ASSETS / "error.html").read_text("utf-8")
+    page = Page(text)
+    assert {"message", "waiting"} <= set(page.ids) and page.addresses == ["data:,"]
+    assert (text.count("{{title}}"), text.count("{{message}}"), text.count("const path = {{reload}};")) == (2, 1, 1)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_script_survives_shortening_and_uses_nothing_risky(name: str) -> None:
+    text = (ASSETS / f"{name}.js").read_text("utf-8")
+    assert text.startswith("// ") and len(text.splitlines()) < 400
+    assert not re.search(r"\beval\(|new Function|innerHTML|localStorage|https?://", text)
+    assert "fetch(" not in text or name == "shell"
+    short = "\n".join(re.sub(r"(^|\s)//.*$", "", line).strip() for line in text.splitlines())
+    assert "//" not in re.sub(r"/\^?(?:[^/\n\\\[]|\\.|\[[^\]]*\])+/[gim]*", "", short)
+
+
+def test_colours_are_defined_for_light_dark_and_paper() -> None:
+    text = (ASSETS / "page.css").read_text("utf-8")
+    blocks = re.findall(r"(:root[^{]*)\{(.*?)\}", text, re.DOTALL)
+    named = {" ".join(head.split()): set(re.findall(r"(--[a-z]+):", body)) for head, body in blocks}
+    light, dark, paper = named[":root"], named[':root[data-theme="dark"]'], named[":root, :root[data-theme]"]
+    # the same in light and dark: shape and type
+    assert light - dark == {"--radius", "--mono"} and dark <= light
+    assert dark - paper <= {"--driven", "--pressed"}
+    used = {v for f in ASSETS.glob("*.css") for v in re.findall(r"var\((--[a-z]+)[,)]", f.read_text("utf-8")) if f.name in ("page.css",)}
+    assert used <= light | {"--fill"}
+
+
+def test_the_address_keeps_the_state_and_ignores_what_it_does_not_know() -> None:
+    state = {
+        "mode": "run", "s": 120.5, "play": False, "speed": 0.5, "values": {"L1": 0.35, "a b&c": -2e-7}, "axes": "coupler",
+        "pick": {"kind": "pin", "name": "B", "body": "coupler"}, "traces": ["coupler.P", "x&y"], "tab": "parameters", "theme": "dark",
+    }  # fmt: skip
+    back, strange, plain = run(
+        ("share",),
+        f"const r=LW.share.read,w=LW.share.write;out=[r('#'+w({json.dumps(state)})),"
+        "r('#s=abc&play=7&speed=-1&mode=fly&tab=x&theme=pink&pick=star:B&p.L1=&p.=3&p.L2=nan&other=1'),w({play:true,speed:1,values:{}})]",
+    )
+    assert back == state
+    assert strange == {"values": {}}
+    assert plain == ""
+    assert run(("share",), "out=LW.share.read('#machinery=1&axes=world').tab") == "machinery"
+
+
+# an engine whose only drive stands at the sample's own number of degrees
+ENGINE = """
+LW.decode = (x) => x;
+const n = 361, t = Float64Array.from({length: n}, (_, i) => DURATION * i / 360), value = t.map((_, i) => i * Math.PI / 180);
+const DATA = {planar: true, swing: true, run: null, scene: {extent: {low: [0,0,0], high: [1,1,0]}},
+  cycle: {closed: CLOSED, t, drives: ["A"], kinds: ["angle"], value: {data: value, shape: [n, 1]}}};
+const e = {cycle: {t}, state: {drive: [0], v: [7], ok: true}, gone: [],
+  go(s) { e.gone.push(s); e.state.drive = [s * Math.PI / 180]; return e.state; },
+  nudge(name, amount) { e.state.drive[0] += amount; return {stopped: ""}; },
+  poses() { const a = e.state.drive[0], c = Math.cos(a), s = Math.sin(a); return {R: [c, -s, 0, s, c, 0, 0, 0, 1], p: [0, 0, 0]}; },
+  swing: {t: 0, start(v) { e.v = v; }, step(dt) { e.swing.t += dt; return {ok: e.swing.t < 0.2, energy: 1, drift: 0}; }}};
+let said = "";
+const player = LW.player(e, DATA, {say: (text) => { said = text; }, changed() {}});
+"""
+
+
+def play(script: str, duration: float = 2.0, closed: bool = True) -> Any:
+    head = ENGINE.replace("DURATION", str(duration)).replace("CLOSED", json.dumps(closed))
+    return run(("play", "glide"), head + script)
+
+
+def test_a_turn_keeps_time_and_goes_round() -> None:
+    # 0.5 s of 2 s are 90 of 360 samples; 23 s more are 11.5 turns
+    a, b = play(
+        "player.play();for(let i=0;i<10;i++)player.advance(.05);out=[player.s];for(let i=0;i<230;i++)player.advance(.1);out.push(player.s)"
+    )
+    assert a == pytest.approx(90) and b == pytest.approx(270)
+    # an open motion waits at its end, then starts again
+    s = play(
+        "player.play();player.seek(359);player.play();out=[];for(let i=0;i<12;i++){player.advance(.1);out.push(player.s)}", closed=False
+    )
+    assert s[:7] == [360] * 7 and 0 < s[-1] < 90
+
+
+def test_fast_and_slow_motions_are_shown_at_a_pace_one_can_watch() -> None:
+    paces = run(("play",), "out=[0.02,1.333,15,600].map((d)=>{const r=LW.player.comfortable(d);return [d/r,LW.player.paceText(r)]})")
+    assert paces == [[2.5, "1/130 real time"], [1.333, "real time"], [15, "real time"], [12, "50× real time"]]
+
+
+def test_after_the_hand_the_drive_walks_to_the_nearest_position_without_a_jump() -> None:
+    # the hand has left the crank at 200.5 degrees, two turns on; the turn goes on from there
+    s, angle = play(
+        "player.enter('drag');e.state.drive=[4*Math.PI+200.5*Math.PI/180];player.play();player.advance(.016);player.advance(.016);out=[player.s,e.state.drive[0]]"
+    )
+    assert 200.5 < s < 210 and angle == pytest.approx(s * 3.141592653589793 / 180)
+    # a cycle that only reaches 0 .. 90 degrees is reached by small steps
+    steps = play(
+        "DATA.cycle.value.data=value.map((x)=>x/4);e.state.drive=[2];player.mode='drag';player.play();out=[];let last=2;"
+        "for(let i=0;i<60;i++){player.advance(.016);out.push(Math.abs(e.state.drive[0]-last));last=e.state.drive[0];if(e.gone.length)break}"
+    )
+    assert len(steps) > 20 and max(steps[:-1]) < 0.05
+
+
+def test_a_free_swing_starts_from_rest_or_with_the_speed_it_had_and_ends_with_a_sentence() -> None:
+    rest, going, said, playing = play(
+        "player.enter('swing');out=[e.v===undefined];player.enter('turn');player.playing=true;player.enter('swing');out.push(e.v);"
+        "for(let i=0;i<10;i++)player.advance(.05);out.push(said,player.playing)"
+    )
+    assert rest and going == [7] and "free swing ends" in said and playing is False
+
+
+def test_mixed_poses_are_rotations() -> None:
+    R = run(
+        ("glide",),
+        "const c=Math.cos(2),s=Math.sin(2),i=[1,0,0,0,1,0,0,0,1];out=Array.from(LW.blendPoses({R:i,p:[0,0,0]},{R:[c,-s,0,s,c,0,0,0,1],p:[1,2,3]},.5).R)",
+    )
+    assert R[0] * R[4] - R[1] * R[3] == pytest.approx(1.0, abs=1e-12)
+    # halfway between 0 and 2 rad
+    assert R[0] == pytest.approx(0.5403023058681398, abs=1e-12)
