@@ -6,7 +6,6 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const element = (id) => document.getElementById(id);
   const MANY_TRACES = 3; // marked points beyond these have no trace until they are clicked
   const app = { mechanism: globalThis.mechanism || mechanism, DATA, picked: null, axes: "", traces: new Map(), values: {}, state: { frames: 0, tab: "", s: 0 } };
-  LW.app = app;
 
   // ------------------------------------------------------------ messages
   app.say = LW.messages(element("message"));
@@ -254,6 +253,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     bind();
     app.restore(location.hash);
     check();
+    LW.app = app;
   });
   start();
 })();
