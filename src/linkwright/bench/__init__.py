@@ -7,5 +7,5 @@ numbers come from, so that only what a result needs is counted; `inverse` compar
 Measured by `linkwright bench` (`command`, `speed`): `ours` are the compiled kernels, `processes` the time a fresh process takes,
 `peers` the engines installed here (`pinocchio_cpp`, `casadi_code` with `symbolic`, `mujoco_loop`, `steppers`), all on the
 mechanisms and states of `cases`. `runs` are whole simulations, with `free_run`, `known_motions`, `run_peers` and `pinocchio_run`.
-`workshop` compiles C++ where a compiler is, `table` prints and keeps the results.
+`page` measures the page in a browser. `workshop` compiles C++ where a compiler is, `table` prints and keeps the results.
 """

@@ -9,6 +9,7 @@ EXAMPLES = """examples:
   linkwright bench                          our kernels: operations, ns, batches, process times, growth with loops
   linkwright bench --peers -o results.csv   the same mechanisms in Pinocchio, MuJoCo and generated C beside them
   linkwright bench --runs only --peers      whole simulations: time against error, ours and theirs
+  linkwright bench --page                   the page in a browser: its size, time to open, one parameter changed
   linkwright bench --quick --mechanism four-bar"""
 
 
@@ -29,6 +30,7 @@ def add_options(commands: Any) -> None:
         choices=("too", "only"),
         help="also measure whole simulations: time, error at the end, energy; 'only' leaves out everything else",
     )
+    parser.add_argument("--page", action="store_true", help="measure the page in the browser that is installed here, and nothing else")
     parser.add_argument("--mechanism", action="append", metavar="NAME", help="only this mechanism (may be repeated)")
     parser.add_argument("--build", metavar="DIR", help="keep what the compilers make in this directory, for the next run")
     parser.add_argument("-o", "--output", metavar="FILE.csv", help="keep the results as CSV")
@@ -38,7 +40,17 @@ def add_options(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
-    from linkwright.bench import speed
+    from linkwright.bench import page, speed
+
+    if options.page:
+        page.main(
+            quick=options.quick,
+            output=options.output,
+            force=options.force,
+            as_json=options.json,
+            mechanisms=options.mechanism or page.MECHANISMS,
+        )
+        return
 
     speed.main(
         peers=options.peers,

@@ -1,0 +1,75 @@
+"""Numbers out of drawings: what an SVG plot of the page shows, read by its own ticks as a person would."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from tests.browser.desk import Desk
+
+# every curve's vertices and every tick label of a plot, in the plot's own pixels; paths only move and draw straight lines
+DRAWN = """(selector) => {
+  const svg = document.querySelector(selector + " svg.lw-plot-svg");
+  const texts = Array.from(svg.querySelectorAll(".ticks text"), (t) =>
+    [Number(t.getAttribute("x")), Number(t.getAttribute("y")), t.getAttribute("text-anchor"), t.textContent]);
+  const curves = (which) => Array.from(svg.querySelectorAll(which), (p) => p.getAttribute("d"));
+  return {texts, curves: curves("path.curve:not(.faint)"), faint: curves("path.curve.faint"),
+          unit: document.querySelector(selector + " .lw-plot-unit").textContent};
+}"""
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+
+
+class Shown(NamedTuple):
+    """Curves in the plot's units, and how much of a unit one pixel is."""
+
+    curves: list[np.ndarray]  # (points, 2) each
+    faint: list[np.ndarray]
+    pixel: tuple[float, float]
+
+
+def vertices(path: str) -> np.ndarray:
+    """Corner points of a path of straight lines (M, L, and H and V between them)."""
+    out: list[tuple[float, float]] = []
+    for letter, numbers in re.findall(r"([MLHVZz])([^MLHVZz]*)", path):
+        found = [float(x) for x in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", numbers)]
+        if letter == "H":
+            out += [(x, out[-1][1]) for x in found]
+        elif letter == "V":
+            out += [(out[-1][0], y) for y in found]
+        else:
+            out += list(zip(found[::2], found[1::2], strict=True))
+    return np.array(out)
+
+
+def number(label: str) -> float:
+    """A tick label: minus signs, degree signs, parts of pi."""
+    text = label.replace("−", "-").replace("°", "").replace(" ", "").replace(" ", "").replace("π", "p")
+    if "p" in text:
+        top, _, bottom = text.partition("/")
+        factor = top.replace("p", "")
+        return np.pi * (float(factor + "1") if factor in ("", "-") else float(factor)) / float(bottom or 1)
+    return float(text)
+
+
+def scale(places: list[float], labels: list[str]) -> np.poly1d:
+    """From pixels to values through the first and the last tick."""
+    a, b = number(labels[0]), number(labels[-1])
+    return np.poly1d(np.polyfit([places[0], places[-1]], [a, b], 1))
+
+
+def plot(desk: Desk, selector: str = "#torque") -> Shown:
+    """The curves of a plot as its axes tell them."""
+    drawn = desk.page.evaluate(DRAWN, selector)
+    below = [t for t in drawn["texts"] if t[2] == "middle"]
+    left = min(t[0] for t in drawn["texts"])
+    beside = [t for t in drawn["texts"] if t[2] == "end" and t[0] == left]
+    power = re.search(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", drawn["unit"])
+    unit = 10.0 ** int(power.group(1).translate(SUPERSCRIPTS)) if power else 1.0
+    x, y = scale([t[0] for t in below], [t[3] for t in below]), unit * scale([t[1] - 3.5 for t in beside], [t[3] for t in beside])
+
+    def read(paths: list[str]) -> list[np.ndarray]:
+        return [np.column_stack([x(p[:, 0]), y(p[:, 1])]) for p in (vertices(path) for path in paths if path)]
+
+    return Shown(read(drawn["curves"]), read(drawn["faint"]), (abs(float(x[1])), abs(float(y[1]))))

@@ -1,0 +1,203 @@
+"""What is beside the drawing: parameters, pins, bodies, points, machinery, checks, free swing and recorded runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import linkwright as lw
+from linkwright import models
+from linkwright.views import live
+from tests.browser import reading
+from tests.browser.desk import Desk
+from tests.browser.hand import on_screen, place
+
+EQUAL = 1e-9  # of the largest value: round-off of two ways to compute the same
+SAMPLES = np.array([3, 41, 77, 115, 151, 205, 241, 289, 333])
+
+# one movement of a parameter's slider, and what the next animation frame finds
+MOVED = """([name, steps]) => {
+  const row = Array.from(document.querySelectorAll("#parameters .lw-parameter")).find((r) => r.querySelector(".label").title === name);
+  const input = row.querySelector("input[type=range]");
+  const curve = () => document.querySelector("#torque path.curve:not(.faint)").getAttribute("d");
+  const before = curve(), began = performance.now();
+  input.value = Number(input.value) + steps;
+  input.dispatchEvent(new Event("input", {bubbles: true}));
+  return new Promise((done) => requestAnimationFrame(() =>
+    done({before, after: curve(), faint: document.querySelectorAll("#torque path.curve.faint").length, ms: performance.now() - began})));
+}"""
+
+
+def merged(model: Any, changes: Any) -> Any:
+    """The fragment put over the model, mapping by mapping."""
+    if not (isinstance(model, Mapping) and isinstance(changes, Mapping)):
+        return changes
+    return {**model, **{key: merged(model.get(key), value) for key, value in changes.items()}}
+
+
+def loads_at(m: Any, samples: Any = SAMPLES) -> list[Any]:
+    turn = m.turn()
+    return [turn.instant(int(i)).loads for i in samples]
+
+
+def test_a_slider_draws_the_whole_curve_again_within_a_frame(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
+    here = desk(page_of("carpet-scraper"), "#tab=parameters&play=0")
+    everything = here.page.locator("#parameters button[aria-expanded=false]")
+    if everything.is_visible():
+        everything.click()
+    offered = here.ask("DATA.parameters.map((p) => [p.name, p.what])")
+    chosen = [next(name for name, what in offered if what == kind) for kind in dict.fromkeys(what for _, what in offered)]
+    for name in chosen:
+        seen = here.page.evaluate(MOVED, [name, 12])
+        print(f"{name}: {seen['ms']:.1f} ms until the next frame")
+        assert seen["after"] != seen["before"], f"{name} changes nothing by the next frame"
+        assert seen["faint"] == 1
+    # the curve of the file stays, faint, at its values; the new one is another
+    original, now = (np.array(here.ask(f"Array.from(e.{which}.u[0])")) for which in ("original", "cycle"))
+    python = np.array([x.tau["J1"] for x in loads_at(lw.load("carpet-scraper"))])
+    assert np.abs(original[SAMPLES] - python).max() < EQUAL * np.abs(python).max()
+    assert np.abs(now - original).max() > 1e-3 * np.abs(original).max()
+    shown = reading.plot(here)
+    x = np.array(here.ask("Array.from(e.cycle.x)")) / here.ask("DATA.cycle.over.size")
+    for curve, values in ((shown.faint[0], original), (shown.curves[0], now)):
+        at = np.interp(curve[:, 0], x, values)
+        assert np.median(np.abs(at - curve[:, 1])) < shown.pixel[1]
+    # "copy changed values": merged into the model's file, Python computes the curve the page shows
+    fragment = yaml.safe_load(here.text("#parameters .lw-yaml"))
+    text = models.path("carpet-scraper").read_text(encoding="utf-8")
+    changed = loads_at(lw.load(merged(yaml.safe_load(text), fragment)))
+    assert np.abs(now[SAMPLES] - [x.tau["J1"] for x in changed]).max() < EQUAL * np.abs(now).max()
+    here.page.get_by_role("button", name="Reset all").click()
+    here.frame()
+    assert np.abs(np.array(here.ask("Array.from(e.cycle.u[0])")) - original).max() < EQUAL * np.abs(original).max()
+    assert here.page.locator("#torque path.curve.faint").count() == 0
+
+
+def test_values_that_cannot_be_built_are_refused_in_words(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
+    here = desk(page_of("four-bar"), "#s=100&play=0&tab=parameters")
+    field = here.page.locator("#parameters .lw-parameter", has=here.page.locator('.label[title="L2"]')).locator("input[type=number]")
+    field.fill("0.01")
+    here.frame()
+    assert here.text("#message").strip()
+    assert all(np.isfinite(here.ask("Array.from(e.state.q)")))
+    field.fill("0.5")
+    here.frame()
+    assert here.ask("e.state.ok")
+
+
+def test_a_click_on_a_pin_shows_its_hodograph_in_the_axes_of_either_link(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
+    here = desk(page_of("wiper"), "#s=30&play=0")
+    here.page.mouse.click(*on_screen(here, place(here, "C")))
+    card = here.page.locator("#card")
+    card.wait_for()
+    assert "C" in card.locator("h2").inner_text() and card.locator("svg path").count() > 0
+    turn = lw.load("wiper").turn()
+    for axes in ("rocker", "coupler"):
+        card.get_by_role("group", name="Axes of").get_by_role("button", name=axes).click()
+        here.frame()
+        assert here.ask("app.axes") == axes
+        page = np.array(here.ask("((h) => [h.x, h.y].map((a) => Array.from(a)))(e.hodograph('C', 'rocker', x))", axes)).T
+        python = turn.load("C", on="rocker", frame=axes).force
+        assert np.abs(page - python).max() < EQUAL * np.abs(python).max()
+    here.page.keyboard.press("Escape")
+    card.wait_for(state="hidden")
+
+
+def test_a_click_on_a_body_shows_it_alone_with_everything_that_acts(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
+    here = desk(page_of("wiper"), "#s=120&play=0")
+    here.page.mouse.click(*on_screen(here, 0.35 * place(here, "D") + 0.65 * place(here, "C")))
+    card = here.page.locator("#card")
+    card.wait_for()
+    assert "rocker" in card.locator("h2").inner_text() and card.locator("svg").count() > 0
+    page = here.ask(
+        "((f) => ({residual: f.residual, actions: f.actions.map((a) => [a.name, a.kind, Array.from(a.force)])}))(e.freeBody('rocker'))"
+    )
+    assert page["residual"] < EQUAL
+    assert np.abs(np.sum([force for _, _, force in page["actions"]], axis=0)).max() < 1e-8  # N: the force polygon closes
+    python = loads_at(lw.load("wiper"), [120])[0]
+    for name, kind, force in page["actions"]:
+        if kind == "pin":
+            assert np.abs(python.on(name, "rocker").force - force).max() < EQUAL * 100  # N: loads here are tens of newtons
+    assert {kind for _, kind, _ in page["actions"]} >= {"pin", "weight", "inertia"}
+
+
+def test_a_click_on_a_point_draws_its_path(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
+    here = desk(page_of("carpet-scraper"), "#s=60&play=0&trace=")
+    before = here.pixels()
+    here.page.mouse.click(*on_screen(here, place(here, "tool.T")))
+    here.page.locator("#card").wait_for()
+    here.frame()
+    assert "T" in here.text("#card h2")
+    assert (here.pixels() != before).any(axis=2).sum() > 200, "no trace is drawn"
+    python = lw.load("carpet-scraper").turn()["tool.T"]
+    page = np.array(here.ask("((p) => Array.from(e.trace(p.body, p.at)))(DATA.points.find((p) => p.name === 'tool.T'))")).reshape(-1, 3)
+    assert np.abs(page[:, :2] - python[:, :2]).max() < EQUAL
+
+
+def test_machinery_and_checks_say_what_python_says(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
+    here = desk(page_of("carpet-scraper"), "#s=77&play=0")
+    m = lw.load("carpet-scraper")
+    here.page.click("#machinery-button")
+    shown = here.text("#machinery")
+    for cut in m.topology.cuts:
+        assert str(cut) in shown
+    assert "1 freedom" in shown and "3 loops" in shown and "Block pattern" in shown
+    lam = np.array([x["value"] for x in here.ask("e.multipliers()")])
+    expected = loads_at(m, [77])[0]
+    cut = m.system
+    assert len(lam) == cut.tree.nc and np.isfinite(lam).all() and np.isfinite(expected.residual)
+    values = np.array(here.ask("Array.from(e.singular().values)"))
+    loops, state = cut.loops, cut.state(here.ask("Array.from(e.state.q)"))
+    dimensionless = cut.J(state) * loops.columns / loops.row_scale[:, None]
+    assert np.abs(np.sort(values) - np.sort(np.linalg.svd(dimensionless, compute_uv=False))).max() < 1e-9
+    checks = here.page.locator("#checks")
+    assert "fine" in checks.inner_text()
+    checks.locator("summary").click()
+    assert "Python" in checks.inner_text()
+    assert all(check["ok"] for check in here.ask("e.checks().map((c) => ({ok: c.ok}))"))
+
+
+@pytest.mark.parametrize("name", ["wiper", "carpet-scraper", "stewart"])
+def test_a_free_swing_keeps_its_energy_and_goes_where_python_goes(
+    name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]
+) -> None:
+    here = desk(page_of(name), "#s=50&play=0")
+    here.page.click("#swing")
+    here.page.wait_for_function("LW.app.engine.swing.t > 0.05")
+    here.page.click("#play")
+    state = here.ask("(e.go(50), e.swing.start(), ['q', 'v', 'near'].map((k) => Array.from(e.state[k])))")
+    seen = here.ask("Array.from({length: 120}, () => e.swing.step(1 / 60)).map((r) => [r.ok, r.energy, r.drift])")
+    assert all(ok for ok, _, _ in seen)
+    system = lw.load(name).system
+    run = system.simulate(system.state(state[0], state[1]), 2.0, tolerance=1e-10, output=0.5)
+    energy, moving = np.array([e for _, e, _ in seen]), run["energy.kinetic"].max()
+    # the total itself may be zero; what moves is the measure
+    assert np.abs(energy - run["energy.total"][0]).max() < 1e-6 * moving
+    # RK4 in steps of the page against order 8: far less than a pixel
+    assert np.abs(here.ask("Array.from(e.state.q)") - run.q[-1]).max() < 1e-4
+
+
+def test_a_recorded_run_plays_with_its_channels(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    m = lw.load("wiper")
+    run = m.simulate("1 s", drive={"A": lw.torque(2.0)}, output=0.01)
+    here = desk(live.write(m, tmp_path / "run.html", run=run), "#mode=run&s=40&play=0")
+    assert here.page.locator("#recorded").is_visible() and here.page.locator("#channels").is_visible()
+    assert np.abs(np.array(here.ask("Array.from(e.state.q)")) - run.q[40]).max() < EQUAL
+    assert np.abs(place(here, "coupler.P")[:2] - run["coupler.P"][40][:2]).max() < EQUAL
+    shown = here.ask("DATA.run.channels.map((c) => c.name)")
+    assert {"A.torque"} & set(shown) and here.page.locator("#channels svg.lw-plot-svg").count() >= 1
+    for name in shown[:6]:
+        page = np.array(here.ask("((c) => Array.from(LW.decode(c.values).data))(DATA.run.channels.find((c) => c.name === x))", name))
+        assert np.abs(page - np.ravel(run[name])).max() <= 1e-12 * np.abs(run[name]).max(initial=1.0)
+    title = here.page.locator("#channels .lw-plot h3").first.inner_text()
+    curve, (size, symbol) = reading.plot(here, "#channels").curves[0], run.unit(title)[::-1]
+    assert symbol in here.text("#channels .lw-plot-unit").replace("\u00b7", " ")
+    value = np.interp(curve[:, 0], run.t, run[title] / size)
+    assert np.median(np.abs(value - curve[:, 1])) < 2 * np.ptp(curve[:, 1]) / 100
+    here.page.click("#play")
+    here.page.wait_for_function("(before) => LW.app.engine.state.q[0] !== before", arg=here.ask("e.state.q[0]"))
