@@ -191,13 +191,22 @@ def test_welcome_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["wiper"], "linkwright info wiper"),
         (["trun", "wiper"], "Did you mean 'turn'"),
+        (["simulat", "wiper"], "Did you mean 'simulate'"),
+        (["wipper"], "Did you mean 'wiper'"),
+        (["--no-browser", "info"], "the command comes first"),
+        (["turn", "wiper", "--speed", "30", "rpm"], "quotes"),
+        (["simulate", "wiper", "1", "--integrator", "rk5"], "Did you mean 'rk4'"),
+        (["simulate", "wiper", "1", "--stabiliser", "projct"], "Did you mean 'project'"),
+        (["simulate", "wiper", "1", "--formulation", "klm"], "slm"),
+        (["simulate", "wiper", "1", "--tolerance", "0"], "between 0 and 1"),
+        (["simulate", "wiper"], "DURATION"),
         (["turn"], "MODEL"),
         (["turn", "wiper", "--steps", "0"], "from 2 to"),
         (["turn", "wiper", "--steps", "many"], "from 2 to"),
         (["turn", "wiper", "--param", "L1"], "NAME=VALUE"),
         (["info", "wiper", "--frobnicate"], "frobnicate"),
+        (["info", "wiper", "--internal"], "Did you mean '--internals'"),
     ],
 )
 def test_wrong_usage_is_2(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,133 @@
+"""Which command a line means, and what becomes of it: exit codes, errors of one paragraph, signals, closed pipes.
+
+A line begins with a command, or with a model: `linkwright wiper` is its page.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from linkwright.cli import bench, console, info, new, page, report, reproduce, simulate, turn
+from linkwright.cli.parser import PROGRAM, Command, Parser, add_options, settings_of
+from linkwright.errors import LinkwrightError, nearest
+
+COMMANDS: tuple[Command, ...] = (
+    new.COMMAND,
+    info.COMMAND,
+    turn.COMMAND,
+    simulate.COMMAND,
+    report.COMMAND,
+    new.LIST,
+    reproduce.COMMAND,
+)
+NAMES = (*(c.name for c in COMMANDS), "bench")
+EPILOG = """examples:
+  linkwright wiper
+  linkwright info wiper
+  linkwright simulate wiper 5 --plot wiper.png
+  linkwright wiper --help
+
+exit codes: 0 fine, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted"""
+MODEL_ENDINGS = (".yaml", ".yml", ".npz", ".parquet")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        console.printable(stream)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    with console.terminable():
+        return _guarded(words)
+
+
+def _guarded(words: list[str]) -> int:
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+        return code
+    except LinkwrightError as problem:
+        console.error(str(problem))
+        return 1
+    except SystemExit as stop:  # argparse: help was asked for, or the usage is wrong
+        return int(stop.code or 0)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        console.to_nowhere()
+        return 0
+    except KeyboardInterrupt:
+        print("interrupted; no file was left half written", file=sys.stderr)
+        return console.exit_code_of_signal()
+
+
+def _run(words: list[str]) -> int:
+    if not words:
+        from linkwright.cli import gallery
+
+        print(gallery.welcome())
+        return 0
+    if words[0] in NAMES or words[0] in ("-h", "--help", "--version"):
+        return _command(words)
+    if words[0].startswith("-") or is_subject(words[0]):
+        return _page(words)
+    _unknown(words[0])
+
+
+def is_subject(word: str) -> bool:
+    """A shipped model, a file of a model or run, or something that can only be meant as a path."""
+    from linkwright import models
+
+    return word in models.names() or word.lower().endswith(MODEL_ENDINGS) or os.sep in word or "/" in word or os.path.exists(word)
+
+
+def _command(words: list[str]) -> int:
+    parser, each = build_parser()
+    given, extra = parser.parse_known_args(words)
+    if extra:
+        each[given.command].refuse(extra)
+    run = bench.run if given.command == "bench" else next(c.run for c in COMMANDS if c.name == given.command)
+    return run(given) or 0
+
+
+def _page(words: list[str]) -> int:
+    parser = Parser(prog=PROGRAM, **settings_of(page.COMMAND))
+    add_options(parser, page.COMMAND.options)
+    given, extra = parser.parse_known_args(words)
+    if given.model in NAMES:
+        parser.error(f"the command comes first: {PROGRAM} {given.model} ...")
+    if extra:
+        parser.refuse(extra)
+    if not is_subject(given.model):
+        _unknown(given.model)
+    return page.COMMAND.run(given) or 0
+
+
+def _unknown(word: str) -> NoReturn:
+    from linkwright import models
+
+    hint = nearest(word, [*NAMES, *models.names()], "").partition("?")
+    meant = f"{hint[0]}? " if hint[1] else ""
+    message = f"there is no command and no model '{word}'. {meant}Commands: {', '.join(NAMES)}. '{PROGRAM} models' lists the models"
+    build_parser()[0].error(message)
+
+
+def build_parser() -> tuple[Parser, dict[str, Parser]]:
+    """The parser of all commands, and each one's own."""
+    from linkwright import __version__
+
+    parser = Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} MODEL [options]\n       {PROGRAM} COMMAND ...\n       {PROGRAM}",
+        description="Mechanisms with closed kinematic loops: what they are, how they move, what they carry. "
+        f"{PROGRAM} MODEL opens the page of a model; {PROGRAM} alone lists the shipped ones.",
+        epilog=EPILOG,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    commands = parser.add_subparsers(
+        dest="command", title="commands", metavar="COMMAND ...", prog=PROGRAM, required=True, parser_class=Parser
+    )
+    for command in COMMANDS:
+        add_options(commands.add_parser(command.name, help=command.help, **settings_of(command)), command.options)
+    bench.add_parser(commands)
+    return parser, {name: x for name, x in commands.choices.items() if isinstance(x, Parser)}

@@ -1,0 +1,56 @@
+"""`linkwright info`: what a mechanism is."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from linkwright.cli import console, loading, options
+from linkwright.cli.outputs import print_json
+from linkwright.cli.parser import Command, option
+
+
+def run(given: argparse.Namespace) -> None:
+    m = loading.load(given)
+    with console.waiting("looking at it"):
+        summary = m.info()
+    if given.json:
+        print_json("info/1", summary.as_dict() | ({"topology": _topology(m)} if given.internals else {}))
+        return
+    print(summary)
+    if given.internals:
+        print(f"\n{m.topology}")
+
+
+def _topology(m: Any) -> dict[str, Any]:
+    t = m.topology
+    return {
+        "mobility": t.mobility,
+        "cuts": list(t.cuts),
+        "subsystems": [list(s.bodies) for s in t.subsystems],
+        "loops": [
+            {"name": x.name, "kind": x.kind, "rows": list(x.labels), "joints": list(x.joints), "subsystems": list(x.subsystems)}
+            for x in t.loops
+        ],
+    }
+
+
+COMMAND = Command(
+    name="info",
+    help="freedoms, reach, swing and transmission of a mechanism",
+    about="What a mechanism is: freedoms and drives, full turn or reach, swing of the links, transmission angles, mass.",
+    examples=(
+        "linkwright info wiper",
+        "linkwright info scissor-lift --param N=5",
+        "linkwright info carpet-scraper --internals --cuts J8,J9,J10",
+    ),
+    options=(
+        options.MODEL,
+        options.PARAM,
+        options.SET,
+        options.CUTS,
+        option("--internals", action="store_true", help="also loops, cuts, subsystems, solve order, ranks"),
+        options.JSON,
+    ),
+    run=run,
+)

@@ -1,0 +1,117 @@
+"""Models and runs from the words of a command line. A bare number means what it would mean in the model's file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from linkwright import joints
+from linkwright.errors import ModelError, UsageError
+from linkwright.loading import RUNS
+
+if TYPE_CHECKING:
+    from linkwright.mechanism import Mechanism
+    from linkwright.results import Trajectory
+
+
+def is_run(word: str) -> bool:
+    """Whether a word names a saved turn or run."""
+    return word.lower().endswith(RUNS)
+
+
+def load(options: argparse.Namespace) -> Mechanism:
+    """The model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in."""
+    from linkwright.mechanism import load
+
+    changes: dict[str, Any] = dict(options.param)
+    if getattr(options, "cuts", None) is not None:
+        changes["cuts"] = options.cuts
+    m = load(options.model, **changes)
+    start = {name: in_file_units(m, name, text) for name, text in options.set}
+    return m.with_(start=start) if start else m
+
+
+def open_run(options: argparse.Namespace) -> Trajectory:
+    """A saved turn or run."""
+    from linkwright.mechanism import open
+
+    refuse_changes(options)
+    return open(options.model)
+
+
+def refuse_changes(options: argparse.Namespace) -> None:
+    """What changes a model has nothing to act on in a run."""
+    for flag in ("param", "set", "cuts"):
+        if getattr(options, flag, None):
+            raise UsageError(f"--{flag} changes a model, but '{options.model}' is a run that was computed already. Give the model instead.")
+
+
+# -------------------------------------------------------------------- values
+
+
+def in_file_units(m: Mechanism, name: str, text: str) -> str:
+    """Position `A` or speed `A.v` of a joint: degrees where the file writes degrees."""
+    joint, speed = name.removesuffix(".v").split(".")[0], name.endswith(".v")
+    kinds = {j.name: joints.create(j.type, j.options).coordinate_kinds for j in m.description.joints}
+    sliding = "length" in kinds.get(joint, ()) and "angle" not in kinds.get(joint, ())
+    sliding = sliding or joint in {c.name for c in m.description.cylinders}
+    kind = ("speed" if speed else "length") if sliding else ("angular speed" if speed else "angle")
+    return with_unit(m, text, kind)
+
+
+def with_unit(m: Mechanism, text: str, kind: str) -> str:
+    """A text that certainly has a unit."""
+    from linkwright.modelfile.units import KINDS, display_unit
+
+    try:
+        float(text)
+    except ValueError:
+        return text
+    return f"{text} {display_unit(m.description.units, KINDS[kind])[0]}"
+
+
+def turns(m: Mechanism, name: str) -> bool:
+    """Whether a joint turns, or slides (so do cylinders)."""
+    from linkwright.cycle import is_rotary
+
+    known = {*(j.name for j in m.description.joints), *(c.name for c in m.description.cylinders)}
+    return name not in known or is_rotary(m.system.description, name)
+
+
+# -------------------------------------------------------------------- drives
+
+
+def drive(m: Mechanism, name: str, text: str) -> Any:
+    """`A=45 rpm` is a speed, `A=90 deg` a position, `A=2 N m` an effort, `A=12 V` a voltage; a bare number is a speed, as in the file."""
+    from linkwright import drives
+    from linkwright.modelfile.units import KINDS, describe, matches
+
+    if text == "free":
+        return drives.torque(0.0)
+    rotary = turns(m, name)
+    text = with_unit(m, text, "angular speed" if rotary else "speed")
+    kinds = ("angular speed", "angle", "torque") if rotary else ("speed", "length", "force")
+    makers = dict(zip((*kinds, "voltage"), (drives.speed, drives.position, drives.torque, drives.voltage), strict=True))
+    dimension = _dimension(m, name, text)
+    for kind, make in makers.items():
+        if matches(dimension, KINDS[kind]):
+            return make(text)
+    usual = "45 rpm, 90 deg or 2 N m" if rotary else "20 mm/s, 50 mm or 100 N"
+    raise UsageError(
+        f"--drive {name}: '{text}' is {describe(dimension)}. Give a speed, a position, an effort or a voltage: {usual} or 12 V."
+    )
+
+
+def _dimension(m: Mechanism, name: str, text: str) -> Any:
+    """Of a value or an expression of t and channels."""
+    from linkwright.modelfile.loads import Channels
+    from linkwright.modelfile.nodes import from_python
+    from linkwright.modelfile.quantities import QuantityAlgebra, read_quantity
+
+    d = m.description
+    points = {b.name: tuple(p.name for p in b.points) for b in d.bodies}
+    channels = Channels({j.name: j for j in d.joints}, points, tuple(c.name for c in d.cylinders))
+    try:
+        return read_quantity(from_python(text, "--drive"), QuantityAlgebra(channel=channels.quantity)).dimension
+    except ModelError as problem:
+        raise UsageError(f"--drive {name}={text}: {problem.message}") from problem

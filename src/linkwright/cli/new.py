@@ -1,0 +1,87 @@
+"""`linkwright new`: a commented model to start from; `--list` (also `linkwright models`) what there is."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+
+from linkwright import models
+from linkwright.cli import console, gallery, options, outputs
+from linkwright.cli.parser import Command, option
+from linkwright.errors import UsageError
+
+MODEL_FILES = (".yaml", ".yml")
+
+
+def run(given: argparse.Namespace) -> None:
+    from linkwright.views import files
+
+    if given.list:
+        list_all(given)
+        return
+    if given.path is None:
+        raise UsageError("new needs the name of the file to write, for example: linkwright new my.yaml")
+    path = Path(given.path)
+    path = path if path.suffix else path.with_suffix(".yaml")
+    start, kind = gallery.source(given.start)
+    text = named(start.read_text(encoding="utf-8"), path.stem)
+    with files.replacing(path, MODEL_FILES, force=given.force) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    if given.json:
+        outputs.print_json("new/1", {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": kind})
+    outputs.tell_written([str(path)], given.json)
+    if not given.json:
+        word = shlex.quote(str(path))
+        print(f"from the {kind} '{given.start}'. Now:\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
+
+
+def model_name(stem: str) -> str:
+    """A model's name from a file's: no spaces, no dots."""
+    return re.sub(r"[^\w-]+", "-", stem).strip("-") or "model"
+
+
+def named(text: str, stem: str) -> str:
+    """The text with its `name:` line telling the new file's name."""
+    return re.sub(r"^name:.*$", f"name: {model_name(stem)}", text, count=1, flags=re.MULTILINE)
+
+
+def list_all(given: argparse.Namespace) -> None:
+    """Templates and shipped models, one line each."""
+    if given.json:
+        shipped = [{"name": n, "about": models.about(n)} for n in models.names()]
+        templates = [{"name": n, "about": gallery.template_about(n)} for n in gallery.template_names()]
+        outputs.print_json("models/1", {"models": shipped, "templates": templates})
+        return
+    print(f"Shipped models\n{gallery.model_list()}\n\nTemplates of 'linkwright new'\n{gallery.template_list()}\n")
+    advice = "linkwright new my.yaml --from NAME begins with any of them; where both lists have a name, with the template."
+    print(console.wrapped(advice))
+
+
+COMMAND = Command(
+    name="new",
+    help="write a commented model to start from; --list shows templates and shipped models",
+    about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
+    "The file can be turned, simulated and reported at once.",
+    examples=("linkwright new my.yaml", "linkwright new press.yaml --from slider-crank", "linkwright new --list"),
+    options=(
+        option("path", metavar="PATH", nargs="?", help="the file to write, ending in .yaml"),
+        option(
+            "--from", dest="start", metavar="NAME", default=gallery.DEFAULT, help=f"a template or shipped model (default {gallery.DEFAULT})"
+        ),
+        option("--list", action="store_true", help="list templates and shipped models instead"),
+        options.FORCE,
+        options.JSON,
+    ),
+    run=run,
+)
+
+LIST = Command(
+    name="models",
+    help="list the shipped models, as new --list",
+    about="List the shipped models and the templates of 'linkwright new'.",
+    examples=("linkwright models", "linkwright models --json"),
+    options=(options.JSON,),
+    run=list_all,
+)

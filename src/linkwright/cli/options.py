@@ -1,0 +1,86 @@
+"""Options that several commands share, and the reading of their values."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+
+from linkwright.cli.parser import option
+from linkwright.errors import LinkwrightError, nearest
+
+MOST_STEPS = 100_000
+
+
+def assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals and value.strip()):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def steps(text: str) -> int:
+    if not text.isdigit() or not 2 <= int(text) <= MOST_STEPS:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of steps: a whole number from 2 to {MOST_STEPS}")
+    return int(text)
+
+
+def listed(text: str) -> list[str]:
+    return [x.strip() for x in text.split(",") if x.strip()]
+
+
+def tolerance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < 1.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a tolerance: a number between 0 and 1, for example 1e-9")
+    return value
+
+
+def port(text: str) -> int:
+    if not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port: a whole number from 0 (any free one) to 65535")
+    return int(text)
+
+
+def integrator(text: str) -> str:
+    return _registered(text, import_module("linkwright.integrators").INTEGRATORS, "integrator")
+
+
+def formulation(text: str) -> str:
+    return _registered(text, ["auto", *import_module("linkwright.formulations").FORMULATIONS], "formulation")
+
+
+def stabiliser(text: str) -> str:
+    try:
+        import_module("linkwright.stabilisers").create(text)
+    except LinkwrightError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from problem
+    return text
+
+
+def _registered(text: str, known: object, kind: str) -> str:
+    names = [str(x) for x in known] if isinstance(known, (list, dict)) else []
+    if text not in names:
+        raise argparse.ArgumentTypeError(f"there is no {kind} '{text}'. {nearest(text, names, f'{kind.capitalize()}s')}")
+    return text
+
+
+MODEL = option("model", metavar="MODEL", help="a shipped model's name, or the path of a YAML file")
+SUBJECT = option("model", metavar="MODEL", help="a shipped model's name, the path of a YAML file, or of a run (.npz, .parquet)")
+PARAM = option(
+    "--param", metavar="NAME=VALUE", action="append", type=assignment, default=[], help="change a parameter (L1=400mm); may be repeated"
+)
+SET = option(
+    "--set",
+    metavar="JOINT=VALUE",
+    action="append",
+    type=assignment,
+    default=[],
+    help="start position of a joint (A=30deg); may be repeated",
+)
+CUTS = option("--cuts", metavar="J1,J2", type=listed, help="joints to cut, instead of the program's choice")
+JSON = option("--json", action="store_true", help="machine-readable output, SI units (docs/command-line.md lists the fields)")
+FORCE = option("--force", action="store_true", help="replace files that exist")
+ANIMATION = option("--animation", metavar="FILE", help="the motion as .gif (or .mp4 where ffmpeg is installed)")

@@ -1,0 +1,94 @@
+"""`linkwright MODEL`: the page in the browser, reloaded when the file is saved; or written to a file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from linkwright.cli import console, loading, options, outputs
+from linkwright.cli.parser import Command, option
+
+
+def run(given: argparse.Namespace) -> int:
+    if given.output:
+        return _write(given)
+    return _serve(given)
+
+
+def _write(given: argparse.Namespace) -> int:
+    outputs.check([(given.output, outputs.PAGES)], given.force)
+    with console.waiting("writing the page"):
+        if loading.is_run(given.model):
+            recorded = loading.open_run(given)
+            name, path = recorded.skel.tree.description.name, recorded.page(given.output, force=given.force)
+        else:
+            m = loading.load(given)
+            name, path = m.name, m.page(given.output, force=given.force)
+    if given.json:
+        data = {"model": name, "run": loading.is_run(given.model), "file": given.output, "bytes": os.path.getsize(path), "address": None}
+        outputs.print_json("page/1", data)
+    outputs.tell_written([given.output], given.json)
+    return 0
+
+
+def _serve(given: argparse.Namespace) -> int:
+    from linkwright.views.serve import Server, serve
+
+    changes = _changes(given)
+    if not given.json:
+        return serve(given.model, port=given.port, browser=given.browser, out=_say, **changes)
+    from linkwright.views.page import opened
+
+    with Server(given.model, port=given.port, out=_warn, changes=changes) as server:
+        data = {"model": given.model, "run": loading.is_run(given.model), "file": None, "bytes": None, "address": server.address}
+        outputs.print_json("page/1", data)
+        sys.stdout.flush()
+        if given.browser:
+            opened(server.address)
+        try:
+            server.serve_forever(poll_interval=0.1)
+        except KeyboardInterrupt:  # the usual way to end it
+            return 0
+    return 0
+
+
+def _changes(given: argparse.Namespace) -> dict[str, Any]:
+    """What is changed at every reload. A file that cannot be read now may be right later: only --set needs it at once, for its units."""
+    if loading.is_run(given.model):
+        loading.refuse_changes(given)
+        return {}
+    changes: dict[str, Any] = dict(given.param)
+    if given.set:
+        m = loading.load(given)
+        changes["start"] = {name: loading.in_file_units(m, name, text) for name, text in given.set}
+    return changes
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _warn(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+COMMAND = Command(
+    name="MODEL",
+    help="open the page of a model or run in the browser",
+    about="Open the page of a model in the browser, moving; it follows the file and is built again whenever that is saved. "
+    "With -o the page is written instead: one HTML file that computes by itself and needs nothing else. A saved run plays in it.",
+    examples=("linkwright wiper", "linkwright my.yaml --param L1=0.4 --no-browser", "linkwright jansen-leg -o leg.html"),
+    options=(
+        options.SUBJECT,
+        options.PARAM,
+        options.SET,
+        option("--no-browser", dest="browser", action="store_false", help="open nothing: print the address and serve the page there"),
+        option("--port", metavar="N", type=options.port, default=0, help="serve at this port (default: any that is free)"),
+        option("-o", "--output", metavar="FILE", help="write the page (.html) and end"),
+        options.FORCE,
+        options.JSON,
+    ),
+    run=run,
+)

@@ -1,0 +1,82 @@
+"""Commands as data: a name, what it does, examples and a table of options; made into argparse parsers with errors of one paragraph."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from linkwright.errors import nearest
+
+PROGRAM = "linkwright"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One line of a command's table: flags (or the name of a positional argument) and what argparse calls its settings."""
+
+    flags: tuple[str, ...]
+    settings: dict[str, Any]
+
+
+def option(*flags: str, **settings: Any) -> Option:
+    return Option(flags, settings)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: `run` gets its options and gives the exit code (None is 0)."""
+
+    name: str
+    help: str  # one line for the list of commands
+    about: str  # a paragraph for its own help
+    examples: tuple[str, ...]
+    options: tuple[Option, ...]
+    run: Callable[[argparse.Namespace], int | None]
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Paragraphs are wrapped, lines that begin with spaces (examples) stay as they are, to be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = [line if line.startswith(" ") or not line else textwrap.fill(line, max(width, 20)) for line in text.splitlines()]
+        return "\n".join(indent + line for line in lines)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with one-paragraph errors, no abbreviated options, and help in our own layout."""
+
+    def __init__(self, **settings: Any):
+        settings.setdefault("formatter_class", Formatter)
+        settings.setdefault("allow_abbrev", False)
+        super().__init__(**settings)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {' '.join(message.split()).rstrip('.')}. Try '{self.prog} --help'.\n")
+
+    def refuse(self, extra: Sequence[str]) -> NoReturn:
+        """Words that no option took: an unknown option and its nearest one, or a value that needed quotes."""
+        unknown = next((x for x in extra if x.startswith("-") and len(x) > 1), None)
+        if unknown is not None:
+            flags = [f for action in self._actions for f in action.option_strings]
+            word = unknown.partition("=")[0]
+            self.error(f"there is no option '{word}'. {nearest(word, [f for f in flags if f.startswith('--')], 'Options')}")
+        self.error(f"'{extra[0]}' is one word too many. A value with spaces needs quotes: --speed '30 rpm'")
+
+
+def add_options(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
+    for x in options:
+        parser.add_argument(*x.flags, **x.settings)
+
+
+def settings_of(command: Command) -> dict[str, Any]:
+    """What argparse is told about a command, its options aside."""
+    told = [x for x in command.options if not x.flags[0].startswith("-")]
+    words = [f"[{x.settings['metavar']}]" if x.settings.get("nargs") == "?" else x.settings["metavar"] for x in told]
+    return {
+        "usage": " ".join([PROGRAM, *([command.name] if command.name.islower() else []), *words, "[options]"]),
+        "description": command.about,
+        "epilog": "\n".join(["examples:", *(f"  {x}" for x in command.examples)]),
+    }

@@ -1,0 +1,190 @@
+"""`linkwright simulate`: the motion in time, driven as the file says or otherwise; what was computed is kept when it stops early."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from linkwright.cli import console, loading, options, outputs, run_text
+from linkwright.cli.parser import Command, option
+from linkwright.errors import LinkwrightError, SimulationError, UsageError
+
+if TYPE_CHECKING:
+    from linkwright.mechanism import Mechanism
+    from linkwright.results import Trajectory
+
+AGREE = 1e-9  # rad or m: start positions closer than this are the same
+IN_PYTHON = " The trajectory up to there is in the error's `run`."
+KNOWN = ("integrator", "formulation", "stabiliser", "tolerance", "step")
+
+
+def run(given: argparse.Namespace) -> int:
+    outputs.check(_wanted(given), given.force)
+    m = loading.load(given)
+    if given.speed:
+        m = m.with_(start={f"{n}.v": loading.in_file_units(m, f"{n}.v", text) for n, text in given.speed})
+    drives = _drives(m, given)
+    settings = _settings(given)
+    with console.waiting("compiling the mechanism"):
+        _check_start(m, drives, given)
+        if sys.stderr.isatty():  # a run of no length compiles what the real one needs, before its bar appears
+            m.simulate(0, drive=drives, **{**settings, "output": None})
+    stopped: SimulationError | None = None
+    try:
+        found = m.simulate(given.duration, drive=drives, **settings)
+    except SimulationError as problem:
+        if problem.run is None:
+            raise
+        stopped, found = problem, problem.run
+    return _told(m, found, stopped, given)
+
+
+def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, given: argparse.Namespace) -> int:
+    """Print and write what there is, then say why it is not all of it."""
+    names = _channels(found, given)
+    if given.json:
+        outputs.print_json("simulate/1", run_text.data(m, found, names))
+    else:
+        print(run_text.text(m, found))
+    outputs.tell_written(_write(m, found, names, given), given.json)
+    kept = f"what was computed, up to t = {found.t[-1]:.6g} s, is kept"
+    if stopped is not None:
+        console.error(f"{str(stopped).replace(IN_PYTHON, '')} {kept.capitalize()}.")
+        return 1
+    if found.certificate.status == "interrupted":
+        print(f"interrupted: {kept}", file=sys.stderr)
+        return console.exit_code_of_signal()
+    return 0
+
+
+# -------------------------------------------------------------------- what is asked for
+
+
+def _wanted(given: argparse.Namespace) -> list[outputs.Wanted]:
+    from linkwright.views import files
+    from linkwright.views.animation import ANIMATIONS
+
+    return [
+        (given.file, outputs.TABLES),
+        (given.plot, files.PICTURES),
+        (given.page, outputs.PAGES),
+        (given.animation, ANIMATIONS),
+    ]
+
+
+def _settings(given: argparse.Namespace) -> dict[str, Any]:
+    """Options of the run that were given."""
+    if given.output is not None and given.output.lower().endswith((*outputs.TABLES, *outputs.PAGES)):
+        raise UsageError(f"--output is the time between samples (0.01, '10 ms') or 'steps'; the file is given with -o {given.output}.")
+    return {"output": given.output} | {name: value for name in KNOWN if (value := getattr(given, name)) is not None}
+
+
+def _drives(m: Mechanism, given: argparse.Namespace) -> dict[str, Any]:
+    """The file's drives (none with --free), and in their place those of --drive."""
+    from linkwright.drives import drives_of_description
+
+    out = {} if given.free else drives_of_description(m.description)
+    return out | {name: loading.drive(m, name, text) for name, text in given.drive}
+
+
+def _check_start(m: Mechanism, drives: dict[str, Any], given: argparse.Namespace) -> None:
+    """A start position or speed that a prescribed motion would overrule is an error, not ignored."""
+    from linkwright.drives import prescribed
+
+    told = prescribed(m.system, drives, m.system.start)
+    for flag, names, i in (("--set", given.set, 0), ("--speed", given.speed, 1)):
+        for name in (n for n, _ in names if n in told):
+            asked = float(m.system.start[name if i == 0 else f"{name}.v"])
+            if abs(told[name][i] - asked) > AGREE * max(1.0, abs(asked)):
+                raise UsageError(
+                    f"{flag} {name}: the motion of '{name}' is prescribed by its drive, which begins elsewhere. Let it go with --free, "
+                    f"or give it another drive: --drive {name}='2 N m', or --drive {name}=free."
+                )
+
+
+def _channels(found: Trajectory, given: argparse.Namespace) -> list[str]:
+    """What tables, JSON and plots show: the channels asked for, or the main ones."""
+    if given.channels is None:
+        return [n for n in found.main_channels() if found[n].ndim == 1]
+    for name in given.channels:
+        if found[name].ndim != 1:
+            raise UsageError(f"--channels: '{name}' has several components; name one of them, such as {name}.x or {name}.size.")
+    return ["t", *(n for n in given.channels if n != "t")]
+
+
+# -------------------------------------------------------------------- files
+
+
+def _write(m: Mechanism, found: Trajectory, names: list[str], given: argparse.Namespace) -> list[str]:
+    """All files asked for. One that cannot be made does not keep the others from being written."""
+    jobs = (
+        (given.file, lambda path: found.save(path, force=given.force, channels=names)),
+        (given.plot, lambda path: found.plot(given.channels, path, force=given.force)),
+        (given.page, lambda path: found.page(path, force=given.force)),
+        (given.animation, lambda path: found.animate(path, force=given.force)),
+    )
+    written, problems = [], []
+    for path, make in jobs:
+        if path:
+            try:
+                with console.waiting(f"writing {path}"):
+                    make(path)
+                written.append(path)
+            except LinkwrightError as problem:
+                problems.append(problem)
+    if problems:
+        outputs.tell_written(written, given.json)
+        raise problems[0]
+    return written
+
+
+COMMAND = Command(
+    name="simulate",
+    help="the motion in time: driven as the file says, or let go",
+    about="Simulate a mechanism for DURATION seconds, driven as its file says, and print where it ends, the energies and the run's "
+    "certificate. Ctrl-C ends early and keeps what was computed. The model needs masses.",
+    examples=(
+        "linkwright simulate wiper 5 -o wiper.npz --plot wiper.png",
+        "linkwright simulate four-bar '2 s' --free --set A=90deg --speed A=10rpm --page swing.html",
+        "linkwright simulate wiper 2 --drive A='6 N m' --channels A,A.v,energy.total --json",
+    ),
+    options=(
+        options.MODEL,
+        option("duration", metavar="DURATION", help="how long: seconds, or with a unit ('200 ms', '2 min')"),
+        options.PARAM,
+        options.SET,
+        option(
+            "--speed", metavar="JOINT=VALUE", action="append", type=options.assignment, default=[], help="start speed of a joint (A=10rpm)"
+        ),
+        option("--free", action="store_true", help="without the file's drives: everything moves freely"),
+        option(
+            "--drive",
+            metavar="JOINT=VALUE",
+            action="append",
+            type=options.assignment,
+            default=[],
+            help="drive a joint otherwise: a torque (A='2 N m'), speed, position, voltage of its motor, expression of t, or 'free'",
+        ),
+        options.CUTS,
+        option("--integrator", metavar="NAME", type=options.integrator, help="dopri (adaptive, default), rk4 (fixed step), rodas (stiff)"),
+        option("--tolerance", metavar="X", type=options.tolerance, help="error allowed per step, relative (default 1e-9)"),
+        option("--step", metavar="TIME", help="the fixed step, or the first one ('1 ms')"),
+        option("--formulation", metavar="NAME", type=options.formulation, help="sslm (default), slm, kkt, nullspace, projection"),
+        option(
+            "--stabiliser",
+            metavar="NAME",
+            type=options.stabiliser,
+            help="project (default), baumgarte, post_adjust, none, or two joined by +",
+        ),
+        option("--output", metavar="TIME", help="time between samples (0.01, '10 ms'), or 'steps'; 500 intervals if not given"),
+        option("--channels", metavar="A,B", type=options.listed, help="what files, plots and JSON show (default: joints, angles, points)"),
+        option("-o", dest="file", metavar="FILE", help="keep the run: .npz or .parquet (everything), .csv (channels, in the file's units)"),
+        option("--plot", metavar="FILE", help="curves over time: .png, .svg or .pdf"),
+        option("--page", metavar="FILE", help="the page that plays this run: .html"),
+        options.ANIMATION,
+        options.FORCE,
+        options.JSON,
+    ),
+    run=run,
+)

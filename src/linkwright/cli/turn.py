@@ -1,0 +1,182 @@
+"""`linkwright turn`: one cycle of the drive, with efforts and loads where the model has masses."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from linkwright.cli import console, loading, options, outputs
+from linkwright.cli.parser import Command, option
+from linkwright.errors import LinkwrightError
+
+if TYPE_CHECKING:
+    from linkwright.machine.cycle_loads import CycleLoads
+
+SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures then take a turn of their own
+
+
+def run(given: argparse.Namespace) -> None:
+    from linkwright.views import files
+    from linkwright.views.animation import ANIMATIONS
+
+    wanted: list[outputs.Wanted] = [
+        (given.output, outputs.TABLES),
+        (given.plot, files.PICTURES),
+        (given.picture, files.PICTURES),
+        (given.animation, ANIMATIONS),
+    ]
+    outputs.check(wanted, given.force)
+    m = loading.load(given)
+    if given.plot and given.loads and not _massless(m):
+        outputs.check([*wanted, *((path, files.PICTURES) for path in _load_plots(given.plot))], given.force)
+    with console.waiting("turning it"):
+        c = m.turn(given.drive, steps=given.steps, speed=_speed(m, given))
+    loads = _loads(m, c, given.loads)
+    if given.json:
+        outputs.print_json("turn/1", _data(m, c, loads))
+    else:
+        _print(m, c)
+        print(f"\n{loads}")
+    outputs.tell_written(_write(m, c, loads, given), given.json)
+
+
+def _speed(m: Any, given: argparse.Namespace) -> str | None:
+    """The speed asked for, in the file's unit if it has none of its own."""
+    if given.speed is None:
+        return None
+    drives = [d.joint for d in m.description.drives]
+    lead = given.drive or (drives[0] if drives else "")
+    return loading.with_unit(m, given.speed, "angular speed" if loading.turns(m, lead) else "speed")
+
+
+def _print(m: Any, c: Any) -> None:
+    from linkwright.views.text import aligned, turn_table
+
+    cycle = "full turn" if c.full_turn else "cycle"
+    print(f"{m.name}: one {cycle} of '{c.drive}', {len(c) - 1} steps, {c.t[-1] - c.t[0]:.6g} s")
+    for note in c.notes:
+        print(console.wrapped(f"note: {note}", 6))
+    print(f"\n{aligned(*turn_table(c))}")
+
+
+def _massless(m: Any) -> list[str]:
+    return [b.name for b in m.description.bodies[1:] if b.mass is None]
+
+
+def _loads(m: Any, c: Any, wanted: bool) -> CycleLoads:
+    from linkwright.machine.cycle_loads import CycleLoads, cycle_loads
+
+    if not wanted:
+        return CycleLoads("kinematics only, as asked for")
+    if _massless(m):
+        return CycleLoads(f"kinematics only: no mass given for {', '.join(_massless(m))}")
+    try:
+        _with_progress(c)
+        return cycle_loads(c)
+    except LinkwrightError as problem:
+        return CycleLoads(f"no loads: {' '.join(str(problem).split())}")
+
+
+def _with_progress(c: Any) -> None:
+    """Compute the loads of all samples; on a terminal show how far it is."""
+    if not sys.stderr.isatty():
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    for x in track(c.instants, description="loads", console=Console(stderr=True), transient=True):
+        _ = x.loads
+
+
+def _channel_names(c: Any, loads: CycleLoads) -> list[str]:
+    """Motion, and if loads were computed every load that is one number."""
+    known = c.source.load_channels()
+    motion = [n for n in c.main_channels() if n not in known]
+    return motion if loads.why else [*motion, *(n for n in known if c[n].ndim == 1)]
+
+
+def _data(m: Any, c: Any, loads: CycleLoads) -> dict[str, Any]:
+    return {
+        "model": m.name,
+        "drive": c.drive,
+        "full_turn": bool(c.full_turn),
+        "notes": list(c.notes),
+        "steps": len(c) - 1,
+        "channels": outputs.channel_data(c, _channel_names(c, loads)),
+        "loads": loads.as_dict(),
+    }
+
+
+def _load_plots(plot: str) -> list[str]:
+    """`curves.png` brings `curves-torque.png`, `curves-loads.png` and `curves-hodographs.png`."""
+    stem, ending = os.path.splitext(plot)
+    return [f"{stem}-{what}{ending}" for what in ("torque", "loads", "hodographs")]
+
+
+def _write(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace) -> list[str]:
+    from linkwright.views import animation, picture, plots
+
+    written = [p for p in (given.output, given.plot) if p]
+    if given.output:
+        c.save(given.output, force=given.force, channels=_channel_names(c, loads))
+    if given.plot:
+        plots.overview(c, given.plot, force=given.force)
+        written += _write_load_plots(m, c, given) if not loads.why else []
+    if given.picture:
+        picture.draw(m, given.picture, turn=c if len(c) > SMOOTH else None, force=given.force)
+    if given.animation:
+        animation.animate(m, given.animation, turn=c if len(c) > SMOOTH else None, force=given.force)
+    return written + [p for p in (given.picture, given.animation) if p]
+
+
+def _write_load_plots(m: Any, c: Any, given: argparse.Namespace) -> list[str]:
+    from linkwright.views import load_plots
+
+    torque, loads, hodographs = _load_plots(given.plot)
+    load_plots.torque(c, torque, force=given.force)
+    load_plots.pin_loads(c, loads, force=given.force)
+    if not m.description.planar:  # a hodograph is a curve in the plane
+        return [torque, loads]
+    load_plots.hodographs(c, hodographs, force=given.force)
+    return [torque, loads, hodographs]
+
+
+COMMAND = Command(
+    name="turn",
+    help="one cycle of the drive: motion, drive efforts, loads of every pin",
+    about="Turn a mechanism through one cycle of its drive. A drive that cannot turn fully swings inside its reach. "
+    "With masses in the model it also computes what the drives must do and what every pin carries.",
+    examples=(
+        "linkwright turn wiper --speed '30 rpm' --set A=90deg -o wiper.csv",
+        "linkwright turn jansen-leg --picture leg.png --animation leg.gif",
+        "linkwright turn four-bar --param L1=0.25 --plot curves.png",
+    ),
+    options=(
+        options.MODEL,
+        options.PARAM,
+        options.SET,
+        options.CUTS,
+        option("--drive", metavar="JOINT", help="turn this joint or cylinder (default: the model's drive); other drives hold still"),
+        option("--steps", metavar="N", type=options.steps, default=360, help="equal steps of the cycle (default 360)"),
+        option("--speed", metavar="SPEED", help="speed of the drive, with unit ('30 rpm', '0.1 m/s')"),
+        option(
+            "--loads",
+            action=argparse.BooleanOptionalAction,
+            default=True,
+            help="efforts and pin loads, where the model has masses (default)",
+        ),
+        option("-o", "--output", metavar="FILE", help="write all channels: .csv (the file's units), .npz or .parquet (SI)"),
+        option(
+            "--plot",
+            metavar="FILE",
+            help="curves of angles and points: .png, .svg or .pdf; with loads also FILE-torque, FILE-loads and FILE-hodographs",
+        ),
+        option("--picture", metavar="FILE", help="the start position with the paths of marked points: .png, .svg or .pdf"),
+        options.ANIMATION,
+        options.FORCE,
+        options.JSON,
+    ),
+    run=run,
+)
