@@ -68,7 +68,7 @@ def html() -> str:
 def test_the_page_has_its_places_once_and_asks_nobody(html: str) -> None:
     page = Page(html)
     assert not page.doubled and not page.unnamed
-    assert PLACES <= set(page.ids)
+    assert set(page.ids) >= PLACES
     assert page.ids["message"]["role"] == "status"
     assert all(address.startswith("data:") for address in page.addresses), page.addresses
     assert [html.count(f"{{{{{key}}}}}") for key in ("title", "style", "report", "scripts")] == [2, 1, 1, 1]

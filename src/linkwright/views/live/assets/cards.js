@@ -13,7 +13,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // A row of buttons, one pressed. items: [[value, text], ..]
   const segments = (label, items, value, choose) => LW.el("div", { class: "choice" }, LW.el("span", { text: label }),
     LW.el("div", { class: "segments", role: "group", "aria-label": label },
-      ...items.map(([key, text]) => LW.el("button", { type: "button", "aria-pressed": String(key === value), text, on: { click: () => choose(key) } }))));
+      ...items.map(([key, text]) => LW.el("button", { type: "button", "aria-pressed": String(key === value), "data-choice": `${label} ${key}`, text, on: { click: () => choose(key) } }))));
 
   // A table of live numbers: rows [[key, label], ..] -> {element, set(key, text)}
   const numbers = (rows) => {
@@ -103,11 +103,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return {
       known: (picked) => Boolean(picked && known(picked) && known(picked)()),
       show(picked) {
+        const chosen = document.activeElement && container.contains(document.activeElement) ? document.activeElement.dataset.choice : undefined;
         container.hidden = !picked;
         refresh = null;
         if (!picked) { container.replaceChildren(); return; }
         refresh = { pin: pinCard, body: bodyCard, point: pointCard }[picked.kind](picked);
         if (refresh) refresh();
+        const again = chosen && container.querySelector(`[data-choice="${CSS.escape(chosen)}"]`);
+        if (again) again.focus({ preventScroll: true });
       },
       update() { if (refresh) refresh(); },
     };

@@ -40,6 +40,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     frames.traces = () => (e.cycle ? Array.from(app.traces.keys(), (name) => ({ name, points: frames.trace(name), colour: app.traces.get(name).colour })) : []);
     frames.now = () => ({
       poses: app.player.blend || e.poses(),
+      places: e.places || null,
       loads: app.player.blend ? null : loads(app.picked),
       largest: frames.largest(),
       traces: frames.traces(),

@@ -19,14 +19,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
   ];
 
   const typing = (target) => target.closest("input:not([type=range]), select, textarea, [contenteditable]");
-  const ownArrows = (target) => target.closest("input[type=range], [role=slider], [role=tab], #stage [tabindex]");
-  const ownSpace = (target) => target.closest("button, a, summary, input, select, #stage [tabindex]");
+  const ownArrows = (target) => target.closest("input[type=range]:not(#slider), [role=slider], [role=tab], #stage [tabindex]");
+  const ownSpace = (target) => target.closest("button, a, summary, input:not([type=range]), select");
 
   // app: commands by name, see main.js
   LW.keyboard = (app) => {
     const plain = {
       m: () => app.tab(app.state.tab === "machinery" ? "pins" : "machinery"), p: () => app.tab("parameters"), s: () => app.mode("swing"), t: () => app.mode("turn"),
-      r: () => app.reset(), f: () => app.view.fit(), d: () => app.toggleTheme(), "?": () => app.help(),
+      r: () => app.reset(), f: () => app.fit(), d: () => app.toggleTheme(), "?": () => app.help(),
     };
     const arrows = {
       ArrowLeft: (step) => app.player.step(-step), ArrowRight: (step) => app.player.step(step),

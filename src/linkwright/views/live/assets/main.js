@@ -80,6 +80,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (name === "drag" && !same) app.say("Drag any pin or point.");
     if (name === "run") app.tab("channels");
   });
+  app.fit = guarded(() => {
+    const { cycle } = app.engine, poses = [];
+    for (let i = 0; !atFile() && cycle && i < cycle.n; i += 10) if (cycle.ok[i]) poses.push(cycle.poses(i));
+    if (poses.length) app.view.fit(poses);
+    else app.view.fit();
+    app.redraw();
+  });
   app.speed = (value) => app.player.setSpeed(value);
   app.toggleTheme = () => { app.theme.toggle(); app.remember(); };
   app.help = () => { const keys = element("keys"); if (keys.open) keys.close(); else keys.showModal(); };
@@ -100,19 +107,28 @@ var LW = globalThis.LW || (globalThis.LW = {});
     app.frames.forget();
     changed();
   };
-  app.pick = guarded((what) => {
+  // the name of a point as DATA.points has it; focus goes to the card when the table it came from is covered by it
+  const named = (what) => (what.kind === "point" && what.body && !app.pointOf(what.name) ? Object.assign({}, what, { name: `${what.body}.${what.name}` }) : what);
+  let opener = null;
+  app.pick = guarded((given) => {
+    const what = given === app.picked ? given : named(given);
     const again = app.picked && what.kind === "point" && what.name === app.picked.name && app.picked.kind === "point" && what !== app.picked;
     if (!app.cards.known(what)) return;
     if (what.kind === "point" && what !== app.picked) app.toggleTrace(what.name, again ? !app.traces.has(what.name) : true);
+    if (!app.picked) opener = document.activeElement;
     app.picked = what;
     element("detail").classList.add("has-card");
     app.cards.show(what);
+    if (opener && opener.closest(".panel:not(#card)")) element("card").focus({ preventScroll: true });
     changed();
   });
   app.unpick = guarded(() => {
+    const within = element("card").contains(document.activeElement);
     app.picked = null;
     element("detail").classList.remove("has-card");
     app.cards.show(null);
+    if (within && opener && opener.isConnected) opener.focus({ preventScroll: true });
+    opener = null;
     changed();
   });
   app.tab = guarded((name) => {
@@ -160,7 +176,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const { player } = app, still = !player.playing && (player.mode === "turn" || player.mode === "run");
     return LW.share.write({
       mode: player.mode === app.firstMode || player.mode === "swing" || player.mode === "drag" ? undefined : player.mode,
-      s: still ? player.s : undefined, play: player.playing ? undefined : false, speed: player.speed, values: changes(), pick: app.picked, axes: app.axes,
+      s: still ? player.s : player.mode === "drag" && app.state.s !== null ? app.state.s : undefined, play: player.playing ? undefined : false, speed: player.speed, values: changes(), pick: app.picked, axes: app.axes,
       traces: sameTraces() ? undefined : Array.from(app.traces.keys()), tab: app.state.tab === app.firstTab ? undefined : app.state.tab, theme: app.theme.chosen() || undefined,
     });
   };
@@ -177,9 +193,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
     app.traces.clear();
     for (const name of given.traces || app.firstTraces) app.toggleTrace(name, true);
     player.setSpeed(given.speed || 1);
-    player.enter(given.mode && player.can(given.mode) ? given.mode : app.firstMode);
-    if (given.s !== undefined) player.seek(given.s);
-    if (player.mode !== "drag" && given.play !== undefined ? given.play : !calm) player.play();
+    const mode = given.mode && player.can(given.mode) ? given.mode : app.firstMode, go = given.play === undefined ? !calm : given.play;
+    player.enter(mode === "turn" || mode === "run" ? mode : app.firstMode);
+    if (given.s !== undefined || !LW.app) player.seek(given.s || 0);
+    player.enter(mode);
+    if (go && mode !== "drag") player.play();
     else player.pause();
     app.choose(given.tab && !element(given.tab).querySelector("[data-absent]") && (given.tab !== "channels" || DATA.run) ? given.tab : app.firstTab);
     app.axes = given.axes === undefined ? "" : given.axes;
@@ -215,7 +233,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const bind = () => {
     element("theme").addEventListener("click", app.toggleTheme);
     element("help").addEventListener("click", app.help);
-    element("fit").addEventListener("click", () => app.view.fit());
+    element("fit").addEventListener("click", app.fit);
     window.addEventListener("hashchange", () => app.restore(location.hash));
     new ResizeObserver(guarded(() => { app.view.resize(); app.redraw(); })).observe(element("stage-frame"));
     LW.helpDialog(element("keys"));

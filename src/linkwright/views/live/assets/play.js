@@ -50,7 +50,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (DATA.run) tracks.run = track(LW.decode(DATA.run.t).data, false);
     const player = { mode: tracks.turn ? "turn" : "drag", playing: false, s: 0, speed: 1, swing: null, tracks, blend: null };
     const positions = { turn: 0, run: 0 };
-    let waited = 0, glide = null, swingPace = 1;
+    let waited = 0, glide = null, swingPace = 1, reached = true;
 
     player.track = () => tracks[player.mode === "run" ? "run" : "turn"];
     player.can = (mode) => (mode === "turn" || mode === "run" ? Boolean(tracks[mode]) : mode === "swing" ? Boolean(DATA.swing && e.swing) : mode === "drag");
@@ -64,7 +64,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
       player.s = Math.max(0, Math.min(along.last, s));
       positions[player.mode] = player.s;
       if (player.mode === "run") e.play(player.s);
-      else if (!e.go(player.s).ok) on.say("The links do not reach this position with these values.", "warn");
+      else reach(e.go(player.s).ok);
+    };
+    const reach = (ok) => {
+      if (!ok) on.say("The links do not reach this position with these values.", "warn");
+      else if (!reached) on.say("");
+      reached = ok;
     };
 
     const glideTo = (s) => {
