@@ -69,7 +69,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     row.delta = el("small", { class: "delta" });
     row.moment = el("small", { class: "moment" });
     row.share = row.unique ? null : el("abbr", { class: "share", title: `${SHARE}. Redundant loops leave open how the joints share this load.`, text: "\u2248" }, el("span", { class: "lw-hidden", text: ` (${SHARE})` }));
-    row.at = el("button", { type: "button", class: "lw-at", title: "Go there", on: { click: () => hooks.seek && row.index >= 0 && hooks.seek(row.index) } });
+    const go = () => row.index >= 0 && hooks.seek(row.index);
+    row.at = hooks.seek ? el("button", { type: "button", class: "lw-at", title: "Go there", on: { click: go } }) : el("span", { class: "lw-at" });
     row.under = el("small", { class: "under" });
     row.reach = el("i", { class: "reach" });
     row.fill = el("i", { class: "fill" });
@@ -80,7 +81,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       {},
       el("th", { scope: "row", class: "c0" }, row.name),
       on,
-      el("td", { class: "c2" }, row.share, row.value, row.delta, row.moment, row.under),
+      el("td", { class: "c2" }, row.delta, row.share, row.value, row.under, row.moment),
       el("td", { class: "c3" }, row.at),
       el("td", { class: "c4", "aria-hidden": "true" }, el("span", { class: "bar" }, row.reach, row.fill)),
     );

@@ -2,7 +2,7 @@
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
-  const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "opacity", "font-size", "font-weight"];
+  const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "paint-order", "opacity", "font-size", "font-weight"];
 
   // where a key moves the cursor: single samples, tenths, the ends; null for other keys
   const stepped = (key, values, at) => {
@@ -53,11 +53,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
       node.removeAttribute("style");
       node.removeAttribute("class");
       if (/^(svg|g|title)$/i.test(node.tagName)) return;
+      if (style.visibility === "hidden") return node.setAttribute("visibility", "hidden");
       for (const name of STYLES) {
         const value = style.getPropertyValue(name);
-        if (value && value !== "none" && !(name === "opacity" && value === "1")) node.setAttribute(name, value.replace(/px/g, ""));
+        if (value && value !== "none" && value !== "normal" && !(name === "opacity" && value === "1")) node.setAttribute(name, value.replace(/px/g, ""));
         else if (name === "fill" || name === "stroke") node.setAttribute(name, "none");
       }
+      return undefined;
     });
     for (const name of ["role", "tabindex", "aria-labelledby", "aria-label", "aria-valuemin", "aria-valuemax", "aria-valuenow", "aria-valuetext"])
       copy.removeAttribute(name);

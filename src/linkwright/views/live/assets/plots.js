@@ -37,12 +37,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
       curves: s("g", { class: "curves" }),
       peaks: s("g", { class: "peaks" }),
       labels: s("g", { class: "labels" }),
+      key: s("g", { class: "key" }, s("path"), s("text", { text: "faint: as in the file" })),
       line: s("path", { class: "cursor-line" }),
       dots: s("g", { class: "cursor-dots" }),
       tag: s("text", { class: "cursor-tag", y: 11 }),
     };
     dom.cursor = s("g", { class: "cursor", visibility: "hidden" }, dom.line, dom.dots, dom.tag);
-    const parts = [dom.grid, dom.zero, dom.ticks, dom.marks, dom.curves, dom.peaks, dom.labels, dom.cursor];
+    const parts = [dom.grid, dom.zero, dom.ticks, dom.marks, dom.curves, dom.peaks, dom.labels, dom.key, dom.cursor];
     dom.svg = s("svg", { class: "lw-plot-svg", role: "slider", tabindex: 0, "aria-labelledby": id }, ...parts);
     dom.head = el("div", { class: "lw-plot-head" }, el("div", { class: "lw-plot-title" }, dom.title, dom.unit), dom.stats);
     dom.root = el("div", { class: "lw-plot" }, dom.head, dom.legend, dom.svg);
@@ -59,7 +60,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   // places of everything for a width: margins by the length of the labels, ticks, linear maps
   const layout = (spec, width) => {
-    const height = spec.height || Math.round(Math.min(230, Math.max(150, 0.34 * width)));
+    const height = spec.height || Math.round(Math.min(230, Math.max(176, 0.36 * width)));
     const shownLive = live(spec);
     const beside = shownLive.length > 1 && shownLive.length <= MANY && width >= NARROW;
     const [xLow, xHigh] = LW.scale.extent([spec.x.values]) || [0, 1];
@@ -68,7 +69,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const sy = sizeOf(spec.y);
     const top = 20;
     const bottom = height - 36;
-    const yTicks = LW.scale.ticks(yLow / sy, yHigh / sy, Math.max(2, Math.floor((bottom - top) / 30)), spec.y.symbol);
+    const yTicks = LW.scale.ticks(yLow / sy, yHigh / sy, Math.max(2, Math.round((bottom - top) / 28)), spec.y.symbol);
     const left = 10 + CHARACTER * Math.max(2, ...yTicks.labels.map((t) => t.length));
     const longest = Math.max(0, ...shownLive.map((c) => (c.name || "").length));
     const right = width - (beside ? 14 + 6 * (longest + 8) : 12);
@@ -181,19 +182,19 @@ var LW = globalThis.LW || (globalThis.LW = {});
       node.textContent = curves[i].name || "";
     });
     const listed = curves.length > 1 && !box.beside ? curves.filter((c) => c.name) : [];
-    const faint = spec.curves.find((c) => c.faint);
-    const entries = faint ? [...listed, { name: "faint: as in the file", faint: true }] : listed;
-    const items = resize(dom.legend, entries.length, () => LW.el("li", {}, LW.el("i"), LW.el("span"), LW.el("output")));
-    dom.legend.hidden = !entries.length;
-    items.forEach((item, i) => {
-      const number = curves.indexOf(entries[i]);
-      item.className = entries[i].faint ? "faint" : "";
-      item.firstChild.style.background = entries[i].faint ? "" : colourOf(spec, entries[i], number);
-      LW.setText(item.childNodes[1], entries[i].name);
-      LW.setText(item.lastChild, "");
+    dom.items = resize(dom.legend, listed.length, () => LW.el("li", {}, LW.el("i"), LW.el("span"), LW.el("output")));
+    dom.legend.hidden = !listed.length;
+    dom.items.forEach((item, i) => {
+      const number = curves.indexOf(listed[i]);
+      item.firstChild.style.background = colourOf(spec, listed[i], number);
+      LW.setText(item.childNodes[1], listed[i].name);
       item.dataset.curve = number;
     });
-    dom.items = items.filter((item) => item.dataset.curve !== "-1");
+    // below the axis, where it moves nothing when it comes and goes
+    dom.key.setAttribute("visibility", spec.curves.some((c) => c.faint) ? "visible" : "hidden");
+    dom.key.firstChild.setAttribute("d", `M${box.left} ${box.bottom + 28}h16`);
+    dom.key.lastChild.setAttribute("x", box.left + 22);
+    dom.key.lastChild.setAttribute("y", box.bottom + 32);
   };
 
   const drawHead = (dom, spec, box) => {
@@ -214,6 +215,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const most = Math.max(Math.abs(box.yLow), Math.abs(box.yHigh)) / sizeOf(spec.y);
     const values = curves.map((c) => LW.scale.between(c.values, sample));
     const shown = values.map((v) => LW.fixed(v / sizeOf(spec.y), most));
+    const unit = 10 ** box.yTicks.exponent; // the numbers beside names are in the unit that stands beside the title
+    const listed = unit === 1 ? shown : values.map((v) => LW.fixed(v / sizeOf(spec.y) / unit, most / unit));
     dom.cursor.setAttribute("visibility", "visible");
     dom.line.setAttribute("d", `M${px} ${box.top - 4}V${box.bottom}`);
     resize(dom.dots, curves.length, () => LW.svgEl("circle", { r: 3.6 })).forEach((dot, i) => {
@@ -228,8 +231,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const half = (CHARACTER * text.length) / 2;
     dom.tag.setAttribute("x", Math.min(box.right - half, Math.max(box.left + half, px)));
     LW.setText(dom.tag, text);
-    dom.values.forEach((node, i) => LW.setText(node, `${curves[i].name || ""}  ${shown[i]}`));
-    dom.items.forEach((item) => LW.setText(item.lastChild, shown[item.dataset.curve]));
+    dom.values.forEach((node, i) => LW.setText(node, `${curves[i].name || ""}  ${listed[i]}`));
+    dom.items.forEach((item) => LW.setText(item.lastChild, listed[item.dataset.curve]));
     dom.svg.setAttribute("aria-valuenow", LW.typed(inside / sizeOf(spec.x), 6));
     dom.svg.setAttribute("aria-valuetext", `${where}: ${curves.map((c, i) => `${c.name || ""} ${LW.withUnit(shown[i], spec.y.symbol)}`).join(", ")}`);
     return undefined;
@@ -240,9 +243,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     let spec = Object.assign({ curves: [], y: {}, x: { values: [] } }, first);
     let box = null;
     let at = NaN;
-    const width = () => Math.max(240, Math.round(dom.root.clientWidth || container.clientWidth || 640));
+    let width = 0; // kept: asking the page for it after every change would cost a layout
+    const measure = () => (width = Math.max(240, Math.round(dom.root.clientWidth || container.clientWidth || 640)));
     const draw = () => {
-      box = layout(spec, width());
+      box = layout(spec, width || measure());
       drawAxes(dom, spec, box);
       drawCurves(dom, spec, box);
       drawStats(dom, spec, box);
@@ -272,7 +276,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     });
     draw();
     new ResizeObserver(() => {
-      if (box.width !== width()) draw();
+      if (dom.root.clientWidth && box.width !== measure()) draw();
     }).observe(dom.root);
     return plot;
   };

@@ -6,17 +6,18 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const DEGREES = [1, 2, 5, 10, 15, 30, 45, 90, 180, 360];
   const ROUND = 1e-9; // of a span: ticks this close to the ends still count
 
-  // the step 1, 2 or 5 times a power of ten that gives at most `count` intervals
+  // the step 1, 2 or 5 times a power of ten that comes nearest to `count` intervals (in ratio)
   const niceStep = (span, count) => {
     const raw = span / Math.max(1, count);
     const power = 10 ** Math.floor(Math.log10(raw));
-    const factor = [1, 2, 5, 10].find((f) => f * power >= raw * (1 - ROUND)) || 10;
+    const part = raw / power;
+    const factor = part >= Math.sqrt(50) ? 10 : part >= Math.sqrt(10) ? 5 : part >= Math.SQRT2 ? 2 : 1;
     return factor * power;
   };
 
   const degreeStep = (span, count) => {
     const found = DEGREES.find((s) => span / s <= count * (1 + ROUND));
-    if (span < 2) return niceStep(span, count);
+    if (span < 30) return niceStep(span, count);
     return found || 360 * Math.ceil(span / 360 / count);
   };
 

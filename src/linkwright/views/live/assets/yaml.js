@@ -22,18 +22,31 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // the parameters whose values differ from the file's
   const changed = (data, values) => (data.parameters || []).filter((p) => isChanged(p, values || {}));
 
-  const copied = (value) => (value && typeof value === "object" ? JSON.parse(JSON.stringify(value)) : value);
+  const isTree = (value) => value !== null && typeof value === "object";
 
-  // puts a value at a path of keys into nested mappings and lists; what is there already is kept, unless `over`
-  const put = (tree, path, value, over) => {
+  // what lies at a path of keys in nested mappings and lists, made on the way
+  const at = (tree, path, leaf) => {
     let place = tree;
     path.slice(0, -1).forEach((key, i) => {
-      if (place[key] === undefined || typeof place[key] !== "object") place[key] = typeof path[i + 1] === "number" ? [] : {};
+      if (!isTree(place[key])) place[key] = typeof path[i + 1] === "number" ? [] : {};
       place = place[key];
     });
-    const last = path[path.length - 1];
-    if (over || place[last] === undefined) place[last] = copied(value);
+    return leaf(place, path[path.length - 1]);
   };
+
+  const put = (tree, path, value) => at(tree, path, (place, key) => (place[key] = value));
+
+  // fills in a value, or the parts of it that are not there yet
+  const keep = (tree, path, value) =>
+    at(tree, path, (place, key) => {
+      if (!isTree(value)) {
+        if (place[key] === undefined) place[key] = value;
+        return;
+      }
+      if (place[key] === undefined) place[key] = Array.isArray(value) ? [] : {};
+      const keys = Array.isArray(value) ? value.map((_, i) => i) : Object.keys(value);
+      for (const inner of keys) keep(place[key], [inner], value[inner]);
+    });
 
   const scalar = (value) => {
     const text = String(value);
@@ -67,10 +80,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // the fragment as text; "" if nothing differs
   const changedYaml = (data, values) => {
     const list = changed(data, values);
+    const placed = list.filter((p) => p.yaml && p.yaml.length).sort((a, b) => (b.yaml[0] === "parameters") - (a.yaml[0] === "parameters"));
     const tree = {};
-    const named = list.filter((p) => p.yaml && p.yaml.length);
-    for (const p of named) for (const [path, value] of p.keeps || []) put(tree, path, value, false);
-    for (const p of named) put(tree, p.yaml, quantity(p, values[p.name]), true);
+    for (const p of placed) put(tree, p.yaml, quantity(p, values[p.name]));
+    for (const p of placed) for (const [path, value] of p.keeps || []) keep(tree, path, value);
     const lines = written(tree);
     for (const p of list)
       if (!p.yaml || !p.yaml.length) lines.push(`# ${p.name}: ${quantity(p, values[p.name])} (the file has no single place for this number)`);

@@ -1,0 +1,190 @@
+"""What the panels of the page compute without a browser: numbers for people, ticks, curves, and changed values as YAML."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import linkwright as lw
+from linkwright.parameters import choose, every_parameter, with_values
+from tests.compiler.samples import node
+
+ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
+OWN = ("dom", "format", "scale", "yaml", "plot_tools", "plots", "pins", "parameters", "machinery", "checks", "record")
+
+
+def run(script: str) -> Any:
+    """What a script leaves in `out`, after loading all files of the panels in node: none of them needs a document for that."""
+    text = "\n".join((ASSETS / f"{name}.js").read_text("utf-8") for name in OWN)
+    whole = f"{text}\nlet out;{script}\nprocess.stdout.write(JSON.stringify(out))"
+    done = subprocess.run([*node(), "-"], input=whole, capture_output=True, encoding="utf-8", timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def each(function: str, lists: list[list[Any]]) -> list[Any]:
+    """One result for each list of arguments."""
+    return run(f"out={json.dumps(lists)}.map((a)=>{function}(...a))")
+
+
+def test_numbers_keep_their_digits_and_their_width() -> None:
+    shown = each("LW.number", [[0], [12.3], [-0.0012346], [9.9996], [99999.4], [1.23456e7], [-3.2e-15], [None]])
+    assert shown[:5] == ["0", "12.30", "−0.001235", "10.00", "100000"]
+    assert shown[5:] == ["1.235·10⁷", "−3.200·10⁻¹⁵", "–"]
+    # one column, one number of decimals; a negative zero has no sign
+    assert each("LW.fixed", [[185.04, 900], [-0.004, 900], [0, 900], [-71.26, 900]]) == ["185.0", "0.0", "0.0", "−71.3"]
+    assert each("LW.fixed", [[3.3e-15, 2e-14], [-1e-19, 2e-14], [5, 0]]) == ["0.330·10⁻¹⁴", "0", "5.000"]
+    script = 'LW.units={force:{symbol:"kN",size:1e3},angle:{symbol:"deg",size:Math.PI/180}};'
+    script += 'out=[LW.format(12346,"force"),LW.format(Math.PI,"angle"),LW.format(2,"none"),LW.unit("kg m^2"),LW.unit("s^-1"),LW.unit("-")]'
+    assert run(script) == ["12.35\u202fkN", "180.0°", "2.000", "kg\u00a0m²", "s⁻¹", ""]
+
+
+def test_ticks_are_round_and_say_what_they_are() -> None:
+    rng = np.random.default_rng(7)
+    ends = [sorted(10.0 ** rng.uniform(-13, 7) * rng.uniform(-1, 1, 2)) for _ in range(200)]
+    for (low, high), found in zip(ends, each("LW.scale.ticks", [[a, b, 5] for a, b in ends]), strict=True):
+        values, step = np.array(found["values"]), found["step"]
+        assert 2 <= len(values) <= 9 and values[0] >= low - 1e-6 * step and values[-1] <= high + 1e-6 * step
+        assert low > values[0] - 1.001 * step and high < values[-1] + 1.001 * step  # none is missing at the ends
+        assert f"{step:.6e}"[0] in "125" and float(f"{step:.6e}"[:8]) in (1, 2, 5)
+        printed = [float(t.replace("−", "-")) for t in found["labels"]]
+        np.testing.assert_allclose(np.array(printed) * 10.0 ** found["exponent"], values, rtol=1e-9, atol=1e-9 * step)
+        assert len(set(found["labels"])) == len(values) and max(len(t) for t in found["labels"]) <= 9
+
+
+def test_ticks_of_angles() -> None:
+    turn, swung, fine, radians, minus = each(
+        "LW.scale.ticks",
+        [[0, 360, 6, "deg"], [60, 420, 5, "deg"], [27.1, 67.3, 6, "deg"], [0, 6.2832, 6, "rad", True], [-3.15, 3.15, 6, "rad", True]],
+    )
+    assert turn["labels"] == ["0", "90", "180", "270", "360"] and swung["values"] == [90, 180, 270, 360]
+    assert fine["values"] == [30, 40, 50, 60]
+    assert radians["labels"] == ["0", "π/2", "π", "3π/2", "2π"]
+    assert minus["labels"] == ["−π", "−π/2", "0", "π/2", "π"]
+
+
+def test_ranges_of_axes() -> None:
+    crossing, above, far, dust, flat, empty = each(
+        "LW.scale.range", [[[[-2, 8]]], [[[1, 9]]], [[[95, 100]]], [[[1e-14, -2e-14]], 1e-6], [[[5, 5, 5]]], [[[]]]]
+    )
+    assert crossing == pytest.approx([-2.7, 8.7]) and above[0] == 0.0  # seven per cent of room; zero belongs to forces
+    assert 94 < far[0] < 95 and 100 < far[1] < 101
+    assert dust == pytest.approx([-5e-7, 5e-7])  # round-off of a torque that is zero stays a flat line
+    assert flat == pytest.approx([4.5, 5.5]) and empty == [-1, 1]
+
+
+def test_curves_keep_gaps_extremes_and_places() -> None:
+    x = np.linspace(0.0, 2.0 * np.pi, 361)
+    y = 3.0 * np.sin(x) + np.cos(5.0 * x)
+    y[100:110] = np.nan
+    given = json.dumps([None if np.isnan(v) else v for v in y])
+    script = f"const x={json.dumps(x.tolist())},y=Float64Array.from({given},(v)=>v===null?NaN:v);"
+    script += "out={path:LW.scale.path(x,y,[10,50],[100,-9],400),stats:LW.scale.stats(x,y),"
+    script += "place:[0,1.2345,6.28].map((p)=>LW.scale.between(y,LW.scale.sampleAt(x,p))),down:LW.scale.sampleAt([5,3,1],2),"
+    script += "long:LW.scale.path(Float64Array.from({length:20000},(_,i)=>i),Float64Array.from({length:20000},(_,i)=>i===7777?9:i%2),[0,.02],[0,1],400)}"
+    found = run(script)
+    pieces = [np.array(re.findall(r"([-\d.]+) ([-\d.]+)", p), dtype=float) for p in found["path"].split("M")[1:]]
+    assert [len(p) for p in pieces] == [100, 251]  # the pen is lifted once
+    drawn = np.concatenate(pieces)
+    kept = np.isfinite(y)
+    np.testing.assert_allclose(drawn, np.stack([10 + 50 * x[kept], 100 - 9 * y[kept]], axis=1), atol=0.05001)  # tenths of a pixel
+    top = int(np.nanargmax(np.abs(y)))
+    parts = [np.trapezoid(y[a] ** 2, x[a]) for a in (slice(0, 100), slice(110, 361))]
+    assert found["stats"]["index"] == top and found["stats"]["max"] == y[top]
+    assert found["stats"]["rms"] == pytest.approx(np.sqrt(sum(parts) / (x[99] - x[0] + x[360] - x[110])), rel=1e-12)
+    assert found["place"] == pytest.approx(np.interp([0, 1.2345, 6.28], x[kept], y[kept]), rel=1e-12)
+    assert found["down"] == 1.5  # falling axes too
+    assert found["long"].count("L") < 1000 and "155.5 9" in found["long"]  # a single peak among 20000 samples is not lost
+
+
+def test_labels_beside_curves_do_not_overlap() -> None:
+    wanted = [50.0, 52.0, 51.0, 95.0, 99.0, 3.0]
+    placed = np.array(run(f"out=LW.scale.spread({wanted},14,0,100)"))
+    assert np.diff(np.sort(placed)).min() >= 14 - 1e-9 and placed.min() >= 0 and placed.max() <= 100
+    assert list(np.argsort(placed)) == list(np.argsort(wanted))
+
+
+def test_sentences() -> None:
+    near, far, lost, known = each("LW.singularText", [[[0.0031, 0.5]], [[0.4, 2]], [[1e-14, 0.4]], [[1e-15, 0.3, 1], 1]])
+    assert near.startswith("0.0031: close to a singular position") and far.startswith("0.40: far")
+    assert "singular" in lost and "branches" in lost and known.startswith("0.30: far") and "redundant" in known
+    fine, bad = each("LW.checksSummary", [[[{"ok": True}] * 4], [[{"ok": True}] * 4 + [{"ok": False}]]])
+    assert (fine, bad) == ("4 checks fine", "1 of 5 checks failed")
+    assert run('out=LW.matchingChannels(["B.force","crank.angle","coupler.P","crank.speed"],"cra sp")') == ["crank.speed"]
+
+
+# -------------------------------------------------------------------- changed values as YAML
+
+
+def merged(model: Any, fragment: Any) -> Any:
+    """A fragment in a model, mapping by mapping."""
+    if not (isinstance(model, dict) and isinstance(fragment, dict)):
+        return fragment
+    return {**model, **{key: merged(model.get(key), value) for key, value in fragment.items()}}
+
+
+def model_of(name: str) -> dict[str, Any]:
+    return yaml.safe_load((Path(str(resources.files("linkwright"))) / "models" / f"{name}.yaml").read_text("utf-8"))
+
+
+def numbers(description: Any) -> list[float]:
+    """Everything a change may move: masses, centres, inertias and points of bodies, places of joints."""
+    n = description.numbers()
+    out: list[Any] = []
+    for b in n.bodies:
+        out += [b.mass or 0.0, *(b.com or ()), *np.ravel(b.inertia if b.inertia is not None else 0.0)]
+        out += [x for p in sorted(b.points, key=lambda p: p.name) for x in p.at]
+    for j in sorted(n.joints, key=lambda j: j.name):
+        out += [*j.frame_first.at, *j.frame_second.at]
+    return [float(x) for x in out]
+
+
+def test_changed_values_are_a_fragment_of_the_file() -> None:
+    def entry(name: str, value: float, symbol: str, size: float, path: list[Any] | None, keeps: list[Any] | None = None) -> dict[str, Any]:
+        return {"name": name, "value": value, "symbol": symbol, "size": size, "yaml": path, "keeps": keeps}
+
+    mm, rod = 1e-3, [[["bodies", "crank", "inertia"], "0.002 kg m^2"], [["bodies", "crank", "com"], ["75 mm", "130 mm"]]]
+    at = {"B": ["0 mm", "0 mm"], "on": ["1 mm", "2 mm"]}
+    data = {
+        "parameters": [
+            entry("crank.mass", 0.3, "kg", 1.0, ["bodies", "crank", "mass"], rod),
+            entry("coupler.on.y", 2e-3, "mm", mm, ["bodies", "coupler", "points", "on", 1], [[["bodies", "coupler", "points"], at]]),
+            entry("L1", 0.3, "mm", mm, ["parameters", "L1"]),
+            entry("ratio", 2.0, "-", 1.0, ["parameters", "ratio"]),
+            entry("tilt", 0.5, "deg", np.pi / 180, None),
+        ]
+    }
+    values = {"crank.mass": 0.35, "coupler.on.y": 3.25e-3, "L1": 0.1 + 0.2, "ratio": 1e-7, "tilt": np.pi / 4}
+    text, same = run(f"const d={json.dumps(data)};out=[LW.changedYaml(d,{json.dumps(values)}),LW.changedYaml(d,{{L1:0.3,ratio:2}})]")
+    assert same == ""  # 0.1 + 0.2 is 0.3 to people
+    assert text.splitlines()[0] == "parameters:" and "# tilt: 45 deg" in text and "L1" not in text
+    assert yaml.safe_load(text) == {
+        "parameters": {"ratio": "1e-7"},
+        "bodies": {
+            "crank": {"mass": "0.35 kg", "inertia": "0.002 kg m^2", "com": ["75 mm", "130 mm"]},
+            "coupler": {"points": {"on": ["1 mm", "3.25 mm"], "B": ["0 mm", "0 mm"]}},
+        },
+    }
+
+
+def test_the_files_own_parameters_come_back() -> None:
+    m = lw.load("four-bar")
+    known = every_parameter(m.description)
+    values = {"L1": 0.345, "L4": 1.1, "line_mass": 2.5}
+    symbols = {"L1": ("mm", 1e-3), "L4": ("m", 1.0), "line_mass": ("kg/m", 1.0)}
+    entries = [
+        {"name": n, "value": known[n].value, "symbol": symbols[n][0], "size": symbols[n][1], "yaml": ["parameters", n]} for n in values
+    ]
+    text = run(f"out=LW.changedYaml({json.dumps({'parameters': entries})},{json.dumps(values)})")
+    found = lw.load(merged(model_of("four-bar"), yaml.safe_load(text)))
+    wanted = with_values(m.description, choose(known, list(values), m.description), list(values.values()))
+    # twelve digits are written
+    np.testing.assert_allclose(numbers(found.description), numbers(wanted), rtol=1e-11, atol=1e-14)
