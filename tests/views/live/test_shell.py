@@ -166,7 +166,7 @@ def test_after_the_hand_the_drive_walks_to_the_nearest_position_without_a_jump()
     s, angle = play(
         "player.enter('drag');e.state.drive=[4*Math.PI+200.5*Math.PI/180];player.play();player.advance(.016);player.advance(.016);out=[player.s,e.state.drive[0]]"
     )
-    assert 200.5 < s < 210 and angle == pytest.approx(s * 3.141592653589793 / 180)
+    assert 201 < s < 215 and angle == pytest.approx(s * 3.141592653589793 / 180)
     # a cycle that only reaches 0 .. 90 degrees is reached by small steps
     steps = play(
         "DATA.cycle.value.data=value.map((x)=>x/4);e.state.drive=[2];player.mode='drag';player.play();out=[];let last=2;"

@@ -75,7 +75,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   // A function to call each frame with the seconds passed. It moves the engine and returns the poses to draw instead of the
-  // engine's (or null); it calls done() on arrival at sample s.
+  // engine's (or null); it calls done() on arrival at sample s. Null instead of a function: the engine is there already.
   LW.glide = (e, DATA, s, done) => {
     const { count, range, gap } = drives(DATA), names = DATA.cycle.drives, i = Math.round(s);
     const start = Array.from(e.state.drive).slice(0, count), way = start.map((value, k) => gap(value, i, k));
@@ -87,17 +87,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
       e.go(s);
       to = copy(e.poses());
       passed = 0;
-      if (apart(from, to) < CLOSE * Math.max(1, size(DATA))) { done(); return null; }
-      return from;
+      return apart(from, to) < CLOSE * Math.max(1, size(DATA)) ? null : from;
     };
     const walk = (f) => names.every((name, k) => {
       const result = e.nudge(name, start[k] + f * way[k] - e.state.drive[k]);
       return !result || result.stopped === undefined || !result.stopped;
     });
-    if (!far) {
-      const first = carry();
-      if (!first) return () => null;
-    }
+    if (!far && !carry()) return null;
     return (seconds) => {
       passed += seconds;
       const f = smooth(passed / SECONDS);
@@ -105,8 +101,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
         if (f >= 1) { done(); return null; }
         return LW.blendPoses(from, to, f);
       }
-      if (!walk(f) || f >= 1) return carry();
-      return null;
+      if (walk(f) && f < 1) return null;
+      const first = carry();
+      if (!first) done();
+      return first;
     };
   };
 })();

@@ -6,7 +6,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const KINDS = { angle: { title: "Drive torque", unit: "torque", cause: "torque" }, length: { title: "Drive force", unit: "force", cause: "force" } };
 
   const missing = (DATA, e) => {
-    if (!DATA.cycle || !e.cycle) return "No drive turns this mechanism, so there is no cycle to plot. Drag its pins and points by hand.";
+    if (!DATA.cycle || !e.cycle) return DATA.why || "No drive turns this mechanism, so there is no cycle to plot. Drag its pins and points by hand.";
     return DATA.why || e.cycle.why || "The drive torque needs the masses of the bodies, and this model gives none.";
   };
 
