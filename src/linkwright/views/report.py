@@ -1,0 +1,164 @@
+"""The report: the page with one or two sheets for print, as a designer sends them to a colleague.
+
+For a mechanism: what it is, how it moves, what its drives need, what its bearings carry, and what was checked. For a simulation:
+its time histories, energies, loads and certificate. Only what the model allows is told: without masses there are no loads, and
+a mechanism that cannot be turned says why. The same input gives the same file: there is no date in it.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from linkwright.errors import LinkwrightError
+from linkwright.machine.cycle_loads import CycleLoads, cycle_loads
+from linkwright.machine.drive_sizing import drive_sizing
+from linkwright.machine.efforts import drive_names
+from linkwright.results import Trajectory
+from linkwright.summary import Summary, summarise
+from linkwright.system import System
+from linkwright.views import files, page, report_figures, report_tables
+from linkwright.views.plots import natural_axis
+from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
+
+MOST_EVENTS = 8
+
+
+def report(subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None = None, motor: Any = None, force: bool = False) -> Path:
+    """Write the page of a Mechanism or System with its report; of `run`, if there is one (a turn, a motion, a simulation)."""
+    from linkwright.views import live
+
+    files.checked(path, (".html",), force=force)
+    return live.write(subject, path, run=page.recorded(subject, run), report=fragment(subject, run=run, motor=motor), force=force)
+
+
+def fragment(subject: Any, *, run: Trajectory | None = None, motor: Any = None) -> str:
+    """The report alone, as HTML for the page."""
+    told = Told(getattr(subject, "system", subject), run, motor)
+    simulated = run is not None and run.proof is not None
+    inside = told.head() + told.intro() + (told.simulation() if simulated else told.cycle())
+    return f'<article class="rp">\n{inside}</article>'
+
+
+@dataclass
+class Told:
+    """What the report is made of, each computed once."""
+
+    system: System
+    run: Trajectory | None
+    motor: Any = None
+    why: str = field(default="", init=False)  # there is no motion to tell of
+
+    @cached_property
+    def summary(self) -> Summary:
+        return summarise(self.system)
+
+    @cached_property
+    def motion(self) -> Trajectory | None:
+        if self.run is not None:
+            return self.run
+        try:
+            return self.system.turn()
+        except LinkwrightError as problem:
+            self.why = " ".join(str(problem).split())
+            return None
+
+    @cached_property
+    def loads(self) -> CycleLoads:
+        missing = [b.name for b in self.system.description.bodies[1:] if b.mass is None]
+        if missing:
+            return CycleLoads(f"The model gives no mass for {', '.join(missing)}, so there are no efforts and no loads.")
+        if self.motion is None:
+            return CycleLoads()
+        try:
+            return cycle_loads(self.motion)
+        except LinkwrightError as problem:
+            return CycleLoads(f"No loads: {' '.join(str(problem).split())}")
+
+    @cached_property
+    def sizings(self) -> list[Any]:
+        """Drives that have a motor, in the file or given here."""
+        if self.motion is None or self.loads.efforts is None:
+            return []
+        found = [drive_sizing(self.motion, name, motor=self.motor) for name in drive_names(self.motion)]
+        return [s for s in found if s.motor is not None]
+
+    # ---------------------------------------------------------------- sheets
+
+    def head(self) -> str:
+        from linkwright import __version__
+
+        d = self.system.description
+        kind = "Mechanism" if self.run is None or self.run.proof is None else "Simulation"
+        about = f'<p class="rp-about">{html.escape(d.about)}</p>' if d.about else ""
+        made = f'<p class="rp-made">Linkwright {__version__}</p>'
+        return (
+            f'<header class="rp-head"><div><p class="rp-kind">{kind} report</p><h2>{html.escape(d.name)}</h2>{about}</div>{made}</header>\n'
+        )
+
+    def intro(self) -> str:
+        still = self.motion if self.motion is not None and self.motion.proof is None else None
+        drawn = report_figures.mechanism(self.system, still)
+        told = facts(report_tables.facts(self.system, self.summary)) + "".join(note(w) for w in self.summary.warnings)
+        return f'<div class="rp-intro">{drawn}<div>{told}</div></div>\n'
+
+    def cycle(self) -> str:
+        c = self.motion
+        if c is None:
+            return part("Motion", paragraph(self.why))
+        over = natural_axis(c)
+        curves = report_figures.curves(c, report_figures.motion_panels(c, over), "rp-motion", over=over)
+        out = part("Motion", curves, report_tables.motion_tables(self.system, self.summary, c))
+        return out + self._loaded(c, over) + self._foot(c)
+
+    def _loaded(self, c: Trajectory, over: str) -> str:
+        if self.loads.efforts is None or self.loads.bearings is None:
+            return part("Drive and bearing loads", note=self.loads.why)
+        curves = report_figures.curves(c, report_figures.effort_panels(c), "rp-efforts", over=over)
+        force, moment = (report_tables.amount(self.system, x, k) for x, k in zip(self.loads.shaking, ("force", "torque"), strict=True))
+        shaken = f"Shaking force on the ground up to {force}, shaking moment about the origin up to {moment}."
+        return (
+            part("Drive", curves, report_tables.drives(self.loads))
+            + self._motors()
+            + part("Bearing loads", report_tables.bearings(self.loads.bearings), note(shaken))
+        )
+
+    def _motors(self) -> str:
+        """The diagram of the motor that has least to spare, and the figures of all."""
+        if not self.sizings:
+            return ""
+        tightest = min(self.sizings, key=lambda s: min((m.factor for m in s.margins), default=float("inf")))
+        inside = report_tables.motor_table(self.sizings) + report_tables.margins(tightest)
+        return part("Motor", f'<div class="rp-motor">{report_figures.motor(tightest)}<div>{inside}</div></div>')
+
+    def _foot(self, c: Trajectory) -> str:
+        looked = verdicts(report_tables.checks(self.system, c, self.loads, self.sizings))
+        return pair(part("Checks", looked, wide=False), part("Masses", report_tables.masses(self.system), wide=False))
+
+    def simulation(self) -> str:
+        run = self.motion
+        assert run is not None
+        span = f"{run.t[-1] - run.t[0]:.6g} s, {len(run)} samples"
+        panels = report_figures.run_panels(run)
+        out = part(f"Time histories: {span}", report_figures.curves(run, panels, "rp-run", height=42.0))
+        if self.loads.bearings is not None:
+            out += part("Loads of the pins in this run", report_tables.bearings(self.loads.bearings))
+        elif self.loads.why:
+            out += part("Loads of the pins in this run", note=self.loads.why)
+        happened = _happened(run)
+        return out + pair(
+            part("Certificate", verdicts(report_tables.certificate(run)), wide=False), part("On the way", happened, wide=False)
+        )
+
+
+def _happened(run: Trajectory) -> str:
+    """Events and singular positions, the first few of them."""
+    events = [f"t = {e.time:.6g} s: {e.name}" for e in run.events]
+    lines = [*events[:MOST_EVENTS], *(str(p) for p in run.passages[:MOST_EVENTS])]
+    more = len(events) + len(run.passages) - len(lines)
+    rows = [(None, "", line) for line in lines] + ([(None, "", f"and {more} more")] if more > 0 else [])
+    return verdicts(rows)

@@ -1,0 +1,152 @@
+"""Figures of the report, in the size they are printed: the mechanism, curves side by side, the motor's diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.machine.tables import time_mean
+from linkwright.results import Trajectory
+from linkwright.views import load_plots, picture, plots, style
+from linkwright.views.report_parts import MM, figure
+from linkwright.views.style import DRIVEN, LIGHT, PALETTE
+
+WIDTH = 182.0  # mm of a line on the sheet
+MOST_CURVES = 6
+SMALL = {"font.size": 7.5, "axes.labelsize": 7.5, "xtick.labelsize": 7.0, "ytick.labelsize": 7.0, "axes.linewidth": 0.6}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves of one dimension in one pair of axes."""
+
+    title: str
+    names: tuple[str, ...]
+    rms: bool = False  # mark the extreme and the RMS (of a single curve)
+
+
+def mechanism(system: Any, c: Trajectory | None, *, width: float = 92.0, height: float = 78.0) -> str:
+    """The mechanism at its start, with the paths of its marked points over the turn."""
+    drawn = picture.draw(system, turn=c, trace=None if c is not None else [], size=(width * MM * 1.25, height * MM * 1.25))
+    return figure(drawn, "rp-mechanism", f"{system.description.name} at its start position")
+
+
+def curves(c: Trajectory, panels: Sequence[Panel], name: str, *, over: str = "t", height: float = 46.0, columns: int = 2) -> str:
+    """Panels side by side over time or the drive's coordinate."""
+    shown = [p for p in panels if p.names]
+    if not shown:
+        return ""
+    columns = min(columns, len(shown))
+    rows = -(-len(shown) // columns)
+    with style.settings(LIGHT):
+        import matplotlib
+        from matplotlib.figure import Figure
+
+        matplotlib.rcParams.update(SMALL)
+        drawn = Figure(figsize=(WIDTH * MM, rows * height * MM), layout="constrained")
+        drawn.get_layout_engine().set(w_pad=0.06, h_pad=0.04, wspace=0.03)
+        grid = drawn.subplots(rows, columns, squeeze=False).ravel()
+        for axes, p in zip(grid, shown, strict=False):
+            _panel(axes, c, p, over)
+        for axes in grid[len(shown) :]:
+            axes.set_axis_off()
+        return figure(drawn, name, "; ".join(f"{p.title}: {', '.join(p.names)}" for p in shown))
+
+
+def _panel(axes: Any, c: Trajectory, p: Panel, over: str) -> None:
+    symbol, size = c.unit(p.names[0])
+    unit, scale = c.unit(over)
+    x = c[over] / scale
+    values = c.read(p.names)
+    for i, name in enumerate(p.names):
+        axes.plot(x, values[name] / size, lw=1.2, color=DRIVEN if p.rms else PALETTE[i % len(PALETTE)], label=name)
+    if p.rms:
+        _extremes(axes, c.t, x, values[p.names[0]] / size)
+    axes.set_xlabel(f"{over} [{unit}]", parse_math=False, labelpad=1.5)
+    axes.set_ylabel(f"[{symbol}]", parse_math=False, labelpad=2.0)
+    axes.margins(x=0.0, y=0.1)
+    if unit == "deg" and np.ptp(x) > 180.0:
+        from matplotlib.ticker import MultipleLocator
+
+        axes.xaxis.set_major_locator(MultipleLocator(60.0))
+    axes.ticklabel_format(axis="y", style="plain", useOffset=False)
+    _heading(axes, p, c)
+
+
+def _heading(axes: Any, p: Panel, c: Trajectory) -> None:
+    """What the panel shows: the names of its curves, above the axes so that none of them is covered."""
+    axes.set_title(p.title, fontsize=7.5, loc="left", pad=13.0 if len(p.names) > 1 else 4.0, fontweight="bold", parse_math=False)
+    if len(p.names) > 1:
+        legend = axes.legend(
+            fontsize=6.5, loc="lower left", bbox_to_anchor=(-0.01, 0.985), ncols=3 if len(p.names) > 2 else 2, handlelength=1.1,
+            columnspacing=1.0, handletextpad=0.4, borderpad=0.1, borderaxespad=0.0, labelspacing=0.2,
+        )  # fmt: skip
+        for written in legend.get_texts():
+            written.set_parse_math(False)
+        if len(p.names) > 3:
+            axes.set_title(p.title, fontsize=7.5, loc="left", pad=22.0, fontweight="bold", parse_math=False)
+
+
+def _extremes(axes: Any, t: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    rms = float(np.sqrt(time_mean(t, y**2)))
+    axes.axhline(0.0, color=LIGHT.faint, lw=0.7)
+    axes.axhline(rms, color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
+    k = int(np.argmax(np.abs(y)))
+    axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
+
+
+def motor(sizing: Any) -> str:
+    """The motor's cycle inside its continuous and its peak region."""
+    drawn = load_plots.torque_speed(sizing)
+    drawn.set_size_inches(92.0 * MM * 1.25, 62.0 * MM * 1.25)
+    return figure(drawn, "rp-motor", f"torque over speed of the motor of {sizing.history.name}")
+
+
+def motion_panels(c: Trajectory, over: str) -> list[Panel]:
+    """Angles of the links and coordinates of the marked points; sliders where there are no points."""
+    d = c.skel.tree.description
+    angles = plots.main_angles(c, over)[:MOST_CURVES]
+    points = plots.marked_points(c)[:2]
+    places = [f"{p}.{x}" for p in points for x in (d.plane or "xyz")][:MOST_CURVES]
+    strokes = [n for j in d.joints for n in (j.name, f"{j.name}.slide") if _strokes(c, n)]
+    out = [Panel("Angles of the links" if d.planar else "Angles of the hinges", tuple(angles))]
+    out.append(Panel("Marked points", tuple(places)) if places else Panel("Strokes", tuple(strokes[:MOST_CURVES])))
+    return [p for p in out if p.names]
+
+
+def _strokes(c: Trajectory, name: str) -> bool:
+    return name in c.channels and c.dimension(name) == "length" and c[name].ndim == 1 and bool(np.ptp(c[name]) > 1e-9)
+
+
+def effort_panels(c: Trajectory) -> list[Panel]:
+    """Efforts and powers of the drives; torques and forces apart."""
+    efforts = load_plots.effort_channels(c)
+    out = []
+    for kind in ("torque", "force"):
+        names = [n for n in efforts if n.endswith(f".{kind}")][:MOST_CURVES]
+        out.append(Panel(f"Drive {kind}" + (f" {names[0]}" if len(names) == 1 else ""), tuple(names), rms=len(names) == 1))
+    powers = tuple(f"{n.rpartition('.')[0]}.power" for n in efforts[:MOST_CURVES])
+    out.append(Panel("Power" + (f" {powers[0]}" if len(powers) == 1 else ""), powers, rms=len(powers) == 1))
+    return [p for p in out if p.names]
+
+
+def run_panels(run: Trajectory) -> list[Panel]:
+    """Time histories of a simulation: drives or joints, their speeds, what acted, and energies."""
+    d = run.skel.tree.description
+    driven = [x.joint for x in d.drives if x.joint in run.channels and run[x.joint].ndim == 1]
+    singles = [j.name for j in d.joints if j.name in run.channels and run.channel(j.name).dimension in ("angle", "length")]
+    lead = (driven or [n for n in singles if run[n].ndim == 1])[:MOST_CURVES]
+    same = tuple(n for n in lead if run.dimension(n) == run.dimension(lead[0])) if lead else ()
+    efforts = [n for n in run.columns if n.endswith((".torque", ".force")) and run.columns[n].values.ndim == 1]
+    alike = tuple(n for n in efforts if run.dimension(n) == run.dimension(efforts[0]))[:MOST_CURVES] if efforts else ()
+    out = [
+        Panel("Position", same),
+        Panel("Speed", tuple(f"{n}.v" for n in same)),
+        *(p for p in motion_panels(run, "t") if p.names != same),
+        Panel("Efforts that acted", alike),
+        Panel("Energy", tuple(n for n in ("energy.kinetic", "energy.potential", "energy.total") if n in run.channels)),
+    ]
+    return [p for p in out if p.names]

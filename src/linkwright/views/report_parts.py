@@ -1,0 +1,103 @@
+"""Pieces of HTML for the report: sections, tables, lists of facts, and figures as SVG inside the page."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from linkwright.machine.tables import show
+from linkwright.views import style
+
+MM = 1.0 / 25.4  # inches
+
+
+def text(x: Any) -> str:
+    """A value for people: numbers to four digits, yes and no, text escaped."""
+    return html.escape(show(x), quote=False).replace("-", "\N{MINUS SIGN}", 1) if _negative(x) else html.escape(show(x), quote=False)
+
+
+def _negative(x: Any) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool) and show(x).startswith("-") and show(x) != "-"
+
+
+def part(title: str, *content: str, note: str = "", wide: bool = True) -> str:
+    """A section with a heading; "" if it has nothing to say."""
+    inside = "".join(x for x in content if x)
+    if not inside and not note:
+        return ""
+    told = f'<p class="rp-note">{html.escape(note)}</p>' if note else ""
+    return f'<section class="rp-part{"" if wide else " rp-narrow"}"><h3>{html.escape(title)}</h3>{inside}{told}</section>\n'
+
+
+def pair(left: str, right: str) -> str:
+    """Two sections side by side; one alone takes the whole width."""
+    if not (left and right):
+        return left or right
+    return f'<div class="rp-pair">{left}{right}</div>\n'
+
+
+def paragraph(words: str) -> str:
+    return f"<p>{html.escape(words)}</p>" if words else ""
+
+
+def note(words: str) -> str:
+    return f'<p class="rp-note">{html.escape(words)}</p>' if words else ""
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Names and what there is to say about them."""
+    inside = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(said)}</dd>" for name, said in rows if said)
+    return f'<dl class="rp-facts">{inside}</dl>' if inside else ""
+
+
+def table(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
+    """(name, unit) heads and rows; the first `left` columns are words, the others numbers."""
+    if not rows:
+        return ""
+    kinds = ["w" if i < left else "n" for i in range(len(header))]
+    head = "".join(
+        f'<th scope="col" class="{k}">{html.escape(name)}{f"<small>{html.escape(unit)}</small>" if unit else ""}</th>'
+        for (name, unit), k in zip(header, kinds, strict=True)
+    )
+    body = "".join("<tr>" + "".join(f'<td class="{k}">{text(x)}</td>' for x, k in zip(row, kinds, strict=True)) + "</tr>\n" for row in rows)
+    return f'<table class="rp-table"><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>'
+
+
+def verdicts(rows: Iterable[tuple[bool | None, str, str]]) -> str:
+    """Checks: a mark (None: told, not judged), what was looked at, what was found."""
+    marks = {True: ("ok", "✓"), False: ("bad", "✗"), None: ("said", "·")}
+    inside = "".join(
+        f'<li class="{marks[ok][0]}"><span aria-hidden="true">{marks[ok][1]}</span> <b>{html.escape(name)}</b> {html.escape(said)}</li>'
+        for ok, name, said in rows
+    )
+    return f'<ul class="rp-checks">{inside}</ul>' if inside else ""
+
+
+def figure(drawn: Any, name: str, alt: str, caption: str = "") -> str:
+    """A matplotlib Figure as SVG in the page: text stays text, names are its own, the same input gives the same characters."""
+    buffer = io.StringIO()
+    with style.settings(style.LIGHT):
+        import matplotlib
+
+        matplotlib.rcParams["svg.fonttype"] = "none"
+        drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = _cleaned(buffer.getvalue(), name)
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(alt, quote=True)}" ', 1)
+    told = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
+    return f'<figure class="rp-figure">{svg}{told}</figure>\n'
+
+
+def _cleaned(svg: str, name: str) -> str:
+    """The picture alone, with ids of its own (a page holds several) and coordinates to a hundredth of a point."""
+    svg = svg[svg.index("<svg ") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
+    svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
+    svg = re.sub(r'(<svg [^>]*?)width="[^"]*" height="[^"]*"|(<svg [^>]*?)height="[^"]*" width="[^"]*"', r"\1\2", svg, count=1)
+    svg = re.sub(r"\d+\.\d{3,}(?!\d*e)", lambda m: f"{float(m.group()):.2f}".rstrip("0").rstrip("."), svg)
+    return re.sub(r"\s*\n\s*", "\n", svg).strip()

@@ -1,0 +1,256 @@
+"""What the report says in words and numbers: facts of a mechanism, swings, drives, motors, bearings, masses, checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError
+from linkwright.machine.bearings import Bearings
+from linkwright.machine.cycle_loads import CycleLoads
+from linkwright.machine.tables import show
+from linkwright.results import Trajectory, unit_of
+from linkwright.summary import Range, Summary
+from linkwright.system import System
+from linkwright.topology.report import grubler
+from linkwright.views.report_parts import note, table
+
+MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
+MOST_RANGES = 7
+CHECKED = 4  # samples of a cycle at which forward dynamics is asked to give the motion back
+AGREE = 1e-6  # share of the largest acceleration within which it does: round-off grows near singular positions
+
+Verdict = tuple[bool | None, str, str]
+
+
+def amount(system: System, value: float, kind: str) -> str:
+    """`12.3 N m`: in the file's units."""
+    symbol, size = unit_of(system.description.units, kind)
+    return f"{show(value / size)} {symbol}".strip()
+
+
+# -------------------------------------------------------------------- facts
+
+
+def facts(system: System, s: Summary) -> list[tuple[str, str]]:
+    """The first lines about a mechanism."""
+    ranks = system.mobility
+    counted = grubler(system.description)
+    freedoms = f"{s.freedoms} {'freedom' if s.freedoms == 1 else 'freedoms'}"
+    if counted != ranks.mobility:
+        freedoms += f" (counting joints alone gives {counted})"
+    idle = [f"{' and '.join(group)} can spin freely" for group in ranks.idle]
+    bodies = "1 moving body" if s.bodies == 1 else f"{s.bodies} moving bodies"
+    gravity = float(np.linalg.norm(system.skel.gravity))
+    return [
+        ("Mobility", "; ".join([freedoms, *idle])),
+        ("Built of", f"{s.space}, {bodies}, {s.joints} joints, {_loops(system)}"),
+        ("Driven at", ", ".join(s.drives) or "nothing: it has no drive"),
+        ("Motion", _short(s.motion)),
+        ("Constraint", redundancy(system)),
+        ("Moving mass", amount(system, s.mass, "mass") if s.mass is not None else "not given: kinematics only"),
+        ("Gravity", f"{show(gravity)} m/s²" if gravity else "none"),
+    ]
+
+
+def _loops(system: System) -> str:
+    n = len(system.tree.loops)
+    return "no loop" if n == 0 else "1 closed loop" if n == 1 else f"{n} closed loops"
+
+
+def _short(motion: str) -> str:
+    """A motion of many drives told by the first two."""
+    parts = motion.split(", ")
+    if not motion.startswith("moves ") or len(parts) < 4:
+        return motion
+    _, _, seconds = motion.rpartition(" in ")
+    return f"{', '.join(parts[:2])} and {len(parts) - 2} more, in {seconds}"
+
+
+def redundancy(system: System) -> str:
+    """Over-constraint in plain words."""
+    found = system.mobility.redundant
+    if not found:
+        return "just enough joints: nothing is over-constrained" if system.tree.nc else "a tree without loops"
+    count = sum(r.count for r in found)
+    told = str(found[0]) if len(found) == 1 else f"in {len(found)} loops"
+    kept = "1 joint condition is" if count == 1 else f"{count} joint conditions are"
+    return f"over-constrained: {kept} kept by the others already ({told}); it moves only as exactly as it is made"
+
+
+def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, drive: str, at: str) -> str:
+    """Smallest and largest values over the turn, with the drive's position there: the dead centres of what swings."""
+    symbol, size = unit_of(system.description.units, kind)
+    unit, scale = unit_of(system.description.units, at)
+    shown = found[:MOST_RANGES]
+    rows = [(r.name, r.low / size, r.at_low / scale, r.high / size, r.at_high / scale, (r.high - r.low) / size) for r in shown]
+    place = f"at {drive}" if drive else "at sample"
+    header = [(title, ""), ("least", symbol), (place, unit), ("largest", symbol), (place, unit), ("range", symbol)]
+    more = f"and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    return table(header, rows) + note(more)
+
+
+def motion_tables(system: System, s: Summary, c: Trajectory) -> str:
+    drive = c.drive if c.drive in c.channels else ""
+    at = c.dimension(drive) if drive else "none"
+    parts = [("link" if s.space == "planar" else "hinge", s.swings, "angle"), ("slider", s.strokes, "length")]
+    out = [ranges(system, title, found, kind, drive, at) for title, found, kind in parts]
+    best = amount(system, 0.5 * np.pi, "angle")
+    out.append(ranges(system, f"transmission angle (best {best})", s.transmission, "angle", drive, at))
+    return "".join(out)
+
+
+# -------------------------------------------------------------------- drives and loads
+
+
+def drives(found: CycleLoads) -> str:
+    """What each drive has to do: extremes, RMS, speed, power, work."""
+    e = found.efforts
+    if e is None:
+        return ""
+    out = ""
+    at, power, energy = (unit_of(e.units, k) for k in (e.dimension, "power", "energy"))
+    for kind in ("torque", "force"):
+        effort, speed = unit_of(e.units, kind), unit_of(e.units, "angular speed" if kind == "torque" else "speed")
+        header = [
+            ("drive", ""), (f"largest {kind}", effort[0]), (f"at {e.over}", at[0]), (f"least {kind}", effort[0]), ("RMS", effort[0]),
+            ("top speed", speed[0]), ("peak power", power[0]), ("mean power", power[0]), ("work", energy[0]), ("held back", energy[0]),
+        ]  # fmt: skip
+        rows = [
+            (
+                r.drive, r.max / effort[1], r.at_max / at[1], r.min / effort[1], r.rms / effort[1], r.speed_max / speed[1],
+                r.power_max / power[1], _clean(r.power_mean, r.power_max) / power[1],
+                _clean(r.work, r.braked) / energy[1], r.braked / energy[1],
+            )
+            for r in e.rows if r.kind == kind
+        ]  # fmt: skip
+        out += table(header, rows)
+    return out
+
+
+def _clean(x: float, scale: float) -> float:
+    """Zero for what is round-off of the scale (the work of a conservative cycle)."""
+    return 0.0 if abs(x) < 1e-9 * abs(scale) else x
+
+
+def bearings(b: Bearings) -> str:
+    """The most loaded pins first, in the columns a bearing is chosen by."""
+    header, rows = b.table()
+    leave = {"RMS", "P (p=10/3)"}
+    keep = [i for i, (name, _) in enumerate(header) if name not in leave]
+    ranked = sorted(rows, key=lambda r: -float(r[2]))
+    shown = [[row[i] for i in keep] for row in ranked[:MOST_ROWS]]
+    text = table([header[i] for i in keep], shown, left=2)
+    if len(ranked) > MOST_ROWS:
+        text += note(f"{len(ranked) - MOST_ROWS} pins with smaller loads are in the page's table.")
+    if any(not r.unique for r in b.rows):
+        text += note("Not unique: redundant joints share the load in a way that rigid bodies do not tell; the least of all loads is shown.")
+    if b.rods:
+        symbol, size = unit_of(b.units, "force")
+        rods = [(r.rod, r.compression / size, r.tension / size, r.rms / size) for r in b.rods]
+        text += table([("rod", ""), ("push", symbol), ("pull", symbol), ("RMS", symbol)], rods)
+    return text
+
+
+def motor_table(sizings: list[Any]) -> str:
+    """What each motor sees, against what it may carry."""
+    units = sizings[0].units
+    turning = unit_of(units, "angular speed")
+    rows = []
+    for s in sizings:
+        x = s.figures()
+        rows.append((
+            s.history.name, s.ratio, x["torque_peak"], x["torque_rms"], x["speed_max"] / turning[1],
+            x["current_rms"], x["voltage_max"], x["heat_mean"],
+        ))  # fmt: skip
+    header = [
+        ("motor of", ""), ("ratio", ""), ("peak torque", "N m"), ("RMS", "N m"), ("top speed", turning[0]), ("RMS current", "A"),
+        ("voltage", "V"), ("heat", "W"),
+    ]  # fmt: skip
+    return table(header, rows)
+
+
+def margins(sizing: Any) -> str:
+    """Every limit of the motor that is given, with what the cycle needs."""
+    rows = []
+    for m in sizing.margins:
+        symbol, size = unit_of(sizing.units, m.dimension)
+        rows.append((m.what, f"{show(m.need / size)} {symbol}", f"{show(m.limit / size)} {symbol}", "kept" if m.ok else "EXCEEDED"))
+    return table([("limit", ""), ("needed", ""), ("allowed", ""), ("", "")], rows)
+
+
+def masses(system: System) -> str:
+    """Bodies with mass, centre and inertia."""
+    d = system.description
+    mass, length = unit_of(d.units, "mass"), unit_of(d.units, "length")
+    axes = d.plane or "xyz"
+    header = [("body", ""), ("mass", mass[0]), *((f"centre {x}", length[0]) for x in axes)]
+    header += [("inertia", "kg m²")] if d.planar else [(f"I{x}{x}", "kg m²") for x in "xyz"]
+    rows = []
+    for b in [b for b in d.bodies[1:] if b.mass is not None][:MOST_ROWS]:
+        inertia = [b.inertia[2][2]] if d.planar else [b.inertia[i][i] for i in range(3)]
+        centre = [None if b.mass == 0.0 else x / length[1] for x in b.com[: len(axes)]]
+        rows.append((b.name, b.mass / mass[1], *centre, *inertia))
+    return table(header, rows)
+
+
+# -------------------------------------------------------------------- checks
+
+
+def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any]) -> list[Verdict]:
+    """What was looked at, and what came out."""
+    out: list[Verdict] = []
+    if system.tree.nc:
+        gap = max(float(np.abs(system.loops.at(x.q, x.v, x.t, x.near).phi / system.loops.row_scale).max()) for x in c.instants[::8])
+        out.append((gap < 1e-9, "Loops closed", f"over the whole motion, to {gap:.0e} of the mechanism's size"))
+    if c.full_turn:
+        back = all(_same(a, b) for a, b in zip(c.instants[0].motion.X, c.instants[-1].motion.X, strict=True))
+        out.append((True if back else None, "Cycle", "ends where it began" if back else "is longer than one turn of the drive"))
+    if loads.bearings is None:
+        return out
+    residual = max(x.residual for x in c.loads[:: max(1, len(c) // 12)])
+    out.append((residual < 1e-8, "Equilibrium", f"of every body (Newton, Euler), to {residual:.0e} of the largest force"))
+    out += _given_back(system, c)
+    loose = [f"{r.pin} on {r.on}" for r in loads.bearings.rows if not r.unique]
+    told = "is determined" if not loose else f"of {len(loose)} of {len(loads.bearings.rows)} eyes is not unique"
+    out.append((None if loose else True, "Every load", told))
+    out += [(s.ok, f"Motor of {s.history.name}", "keeps its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
+    return out
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(np.allclose(a.p, b.p, atol=1e-6) and np.allclose(a.R, b.R, atol=1e-6))
+
+
+def _given_back(system: System, c: Trajectory) -> list[Verdict]:
+    """Forward dynamics, with the efforts found, must give back the accelerations they were found from."""
+    worst, largest = 0.0, 0.0
+    for i in np.linspace(0, len(c) - 1, CHECKED + 2).astype(int)[1:-1]:
+        try:
+            found = system.forward(c.state(int(i)), tau=c.loads[int(i)].tau)
+        except LinkwrightError:
+            return []
+        worst = max(worst, float(np.abs(found.a - c.a[i]).max()))
+        largest = max(largest, float(np.abs(c.a[i]).max()), float(np.abs(c.v[i]).max()) ** 2)
+    off = worst / largest if largest > 0.0 else worst
+    return [(off < AGREE, "Forward dynamics", f"gives back the motion from the drive efforts, to {off:.0e}")]
+
+
+def certificate(run: Trajectory) -> list[Verdict]:
+    """How well a simulation kept loops, energy and branch."""
+    x = run.certificate
+    good = x.checks()
+    return [
+        (good["finished"], "Run", f"{x.status}: {x.message}"),
+        (good["loops closed in position"], "Loops", f"closed to {x.position_residual:.0e} of the mechanism's size"),
+        (good["loops closed in velocity"], "Velocities", f"along the loops to {x.velocity_residual:.0e}"),
+        (
+            good["energy balanced"],
+            "Energy",
+            f"balanced to {x.energy_imbalance:.0e} J of {show(x.energy_turned_over)} J turned over; work in {show(x.work_in)}, "
+            f"of loads {show(x.work_of_loads)}, lost {show(x.lost)} J",
+        ),
+        (None, "Branch", f"{x.branch_start or 'no loops'} → {x.branch_end or 'no loops'}, {x.passages} singular positions passed"),
+        (None, "Steps", f"{x.steps} by {x.integrator}, {x.rejected} rejected; {x.stabiliser}"),
+    ]
