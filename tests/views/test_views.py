@@ -187,7 +187,7 @@ def test_animation_refuses_what_it_cannot_do(wiper: lw.Mechanism, tmp_path: Path
 def test_plots_are_labelled_in_the_files_units(wiper: lw.Mechanism, tmp_path: Path) -> None:
     c = wiper.turn(steps=24)
     figure = plots.plot(c, ["rocker.angle", "coupler.P.x"], over="A")
-    assert [a.get_ylabel() for a in figure.axes] == ["[deg]", "[mm]"]
+    assert [a.get_ylabel() for a in figure.axes] == ["rocker.angle [deg]", "coupler.P.x [mm]"]
     assert figure.axes[-1].get_xlabel() == "A [deg]"
     x, y = figure.axes[1].lines[0].get_data()
     np.testing.assert_allclose(x, c["A", "deg"])

@@ -1,0 +1,300 @@
+"""What all plots share: paper and its options, axes in the file's units, round ticks, names beside curves, flags at times.
+
+A plot is a function `draw(subject, path=None, *, ..., **paper)` that hands a `make(frame)` to `drawn`. The frame gives
+figures of the right size and look, and collects names of curves, which are spread when the layout is known so that
+none covers another.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.results import Trajectory
+from linkwright.views import files, style
+from linkwright.views.style import PALETTE, Theme
+
+Place = str | os.PathLike[str] | None
+SMALL = 8.0  # points: names of curves
+TURNS = (1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0, 180.0, 360.0, 720.0, 1800.0, 3600.0)  # degrees between ticks
+
+
+class Paper(TypedDict, total=False):
+    """Options of every plot."""
+
+    dark: bool
+    size: tuple[float, float] | None  # inches
+    title: str | None
+    force: bool  # replace an existing file
+
+
+@dataclass
+class Name:
+    """A name to be written at the right end of a curve."""
+
+    axes: Any
+    y: float
+    text: str
+    colour: Any
+    note: Any = None
+
+
+@dataclass
+class Frame:
+    """Paper for one figure."""
+
+    look: Theme
+    size: tuple[float, float] | None = None
+    title: str | None = None
+    names: list[Name] = field(default_factory=list)
+
+    def figure(self, width: float, height: float, **options: Any) -> Any:
+        """An empty Figure of this size in inches, or of the size asked for."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=self.size or (width, height), layout="constrained", **options)
+        if self.title:
+            figure.suptitle(self.title, fontsize=11.0, x=0.02, ha="left", parse_math=False)
+        return figure
+
+    def name(self, axes: Any, values: np.ndarray, text: str, colour: Any) -> None:
+        """Write a name beside the end of a curve."""
+        finite = np.asarray(values)[np.isfinite(values)]
+        self.names.append(Name(axes, float(finite[-1]) if len(finite) else 0.0, text, colour))
+
+    def settle(self, figure: Any) -> None:
+        """Spread the names now that the room is known."""
+        if not self.names:
+            return
+        for n in self.names:
+            n.note = _note(n, 0.0, 0.0)
+        figure.draw_without_rendering()
+        point = 72.0 / figure.dpi
+        for axes in dict.fromkeys(n.axes for n in self.names):
+            mine = [n for n in self.names if n.axes is axes]
+            box = axes.get_window_extent()
+            low, high = sorted(axes.get_ylim())
+            at = np.array([axes.transData.transform((0.0, float(np.clip(n.y, low, high))))[1] for n in mine]) * point
+            step = min(1.22 * SMALL, (box.height * point + 6.0) / max(len(mine), 1))
+            new = spread(at, step, box.y0 * point - 2.0, box.y1 * point + 2.0)
+            for n, y, there in zip(mine, at, new, strict=True):
+                n.note.remove()
+                n.note = _note(n, float(y), float(there - y), size=min(SMALL, step / 1.12))
+
+
+def _note(n: Name, y: float, shift: float, size: float = SMALL) -> Any:
+    """The text, with a thin leader where it had to move."""
+    low, high = sorted(n.axes.get_ylim())
+    line = {"arrowstyle": "-", "color": n.colour, "lw": 0.6, "shrinkA": 1.0, "shrinkB": 0.0} if abs(shift) > 2.5 else None
+    note = n.axes.annotate(
+        n.text,
+        (1.0, float(np.clip(n.y, low, high))),
+        (9.0, shift),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        ha="left",
+        va="center",
+        fontsize=size,
+        color=n.colour,
+        arrowprops=line,
+        annotation_clip=False,
+    )
+    note.set_parse_math(False)
+    return note
+
+
+def spread(at: np.ndarray, step: float, low: float, high: float) -> np.ndarray:
+    """Positions at least `step` apart, in the order of `at`, moved as little as possible (least squares), within low .. high."""
+    order = np.argsort(at, kind="stable")
+    blocks: list[list[float]] = []  # mean, count of positions less their share of steps
+    for k, i in enumerate(order):
+        blocks.append([float(at[i]) - k * step, 1.0])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            m, n = blocks.pop()
+            blocks[-1] = [(blocks[-1][0] * blocks[-1][1] + m * n) / (blocks[-1][1] + n), blocks[-1][1] + n]
+    base = np.repeat([m for m, _ in blocks], [int(n) for _, n in blocks])
+    base = np.clip(base, low, max(low, high - (len(at) - 1) * step))
+    out = np.empty(len(at))
+    out[order] = base + step * np.arange(len(at))
+    return out
+
+
+def drawn(
+    make: Callable[[Frame], Any], path: Place, *, dark: bool = False, size: Any = None, title: Any = None, force: bool = False
+) -> Any:
+    """The Figure of `make` in our style, or with `path` the file written."""
+    if path is not None:
+        files.checked(path, files.PICTURES, force=force)
+    frame = Frame(style.theme(dark), _inches(size), None if title is None else str(title))
+    with style.settings(frame.look):
+        figure = make(frame)
+        frame.settle(figure)
+        if path is None:
+            return figure
+        with files.replacing(path, files.PICTURES, force=force) as temporary:
+            style.write(figure, temporary)
+    return Path(path)
+
+
+def _inches(size: Any) -> tuple[float, float] | None:
+    if size is None:
+        return None
+    try:
+        w, h = (float(x) for x in size)
+    except (TypeError, ValueError):
+        w = h = 0.0
+    if not (1.0 <= w <= 60.0 and 1.0 <= h <= 60.0):
+        raise UsageError(f"size is (width, height) in inches, each between 1 and 60, for example size=(3.5, 2.6); not {size!r:.60}.")
+    return w, h
+
+
+# -------------------------------------------------------------------- axes
+
+
+def natural_axis(c: Trajectory) -> str:
+    """The drive's coordinate where it moves one way only, else time."""
+    if c.drive in c.channels and c[c.drive].ndim == 1:
+        steps = np.diff(c[c.drive])
+        if len(steps) and (np.all(steps > 0) or np.all(steps < 0)):
+            return c.drive
+    return "t"
+
+
+def with_unit(name: str, symbol: str) -> str:
+    """`A.torque [N m]`; without brackets where there is no unit."""
+    return name if symbol == "-" else f"{name} [{symbol}]"
+
+
+def x_axis(c: Trajectory, over: str, axes: Any) -> np.ndarray:
+    """Values of a channel in the file's unit, with label and round ticks on the axes given (the lowest panel)."""
+    symbol, size = c.unit(over)
+    values = c[over]
+    if values.ndim != 1:
+        raise UsageError(f"'{over}' has {values.shape[1]} components; plot over one number, for example over='t'.")
+    x = values / size
+    axes.set_xlabel(with_unit(over, symbol), parse_math=False)
+    axes.margins(x=0.0)
+    if c.dimension(over) == "angle":
+        angle_ticks(axes.xaxis, symbol, float(np.ptp(x)))
+    return x
+
+
+def angle_ticks(axis: Any, symbol: str, span: float, most: int = 12) -> None:
+    """Ticks at multiples of 30, 90, ... degrees; of parts of pi where angles are in radians."""
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+    degrees = {"deg": 1.0, "rad": 180.0 / np.pi}.get(symbol)
+    if degrees is None or not span > 0.0:
+        return
+    step = next((s for s in TURNS if span * degrees / s <= most), TURNS[-1])
+    if symbol == "deg":
+        axis.set_major_locator(MultipleLocator(step))
+    elif step >= 15.0:  # smaller parts of pi are harder to read than decimals
+        axis.set_major_locator(MultipleLocator(np.pi * step / 180.0))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: parts_of_pi(x)))
+
+
+def parts_of_pi(x: float) -> str:
+    """0, π/6, -3π/2, 2π."""
+    from fractions import Fraction
+
+    part = Fraction(x / np.pi).limit_denominator(12)
+    if part == 0:
+        return "0"
+    sign, top, below = "\u2212" if part < 0 else "", abs(part.numerator), part.denominator
+    return f"{sign}{'' if top == 1 else top}\u03c0{'' if below == 1 else f'/{below}'}"
+
+
+def y_axis(axes: Any, label: str, symbol: str, dimension: str = "") -> None:
+    """Label with its unit, plain numbers, and round ticks where angles go far."""
+    axes.set_ylabel(with_unit(label, symbol), parse_math=False)
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "linear":
+        axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useOffset=False, useMathText=True)
+    if dimension == "angle" and symbol == "deg" and high - low > 20.0:
+        angle_ticks(axes.yaxis, symbol, high - low, most=6)
+
+
+def time_mean(t: np.ndarray, y: np.ndarray) -> float:
+    span = float(t[-1] - t[0])
+    return float(np.sum(0.5 * (y[1:] + y[:-1]) * np.diff(t))) / span if span > 0.0 else float(y.mean())
+
+
+def four(x: float) -> str:
+    """Four digits without an exponent where a person would write none."""
+    rounded = float(f"{x:.4g}")
+    return f"{rounded:.0f}" if 1e3 <= abs(rounded) < 1e9 else f"{rounded + 0.0:g}"
+
+
+def colour_of(i: int) -> str:
+    return PALETTE[i % len(PALETTE)]
+
+
+def legend(axes: Any, **options: Any) -> None:
+    """A quiet legend beside the axes; names are texts, not formulas."""
+    settings = {"fontsize": 7.5, "loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "handlelength": 1.4}
+    for text in axes.legend(**(settings | options)).get_texts():
+        text.set_parse_math(False)
+
+
+# -------------------------------------------------------------------- flags
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something that happened at a time."""
+
+    time: float
+    text: str
+    singular: bool = False
+
+
+def flags_of(c: Trajectory) -> list[Flag]:
+    """Events and singular passages of a run, in order of time."""
+    inside = [p for p in c.passages if min(c.t[0], c.t[-1]) <= p.time <= max(c.t[0], c.t[-1])]
+    found = [Flag(e.time, e.name) for e in c.events] + [Flag(p.time, PASSAGES[p.kind], True) for p in inside]
+    return sorted(found, key=lambda f: f.time)
+
+
+PASSAGES = {
+    "rank": "branches meet",
+    "drives": "drives lose the motion",
+    "coordinates": "coordinates lose the motion",
+    "independent": "output rests",
+}  # in few words; str(passage) says more
+
+
+def draw_flags(frame: Frame, panels: Iterable[Any], flags: Sequence[Flag], c: Trajectory, x: np.ndarray) -> None:
+    """Thin lines at times in all panels, their names in rows above the first; where a name has no room it is left out."""
+    order = np.argsort(c.t, kind="stable")
+    stations = [(float(np.interp(f.time, c.t[order], x[order])), f) for f in flags]
+    panels = list(panels)
+    for at, f in stations:
+        for axes in panels:
+            colour = frame.look.accent if f.singular else frame.look.faint
+            axes.axvline(at, color=colour, lw=0.9, ls=(0, (4, 2)) if f.singular else (0, (1.5, 1.5)), zorder=1.5)
+    _flag_names(frame, panels[0], stations, x)
+
+
+def _flag_names(frame: Frame, axes: Any, stations: list[tuple[float, Flag]], x: np.ndarray) -> None:
+    width = 72.0 * axes.figure.get_size_inches()[0] * 0.8 / max(float(np.ptp(x)), 1e-300)  # points per unit of x, about
+    ends = [-np.inf] * 3
+    for at, f in sorted(stations, key=lambda s: s[0]):
+        half = 0.5 * 0.56 * 7.0 * len(f.text)
+        place = (at - float(np.min(x))) * width
+        row = next((k for k, end in enumerate(ends) if place - half > end + 6.0), None)
+        if row is None:
+            continue
+        ends[row] = place + half
+        colour = frame.look.accent if f.singular else frame.look.ink
+        note = axes.annotate(
+            f.text, (at, 1.0), (0.0, 3.0 + 9.0 * row), xycoords=("data", "axes fraction"), textcoords="offset points",
+            ha="center", va="bottom", fontsize=7.0, color=colour, annotation_clip=False,
+        )  # fmt: skip
+        note.set_parse_math(False)

@@ -1,0 +1,244 @@
+"""The topology of a mechanism as a graph: bodies by subsystem, joints of the tree, cuts, rods, couplings, drives, ground.
+
+topology(m, "topology.png")
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from linkwright.description import Description
+from linkwright.errors import UsageError
+from linkwright.topology.tree import Tree
+from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn
+from linkwright.views.plots.graph_layout import HEIGHT, LAYER, Box, Layout, Link
+from linkwright.views.plots.subjects import tree_of
+from linkwright.views.style import DRIVEN, Theme, mixed
+
+MOST_BODIES = 80
+LOOSE = ("free", "planar")  # joints on which a body stands above its neighbours instead of on the ground
+FOOT = 12.0  # y of the ground line
+LETTER = 0.61  # width of a letter as a share of the font's size
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A joint or another connection of two bodies; -1 is ground."""
+
+    name: str
+    kind: str  # tree, cut, rod, cylinder
+    type: str  # of a joint
+    a: int
+    b: int
+    driven: bool
+
+
+def edges_of(tree: Tree) -> list[Edge]:
+    """Everything that connects bodies: joints of the tree, cut ones, rods, and cylinders that drive."""
+    d, node = tree.description, tree.node_of_body
+    drives = {x.joint for x in d.drives}
+    out = [
+        Edge(j.name, "cut" if j.name in tree.cuts else "tree", j.type, node[j.first], node[j.second], j.name in drives)
+        for j in d.joints
+        if j.name in tree.cuts or j.name in tree.node_of_joint
+    ]
+    out += [Edge(r.name, "rod", "rod", node[r.between[0][0]], node[r.between[1][0]], False) for r in d.rods]
+    return out + [Edge(c.name, "cylinder", "cylinder", node[c.between[0][0]], node[c.between[1][0]], c.name in drives) for c in d.cylinders]
+
+
+def topology(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
+    """Bodies as boxes in the colours of their subsystems, joints as lines: dashed where the tree is cut."""
+    tree = tree_of(subject)
+    if len(tree.nodes) > MOST_BODIES:
+        raise UsageError(f"{len(tree.nodes)} bodies are too many to draw as a graph; at most {MOST_BODIES}.")
+    if not tree.nodes:
+        raise UsageError("there is no moving body, so there is no graph.")
+
+    def make(frame: Frame) -> Any:
+        return Drawing(tree, frame).figure()
+
+    return drawn(make, path, **paper)
+
+
+class Drawing:
+    """One graph on paper, in points."""
+
+    def __init__(self, tree: Tree, frame: Frame):
+        self.tree, self.frame, self.look = tree, frame, frame.look
+        self.edges = edges_of(tree)
+        boxes = [
+            Box(n.body, n.parent, n.body in tree.floating or (n.parent < 0 and n.joint.type in LOOSE), LETTER * 8.5 * len(n.body) + 16.0)
+            for n in tree.nodes
+        ]
+        self.layout = Layout(boxes, [Link(e.a, e.b) for e in self.edges if e.kind != "tree"])
+        self.boxes = self.layout.boxes
+        self.curves: list[np.ndarray] = []
+        self.middles: dict[str, np.ndarray] = {}
+        self.taken: list[tuple[np.ndarray, np.ndarray]] = []  # boxes of labels: low, high
+
+    def figure(self) -> Any:
+        low, high = self._window()
+        w, h = (high - low) / 72.0
+        figure = self.frame.figure(float(w), float(h) + (0.3 if self.frame.title else 0.0))
+        self.axes = figure.add_subplot()
+        self.axes.set_axis_off()
+        self.axes.set_xlim(low[0], high[0])
+        self.axes.set_ylim(low[1], high[1])
+        self.axes.set_aspect("equal")
+        self._ground()
+        self._edges()
+        self._relations()
+        for i, box in enumerate(self.boxes):
+            self._body(box, self.tree.nodes[i].subsystem)
+        self._key(low)
+        return figure
+
+    def _window(self) -> tuple[np.ndarray, np.ndarray]:
+        left = min(b.x - 0.5 * b.width for b in self.boxes) - 46.0
+        right = max(b.x + 0.5 * b.width for b in self.boxes) + 46.0
+        short = max(0.0, 330.0 - (right - left))  # room for the key
+        top = max(b.y for b in self.boxes) + 0.5 * HEIGHT + 26.0
+        return np.array([left - 0.5 * short, FOOT - 56.0]), np.array([right + 0.5 * short, top])
+
+    # ---------------------------------------------------------------- bodies and ground
+
+    def _body(self, box: Box, subsystem: int) -> None:
+        from matplotlib.patches import FancyBboxPatch
+
+        colour = colour_of(subsystem)
+        fill, edge = mixed(colour, self.look.paper, 0.72), mixed(colour, self.look.ink, 0.25)
+        corner = (box.x - 0.5 * box.width + 5.0, box.y - 0.5 * HEIGHT + 5.0)
+        style = "round,pad=5,rounding_size=6"
+        self.axes.add_patch(FancyBboxPatch(corner, box.width - 10.0, HEIGHT - 10.0, boxstyle=style, fc=fill, ec=edge, lw=1.3, zorder=10))
+        self.axes.text(box.x, box.y, box.name, ha="center", va="center_baseline", fontsize=8.5, zorder=11, parse_math=False)
+
+    def _ground(self) -> None:
+        feet = [b for b in self.boxes if b.layer == 1]
+        left = min((b.x - 0.5 * b.width for b in feet), default=0.0) - 14.0
+        right = max((b.x + 0.5 * b.width for b in feet), default=80.0) + 14.0
+        self._hatched(left, right, FOOT)
+        name = self.tree.description.bodies[0].name
+        self.axes.text(right + 5.0, FOOT - 2.0, name, fontsize=8.0, color=self.look.faint, va="center", parse_math=False)
+
+    def _hatched(self, left: float, right: float, y: float) -> None:
+        from matplotlib.collections import LineCollection
+
+        self.axes.plot([left, right], [y, y], color=self.look.faint, lw=1.6, solid_capstyle="butt", zorder=3)
+        strokes = [[(x, y), (x - 5.0, y - 6.0)] for x in np.arange(left + 5.0, right + 0.1, 6.0)]
+        self.axes.add_collection(LineCollection(strokes, colors=[self.look.faint], linewidths=0.8, zorder=3))
+
+    # ---------------------------------------------------------------- edges
+
+    def _edges(self) -> None:
+        order = {"tree": 0, "cut": 1, "rod": 2, "cylinder": 3}
+        runs: list[tuple[Edge, np.ndarray]] = []
+        grounded: dict[int, int] = {}
+        for e in sorted(self.edges, key=lambda e: order[e.kind]):
+            if -1 in (e.a, e.b):
+                body = max(e.a, e.b)
+                curve = self._stub(body, grounded.setdefault(body, 0))
+                grounded[body] += 1
+            else:
+                curve = self.layout.route(e.a, e.b, self.curves)
+            self.curves.append(curve)
+            runs.append((e, curve))
+        for e, curve in runs:
+            self._line(e, curve)
+        for e, curve in runs:
+            self._label(e, curve)
+
+    def _stub(self, body: int, before: int) -> np.ndarray:
+        """Down to the ground; from an upper layer to a ground of its own where bodies are in the way."""
+        box = self.boxes[body]
+        x = box.x + (0.0, -0.3, 0.3, -0.15, 0.15)[before % 5] * box.width
+        line = np.column_stack([np.full(25, x), np.linspace(box.y, FOOT, 25)])
+        if box.layer > 1 and (self.layout.behind(line, (body, body)) or any(_near(line, c) for c in self.curves)):
+            line[:, 1] = np.linspace(box.y, box.y - 0.62 * LAYER, 25)
+            self._hatched(x - 9.0, x + 9.0, float(line[-1, 1]))
+        return line
+
+    def _line(self, e: Edge, curve: np.ndarray) -> None:
+        dashes: dict[str, Any] = {"tree": "-", "cut": (0, (4.5, 2.5)), "rod": (0, (7, 2, 1.5, 2)), "cylinder": (0, (1, 1.6))}
+        colour = (
+            DRIVEN if e.driven else self.look.ink if e.kind == "tree" else self.look.accent if e.kind != "cylinder" else self.look.faint
+        )
+        self.axes.plot(curve[:, 0], curve[:, 1], color=colour, lw=2.0 if e.driven else 1.4, ls=dashes[e.kind], zorder=5)
+
+    def _label(self, e: Edge, curve: np.ndarray) -> None:
+        text = e.name if e.type in ("revolute", "rod") else f"{e.name} {e.type}"
+        half = np.array([0.5 * LETTER * 7.5 * len(text) + 3.0, 6.0])
+        visible = np.array([not any(abs(p[0] - b.x) < 0.5 * b.width and abs(p[1] - b.y) < 0.5 * HEIGHT for b in self.boxes) for p in curve])
+        places = curve[visible] if visible.any() else curve
+        middle = 0.5 * (len(places) - 1)
+        best = min(range(len(places)), key=lambda k: (self._crowd(places[k], half, curve), abs(k - middle)))
+        at = places[best]
+        self.middles[e.name] = at
+        self.taken.append((at - half, at + half))
+        colour = DRIVEN if e.driven else self.look.accent if e.kind in ("cut", "rod") else self.look.ink
+        box = {"boxstyle": "round,pad=0.12", "fc": self.look.paper, "ec": "none"}
+        weight = "bold" if e.driven else "normal"
+        self.axes.text(
+            *at, text, ha="center", va="center_baseline", fontsize=7.5, color=colour, weight=weight, bbox=box, zorder=8, parse_math=False
+        )
+
+    def _crowd(self, at: np.ndarray, half: np.ndarray, own: np.ndarray) -> float:
+        """Labels, bodies and other edges that a label here would cover."""
+        low, high = at - half, at + half
+        cost = 0.0
+        for a, b in self.taken:
+            cost += 4.0 * float(np.prod(np.maximum(np.minimum(high, b) - np.maximum(low, a), 0.0)) / np.prod(2 * half))
+        for box in self.boxes:
+            a, b = np.array([box.x - 0.5 * box.width, box.y - 0.5 * HEIGHT]), np.array([box.x + 0.5 * box.width, box.y + 0.5 * HEIGHT])
+            cost += 6.0 * float(np.prod(np.maximum(np.minimum(high, b) - np.maximum(low, a), 0.0)) / np.prod(2 * half))
+        for curve in self.curves:
+            if curve is not own:
+                cost += 0.5 * float(np.all((curve > low) & (curve < high), axis=1).any())
+        return round(cost, 3)
+
+    def _relations(self) -> None:
+        """Couplings and gears tie two joints: a dotted line between their names."""
+        d: Description = self.tree.description
+        for thing in (*d.couplings, *d.gears):
+            if thing.first in self.middles and thing.second in self.middles:
+                p, q = self.middles[thing.first], self.middles[thing.second]
+                self.axes.plot([p[0], q[0]], [p[1], q[1]], color=self.look.accent, lw=1.3, ls=(0, (1, 1.6)), zorder=6)
+                box = {"boxstyle": "round,pad=0.12", "fc": self.look.paper, "ec": "none"}
+                self.axes.text(
+                    *(0.5 * (p + q)), thing.name, fontsize=7.5, color=self.look.accent, ha="center", va="center_baseline", bbox=box, zorder=8,
+                    parse_math=False,
+                )  # fmt: skip
+
+    # ---------------------------------------------------------------- key
+
+    def _key(self, low: np.ndarray) -> None:
+        """What lines and colours mean, below the ground."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        kinds = {e.kind for e in self.edges}
+        items: list[tuple[Any, str]] = [(Line2D([], [], color=self.look.ink, lw=1.4), "joint of the tree")]
+        if "cut" in kinds:
+            items.append((Line2D([], [], color=self.look.accent, lw=1.4, ls=(0, (4.5, 2.5))), "cut joint"))
+        if "rod" in kinds:
+            items.append((Line2D([], [], color=self.look.accent, lw=1.4, ls=(0, (7, 2, 1.5, 2))), "rod"))
+        if any(e.driven for e in self.edges):
+            items.append((Line2D([], [], color=DRIVEN, lw=2.0), "driven"))
+        for s in self.tree.subsystems[:8]:
+            items.append((_swatch(self.look, s.index, Patch), f"subsystem {s.index + 1}" if s.index == 0 else str(s.index + 1)))
+        made = self.axes.legend(
+            *zip(*items, strict=True), loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=len(items) if len(items) <= 8 else -(-len(items) // 2),
+            fontsize=7.5, handlelength=1.8, columnspacing=1.1, handletextpad=0.5, borderaxespad=0.0,
+        )  # fmt: skip
+        made.set_zorder(20)
+
+
+def _swatch(look: Theme, index: int, patch: Any) -> Any:
+    colour = colour_of(index)
+    return patch(fc=mixed(colour, look.paper, 0.72), ec=mixed(colour, look.ink, 0.25), lw=1.0)
+
+
+def _near(line: np.ndarray, curve: np.ndarray) -> bool:
+    return bool((np.linalg.norm(line[4:, None] - curve[None, 4:-4], axis=2) < 6.0).any())
