@@ -63,7 +63,10 @@ def test_the_scene_is_where_the_mechanism_is(name: str) -> None:
                 for j in system.description.joints
                 if (j.pin or j.name) == pin["pin"] and [bodies.index(j.first), bodies.index(j.second)] == pin["bodies"]
             ]
-            other = {"body": bodies.index(joint.first), "at": joint.frame_first.at}
+            ends = [(bodies.index(joint.first), joint.frame_first.at), (bodies.index(joint.second), joint.frame_second.at)]
+            ((body, at),) = [end for end in ends if end[0] != pin["spot"]["body"]]
+            other = {"body": body, "at": at}
+            assert not pin["grounded"] or pin["spot"]["body"] == 0
             assert put(where, pin["spot"]) == pytest.approx(put(where, other), abs=CLOSED)
             assert np.all(put(where, pin["spot"]) > low - SAME) and np.all(put(where, pin["spot"]) < high + SAME)
         for piece, drawn in zip(text["pieces"], scene.pieces, strict=True):

@@ -126,9 +126,13 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
 
 def _pin(at: Places, pin: Pin, joint: Joint | None) -> dict[str, Any]:
     turns = joint is not None and not at.scene.description.planar and joint.type in ("revolute", "cylindrical", "screw", "pin_slot")
+    spot = pin.spot
+    if joint is not None and pin.grounded:  # on the side that stands still, whatever the mechanism does
+        still = joint.frame_first if joint.first == at.scene.description.bodies[0].name else joint.frame_second
+        spot = Spot(-1, np.asarray(still.at, dtype=float))
     return {
         "name": pin.name,
-        "spot": at.spot(pin.spot, joint),
+        "spot": at.spot(spot, joint),
         "grounded": pin.grounded,
         "type": pin.type,
         "pin": None if joint is None else joint.pin or joint.name,

@@ -45,12 +45,13 @@
     return cost;
   }
 
-  // labels: [{text, width, height, clear, x, y}]; gives each one `left`, `top` of its middle, by side and by gliding
+  // labels: [{text, width, height, clear, x, y}]; gives each one `left`, `top` of its middle; true while some still glide
   function placer() {
     let last = -1e9;
     const memory = new Map(); // key: {side, ring, dx, dy}
     return function place(labels, segments, room) {
       const now = Date.now(), jump = now - last > PAUSE, taken = [];
+      let gliding = false;
       last = now;
       for (const label of labels) {
         const kept = memory.get(label.key);
@@ -75,11 +76,13 @@
         state.ring = best.ring;
         state.dx += 0.22 * (best.dx - state.dx);
         state.dy += 0.22 * (best.dy - state.dy);
+        gliding = gliding || Math.abs(best.dx - state.dx) + Math.abs(best.dy - state.dy) > 0.5;
         memory.set(label.key, state);
         label.left = label.x + state.dx;
         label.top = label.y + state.dy;
         label.cost = lowest;
       }
+      return gliding;
     };
   }
 

@@ -243,6 +243,7 @@
 
   function turningArrow(sheet, arrow, group) {
     const p = sheet.camera.pixel(D.spot(sheet.poses, arrow.spot)), begin = openSide(sheet, p), r = Math.max(1.9 * sheet.width, 17);
+    Object.assign(arrow, { begin, radius: r });
     const front = D.dot(D.turned(sheet.poses, arrow.axis.body, arrow.axis.at), sheet.camera.towards) >= 0 ? 1 : -1;
     const sense = -(arrow.sense || 1) * front; // pixels: y points down
     const at = (t) => [r * Math.cos(begin + sense * t), r * Math.sin(begin + sense * t)], [a, b] = [at(-0.8), at(0.8)];
@@ -266,12 +267,26 @@
     };
   }
 
+  // drives that are not called as their pin is have their name beside the arrow
+  function driveName(sheet, name) {
+    const halo = { stroke: sheet.look.paper, "stroke-width": 3.2, "stroke-linejoin": "round", "paint-order": "stroke", "pointer-events": "none" };
+    const node = D.text(sheet.layers.labels, sheet.look, 12, { "text-anchor": "middle", "font-weight": 500, ...halo, fill: sheet.look.accent });
+    node.textContent = name;
+    return node;
+  }
+
   function arrows(sheet) {
     for (const arrow of sheet.scene.arrows) {
       const group = D.make("g", { class: "lw-drive", "data-drive": arrow.name }, sheet.layers.drives);
       const where = arrow.turning ? turningArrow(sheet, arrow, group) : slidingArrow(sheet, arrow, group);
+      const named = sheet.scene.pins.some((p) => p.name === arrow.name) ? null : driveName(sheet, arrow.name);
       sheet.movers.push((poses) => {
         const [x, y, angle] = where(poses);
+        if (named) {
+          const d = angle === undefined ? [Math.cos(arrow.begin), Math.sin(arrow.begin)] : [Math.sin(angle), -Math.cos(angle)];
+          const far = angle === undefined ? arrow.radius + 13 : 14;
+          D.set(named, { x: D.short(x + far * d[0]), y: D.short(Math.max(14, y + far * d[1] + 4.5)) });
+        }
         group.setAttribute("transform", `translate(${D.short(x)} ${D.short(y)})` + (angle === undefined ? "" : ` rotate(${D.short((angle * 180) / Math.PI)})`));
       });
     }

@@ -9,7 +9,11 @@
   const LAYERS = ["ground", "blocks", "bodies", "traces", "loads", "pins", "drives", "labels", "furniture", "hover"];
   const BAR = [7, 15]; // least and greatest width of a bar, pixels
 
-  const padding = (width) => (width < 480 ? { left: 34, right: 34, top: 34, bottom: 52 } : { left: 56, right: 56, top: 46, bottom: 66 });
+  // room around the mechanism: for names and arrows, blocks and ends of guides, and at the foot for the scales
+  function padding(width, guided) {
+    const side = width < 480 ? 34 : 56, more = guided ? 18 : 0;
+    return { left: side + more, right: side + more, top: side - 4, bottom: side + 16 };
+  }
 
   // ---------------------------------------------------------------- pins, points and names
 
@@ -34,13 +38,13 @@
       const node = D.text(layers.labels, look, 12.5, { "text-anchor": "middle", "font-weight": 500, ...halo });
       node.textContent = thing.label;
       if (thing.mark) node.setAttribute("fill", look.dark ? D.mix(thing.colour, look.ink, 0.45) : look.edge(thing.colour));
-      return { thing, node, key: thing.kind + thing.name, width: D.textWidth(thing.label, font) + 4, height: 15, clear: 0.5 * sheet.width + 4, hidden: false };
+      return { thing, node, key: thing.kind + thing.name, width: D.textWidth(thing.label, font) + 4, height: 15, clear: 0.5 * sheet.width + 6, hidden: false };
     });
   }
 
   // lines that names should keep off: bodies, bearings, drive arrows, pins
   function obstacles(sheet, solids, things, poses) {
-    const out = [...sheet.still];
+    const out = [...sheet.still, ...sheet.curves];
     for (const s of solids) out.push(...s.segments);
     for (const t of things) out.push([t.x - 1, t.y, t.x + 1, t.y, 6]);
     for (const line of sheet.scene.lines) out.push([...sheet.camera.pixel(D.spot(poses, line.ends[0])), ...sheet.camera.pixel(D.spot(poses, line.ends[1])), 5]);
@@ -54,11 +58,12 @@
 
   function writeNames(sheet, names, place, segments) {
     for (const n of names) [n.x, n.y] = [n.thing.x, n.thing.y];
-    place(names, segments, [4, 4, sheet.size[0] - 4, sheet.size[1] - 34]);
+    const gliding = place(names, segments, [4, 4, sheet.size[0] - 4, sheet.size[1] - 34]);
     for (const n of names) {
       n.hidden = n.cost > (n.hidden ? 8 : 16); // rather no name than one on top of others
       D.set(n.node, { x: D.short(n.left), y: D.short(n.top + 4.5), visibility: n.hidden ? "hidden" : "visible" });
     }
+    return gliding;
   }
 
   // ---------------------------------------------------------------- traces, hover and the hand's label
@@ -74,11 +79,15 @@
         if (item.points === t.points) continue;
         item.points = t.points;
         const list = [];
+        sheet.curves = sheet.curves.filter((c) => c[5] !== t.name);
         for (let i = 0; i + 2 < t.points.length; i += 3) list.push(sheet.camera.pixel([t.points[i], t.points[i + 1], t.points[i + 2]]));
+        const step = Math.max(1, Math.floor(list.length / 40));
+        for (let i = step; i < list.length; i += step) sheet.curves.push([...list[i - step], ...list[i], 1, t.name]);
         D.set(item.node, { d: D.gappedPath(list), stroke: sheet.look.dark ? D.mix(t.colour, sheet.look.ink, 0.25) : t.colour, "data-trace": t.name, opacity: 0.9 });
       }
       for (const [name, item] of made) {
         if (used.has(name)) continue;
+        sheet.curves = sheet.curves.filter((c) => c[5] !== name);
         item.node.remove();
         made.delete(name);
       }
@@ -107,19 +116,15 @@
   LW.plane = (container, DATA, hooks) => {
     const svg = D.make("svg", { class: "lw-plane", role: "group", "aria-label": `Drawing of ${DATA.name}` });
     container.appendChild(svg);
-    const camera = D.camera(DATA), place = D.placer(), bodyCount = DATA.bodies.length;
+    const camera = D.camera(DATA), place = D.placer();
     const view = { hand: null, wheel: !DATA.planar, element: svg };
     let sheet = null, things = [], frame = null, free = false, places = null, box = DATA.scene.extent, hovered = null, focused = null;
 
-    const identity = () => {
-      const R = new Float64Array(9 * bodyCount), p = new Float64Array(3 * bodyCount);
-      for (let k = 0; k < bodyCount; k++) R[9 * k] = R[9 * k + 4] = R[9 * k + 8] = 1;
-      return { R, p };
-    };
     const sizeNow = () => [container.clientWidth || 640, container.clientHeight || 420];
-    const poses = () => (frame ? frame.poses : identity());
+    const poses = () => frame.poses;
 
     function build() {
+      if (!frame) return; // nothing to show yet
       const size = sizeNow(), look = D.look(container), layers = {}, kept = document.activeElement;
       const key = kept && svg.contains(kept) ? `[data-kind="${kept.dataset.kind}"][data-name="${CSS.escape(kept.dataset.name || "")}"]` : "";
       D.set(svg, { width: size[0], height: size[1], viewBox: `0 0 ${size[0]} ${size[1]}` });
@@ -135,9 +140,9 @@
       sheet.names = makeNames(sheet, things);
       D.scales(sheet);
       DATA.planar ? D.gravityArrow(sheet) : D.axesCross(sheet);
-      Object.assign(sheet, { traces: traceLines(sheet), loads: D.loadArrows(sheet), tip: flag(sheet, look.raise, look.ink), stop: flag(sheet, look.accent, look.paper) });
+      Object.assign(sheet, { curves: [], traces: traceLines(sheet), loads: D.loadArrows(sheet), tip: flag(sheet, look.raise, look.ink), stop: flag(sheet, look.accent, look.paper) });
       if (key && svg.querySelector(key)) svg.querySelector(key).focus({ preventScroll: true });
-      if (frame) show();
+      show();
     }
 
     function reachable(group, find) {
@@ -171,10 +176,17 @@
       for (const { thing, group } of sheet.eyes) group.setAttribute("transform", `translate(${D.short(thing.x)} ${D.short(thing.y)})`);
       sheet.traces(frame.traces);
       sheet.loads(frame);
-      writeNames(sheet, sheet.names, place, obstacles(sheet, view.solids(), things, now));
+      settle();
       sheet.stop(frame.label, view.hand || sheet.lastHand || [sheet.size[0] / 2, 60]);
       if (view.hand) sheet.lastHand = view.hand;
       mark(frame.selected);
+    }
+
+    // names go on gliding to their places when nothing else moves
+    let gliding = 0;
+    function settle() {
+      cancelAnimationFrame(gliding);
+      if (writeNames(sheet, sheet.names, place, obstacles(sheet, view.solids(), things, poses()))) gliding = requestAnimationFrame(settle);
     }
 
     // rings and outlines of what is selected or under the pointer
@@ -195,7 +207,7 @@
 
     Object.assign(view, {
       things: () => things,
-      solids: () => D.solidsOnScreen(DATA, sheet.scene, poses(), camera.pixel, sheet.width / 2),
+      solids: () => !sheet ? [] : D.solidsOnScreen(DATA, sheet.scene, poses(), camera.pixel, sheet.width / 2),
       lift: camera.lift,
       local: (name, world) => D.local(poses(), DATA.bodies.findIndex((b) => b.name === name), world),
       background(kind, dx, dy) {
@@ -236,7 +248,7 @@
         box = list && list.length ? D.extent(D.moved(DATA.scene, places), list) : list === undefined ? box : DATA.scene.extent;
         if (!DATA.planar) Object.assign(camera, D.START, D.viewed(camera.axes, D.START.azimuth, D.START.elevation));
         const size = sizeNow();
-        camera.window(box, size[0], size[1], padding(size[0]));
+        camera.window(box, size[0], size[1], padding(size[0], DATA.scene.guides.length > 0));
         build();
       },
       resize() {
