@@ -20,9 +20,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const plural = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
+  // loop equations that repeat others
+  const redundantCount = (topology) => (topology.rows || []).filter((row) => row.redundant).length;
+
   const factsText = (topology) => {
-    const parts = [plural(topology.mobility, "freedom"), plural((topology.loops || []).length, "loop"), plural((topology.cuts || []).length, "cut")];
-    parts.push(topology.redundant ? plural(topology.redundant, "redundant equation") : "no redundant equation");
+    const freedoms = topology.freedoms === undefined ? topology.mobility : topology.freedoms;
+    const idle = topology.mobility - freedoms;
+    const parts = [plural(freedoms, "freedom") + (idle > 0 ? ` and ${idle} idle` : "")];
+    parts.push(plural((topology.loops || []).length, "loop"), plural((topology.cuts || []).length, "cut"));
+    parts.push(redundantCount(topology) ? plural(redundantCount(topology), "redundant equation") : "no redundant equation");
     return parts.join(" \u00b7 ");
   };
 
@@ -46,9 +52,19 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return el("div", { class: "lw-scroll" }, el("table", { class: "lw-table" }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
   };
 
+  const stepText = ({ subsystems, unknowns, size, determinate }) => {
+    const which = subsystems.map((s) => s + 1).join(", ");
+    const small = `${size[0]}\u2009\u00d7\u2009${size[1]}`;
+    const sort = determinate ? "" : "; not determined by this step alone";
+    return [`${subsystems.length > 1 ? "Subsystems" : "Subsystem"} ${which}: ${unknowns.join(", ")}`, `${small}${sort}`];
+  };
+
   const orderList = (topology) => {
-    const text = (step) => (typeof step === "string" ? step : Array.isArray(step) ? step.join(", ") : step.text || step.name || "");
-    return LW.el("ol", { class: "lw-order" }, ...topology.order.map((step) => LW.el("li", { text: text(step) })));
+    const item = (step) => {
+      const [text, small] = stepText(step);
+      return LW.el("li", { text }, LW.el("small", { text: small }));
+    };
+    return LW.el("ol", { class: "lw-order" }, ...topology.order.map(item));
   };
 
   // filled cells where blocks couple, names on both sides
@@ -147,26 +163,28 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const redundantText = (topology) => {
     const rows = (topology.rows || []).filter((row) => row.redundant);
-    if (rows.length) return chips(rows.map((row) => row.label));
-    return topology.redundant ? null : LW.el("p", { class: "lw-quiet", text: "None: every loop equation is needed." });
+    if (!rows.length) return [LW.el("p", { class: "lw-quiet", text: "None: every loop equation is needed." })];
+    const why = (Array.isArray(topology.redundant) ? topology.redundant : []).map((text) => LW.el("p", { class: "lw-quiet", text }));
+    return [chips(rows.map((row) => row.label)), ...why];
   };
 
   // the parts that do not move
   const still = (topology) => {
     const parts = [LW.el("p", { class: "lw-facts", text: factsText(topology) })];
     const cuts = topology.cuts || [];
-    if (cuts.length) parts.push(section("Cuts", "These joints are opened, so that the rest is a tree; loop equations close them again.", chips(cuts)));
+    const reason = topology.reason ? LW.el("p", { class: "lw-quiet", text: `Chosen ${topology.reason}.` }) : null;
+    if (cuts.length) parts.push(section("Cuts", "These joints are opened, so that the rest is a tree; loop equations close them again.", chips(cuts), reason));
     if ((topology.subsystems || []).length)
       parts.push(section("Subsystems", "Open chains that remain after cutting; each is computed on its own.", subsystemList(topology)));
     if ((topology.loops || []).length) parts.push(section("Loops", "Closed rings of bodies; each gives equations that must hold at all times.", loopTable(topology)));
     if ((topology.order || []).length)
-      parts.push(section("Order of solving", "Once the drives are known, the subsystems follow step by step.", orderList(topology)));
+      parts.push(section("Order of solving", "Inverse dynamics needs no large matrix: the loads at the cuts and the drives follow step by step.", orderList(topology)));
     if (topology.pattern && (topology.pattern.labels || []).length)
       parts.push(
         section("Block pattern", "A filled block means that a force closing one cut accelerates the gap at the other: these must be solved together.", patternPicture(topology.pattern)),
       );
-    const redundant = redundantText(topology);
-    if (redundant && cuts.length) parts.push(section("Redundant equations", "They repeat what others say already, so the loads they carry are shared, not determined.", redundant));
+    if (cuts.length)
+      parts.push(section("Redundant equations", "They repeat what others say already, so the loads they carry are shared, not determined.", ...redundantText(topology)));
     return parts;
   };
 
@@ -187,7 +205,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         const found = (topology.cuts || []).length ? engine.singular() : null;
         places.singular.hidden = !found || !found.values.length;
         if (!places.singular.hidden) {
-          LW.setText(sentence, singularText(Array.from(found.values), topology.redundant));
+          LW.setText(sentence, singularText(Array.from(found.values), redundantCount(topology)));
           singular.update(singularItems({ values: Array.from(found.values), labels: found.labels }));
         }
         const list = engine.multipliers() || [];

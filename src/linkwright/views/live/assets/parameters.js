@@ -44,6 +44,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const el = LW.el;
     const grid = gridOf(parameter);
     const label = parameter.label || parameter.name;
+    const short = groupOf(parameter) === 1 ? label.replace(/^mass of /, "") : label; // the group's heading says the rest
     const row = { parameter, grid };
     row.range = el("input", { type: "range", min: -grid.below, max: grid.above, step: 1, value: 0, "aria-label": `${label}, slider` });
     row.field = el("input", { type: "number", step: "any", "aria-label": `${label}${parameter.symbol ? ` in ${parameter.symbol}` : ""}` });
@@ -52,7 +53,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     row.node = el(
       "div",
       { class: "lw-parameter", role: "group", "aria-label": label },
-      el("span", { class: "label", title: parameter.name, text: label }),
+      el("span", { class: "label", title: parameter.name, text: short }),
       el("span", { class: "track" }, row.range),
       el("span", { class: "field" }, row.field, el("span", { class: "unit", text: LW.unit(parameter.symbol) })),
       row.back,
@@ -115,7 +116,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     order.forEach((group, g) => {
       const shown = group.filter((row) => chosen.has(row));
       if (!shown.length) return;
-      if (used.length > 1) list.append(LW.el("h3", { class: "lw-group", text: GROUPS[g] }));
+      if (used.length > 1 || g === 1) list.append(LW.el("h3", { class: "lw-group", text: GROUPS[g] }));
       list.append(...shown.map((row) => row.node));
     });
   };

@@ -140,7 +140,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const value = (v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
     if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero throughout";
     const where = LW.withUnit(LW.number(found.x / sizeOf(spec.x), 3), spec.x.symbol);
-    return `max ${value(found.max)} at ${where} \u00a0\u00b7\u00a0 RMS ${value(found.rms)}`;
+    return `max ${value(found.max)} at ${where} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
   };
 
   const drawMarks = (dom, spec, box) => {
