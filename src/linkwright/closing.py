@@ -148,4 +148,5 @@ def reach_reason(skel: Skeleton, closing: str) -> str:
     if spans[longest] <= rest:
         return ""
     others = ", ".join(b for b in spans if b != longest)
-    return f"the links {others} reach at most {rest:.4g} m, but the joints on '{longest}' are {spans[longest]:.4g} m apart."
+    span = f"the joints on '{longest}' are {spans[longest]:.4g} m apart"
+    return f"the links {others} reach at most {rest:.4g} m, but {span}. Make '{longest}' shorter, or the others longer."

@@ -83,9 +83,14 @@ def check_target(path: str | os.PathLike[str], force: bool) -> Path:
 
 
 def write_csv(rows: Sequence[Row], machine: Mapping[str, str], path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Results to a new file; an existing one is only replaced when `force` says so."""
+    """Results to a new file; an existing one is only replaced when `force` says so, and only by a whole one."""
     target = check_target(path, force)
-    target.write_text(csv_text(rows, machine), encoding="utf-8")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        temporary.write_text(csv_text(rows, machine), encoding="utf-8")
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
     return target
 
 
@@ -112,7 +117,8 @@ def _row(line: Mapping[str, str]) -> Row:
 
 
 def json_text(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
-    return json.dumps({"machine": dict(machine), "results": [asdict(r) for r in rows]}, indent=2, allow_nan=False)
+    data = {"schema": "linkwright.bench/1", "machine": dict(machine), "results": [asdict(r) for r in rows]}
+    return json.dumps(data, indent=2, allow_nan=False)
 
 
 # -------------------------------------------------------------------- for people

@@ -36,6 +36,14 @@ def to_nowhere() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def show(text: str) -> None:
+    """Print; a reader that went away (`| head`) does not keep files from being written afterwards."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        to_nowhere()
+
+
 @contextmanager
 def terminable() -> Iterator[None]:
     """SIGTERM raises here what Ctrl-C does, so that nothing half written stays behind."""

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from linkwright.cli import console
 from linkwright.errors import UsageError
 
 PAGES = (".html",)
@@ -44,12 +45,15 @@ def _check_program(path: str) -> None:
 def tell_written(paths: Iterable[str], as_json: bool) -> None:
     """A line for every file; beside JSON on stderr."""
     for path in paths:
-        print(f"wrote {path}", file=sys.stderr if as_json else sys.stdout)
+        if as_json:
+            print(f"wrote {path}", file=sys.stderr)
+        else:
+            console.show(f"wrote {path}")
 
 
 def print_json(schema: str, data: Mapping[str, Any]) -> None:
     """One object on stdout. Numbers that are not finite have no place in JSON: null."""
-    print(json.dumps({"schema": f"linkwright.{schema}", **_finite(data)}, indent=1, allow_nan=False))
+    console.show(json.dumps({"schema": f"linkwright.{schema}", **_finite(data)}, indent=1, allow_nan=False))
 
 
 def _finite(x: Any) -> Any:

@@ -40,7 +40,8 @@ def _print(item: Any) -> None:
     ]
     if item.deviation is not None:
         measured = f" from {item.reference}" if item.reference else ""
-        lines.append(f"             deviation {item.deviation:.1e}{measured}, allowed {item.tolerance:.0e}")
+        allowed = f", allowed {item.tolerance:.0e}" if item.tolerance is not None else ""
+        lines.append(f"             deviation {item.deviation:.1e}{measured}{allowed}")
     if item.why:
         lines.append(f"             note      {item.why}")
     print("\n".join(console.wrapped(x, 23) for x in lines))

@@ -28,8 +28,8 @@ def run(given: argparse.Namespace) -> int:
     settings = _settings(given)
     with console.waiting("compiling the mechanism"):
         _check_start(m, drives, given)
-        if sys.stderr.isatty():  # a run of no length compiles what the real one needs, before its bar appears
-            m.simulate(0, drive=drives, **{**settings, "output": None})
+        # a run of no length compiles what the real one needs before its bar appears, and tells wrong names before long work
+        _channels(m.simulate(0, drive=drives, **settings), given)
     stopped: SimulationError | None = None
     try:
         found = m.simulate(given.duration, drive=drives, **settings)
@@ -46,14 +46,14 @@ def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, give
     if given.json:
         outputs.print_json("simulate/1", run_text.data(m, found, names))
     else:
-        print(run_text.text(m, found))
+        console.show(run_text.text(m, found))
     outputs.tell_written(_write(m, found, names, given), given.json)
-    kept = f"what was computed, up to t = {found.t[-1]:.6g} s, is kept"
+    kept = f"what was computed up to t = {found.t[-1]:.6g} s is {f'in {given.file}' if given.file else 'shown'}"
     if stopped is not None:
-        console.error(f"{str(stopped).replace(IN_PYTHON, '')} {kept.capitalize()}.")
+        console.error(f"{str(stopped).replace(IN_PYTHON, '')} Nothing is lost: {kept}.")
         return 1
     if found.certificate.status == "interrupted":
-        print(f"interrupted: {kept}", file=sys.stderr)
+        print(f"interrupted; {kept}", file=sys.stderr)
         return console.exit_code_of_signal()
     return 0
 
@@ -120,7 +120,7 @@ def _write(m: Mechanism, found: Trajectory, names: list[str], given: argparse.Na
     """All files asked for. One that cannot be made does not keep the others from being written."""
     jobs = (
         (given.file, lambda path: found.save(path, force=given.force, channels=names)),
-        (given.plot, lambda path: found.plot(given.channels, path, force=given.force)),
+        (given.plot, lambda path: found.plot(given.channels or "overview", path, force=given.force)),
         (given.page, lambda path: found.page(path, force=given.force)),
         (given.animation, lambda path: found.animate(path, force=given.force)),
     )

@@ -37,8 +37,7 @@ def run(given: argparse.Namespace) -> None:
     if given.json:
         outputs.print_json("turn/1", _data(m, c, loads))
     else:
-        _print(m, c)
-        print(f"\n{loads}")
+        console.show(f"{_text(m, c)}\n\n{loads}")
     outputs.tell_written(_write(m, c, loads, given), given.json)
 
 
@@ -51,14 +50,12 @@ def _speed(m: Any, given: argparse.Namespace) -> str | None:
     return loading.with_unit(m, given.speed, "angular speed" if loading.turns(m, lead) else "speed")
 
 
-def _print(m: Any, c: Any) -> None:
+def _text(m: Any, c: Any) -> str:
     from linkwright.views.text import aligned, turn_table
 
     cycle = "full turn" if c.full_turn else "cycle"
-    print(f"{m.name}: one {cycle} of '{c.drive}', {len(c) - 1} steps, {c.t[-1] - c.t[0]:.6g} s")
-    for note in c.notes:
-        print(console.wrapped(f"note: {note}", 6))
-    print(f"\n{aligned(*turn_table(c))}")
+    head = f"{m.name}: one {cycle} of '{c.drive}', {len(c) - 1} steps, {c.t[-1] - c.t[0]:.6g} s"
+    return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), "", aligned(*turn_table(c))])
 
 
 def _massless(m: Any) -> list[str]:
