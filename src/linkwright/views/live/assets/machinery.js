@@ -55,8 +55,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const stepText = ({ subsystems, unknowns, size, determinate }) => {
     const which = subsystems.map((s) => s + 1).join(", ");
     const small = `${size[0]}\u2009\u00d7\u2009${size[1]}`;
-    const sort = determinate ? "" : "; not determined by this step alone";
-    return [`${subsystems.length > 1 ? "Subsystems" : "Subsystem"} ${which}: ${unknowns.join(", ")}`, `${small}${sort}`];
+    const found = unknowns.join(", ") || "no unknowns left";
+    return [`${subsystems.length > 1 ? "Subsystems" : "Subsystem"} ${which}: ${found}`, `${small}${determinate ? "" : ", not square"}`];
   };
 
   const orderList = (topology) => {
@@ -143,21 +143,29 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return { element: table, update };
   };
 
+  // equations along an axis have forces, those about an axis moments, the rest (gears, mixed ones) no unit of their own
+  const kindOf = (name) => (/\.t[xyz]$/.test(name) ? "force" : /\.r[xyz]$/.test(name) ? "torque" : "");
+
+  // bars are relative to the largest of their kind
   const multiplierItems = (list) => {
-    const largest = Math.max(0, ...list.map((m) => Math.abs(m.value)).filter(Number.isFinite));
+    const largest = {};
+    for (const m of list) largest[kindOf(m.name)] = Math.max(largest[kindOf(m.name)] || 0, Math.abs(m.value));
     return list.slice(0, MOST).map((m) => {
-      const unit = m.kind ? LW.unitOf(m.kind) : { symbol: m.symbol || "", size: m.size || 1 };
-      const text = LW.withUnit(LW.fixed(m.value / unit.size, largest / unit.size), unit.symbol);
-      return { name: m.name, text, part: largest > 0 ? Math.abs(m.value) / largest || 0 : 0, negative: m.value < 0 };
+      const kind = kindOf(m.name);
+      const { symbol, size } = LW.unitOf(kind);
+      const text = LW.withUnit(LW.fixed(m.value / size, largest[kind] / size), symbol);
+      return { name: m.name, text, part: largest[kind] > 0 ? Math.abs(m.value) / largest[kind] : 0, negative: m.value < 0 };
     });
   };
 
-  const singularItems = (found) => {
-    const largest = Math.max(0, ...found.values);
-    return found.values.slice(0, MOST).map((value, i) => {
-      const name = (found.labels && found.labels[i]) || `${i + 1}`;
-      const mark = value < SINGULAR ? "lost" : value < CLOSE ? "close" : "";
-      return { name, text: value < SINGULAR ? "0" : LW.number(value, 3), part: decadePart(value, largest), mark: i === 0 && !mark ? "smallest" : mark };
+  // the smallest first; zeros of redundant equations are no sign of anything
+  const singularItems = (values, redundant) => {
+    const largest = Math.max(0, ...values);
+    const spare = values.slice(0, redundant).filter((value) => value < SINGULAR).length;
+    return values.slice(0, MOST).map((value, i) => {
+      const mark = i < spare ? "spare" : value < SINGULAR ? "lost" : value < CLOSE ? "close" : i === spare ? "smallest" : "";
+      const text = i < spare ? "redundant" : value < SINGULAR ? "0" : LW.number(value, 3);
+      return { name: String(i + 1), text, part: decadePart(value, largest), mark };
     });
   };
 
@@ -181,7 +189,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       parts.push(section("Order of solving", "Inverse dynamics needs no large matrix: the loads at the cuts and the drives follow step by step.", orderList(topology)));
     if (topology.pattern && (topology.pattern.labels || []).length)
       parts.push(
-        section("Block pattern", "A filled block means that a force closing one cut accelerates the gap at the other: these must be solved together.", patternPicture(topology.pattern)),
+        section("Block pattern", "Of the generalised inertia constraint matrix: a filled block means that a force closing one cut accelerates the gap at the other.", patternPicture(topology.pattern)),
       );
     if (cuts.length)
       parts.push(section("Redundant equations", "They repeat what others say already, so the loads they carry are shared, not determined.", ...redundantText(topology)));
@@ -206,9 +214,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
         places.singular.hidden = !found || !found.values.length;
         if (!places.singular.hidden) {
           LW.setText(sentence, singularText(Array.from(found.values), redundantCount(topology)));
-          singular.update(singularItems({ values: Array.from(found.values), labels: found.labels }));
+          singular.update(singularItems(Array.from(found.values), redundantCount(topology)));
         }
-        const list = engine.multipliers() || [];
+        const list = (engine.multipliers() || []).filter((m) => Number.isFinite(m.value));
         places.multipliers.hidden = !list.length;
         multipliers.update(multiplierItems(list));
       },

@@ -1,7 +1,7 @@
 // LW.plot(container, spec): curves over the cycle or over time as SVG. Its cursor moves every frame, a click, a drag or the arrow
 // keys seek. A new spec changes one path attribute per curve, and the axes only where their ticks differ.
 //   spec: {title, x: {values, label, symbol, size}, y: {label, symbol, size, least}, curves: [{name, values, colour, faint, dashed, stats}],
-//          marks: [{x, text}], cursor, height, stats, onSeek(x)}
+//          marks: [{x, text, title}], cursor, height, stats, onSeek(x)}
 // Values are in the units of x.values; shown are value / size.
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
@@ -160,7 +160,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       text.setAttribute("y", box.bottom - 5);
       text.setAttribute("text-anchor", flip ? "end" : "start");
       LW.setText(text, shown ? mark.text : "");
-      LW.setText(title, mark.text);
+      LW.setText(title, mark.title || mark.text);
     });
   };
 

@@ -23,8 +23,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return fits.sort((a, b) => first(a) - first(b));
   };
 
+  // "t = 0.42 s: J loses 1 row: branches meet (smallest singular values 1e-14)" is too long for a plot; its title tells all
+  const shortText = (text) => text.replace(/^t = [^:]*: /, "").replace(/\s*\([^)]*\)$/, "").replace(/^.*: (?=branches)/, "");
+
   const marksOf = (run) => {
-    const marks = [...(run.events || []), ...(run.passages || [])].map((mark) => ({ x: mark.t, text: mark.text }));
+    const marks = [...(run.events || []), ...(run.passages || [])].map((mark) => ({ x: mark.t, text: shortText(mark.text), title: mark.text }));
     return marks.sort((a, b) => a.x - b.x);
   };
 
