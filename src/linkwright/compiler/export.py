@@ -26,6 +26,7 @@ from linkwright.compiler import c99
 from linkwright.compiler import javascript as js
 from linkwright.compiler.graph import Graph
 from linkwright.compiler.kernels import SOLVES, Kernels
+from linkwright.compiler.page_kernels import TRACED, Traced
 from linkwright.compiler.program import Program
 from linkwright.compiler.tracing import KERNELS, OPTIONAL, TIMED, without_unused
 from linkwright.equations import Equations
@@ -45,14 +46,16 @@ def javascript(
     free: Sequence[str] | None = None,
     drives: Sequence[str] | None = None,
     name: str = "mechanism",
+    more: Mapping[str, Traced] | None = None,
 ) -> str:
     """A script that defines the object `name` (in node also what require() returns); no dependencies, ES2015.
 
-    `names` are kernels (default: all of `USUAL` the mechanism allows), `free` parameters whose values stay inputs,
-    `drives` joints and cylinders in place of the model's drives.
+    `names` are kernels (default: all of `USUAL` the mechanism allows), also those of `page_kernels`; `free` parameters whose
+    values stay inputs, `drives` joints and cylinders in place of the model's drives, `more` kernels of the caller's own.
     """
-    kernels = _chosen(kernels, free, drives)
+    kernels = chosen(kernels, free, drives)
     programs = _programs(kernels, names)
+    programs |= {key: _traced(kernels, x.function, *x.inputs) for key, x in (more or {}).items()}
     js.module({}, name)  # refuses names that cannot be
     data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("</", "<\\/")
     head = f"// {_title(kernels)}. SI units, radians.\n"
@@ -72,7 +75,7 @@ def c(
     name: str = "model",
 ) -> dict[str, str]:
     """The C99 sources `name`.h and `name`.c (C++ takes them too): kernels, constants, tables and the functions on top."""
-    kernels = _chosen(kernels, free, drives)
+    kernels = chosen(kernels, free, drives)
     programs = _programs(kernels, names)
     tables = _tables(kernels, programs)
     functions = [text.replace("NAME", name) for text in _functions(programs)]
@@ -88,13 +91,16 @@ def c(
 # -------------------------------------------------------------------- what is exported
 
 
-def _chosen(kernels: Kernels, free: Sequence[str] | None, drives: Sequence[str] | None) -> Kernels:
-    """Kernels with other free parameters and drives."""
-    if free is not None:
-        chosen = choose(every_parameter(kernels.described), list(free), kernels.described)
-        kernels = replace(kernels, free=tuple(chosen), made={}, plans={})
-    if drives is not None:
+def chosen(kernels: Kernels, free: Sequence[str] | None, drives: Sequence[str] | None = None) -> Kernels:
+    """Kernels with other free parameters and drives, for writing them as text: nothing of them is kept on disk."""
+    if drives is not None and tuple(drives) != kernels.drives:
         kernels = replace(kernels, drives=tuple(drives), made={}, plans={})
+    if free is not None:
+        for n in USUAL:
+            possible(kernels, n)  # plans do not depend on what is free: those of the mechanism as written serve
+        named = choose(every_parameter(kernels.described), list(free), kernels.described)
+        kernels = replace(kernels, free=tuple(named), made={}, plans=kernels.plans)
+        vars(kernels)["model_key"] = None  # a key would cost more than it saves: it holds every expression of the model in full
     return kernels
 
 
@@ -102,10 +108,11 @@ def _programs(kernels: Kernels, names: Sequence[str] | None) -> dict[str, Progra
     """The kernels asked for, and the small ones they need beside them."""
     if isinstance(names, str):
         names = [names]
-    chosen = [n for n in USUAL if _possible(kernels, n)] if names is None else list(dict.fromkeys(names))
-    if not chosen:
+    wanted = [n for n in USUAL if possible(kernels, n)] if names is None else list(dict.fromkeys(names))
+    if not wanted:
         raise UsageError(f"name at least one kernel to export: {', '.join(KERNELS)}.")
-    found = {n: kernels.get(n).program for n in chosen}
+    found = {n: kernels.get(n).program for n in wanted if n not in TRACED}
+    found |= {n: _traced(kernels, TRACED[n].function, *TRACED[n].inputs) for n in wanted if n in TRACED}
     if "kinematics" in found:
         found["drives"] = _traced(kernels, _drives, "q", "v")
     if "forward" in found and "projection" in found and kernels.sizes.nq != kernels.sizes.nv:
@@ -115,19 +122,23 @@ def _programs(kernels: Kernels, names: Sequence[str] | None) -> dict[str, Progra
     return found
 
 
-def _possible(kernels: Kernels, name: str) -> bool:
+def possible(kernels: Kernels, name: str) -> bool:
     """Whether the mechanism has what a kernel needs: masses, and drives that determine it."""
-    if KERNELS[name].masses and any(b.mass is None for b in kernels.tree.description.bodies[1:]):
+    needs = TRACED[name].masses if name in TRACED else KERNELS[name].masses
+    if needs and any(b.mass is None for b in kernels.tree.description.bodies[1:]):
         return False
-    return name not in SOLVES or SOLVES[name] in kernels.plan_of(SOLVES[name]).orders
+    solve = "kinematics" if name == "branch" else SOLVES.get(name)
+    return solve is None or solve in kernels.plan_of(solve).orders
 
 
 def _traced(kernels: Kernels, function: Callable[..., Mapping[str, Any]], *inputs: str) -> Program:
     """A small kernel beside the usual ones: function(equations, inputs ..., near)."""
     g, sizes = Graph(), kernels.sizes
-    arrays = [g.input(key, getattr(sizes, f"n{key}")) for key in inputs]
+    lengths = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": sizes.nc, "u": sizes.nd, "t": sizes.one}
+    arrays = [g.input(key, lengths[key]) for key in inputs]
     near, free = g.input("near", sizes.near), g.input("free", sizes.free)
-    found = function(kernels.equations(free), *arrays, near)
+    solve = "kinematics" if function is TRACED["branch"].function else "sslm"
+    found = function(kernels.equations(free, solve), *arrays, near)
     return without_unused(g.program(list(found.items())), OPTIONAL)
 
 

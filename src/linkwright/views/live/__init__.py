@@ -1,0 +1,128 @@
+"""The page that computes by itself: one HTML text with the mechanism's kernels, its data and all code inside.
+
+    live.text(m)                          the page of a mechanism or System; run= a Trajectory that plays in it
+    live.write(m, "wiper.html")           the same as a file
+    live.error_text("wiper.yaml", text)   the readable page for a model that cannot be read
+
+Pages need nothing from outside: they open from disk, in a mail, in a notebook's frame. The assets are plain scripts and styles; here
+they are put together in their order, with what they need of the mechanism before them.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from linkwright.results import Trajectory
+from linkwright.system import System
+from linkwright.views import files
+
+ASSETS = Path(__file__).parent / "assets"
+THREE = Path(__file__).parent.parent / "vendor" / "three.min.js"
+STYLES = ("drawing.css", "panels.css", "page.css", "report.css")
+FIRST = ("plane.js", "space.js", "figures.js", "plots.js", "pins.js", "parameters.js", "machinery.js", "checks.js", "record.js")
+QUIET, LOUD = "<script>LW_warn=console.warn;console.warn=()=>{}</script>", "<script>console.warn=LW_warn</script>"  # it deprecates itself
+
+
+def text(subject: Any, *, run: Trajectory | None = None, report: str | None = None, reload: str | None = None) -> str:
+    """The page of a Mechanism or System.
+
+    `run` is a trajectory to play in it, `report` a piece of HTML for its last section, `reload` the address a served page asks for
+    a newer version of itself.
+    """
+    system = _system(subject, run)
+    made, known = contents(system, run)
+    known["reload"] = reload
+    return _filled(
+        "page.html",
+        title=html.escape(system.description.name),
+        style=_styles(),
+        report=report or "",
+        scripts="\n".join(_scripts(made, known, system.description.planar)),
+    )
+
+
+def write(subject: Any, path: str | os.PathLike[str], *, force: bool = False, **options: Any) -> Path:
+    """The page as a file; options as in `text`."""
+    with files.replacing(path, (".html", ".htm"), force=force) as temporary:
+        temporary.write_text(text(subject, **options), encoding="utf-8")
+    return Path(path)
+
+
+def error_text(title: str, message: str, reload: str | None = None) -> str:
+    """A page that says what is wrong with a model, and goes on asking for a better one."""
+    return _filled("error.html", title=html.escape(title), message=html.escape(message), reload=_json(reload))
+
+
+def contents(system: System, run: Trajectory | None = None) -> tuple[str, dict[str, Any]]:
+    """The script of the mechanism and DATA: what a page computes with."""
+    from linkwright.views.live import cycle_data, kernels, sliders
+    from linkwright.views.live.data import data
+    from linkwright.views.scene import Scene
+
+    motion = cycle_data.motion_of(system)
+    scene = Scene(system, motion.turn)
+    free = sliders.sliders(system)
+    made = kernels.script(system, motion.drives, [p["name"] for p in free], scene)
+    return made.text, data(system, motion, scene, made, free, run)
+
+
+def _system(subject: Any, run: Trajectory | None) -> System:
+    """The subject's System; with the cuts of the run, whose coordinates depend on them."""
+    system: System = getattr(subject, "system", subject)
+    if run is not None and [n.joint.name for n in run.skel.tree.nodes] != [n.joint.name for n in system.tree.nodes]:
+        return System(system.described, run.skel.tree.cuts)
+    return system
+
+
+# -------------------------------------------------------------------- putting it together
+
+
+def _filled(name: str, **parts: str) -> str:
+    """The template with its placeholders filled in one pass, so that nothing inside a part is taken for one."""
+    pieces = re.split(r"\{\{(\w+)\}\}", asset(name))
+    return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
+
+
+def _styles() -> str:
+    return "\n".join(asset(name).replace("</", "<\\/") for name in STYLES)
+
+
+def _scripts(made: str, known: dict[str, Any], planar: bool) -> list[str]:
+    out = [] if planar else [QUIET, _script(THREE.read_text(encoding="utf-8")), LOUD]
+    out += [_script(made), _script(f"var DATA={_json(known)};")]
+    return out + [_script(short(asset(name))) for name in script_names(planar)]
+
+
+def script_names(planar: bool) -> list[str]:
+    """The page's own scripts in their order; main.js starts it."""
+    every = sorted(p.name for p in ASSETS.glob("*.js"))
+    engine = [n for n in every if n.startswith("engine")]
+    rest = [n for n in every if n not in engine and n not in FIRST and n != "main.js"]
+    names = [*engine, *FIRST, *rest, "main.js"]
+    return [n for n in names if not (planar and re.match(r"space(_|\.)", n))]
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a file of the page."""
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def short(source: str) -> str:
+    """A script without whole-line comments and indentation."""
+    lines = (line.strip() for line in source.splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+
+
+def _script(source: str) -> str:
+    return f"<script>{re.sub('</(?=script)', '<' + chr(92) + '/', source, flags=re.IGNORECASE)}</script>"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")

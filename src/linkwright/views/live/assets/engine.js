@@ -1,0 +1,247 @@
+// The engine of the page: the state of the mechanism and everything computed from it, on top of the kernels (`mechanism`).
+// SI, radians, world axes; no DOM, runs in node. Places on bodies are given in the bodies' coordinates at the file's values and
+// follow the sliders. The parts: engine_core.js (kernels, closing), engine_cycle.js (a whole cycle), engine_hand.js (dragging),
+// engine_swing.js (free motion), engine_tell.js (free bodies, hodographs, singular values, table), engine_checks.js.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+
+  // {f64: base64 of little-endian numbers, shape} -> {data: Float64Array, shape}
+  LW.decode = (x) => {
+    const text = atob(x.f64);
+    const bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+    return { data: new Float64Array(bytes.buffer), shape: x.shape };
+  };
+
+  // value, speed and acceleration between two samples h apart: the quintic through those at both ends
+  const quintic = (h, x, a, b) => {
+    const d = b[0] - a[0] - h * a[1] - 0.5 * h * h * a[2];
+    const v = h * (b[1] - a[1] - h * a[2]);
+    const w = h * h * (b[2] - a[2]);
+    const c3 = 10 * d - 4 * v + 0.5 * w;
+    const c4 = -15 * d + 7 * v - w;
+    const c5 = 6 * d - 3 * v + 0.5 * w;
+    const s = h * x;
+    return [
+      a[0] + s * (a[1] + 0.5 * s * a[2]) + x * x * x * (c3 + x * (c4 + x * c5)),
+      a[1] + s * a[2] + (x * x * (3 * c3 + x * (4 * c4 + 5 * x * c5))) / h,
+      a[2] + (x * (6 * c3 + x * (12 * c4 + 20 * x * c5))) / (h * h),
+    ];
+  };
+
+  const decoded = (cycle) => {
+    if (!cycle) return null;
+    const out = { ...cycle };
+    for (const k of ["t", "q", "near", "value", "speed", "acceleration"]) out[k] = LW.decode(cycle[k]).data;
+    out.n = out.t.length;
+    out.x = LW.decode(cycle.over.values).data;
+    out.reference = { at: cycle.reference.at, u: cycle.reference.u ? LW.decode(cycle.reference.u).data : null };
+    return out;
+  };
+
+  const decodedRun = (run) => {
+    if (!run) return null;
+    const out = { t: LW.decode(run.t).data };
+    for (const k of ["q", "v", "near"]) out[k] = LW.decode(run[k]).data;
+    return out;
+  };
+
+  LW.engine = (mechanism, DATA) => {
+    const core = LW.engineCore(mechanism, DATA);
+    const law = decoded(DATA.cycle);
+    const run = decodedRun(DATA.run);
+    const { nq, nv, nd, nn } = core;
+    const bodies = DATA.bodies.map((b) => b.name);
+    const file = Float64Array.from(DATA.parameters, (p) => p.value);
+    const names = DATA.parameters.map((p) => p.name);
+    const e = { mechanism, data: DATA, core, law, places: null, values: {} };
+    names.forEach((name, i) => (e.values[name] = file[i]));
+
+    e.index = (body) => {
+      const k = typeof body === "number" ? body : bodies.indexOf(body);
+      if (!(k >= 0 && k < bodies.length)) throw new RangeError(`there is no body ${body}`);
+      return k;
+    };
+
+    // ------------------------------------------------------------------ the state
+
+    e.state = { q: new Float64Array(nq), v: new Float64Array(nv), a: new Float64Array(nv), near: new Float64Array(nn), drive: new Float64Array(nd),
+      u: null, loads: null, ok: true, s: null, t: 0 };
+
+    // takes over a position; without speeds it rests
+    e.put = (q, near, v, a, more) => {
+      const s = e.state;
+      s.q.set(q);
+      s.near.set(near);
+      if (v) s.v.set(v);
+      else s.v.fill(0);
+      if (a) s.a.set(a);
+      else s.a.fill(0);
+      mechanism.near = Float64Array.from(s.near);
+      core.driveAt(s.q, s.near, s.drive);
+      s.s = null;
+      Object.assign(s, more);
+      mechanism.t = s.t;
+      core.dirty();
+      e.load();
+      return s;
+    };
+
+    // efforts and loads of the state
+    e.load = () => {
+      const s = e.state;
+      s.loads = null;
+      s.u = null;
+      if (!mechanism.loads || !s.ok) return;
+      mechanism.near = Float64Array.from(s.near);
+      mechanism.t = s.t;
+      const found = mechanism.loads(s.q, s.v, s.a);
+      if (found.ok) {
+        s.loads = found;
+        s.u = found.u;
+      }
+    };
+
+    e.poses = () => core.poses(e.state.q);
+    e.place = (body, at) => core.place(e.index(body), e.moved(body, at), e.state.q);
+    e.velocity = (body, at) => core.velocity(e.index(body), e.moved(body, at), e.state.q, e.state.v);
+
+    // where a place of a body is after lengths have changed
+    e.moved = (body, at) => core.moved(e.index(body), at);
+
+    // ------------------------------------------------------------------ the cycle
+
+    e.original = law ? LW.engineCycle(core, law, DATA, null) : null;
+    e.cycle = e.original;
+    e.changed = false;
+
+    // the state at a real sample number
+    e.go = (s) => {
+      const c = e.cycle;
+      if (!c) return e.state;
+      s = Math.min(c.n - 1, Math.max(0, Number.isFinite(s) ? s : 0));
+      const i = Math.min(c.n - 2, Math.floor(s));
+      const x = s - i;
+      if (x < 1e-12 || x > 1 - 1e-12) return atSample(Math.round(s));
+      const found = between(i, x);
+      return found || { ...atSample(nearestPlaced(s)), s };
+    };
+
+    const atSample = (i) => {
+      const c = e.cycle;
+      if (!c.placed[i]) i = nearestPlaced(i);
+      if (i < 0) {
+        e.state.ok = false;
+        e.state.loads = null;
+        e.state.u = null;
+        return e.state;
+      }
+      const row = (x, m) => x.subarray(i * m, (i + 1) * m);
+      return e.put(row(c.q, nq), row(c.near, nn), c.ok[i] ? row(c.v, nv) : null, c.ok[i] ? row(c.a, nv) : null, { ok: c.ok[i] === 1, s: i, t: law.t[i] });
+    };
+
+    const nearestPlaced = (s) => {
+      const c = e.cycle;
+      let best = -1;
+      for (let i = 0; i < c.n; i++) if (c.placed[i] && (best < 0 || Math.abs(i - s) < Math.abs(best - s))) best = i;
+      return best;
+    };
+
+    const between = (i, x) => {
+      const c = e.cycle;
+      if (!c.placed[i] || !c.placed[i + 1]) return null;
+      const h = law.t[i + 1] - law.t[i];
+      const t = law.t[i] + x * h;
+      const motion = lawAt(i, x, h);
+      const guess = new Float64Array(nq);
+      for (let k = 0; k < nq; k++) guess[k] = (1 - x) * c.q[i * nq + k] + x * c.q[(i + 1) * nq + k];
+      core.setTime(t);
+      const near = c.near.slice(i * nn, (i + 1) * nn);
+      const r = core.solve(guess, near, motion.value, motion.speed, motion.acceleration);
+      if (!r.closed) return null;
+      core.count(guess, near);
+      return e.put(guess, near, r.ok ? r.v : null, r.ok ? r.a : null, { ok: r.ok, s: i + x, t });
+    };
+
+    const lawAt = (i, x, h) => {
+      const out = { value: new Float64Array(nd), speed: new Float64Array(nd), acceleration: new Float64Array(nd) };
+      for (let k = 0; k < nd; k++) {
+        const a = i * nd + k, b = a + nd;
+        const ends = [law.value, law.speed, law.acceleration];
+        const p = law.still ? [(1 - x) * law.value[a] + x * law.value[b], 0, 0] : quintic(h, x, ends.map((y) => y[a]), ends.map((y) => y[b]));
+        out.value[k] = p[0];
+        out.speed[k] = p[1];
+        out.acceleration[k] = p[2];
+      }
+      return out;
+    };
+
+    // ------------------------------------------------------------------ parameters
+
+    // new values by name: the whole cycle and the state again; {ok, why}
+    e.set = (values) => {
+      for (const name in values) {
+        if (!names.includes(name)) throw new RangeError(`no parameter ${name}: ${names.join(", ")}`);
+        if (!Number.isFinite(values[name])) throw new RangeError(`${name} must be a finite number`);
+      }
+      const before = Float64Array.from(mechanism.free);
+      Object.assign(e.values, values);
+      mechanism.set(e.values);
+      e.changed = names.some((name, i) => e.values[name] !== file[i]);
+      e.places = core.reshape();
+      if (law) e.cycle = e.changed ? LW.engineCycle(core, law, DATA, e.original, file) : e.original;
+      const ok = follow(before);
+      const why = e.cycle && e.cycle.why ? e.cycle.why : ok ? "" : "the links do not reach each other with these values";
+      return { ok: ok && !why, why };
+    };
+
+    e.reset = () => {
+      const values = {};
+      names.forEach((name, i) => (values[name] = file[i]));
+      return e.set(values);
+    };
+
+    // the state after the parameters have changed from `before`, on its branch
+    const follow = (before) => {
+      const s = e.state;
+      if (s.s !== null && e.cycle) {
+        e.go(s.s);
+        return s.ok || e.cycle.placed.some((x) => x);
+      }
+      if (!core.kinematics) {
+        e.put(s.q, s.near, null, null, { ok: s.ok });
+        return true;
+      }
+      const q = Float64Array.from(s.q), near = Float64Array.from(s.near);
+      const ok = core.carried(q, near, s.drive, before, Float64Array.from(mechanism.free));
+      e.put(ok ? q : s.q, ok ? near : s.near, null, null, { ok });
+      return ok;
+    };
+
+    // ------------------------------------------------------------------ a recorded run
+
+    // the state at a real sample number of the recorded run: positions and speeds as they were
+    e.play = (i) => {
+      if (!run) return e.state;
+      const n = run.t.length;
+      i = Math.min(n - 1, Math.max(0, i));
+      const k = Math.min(n - 2, Math.floor(i)), x = n > 1 ? i - k : 0;
+      const mixed = (y, m) => Float64Array.from({ length: m }, (_, j) => (n > 1 ? (1 - x) * y[k * m + j] + x * y[(k + 1) * m + j] : y[j]));
+      const q = core.normalised(mixed(run.q, nq));
+      e.put(q, mixed(run.near, nn), mixed(run.v, nv), null, { ok: true, t: n > 1 ? (1 - x) * run.t[k] + x * run.t[k + 1] : run.t[0] });
+      e.state.loads = null;
+      e.state.u = null;
+      return e.state;
+    };
+
+    LW.engineHand(e);
+    LW.engineSwing(e);
+    LW.engineTell(e);
+    LW.engineChecks(e);
+    if (law) e.go(0);
+    else e.put(mechanism.start.q, mechanism.start.near, null, null, { ok: true });
+    return e;
+  };
+  if (typeof module === "object" && module.exports) module.exports = LW;
+})();

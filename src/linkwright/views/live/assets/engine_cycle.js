@@ -1,0 +1,272 @@
+// One whole cycle of the drives: positions, speeds, accelerations, efforts and the load of every pin at all samples. At the file's
+// values each sample starts where Python found it; with other lengths the branch is followed from sample to sample. Samples that
+// cannot be solved are gaps: `placed` says that a position is there, `ok` that speeds and loads are as well.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const HELD = 1e-9; // residual of Python's positions below which lengths have not changed
+  const FINE = 33; // small steps between two samples where the branch is in doubt; odd, so that none falls on the middle
+  const AHEAD = 4; // samples tried beyond one that cannot be solved
+  const ANCHORS = [0, 1 / 2, 1 / 4, 3 / 4, 1 / 8, 5 / 8, 3 / 8, 7 / 8]; // where following may begin anew, as shares of the cycle
+  const TOGETHER = 1e-6; // dimensionless: two ways to a sample ended in one position
+
+  const newCycle = (core, law) => {
+    const { nq, nv, nd, nn } = core, n = law.n;
+    const joints = core.mechanism.names.joints.length;
+    return {
+      n, x: law.x, t: law.t, ok: new Uint8Array(n), placed: new Uint8Array(n), side: new Int8Array(n),
+      q: new Float64Array(n * nq), v: new Float64Array(n * nv), a: new Float64Array(n * nv), near: new Float64Array(n * nn),
+      wrench: new Float64Array(core.kernel.loads ? n * 6 * joints : 0), lam: new Float64Array(core.kernel.loads ? n * core.mechanism.names.lam.length : 0),
+      u: Array.from({ length: core.kernel.loads ? nd : 0 }, () => new Float64Array(n)),
+      power: new Float64Array(n), stats: [], pins: {}, residual: 0, why: "",
+    };
+  };
+
+  // a solved position and what follows from it into the arrays of the cycle
+  const store = (core, law, c, i, q, near, r) => {
+    const { nq, nv, nd, nn, kernel } = core;
+    c.placed[i] = 1;
+    c.residual = Math.max(c.residual, r.residual);
+    for (let k = 0; k < nq; k++) c.q[i * nq + k] = q[k];
+    for (let k = 0; k < nn; k++) c.near[i * nn + k] = near[k];
+    c.ok[i] = 0;
+    if (!r.ok) return;
+    for (let k = 0; k < nv; k++) c.v[i * nv + k] = r.v[k];
+    for (let k = 0; k < nv; k++) c.a[i * nv + k] = r.a[k];
+    const loads = kernel.loads;
+    if (loads) {
+      loads.put("q", q);
+      loads.put("v", r.v);
+      loads.put("a", r.a);
+      if (loads.run(near)) return;
+      const { y, to } = loads, w = to.wrench, l = to.lam;
+      let power = 0;
+      for (let k = 0; k < nd; k++) {
+        const u = y[to.u[0] + k];
+        c.u[k][i] = u;
+        power += u * law.speed[i * nd + k];
+      }
+      c.power[i] = power;
+      for (let k = 0; k < w[1]; k++) c.wrench[i * w[1] + k] = y[w[0] + k];
+      for (let k = 0; k < l[1]; k++) c.lam[i * l[1] + k] = y[l[0] + k];
+    }
+    c.ok[i] = 1;
+  };
+
+  // ------------------------------------------------------------------ the file's own lengths
+
+  // whether Python's positions still close the loops
+  const sameLengths = (core, law) => {
+    for (const share of [0, 0.37, 0.71]) {
+      const i = Math.round(share * (law.n - 1));
+      const q = law.q.subarray(i * core.nq, (i + 1) * core.nq), near = law.near.subarray(i * core.nn, (i + 1) * core.nn);
+      if (!(core.residual(q, near, law.value, i * core.nd) < HELD)) return false;
+    }
+    return true;
+  };
+
+  const asFound = (core, law, c) => {
+    const q = new Float64Array(core.nq), near = new Float64Array(core.nn);
+    for (let i = 0; i < c.n; i++) {
+      for (let k = 0; k < core.nq; k++) q[k] = law.q[i * core.nq + k];
+      for (let k = 0; k < core.nn; k++) near[k] = law.near[i * core.nn + k];
+      core.setTime(law.t[i]);
+      const r = core.solve(q, near, law.value, law.speed, law.acceleration, i * core.nd);
+      if (r.closed) store(core, law, c, i, q, near, r);
+    }
+  };
+
+  // ------------------------------------------------------------------ other lengths
+
+  // follows the branch over the samples; holds the arrays it works with
+  const follower = (core, law, c) => {
+    const { nq, nn, nd } = core;
+    const q = new Float64Array(nq), near = new Float64Array(nn), last = [0, 1, 2].map(() => new Float64Array(nq));
+    const drive = new Float64Array(nd), fine = [0, 1, 2].map(() => new Float64Array(nq)), turns = new Float64Array(nn);
+
+    // how far the new positions are from Python's, carried on over the samples solved last; `known` of them in a row
+    const guess = (i, step, known) => {
+      for (let k = 0; k < nq; k++) {
+        const d = (j) => last[j][k];
+        const off = known > 2 ? 3 * d(0) - 3 * d(1) + d(2) : known > 1 ? 2 * d(0) - d(1) : d(0);
+        q[k] = law.q[i * nq + k] + off;
+      }
+      core.normalised(q);
+    };
+    const remember = (i) => {
+      const oldest = last.pop();
+      for (let k = 0; k < nq; k++) oldest[k] = q[k] - law.q[i * nq + k];
+      last.unshift(oldest);
+    };
+
+    // from sample j to sample i in small steps, the branch followed by its own curve; the end is left in q and near
+    const finely = (j, i) => {
+      for (let k = 0; k < nq; k++) fine[0][k] = c.q[j * nq + k];
+      for (let k = 0; k < nn; k++) turns[k] = c.near[j * nn + k];
+      let known = 1;
+      for (let m = 1; m <= FINE; m++) {
+        const x = m / FINE;
+        for (let k = 0; k < nd; k++) drive[k] = (1 - x) * law.value[j * nd + k] + x * law.value[i * nd + k];
+        for (let k = 0; k < nq; k++) {
+          const d = (s) => fine[s][k];
+          q[k] = known > 2 ? 3 * d(0) - 3 * d(1) + d(2) : known > 1 ? 2 * d(0) - d(1) : d(0);
+        }
+        if (!core.solve(core.normalised(q), turns, drive).closed) return false;
+        core.count(q, turns);
+        const oldest = fine.pop();
+        oldest.set(q);
+        fine.unshift(oldest);
+        known = Math.min(3, known + 1);
+      }
+      near.set(turns);
+      return true;
+    };
+
+    const apart = (i) => {
+      let gap = 0;
+      for (let k = 0; k < nq; k++) gap = Math.max(gap, Math.abs(c.q[i * nq + k] - q[k]));
+      return gap;
+    };
+
+    // sample i from the solved sample j, the guess in q; true where it is solved on the branch
+    const solved = (j, i) => {
+      for (let k = 0; k < nn; k++) near[k] = c.near[j * nn + k];
+      let r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
+      if (!r.closed && !(finely(j, i) && (r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd)).closed)) return false;
+      core.count(q, near);
+      let side = core.side(q, near);
+      if (side * c.side[j] < 0) {
+        for (let k = 0; k < nq; k++) c.q[i * nq + k] = q[k]; // a passage, or a jump over a narrow gap between branches?
+        if (!finely(j, i)) return false;
+        r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
+        if (!r.closed) return false;
+        side = core.side(q, near);
+        if (side * c.side[j] < 0 && apart(i) > TOGETHER) return false;
+      }
+      c.side[i] = side || c.side[j];
+      store(core, law, c, i, q, near, r);
+      remember(i);
+      return true;
+    };
+
+    // from a solved sample onwards (step 1) or back (-1), as far as the branch goes or samples are missing
+    const walk = (from, step) => {
+      for (let k = 0; k < nq; k++) last[0][k] = c.q[from * nq + k] - law.q[from * nq + k];
+      let known = 1, j = from, missed = 0;
+      for (let i = from + step; i >= 0 && i < c.n && !c.placed[i]; i += step) {
+        core.setTime(law.t[i]);
+        guess(i, step, missed ? Math.min(known, 2) : known);
+        if (solved(j, i)) {
+          known = missed ? 1 : Math.min(3, known + 1);
+          j = i;
+          missed = 0;
+        } else if (++missed > AHEAD) return;
+      }
+    };
+
+    // a first position: Python's, carried from the file's parameters to the new ones
+    const anchor = (i, file) => {
+      for (let k = 0; k < nq; k++) q[k] = law.q[i * nq + k];
+      for (let k = 0; k < nn; k++) near[k] = law.near[i * nn + k];
+      for (let k = 0; k < nd; k++) drive[k] = law.value[i * nd + k];
+      core.setTime(law.t[i]);
+      if (!core.carried(q, near, drive, file, Float64Array.from(core.mechanism.free))) return false;
+      const r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
+      if (!r.closed) return false;
+      c.side[i] = core.side(q, near);
+      if (!c.side[i]) return false;
+      store(core, law, c, i, q, near, r);
+      return true;
+    };
+    return { anchor, walk };
+  };
+
+  const followed = (core, law, c, original, file) => {
+    const f = follower(core, law, c);
+    for (const share of ANCHORS) {
+      let i = Math.round(share * (c.n - 1));
+      if (original && !original.ok[i]) i = Math.min(c.n - 1, i + 2);
+      if (c.placed[i] || !f.anchor(i, file)) continue;
+      f.walk(i, 1);
+      f.walk(i, -1);
+    }
+  };
+
+  // ------------------------------------------------------------------ what is told of it
+
+  const statistics = (c) => {
+    c.stats = c.u.map((u) => {
+      let index = -1, sum = 0, count = 0;
+      for (let i = 0; i < c.n; i++) {
+        if (!c.ok[i]) continue;
+        if (index < 0 || Math.abs(u[i]) > Math.abs(u[index])) index = i;
+        sum += u[i] * u[i];
+        count++;
+      }
+      return { max: index < 0 ? 0 : Math.abs(u[index]), value: index < 0 ? 0 : u[index], index, at: index < 0 ? 0 : c.x[index], rms: count ? Math.sqrt(sum / count) : 0 };
+    });
+  };
+
+  // force and moment of every pin on each of its bodies
+  const pinLoads = (core, c, DATA) => {
+    const { eyes, names } = core.mechanism, width = 6 * names.joints.length;
+    for (const pin of DATA.pins) {
+      for (const body of pin.bodies) {
+        const force = new Float64Array(3 * c.n), moment = new Float64Array(3 * c.n);
+        for (const j of eyes[pin.name][body]) {
+          const s = Math.sign(j), from = 6 * (Math.abs(j) - 1);
+          for (let i = 0, o = from; i < c.n; i++, o += width) {
+            for (let k = 0; k < 3; k++) {
+              moment[3 * i + k] += s * c.wrench[o + k];
+              force[3 * i + k] += s * c.wrench[o + 3 + k];
+            }
+          }
+        }
+        let max = 0, index = -1;
+        for (let i = 0; i < c.n; i++) {
+          if (!c.ok[i]) continue;
+          const size = force[3 * i] * force[3 * i] + force[3 * i + 1] * force[3 * i + 1] + force[3 * i + 2] * force[3 * i + 2];
+          if (index < 0 || size > max) {
+            max = size;
+            index = i;
+          }
+        }
+        c.pins[`${pin.name}|${body}`] = { force, moment, max: Math.sqrt(max), index };
+      }
+    }
+  };
+
+  // "" or which drive stops where
+  const reason = (c, law, DATA) => {
+    if (!c.placed.some((x) => x)) return "the links do not reach each other with these values";
+    const lead = Math.max(0, law.drives.indexOf(law.drive)), nd = law.drives.length;
+    const unit = DATA.units[law.kinds[lead]];
+    for (let i = 0, run = 0; i < c.n; i++) {
+      run = c.placed[i] ? 0 : run + 1;
+      if (run < 2) continue;
+      const edge = i - run >= 0 ? i - run : c.placed.indexOf(1, i);
+      const value = law.value[edge * nd + lead] / unit.size;
+      return `${law.drives[lead]} stops near ${Number(value.toPrecision(4))} ${unit.symbol}: a dead centre, or the links do not reach further`;
+    }
+    return "";
+  };
+
+  // the cycle for the mechanism's present parameters; `original` and `file` (its values) where they are changed
+  LW.engineCycle = (core, law, DATA, original, file) => {
+    const c = newCycle(core, law);
+    const time = core.mechanism.t;
+    if (core.kinematics) {
+      if (!original || sameLengths(core, law)) asFound(core, law, c);
+      else followed(core, law, c, original, file);
+    }
+    core.setTime(time);
+    if (core.kernel.loads) {
+      statistics(c);
+      pinLoads(core, c, DATA);
+    }
+    c.why = core.kinematics ? reason(c, law, DATA) : "the drives do not determine the motion";
+    c.poses = (i) => core.poses(c.q, i * core.nq);
+    return c;
+  };
+  if (typeof module === "object" && module.exports) module.exports = LW;
+})();

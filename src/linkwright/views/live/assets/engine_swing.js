@@ -1,0 +1,116 @@
+// Free motion: forward dynamics and Runge-Kutta steps of order four from the state, no effort at the drives. In a singular passage the
+// kernels cannot tell the accelerations; there the last ones carry it across, and the speeds are scaled so that no energy is lost or won.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const LONGEST_STEP = 1e-3; // s
+  const LONGEST_MOVE = 0.02; // radians, or multiples of the mechanism's size, a step
+  const MOST_STEPS = 400; // of one frame
+  const LEAPS = [1, 2, 4, 8, 16, 32, 64]; // lengths of a leap over a passage, in steps
+
+  LW.engineSwing = (e) => {
+    const { core, mechanism } = e, { nv, columns } = { nv: core.nv, columns: e.data.scale.columns };
+    const tau = new Float64Array(nv);
+    const swing = (e.swing = { t: 0, running: false, energy: 0, drift: 0, passages: 0 });
+    let first = 0, turned = 0, acceleration = null;
+
+    const total = () => mechanism.energy(e.state.q, e.state.v);
+    const measure = () => {
+      const now = total();
+      swing.energy = now.total;
+      turned = Math.max(turned, now.kinetic, Math.abs(now.total - first));
+      swing.drift = turned > 0 ? (now.total - first) / turned : 0;
+    };
+
+    // from the state as it is; `v` gives speeds, which are put onto the loops
+    swing.start = (v) => {
+      swing.running = e.data.swing;
+      swing.t = 0;
+      swing.passages = 0;
+      turned = 0;
+      acceleration = null;
+      if (!swing.running) return false;
+      mechanism.near = Float64Array.from(e.state.near);
+      const given = v ? Float64Array.from(v) : Float64Array.from(e.state.v);
+      const put = mechanism.project(e.state.q, given);
+      e.put(put.ok ? put.q : e.state.q, mechanism.near, put.ok ? put.v : v ? given : e.state.v, null, { ok: true });
+      first = total().total;
+      measure();
+      return true;
+    };
+    swing.stop = () => (swing.running = false);
+
+    const stepOf = (left) => {
+      let fast = 0;
+      for (let i = 0; i < nv; i++) fast = Math.max(fast, Math.abs(e.state.v[i]) / columns[i]);
+      return Math.min(left, LONGEST_STEP, fast > 0 ? LONGEST_MOVE / fast : LONGEST_STEP);
+    };
+
+    const take = (q, v, h) => {
+      e.state.q.set(q);
+      e.state.v.set(v);
+      e.state.near.set(mechanism.near);
+      swing.t += h;
+    };
+
+    // over a singular position with the accelerations before it; true where it came out on the other side
+    const leap = (h) => {
+      const { q, v, near } = e.state, before = total().total;
+      if (!acceleration || core.nq !== nv) return 0;
+      for (const n of LEAPS) {
+        const d = n * h, Q = new Float64Array(core.nq), V = new Float64Array(nv);
+        for (let i = 0; i < nv; i++) {
+          Q[i] = q[i] + d * (v[i] + 0.5 * d * acceleration[i]);
+          V[i] = v[i] + d * acceleration[i];
+        }
+        mechanism.near = Float64Array.from(near);
+        const put = mechanism.project(Q, V);
+        if (!put.ok || !mechanism.forward(put.q, put.v, tau).ok) continue;
+        const now = mechanism.energy(put.q, put.v), share = e.data.conservative && now.kinetic > 0 ? (now.kinetic + before - now.total) / now.kinetic : 1;
+        if (!(share > 0.5 && share < 2)) continue;
+        take(put.q, put.v.map((x) => x * Math.sqrt(share)), d);
+        mechanism.t += d;
+        swing.passages++;
+        return d;
+      }
+      return 0;
+    };
+
+    // moves on by dt; {ok, energy, drift, t}
+    swing.step = (dt) => {
+      if (!swing.running) return { ok: false, energy: swing.energy, drift: swing.drift, t: swing.t };
+      let left = dt, ok = true;
+      mechanism.t = e.state.t;
+      for (let n = 0; left > 1e-12 && ok && n < MOST_STEPS; n++) {
+        const h = stepOf(left);
+        mechanism.near = Float64Array.from(e.state.near);
+        const now = mechanism.forward(e.state.q, e.state.v, tau);
+        if (now.ok) acceleration = now.a;
+        const r = now.ok ? mechanism.step(e.state.q, e.state.v, h, tau) : { ok: false };
+        if (r.ok) {
+          take(r.q, r.v, h);
+          left -= h;
+        } else {
+          const d = leap(h);
+          ok = d > 0;
+          left -= d;
+        }
+      }
+      if (!ok) swing.running = false;
+      finish(ok);
+      return { ok, energy: swing.energy, drift: swing.drift, t: swing.t };
+    };
+
+    const finish = (ok) => {
+      const s = e.state, now = mechanism.forward(s.q, s.v, tau);
+      s.a.set(now.ok ? now.a : s.a.fill(0));
+      s.t = mechanism.t;
+      s.s = null;
+      s.ok = ok;
+      core.driveAt(s.q, s.near, s.drive);
+      measure();
+      e.load();
+    };
+  };
+  if (typeof module === "object" && module.exports) module.exports = LW;
+})();

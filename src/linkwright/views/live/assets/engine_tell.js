@@ -1,0 +1,187 @@
+// What is told of a state or a cycle: traces, hodographs, free bodies, singular values, multipliers, the table.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+
+  const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+  const size = (a) => Math.hypot(a[0], a[1], a[2]);
+
+  // singular values of a matrix given as rows, ascending: one-sided Jacobi rotations on the shorter side
+  LW.singularValues = (rows) => {
+    const m = rows.length, n = m ? rows[0].length : 0;
+    const short = Math.min(m, n);
+    const a = m <= n ? rows.map((r) => Float64Array.from(r)) : Array.from({ length: n }, (_, j) => Float64Array.from(rows, (r) => r[j]));
+    for (let sweep = 0, off = 1; sweep < 60 && off > 1e-15; sweep++) {
+      off = 0;
+      for (let i = 0; i < short; i++) {
+        for (let j = i + 1; j < short; j++) {
+          let x = 0, y = 0, z = 0;
+          for (let k = 0; k < a[i].length; k++) {
+            x += a[i][k] * a[i][k];
+            y += a[j][k] * a[j][k];
+            z += a[i][k] * a[j][k];
+          }
+          if (z * z <= 1e-32 * x * y || z === 0) continue;
+          off = Math.max(off, Math.abs(z) / Math.sqrt(x * y));
+          const d = (y - x) / (2 * z), t = Math.sign(d || 1) / (Math.abs(d) + Math.hypot(1, d)), c = 1 / Math.hypot(1, t), s = c * t;
+          for (let k = 0; k < a[i].length; k++) {
+            const p = a[i][k], q = a[j][k];
+            a[i][k] = c * p - s * q;
+            a[j][k] = s * p + c * q;
+          }
+        }
+      }
+    }
+    return a.map((r) => Math.hypot(...r)).sort((x, y) => x - y);
+  };
+
+  LW.engineTell = (e) => {
+    const { core, mechanism, data } = e, { nq, nv } = core;
+
+    // world places of a point of a body over the cycle; NaN where there is none
+    e.trace = (body, at) => {
+      const c = e.cycle, k = e.index(body), here = e.moved(body, at);
+      const out = new Float64Array(c ? 3 * c.n : 0).fill(NaN);
+      for (let i = 0; c && i < c.n; i++) if (c.placed[i]) core.placeInto(k, here, c.q, i * nq, out, 3 * i);
+      return out;
+    };
+
+    // a vector in the axes of a body with the rotation R (all bodies', row by row)
+    const turned = (R, body, f) => [0, 1, 2].map((i) => R[9 * body + i] * f[0] + R[9 * body + 3 + i] * f[1] + R[9 * body + 6 + i] * f[2]);
+
+    // force of a pin on a body over the cycle and now, in the axes of the body `frame` ("" or "world": the world's)
+    e.hodograph = (pin, body, frame) => {
+      const c = e.cycle, load = c && c.pins[`${pin}|${body}`];
+      const k = frame && frame !== "world" ? e.index(frame) : 0, n = c ? c.n : 0;
+      const out = { x: new Float64Array(n).fill(NaN), y: new Float64Array(n).fill(NaN), z: new Float64Array(n).fill(NaN), now: [NaN, NaN, NaN] };
+      for (let i = 0; load && i < n; i++) {
+        if (!c.ok[i]) continue;
+        const f = load.force.subarray(3 * i, 3 * i + 3), g = k ? turned(c.poses(i).R, k, f) : f;
+        out.x[i] = g[0];
+        out.y[i] = g[1];
+        out.z[i] = g[2];
+      }
+      if (e.state.loads) {
+        const f = Array.from(mechanism.on(e.state.loads, pin, body)).slice(3);
+        out.now = k ? turned(e.poses().R, k, f) : f;
+      }
+      return out;
+    };
+
+    // loads of all pins on their bodies now, at their world places; null where they are not known
+    e.pinLoads = () => {
+      if (!e.state.loads) return null;
+      const out = [];
+      for (const pin of data.pins) {
+        const at = e.place(pin.at.body, pin.at.at);
+        for (const body of pin.bodies) {
+          const w = Array.from(mechanism.on(e.state.loads, pin.name, body));
+          out.push({ pin: pin.name, body, at, moment: w.slice(0, 3), force: w.slice(3), unique: pin.unique[body] });
+        }
+      }
+      return out;
+    };
+
+    const row = (y, block, k) => Array.from(y.subarray(block[0] + 3 * k, block[0] + 3 * k + 3));
+
+    // everything that acts on a body now; with the inertia force it adds up to zero
+    e.freeBody = (body) => {
+      const k = e.index(body), name = data.bodies[k].name, poses = e.poses();
+      const pose = { R: poses.R.slice(9 * k, 9 * k + 9), p: poses.p.slice(3 * k, 3 * k + 3) };
+      const bodies = core.kernel.bodies, s = e.state;
+      if (!k || !bodies || !s.loads) return { body: name, pose, com: null, actions: [], residual: 0 };
+      bodies.put("q", s.q);
+      bodies.put("v", s.v);
+      bodies.put("a", s.a);
+      bodies.run(s.near);
+      const of = (key) => row(bodies.y, bodies.to[key], k - 1);
+      const com = of("com"), none = [0, 0, 0];
+      const actions = e.pinLoads().filter((x) => x.body === name).map((x) => ({ name: x.pin, kind: "pin", force: x.force, moment: x.moment, at: x.at, unique: x.unique }));
+      actions.push(...acting(k));
+      actions.push({ name: "weight", kind: "weight", force: of("weight"), moment: none, at: com, unique: true });
+      actions.push({ name: "inertia", kind: "inertia", force: of("force").map((x) => -x), moment: of("moment").map((x) => -x), at: com, unique: true });
+      const kept = actions.filter((x) => x.kind === "pin" || size(x.force) > 0 || size(x.moment) > 0);
+      return { body: name, pose, com, actions: kept, residual: unbalanced(kept, com) };
+    };
+
+    // drives, springs, loads, gears and rods that push the body
+    const acting = (k) => {
+      const f = core.kernel.acting, s = e.state;
+      if (!f || !data.acting.some((x) => x.body === k)) return [];
+      f.put("q", s.q);
+      f.put("v", s.v);
+      f.put("u", s.loads.u);
+      f.put("lam", s.loads.lam);
+      f.run(s.near);
+      const out = [], start = f.to.rows[0];
+      data.acting.forEach((x, i) => {
+        if (x.body !== k) return;
+        const r = Array.from(f.y.subarray(start + 9 * i, start + 9 * i + 9));
+        const kind = x.kind === "drive" ? "drive" : "other";
+        out.push({ name: x.name, kind, moment: r.slice(0, 3), force: r.slice(3, 6), at: r.slice(6), unique: true });
+      });
+      return out;
+    };
+
+    // what is left of forces and moments, relative to the largest that enter
+    const unbalanced = (actions, com) => {
+      const F = [0, 0, 0], M = [0, 0, 0];
+      let largest = 0, arm = core.kappa * 1e-3, own = 0;
+      for (const x of actions) {
+        const r = x.at.map((p, i) => p - com[i]), c = cross(r, x.force);
+        for (let i = 0; i < 3; i++) {
+          F[i] += x.force[i];
+          M[i] += x.moment[i] + c[i];
+        }
+        largest = Math.max(largest, size(x.force));
+        arm = Math.max(arm, size(r));
+        own = Math.max(own, size(x.moment));
+      }
+      if (data.planar) F[2] = M[0] = M[1] = 0;
+      return Math.max(largest > 0 ? size(F) / largest : 0, largest > 0 || own > 0 ? size(M) / Math.max(largest * arm, own) : 0);
+    };
+
+    // singular values of the dimensionless loop Jacobian now, the smallest first
+    e.singular = () => {
+      const f = core.kernel.closure, labels = mechanism.names.lam, { columns, rows } = data.scale;
+      if (!f || !labels.length) return { values: [], labels: [] };
+      f.put("q", e.state.q);
+      f.zero("v");
+      f.run(e.state.near);
+      const start = f.to.J[0];
+      const J = labels.map((_, i) => columns.map((c, j) => (f.y[start + i * nv + j] * c) / rows[i]));
+      return { values: LW.singularValues(J), labels };
+    };
+
+    e.multipliers = () => mechanism.names.lam.map((name, i) => ({ name, value: e.state.loads ? e.state.loads.lam[i] : null }));
+
+    // ------------------------------------------------------------------ the table
+
+    const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+
+    // the cycle as comma-separated values in the shown units
+    e.csv = () => {
+      const c = e.cycle, law = e.law;
+      if (!c) return "";
+      const nd = core.nd, columns = [], unit = (kind) => data.units[kind];
+      const add = (name, u, read) => columns.push({ head: `${name} [${u.symbol}]`, read: (i) => read(i) / u.size });
+      const over = data.cycle.over;
+      if (over.name !== "t" && !law.drives.includes(over.name)) add(over.name, over, (i) => c.x[i]);
+      add("t", unit("time"), (i) => c.t[i]);
+      law.drives.forEach((d, k) => add(d, unit(law.kinds[k]), (i) => law.value[i * nd + k]));
+      c.u.forEach((u, k) => {
+        const kind = law.kinds[k] === "angle" ? "torque" : "force";
+        add(`${law.drives[k]}.${kind}`, unit(kind), (i) => (c.ok[i] ? u[i] : NaN));
+      });
+      if (c.u.length) add("power", unit("power"), (i) => (c.ok[i] ? c.power[i] : NaN));
+      for (const key in c.pins) {
+        const [pin, body] = key.split("|"), f = c.pins[key].force;
+        [...data.axes].forEach((axis, k) => add(`${pin}.on.${body}.${axis}`, unit("force"), (i) => (c.ok[i] ? f[3 * i + k] : NaN)));
+      }
+      const lines = [columns.map((x) => quoted(x.head)).join(",")];
+      for (let i = 0; i < c.n; i++) lines.push(columns.map((x) => { const y = x.read(i); return Number.isFinite(y) ? String(y) : ""; }).join(","));
+      return `${lines.join("\n")}\n`;
+    };
+  };
+  if (typeof module === "object" && module.exports) module.exports = LW;
+})();

@@ -1,0 +1,238 @@
+"""The motion a page plays: one cycle of the drives as Python found it, or a recorded run, as plain data.
+
+A cycle gives the page's engine a place to start from at every sample (q, and the turns of cut joints), what the drives do
+there, and Python's own efforts at some samples to compare with. Arrays travel as base64 of little-endian float64.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright import cycle, joints
+from linkwright.errors import LinkwrightError
+from linkwright.inverse.channels import eyes
+from linkwright.laws import Law, LinearLaw
+from linkwright.linalg import factor
+from linkwright.plans import Given, driven
+from linkwright.recorded import cut_rows
+from linkwright.results import Trajectory, unit_of
+from linkwright.system import System
+
+COMPARED = 13  # samples of a cycle at which Python's own loads are given along
+MOST_CHANNELS = 60
+
+
+def encoded(array: Any) -> dict[str, Any]:
+    """An array for JSON, exact to the last bit."""
+    x = np.ascontiguousarray(np.asarray(array, dtype="<f8"))
+    return {"f64": base64.b64encode(x.tobytes()).decode("ascii"), "shape": list(x.shape)}
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What moves the mechanism in a page: the coordinates that are moved, and a cycle of them if it can be turned."""
+
+    drives: tuple[str, ...]
+    turn: Trajectory | None
+    laws: tuple[Law, ...]  # of the drives over the cycle's time
+    offset: float  # of the laws' time at the first sample
+    still: bool  # statics: positions only
+    why: str = ""  # there is no cycle, or no drives of the file
+
+    @property
+    def moving(self) -> bool:
+        return self.turn is not None
+
+
+def motion_of(system: System) -> Motion:
+    """The cycle of `m.turn()`, or why there is none and which coordinates can be moved by hand."""
+    if not system.mobility.freedoms:
+        return Motion((), None, (), 0.0, False, "nothing can move: a structure without freedoms")
+    try:
+        turn = system.turn()
+    except LinkwrightError as problem:
+        return Motion(independent(system), None, (), 0.0, False, str(problem))
+    here = cycle.Position(system.start.q, system.start.near)
+    plan = cycle.plan(system.loops, here, None, None)
+    drives = turn.source.drives if set(turn.source.drives) == set(plan.laws) else tuple(plan.laws)
+    lead = plan.laws[plan.lead]
+    offset = 0.0
+    if plan.open_ended and isinstance(lead, LinearLaw):
+        first = cycle.coordinate_now(system.loops, plan.lead, cycle.Position(turn.q[0], turn.near[0]))
+        offset = (first - float(lead(0.0)[0])) / lead.slope
+    return Motion(drives, turn, tuple(plan.laws[n] for n in drives), offset, plan.rate == 0.0)
+
+
+def independent(system: System) -> tuple[str, ...]:
+    """Joints and cylinders that determine the motion: the file's drives first, then joints on ground, then any others."""
+    d = system.description
+    ground = d.bodies[0].name
+    single = [j for j in d.joints if joints.create(j.type, j.options).nv == 1]
+    wanted = [x.joint for x in d.drives] + [j.name for j in single if ground in (j.first, j.second)]
+    wanted += [c.name for c in d.cylinders] + [j.name for j in single]
+    st, loops = system.start, system.loops
+    still = np.zeros(system.tree.nv)
+    idle = np.array(system.kernels.plan.idle, dtype=float).reshape(-1, system.tree.nv) * loops.columns
+    chosen: list[str] = []
+
+    def rank(names: list[str]) -> int:
+        tied = loops.with_([driven(d, n, Given(0.0)) for n in names])
+        J = tied.dimensionless(tied.at(st.q, still, 0.0, st.near))[1]
+        return factor(np.concatenate([J, idle])).rank
+
+    now = rank(chosen)
+    for name in dict.fromkeys(wanted):
+        if now < system.tree.nv and rank([*chosen, name]) > now:
+            chosen.append(name)
+            now = rank(chosen)
+    return tuple(chosen)
+
+
+def kinds(system: System, drives: tuple[str, ...]) -> list[str]:
+    return ["angle" if cycle.is_rotary(system.description, n) else "length" for n in drives]
+
+
+def cycle_json(system: System, motion: Motion) -> dict[str, Any] | None:
+    """The cycle for the page's engine; None where there is none."""
+    c = motion.turn
+    if c is None:
+        return None
+    told = np.array([[law(float(t) + motion.offset) for law in motion.laws] for t in c.t], dtype=float)
+    value, speed, acceleration = (told[:, :, i] for i in range(3))
+    rate = 0.0 if motion.still else 1.0
+    return {
+        "drive": c.drive,
+        "drives": list(motion.drives),
+        "kinds": kinds(system, motion.drives),
+        "t": encoded(c.t),
+        "q": encoded(c.q),
+        "near": encoded(cut_rows(c.skel, c.near)),
+        "value": encoded(value),
+        "speed": encoded(rate * speed),
+        "acceleration": encoded(rate * acceleration),
+        "still": motion.still,
+        "full_turn": bool(c.full_turn),
+        "closed": _closed(system, c),
+        "notes": list(c.notes),
+        "over": _over(c, motion, value),
+        "reference": _reference(c, motion),
+    }
+
+
+def _closed(system: System, c: Trajectory) -> bool:
+    """Whether the last sample shows every body where the first does, so that the cycle may be played round and round."""
+    first, last = c.instants[0].motion, c.instants[-1].motion
+    gaps = [max(np.abs(A.p - B.p).max() / system.loops.kappa, np.abs(A.R - B.R).max()) for A, B in zip(first.X, last.X, strict=True)]
+    return bool(max(gaps, default=0.0) < 1e-6)
+
+
+def _over(c: Trajectory, motion: Motion, value: np.ndarray) -> dict[str, Any]:
+    """The natural horizontal axis: the leading drive where it moves one way only, else time."""
+    units = c.skel.tree.description.units
+    lead = motion.drives.index(c.drive)
+    steps = np.diff(value[:, lead])
+    if np.all(steps > 0.0) or np.all(steps < 0.0):
+        kind = "angle" if cycle.is_rotary(c.skel.tree.description, c.drive) else "length"
+        symbol, size = unit_of(units, kind)
+        label = f"{'angle' if kind == 'angle' else 'travel'} of {c.drive}"
+        return {"name": c.drive, "label": label, "symbol": symbol, "size": size, "values": encoded(value[:, lead])}
+    symbol, size = unit_of(units, "time")
+    return {"name": "t", "label": "time", "symbol": symbol, "size": size, "values": encoded(c.t)}
+
+
+def compared_samples(c: Trajectory) -> list[int]:
+    """Samples spread over the cycle, a little unevenly, so that a periodic mistake is not met in step."""
+    n = len(c.t)
+    return sorted({min(n - 1, int(round(i * (n - 1) / (COMPARED - 1))) + i % 2) for i in range(COMPARED)})
+
+
+def _reference(c: Trajectory, motion: Motion) -> dict[str, Any]:
+    """Python's efforts of the drives at some samples; none without masses or where the drives do not decide them."""
+    at, u = [], []
+    for i in compared_samples(c):
+        try:
+            tau = c.instants[i].loads.tau
+        except LinkwrightError:
+            continue
+        at.append(i)
+        u.append([float(tau[n]) for n in motion.drives])
+    return {"at": at, "u": encoded(u) if u else None}
+
+
+def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], bool]:
+    """(pin, body): whether rigid-body mechanics decides the force there."""
+    pick = slice(0, 2) if system.description.planar else slice(0, 3)
+    out: dict[tuple[str, str], bool] = {}
+    for i in compared_samples(c) if c is not None else ():
+        try:
+            loads = c.instants[i].loads if c is not None else None
+        except LinkwrightError:
+            continue
+        for pin, body in eyes(system.description):
+            w = loads.on(pin, body)
+            out[pin, body] = out.get((pin, body), True) and bool(w.unique_force[pick].all())
+    return out
+
+
+# -------------------------------------------------------------------- recorded runs
+
+
+def run_json(system: System, run: Trajectory) -> dict[str, Any]:
+    """A run (or any trajectory) to be played, with its main channels."""
+    names = [n for n in run.main_channels() if n != "t"]
+    found = run.read(names[:MOST_CHANNELS])
+    listed = []
+    for name, values in found.items():
+        symbol, size = run.unit(name)
+        columns = [(name, values)] if values.ndim == 1 else [(f"{name}[{i}]", x) for i, x in enumerate(values.reshape(len(values), -1).T)]
+        kind = run.dimension(name)
+        listed += [{"name": n, "symbol": symbol, "size": size, "dimension": kind, "values": encoded(x)} for n, x in columns]
+    recorded = [n for n in names if n in run.columns]
+    moving = [x["name"] for x in listed if np.ptp(found[x["name"].split("[")[0]]) > 1e-12]
+    main = [n for n in (*recorded, *system_joints(system)) if n in moving][:4] or moving[:2]
+    return {
+        "title": _title(run),
+        "t": encoded(run.t),
+        "q": encoded(run.q),
+        "v": encoded(run.v),
+        "near": encoded(cut_rows(run.skel, run.near)),
+        "channels": listed,
+        "main": main,
+        "events": [{"t": float(e.time), "text": _event(e)} for e in run.events],
+        "passages": [{"t": float(p.time), "text": str(p)} for p in run.passages],
+        "certificate": certificate_json(run),
+    }
+
+
+def system_joints(system: System) -> list[str]:
+    """Coordinates worth seeing first: the drives', then the joints'."""
+    return list(dict.fromkeys([*(d.joint for d in system.description.drives), *(j.name for j in system.description.joints)]))
+
+
+def _title(run: Trajectory) -> str:
+    how = run.settings.get("integrator", "")
+    kind = f"Simulation, {how}" if how else "Turn" if run.drive else "Motion"
+    return f"{kind}, {len(run)} samples, {float(run.t[-1] - run.t[0]):.6g} s"
+
+
+def _event(e: Any) -> str:
+    more = ", ".join(f"{k} {v:.6g}" if isinstance(v, float) else f"{k} {v}" for k, v in e.values.items())
+    return f"{e.name}: {more}" if more else e.name
+
+
+def certificate_json(run: Trajectory) -> list[dict[str, Any]]:
+    """Each point of the verdict on a run."""
+    c = run.certificate
+    if c is None:
+        return []
+    said = {
+        "finished": c.message or c.status,
+        "loops closed in position": f"open by at most {c.position_residual:.1e} of the mechanism's size",
+        "loops closed in velocity": f"{c.velocity_residual:.1e} of the largest speed",
+        "energy balanced": f"off by at most {c.energy_imbalance:.1e} J of {c.energy_turned_over:.3g} J turned over",
+    }
+    return [{"name": name, "ok": bool(ok), "text": said.get(name, "")} for name, ok in c.checks().items()]

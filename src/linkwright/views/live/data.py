@@ -1,0 +1,209 @@
+"""DATA of a page: the mechanism as plain JSON, for the engine that computes and the views that draw.
+
+Everything is SI, radians and world axes; `units` says what people see instead. Bodies are counted with ground as 0, so body k + 1 is
+node k of the kernels. Places on bodies are in the bodies' own coordinates at the file's values.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import linkwright
+from linkwright import joints, modelfile
+from linkwright.description import Description
+from linkwright.errors import LinkwrightError
+from linkwright.metric import scale
+from linkwright.modelfile.units import KINDS, display_unit
+from linkwright.results import unit_of
+from linkwright.summary import summarise
+from linkwright.system import System
+from linkwright.topology import order, report
+from linkwright.views.live import cycle_data, geometry
+from linkwright.views.live.kernels import Script
+from linkwright.views.planar import colours
+from linkwright.views.scene import Scene
+
+CARRYING = 1e-9  # m: nearer points are the same
+
+
+def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, free: list[dict[str, Any]], run: Any) -> dict[str, Any]:
+    """Everything the page knows; `free` are its sliders, `run` a trajectory to play or None."""
+    d = system.description
+    unique = cycle_data.unique_loads(motion.turn, system)
+    loads = "loads" in made.names
+    return {
+        "name": d.name,
+        "about": d.about,
+        "planar": d.planar,
+        "axes": d.plane or "xyz",
+        "gravity": [float(x) for x in d.gravity],
+        "units": units(d.units),
+        "bodies": _bodies(system, scene),
+        "pins": _pins(system, unique),
+        "points": _marked(d),
+        "scene": geometry.shapes(scene),
+        "drives": list(motion.drives),
+        "kinds": cycle_data.kinds(system, motion.drives),
+        "cycle": cycle_data.cycle_json(system, motion),
+        "parameters": free,
+        "shape": made.shape,
+        "acting": made.acting,
+        "scale": _scale(system),
+        "idle": [i for i, x in enumerate(np.abs(np.array(system.kernels.plan.idle)).sum(axis=0)) if x] if system.kernels.plan.idle else [],
+        "checks": _checks(system, motion, unique, loads),
+        "topology": _topology(system),
+        "info": str(summarise(system)).split("\n"),
+        "model": model(system.described),
+        "version": linkwright.__version__,
+        "run": None if run is None else cycle_data.run_json(system, run),
+        "loads": loads,
+        "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
+        "conservative": all(getattr(f, "conservative", False) for f in system.forces),
+        "why": " ".join(x for x in (_motion_text(motion), made.why) if x),
+    }
+
+
+def units(listed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Symbol and size of every kind of quantity, in the units of the file."""
+    out = {}
+    for kind, dimension in KINDS.items():
+        symbol, per_si = display_unit(listed, dimension)
+        out[kind.replace(" ", "_")] = {"symbol": symbol, "size": 1.0 / per_si}
+    return {**out, "energy": dict(zip(("symbol", "size"), unit_of(listed, "energy"), strict=True))}
+
+
+def _motion_text(motion: cycle_data.Motion) -> str:
+    if motion.moving or not motion.drives:
+        return motion.why
+    return f"No cycle: {motion.why} Moved by hand at {', '.join(motion.drives)}."
+
+
+def _bodies(system: System, scene: Scene) -> list[dict[str, Any]]:
+    d, colour = system.description, colours(scene)
+    named = [d.bodies[0].name, *(n.body for n in system.tree.nodes)]
+    out = []
+    for name in named:
+        b = d.body(name)
+        weighed = b.mass is not None and name != named[0]
+        out.append(
+            {
+                "name": name,
+                "ground": name == named[0],
+                "mass": float(b.mass or 0.0) if weighed else None,
+                "com": [float(x) for x in b.com] if weighed else None,
+                "driven": name in scene.driven,
+                "colour": colour.get(name, "#8593a0"),
+                "points": [{"name": p.name, "at": [float(x) for x in p.at]} for p in b.points],
+            }
+        )
+    return out
+
+
+def _pins(system: System, unique: dict[tuple[str, str], bool]) -> list[dict[str, Any]]:
+    """Every place where joints load bodies, in the order of the file."""
+    d = system.description
+    ground = d.bodies[0].name
+    found: dict[str, dict[str, Any]] = {}
+    for j in d.joints:
+        if not joints.create(j.type, j.options).rows or (d.planar and j.type == "planar"):
+            continue
+        name = j.pin or j.name
+        at = {"body": system.skel.node(j.second) + 1, "at": [float(x) for x in j.frame_second.at]}
+        pin = found.setdefault(name, {"name": name, "bodies": [], "type": j.type, "grounded": False, "at": at, "joints": [], "unique": {}})
+        pin["joints"].append(j.name)
+        pin["grounded"] = pin["grounded"] or ground in (j.first, j.second)
+        for body in (j.first, j.second):
+            if body not in pin["bodies"]:
+                pin["bodies"].append(body)
+                pin["unique"][body] = unique.get((name, body), True)
+    return list(found.values())
+
+
+def _marked(d: Description) -> list[dict[str, Any]]:
+    """Points of moving bodies at which nothing is joined: what is worth tracing."""
+    out = []
+    for b in d.bodies[1:]:
+        joined = [np.array(j.frame_first.at if j.first == b.name else j.frame_second.at, float) for j in d.joints if b.name in (j.first, j.second)]
+        for p in b.points:
+            at = np.array(p.at, dtype=float)
+            if all(np.linalg.norm(at - x) > CARRYING for x in joined):
+                out.append({"name": f"{b.name}.{p.name}", "body": b.name, "at": at.tolist()})
+    return out
+
+
+def _scale(system: System) -> dict[str, Any]:
+    """What makes steps and closing conditions dimensionless, and where quaternions begin in q."""
+    pairs = zip(system.tree.nodes, system.skel.types, strict=True)
+    kinds = [k for jt in system.skel.types for k in jt.coordinate_kinds]
+    return {
+        "kappa": float(system.loops.kappa),
+        "q": [float(x) for x in scale(kinds, system.loops.kappa)],
+        "columns": [float(x) for x in system.loops.columns],
+        "rows": [float(x) for x in system.loops.row_scale],
+        "quaternions": [n.q.start for n, jt in pairs if "quaternion" in jt.coordinate_kinds],
+    }
+
+
+# -------------------------------------------------------------------- what is known before anything moves
+
+
+def _checks(system: System, motion: cycle_data.Motion, unique: dict[tuple[str, str], bool], loads: bool) -> list[dict[str, Any]]:
+    m = system.mobility
+    structural = report.grubler_count(system.description).mobility
+    text = f"{m.freedoms} freedom{'s' if m.freedoms != 1 else ''}" + (f", {len(m.idle)} idle" if m.idle else "")
+    agree = structural == m.mobility
+    out = [{"name": "mobility", "ok": m.freedoms > 0, "text": text if agree else f"{text}; the count alone says {structural}"}]
+    if m.redundant:
+        out.append({"name": "redundancy", "ok": True, "text": "; ".join(str(r) for r in m.redundant)})
+    if loads and unique:
+        loose = sorted({pin for (pin, _), ok in unique.items() if not ok})
+        said = f"the loads of {', '.join(loose)} are not decided by rigid bodies; the smallest are shown" if loose else "every load is unique"
+        out.append({"name": "uniqueness", "ok": True, "text": said})
+    if motion.turn is not None:
+        c = motion.turn
+        notes = "; ".join(c.notes) or ("a full turn" if c.full_turn else "the drives' programme")
+        out.append({"name": "motion", "ok": True, "text": notes})
+    return out
+
+
+def _topology(system: System) -> dict[str, Any]:
+    tree, m = system.tree, system.mobility
+    drives = [d.joint for d in system.description.drives]
+    keep = system.kernels.plan.keep
+    rows = [(f"{loop.name}.{label}", loop.name) for loop in tree.loops for label in loop.labels]
+    shared = order.gicm_pattern(tree)
+    return {
+        "mobility": m.mobility,
+        "freedoms": m.freedoms,
+        "redundant": [str(r) for r in m.redundant],
+        "cuts": list(tree.cuts),
+        "reason": tree.reason,
+        "subsystems": [list(s.bodies) for s in tree.subsystems],
+        "loops": [{"name": x.name, "kind": x.kind, "joints": list(x.joints), "subsystems": list(x.subsystems)} for x in tree.loops],
+        "order": [_step(s) for s in order.solve_order(tree, drives)],
+        "pattern": {"labels": [x.name for x in tree.loops], "cells": [[int(bool(c)) for c in row] for row in shared]},
+        "rows": [{"label": label, "loop": loop, "redundant": keep is not None and i not in keep} for i, (label, loop) in enumerate(rows)],
+    }
+
+
+def _step(s: Any) -> dict[str, Any]:
+    return {"subsystems": list(s.subsystems), "unknowns": list(s.unknowns), "size": list(s.size), "determinate": s.determinate}
+
+
+def model(described: Description) -> dict[str, str]:
+    """The file's own text where the model is as the file says, else the model written out."""
+    document = described.document
+    where = getattr(getattr(document, "root", None), "where", None)
+    file = Path(where.file) if where is not None else Path("model")
+    overrides = dict(getattr(document, "overrides", {}) or {})
+    if file.suffix in (".yaml", ".yml") and not overrides and file.is_file():
+        return {"text": file.read_text(encoding="utf-8"), "file": file.name}
+    name = "".join(c if c.isalnum() or c in "-_" else "-" for c in described.name) or "model"
+    try:
+        return {"text": modelfile.write(described), "file": f"{name}.yaml"}
+    except LinkwrightError as problem:
+        return {"text": f"# {problem}\n", "file": f"{name}.yaml"}
+

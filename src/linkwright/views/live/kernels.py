@@ -1,0 +1,102 @@
+"""The script of a mechanism for its page: which kernels, with which parameters left free, moved by which coordinates.
+
+Kinematics, loads, free motion and energy come from `compiler.export`; beside them a page needs poses and twists for drawing and
+dragging, the loop Jacobian, what acts on each body, the side of the branch, and the places of the drawing as functions of the
+free parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.compiler import export
+from linkwright.compiler.kernels import Kernels
+from linkwright.compiler.page_kernels import Traced, acting_on
+from linkwright.description import Description
+from linkwright.system import System
+from linkwright.views.live.geometry import Ref, places, references
+from linkwright.views.scene import Scene
+
+ALWAYS = ("poses", "twists", "closure")
+MOVED = ("kinematics", "branch")  # where the drives determine the motion
+LOADED = ("loads", "bodies", "acting", "energy")
+FREELY = ("forward", "projection")
+
+
+@dataclass(frozen=True)
+class Script:
+    """The text, and what the page must know about it."""
+
+    text: str
+    names: tuple[str, ...]  # kernels inside
+    acting: list[dict[str, Any]]  # rows of the kernel `acting`
+    why: str  # what it cannot do
+    shape: list[dict[str, Any]]  # places of bodies that move with the free parameters, in the order of the kernel `shape`
+
+
+def script(system: System, drives: Sequence[str], free: Sequence[str], scene: Scene) -> Script:
+    """Everything the page computes with."""
+    kernels = export.chosen(system.kernels, None, tuple(drives))
+    names, why = _possible(kernels, system)
+    refs = references(scene)
+    spots = _spots(system.description)
+    more: dict[str, Traced] = {}
+    if free:
+        more["places"] = Traced(lambda eq, near: {"places": np.array(places(eq.loops.skel.tree.description, refs))}, ())
+        more["shape"] = Traced(lambda eq, near: {"shape": np.array(places(eq.loops.skel.tree.description, [r for r, _ in spots]))}, ())
+    text = export.javascript(kernels, names, free=list(free), more=more)
+    rows = _acting(kernels, system) if "acting" in names else []
+    numbers = np.array(places(system.description, [r for r, _ in spots]), dtype=float).reshape(-1, 3)
+    shape = [{"body": node + 1, "at": at.tolist()} for (_, node), at in zip(_with_nodes(system, spots), numbers, strict=True)]
+    return Script(text, tuple(names), rows, why, shape if free else [])
+
+
+def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
+    """The kernels this mechanism has, and what is missing for the others."""
+    d = system.description
+    massless = [b.name for b in d.bodies[1:] if b.mass is None]
+    names = list(ALWAYS)
+    if kernels.drives and all(export.possible(kernels, n) for n in MOVED):
+        names += MOVED
+    if massless:
+        return names, f"kinematics only: no mass given for {', '.join(massless[:4])}{' ...' if len(massless) > 4 else ''}"
+    why = ""
+    rubbing = [f.name for f in d.frictions if f.mu]
+    if rubbing:
+        why = f"loads are not computed here: the friction of {', '.join(rubbing)} grows with the load"
+    elif kernels.drives and export.possible(kernels, "loads"):
+        names += LOADED
+        if any(n not in kernels.tree.node_of_joint for n in kernels.drives):
+            names.append("efforts")
+        if any(not getattr(f, "conservative", False) for f in system.forces):
+            names.append("flow")
+    else:
+        why = "loads are not computed here: the drives do not determine the motion"
+    if not rubbing and kernels.sizes.nv:
+        names += [n for n in (*FREELY, "energy") if n not in names and export.possible(kernels, n)]
+    return names, why
+
+
+def _acting(kernels: Kernels, system: System) -> list[dict[str, Any]]:
+    """Name, kind and body of every row of the kernel `acting`."""
+    sizes, st = kernels.sizes, system.start
+    near = np.concatenate([np.zeros(0), *(np.asarray(st.near[n], dtype=float) for n in system.tree.cuts)])
+    found = acting_on(kernels.equations(()), st.q, np.zeros(sizes.nv), np.zeros(sizes.nd), np.zeros(sizes.nc), 0.0, near)
+    return [{"name": x.name, "kind": x.kind, "body": x.node + 1} for x in found]
+
+
+# -------------------------------------------------------------------- places that parameters move
+
+
+def _spots(d: Description) -> list[tuple[Ref, str]]:
+    """Joints' ends and named points of all bodies, joints first: (what it is, body)."""
+    out = [(Ref(side, j.name), b) for j in d.joints for side, b in (("first", j.first), ("second", j.second))]
+    return out + [(Ref("point", b.name, p.name), b.name) for b in d.bodies for p in b.points]
+
+
+def _with_nodes(system: System, spots: Sequence[tuple[Ref, str]]) -> list[tuple[Ref, int]]:
+    return [(ref, system.skel.node(body)) for ref, body in spots]

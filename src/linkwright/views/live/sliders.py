@@ -1,0 +1,237 @@
+"""Which numbers of a model a page lets people move: named parameters, masses, and where no length has a name, joint points.
+
+A named parameter gets a slider if putting its value into the kernels does the same as reading the file again with it: counts of
+`repeat`, values of the drives and the start, and names that are used nowhere are left out. For "copy changed values" every slider
+says where in the model file its number stands (`yaml`), and what must be written along so that nothing else changes (`keeps`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright import modelfile
+from linkwright.description import Body, Description
+from linkwright.errors import LinkwrightError, Source
+from linkwright.expressions import Expr
+from linkwright.modelfile.nodes import Node
+from linkwright.modelfile.quantities import QuantityAlgebra, read_quantity
+from linkwright.modelfile.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, UnitSystem, display_unit
+from linkwright.parameters import PAIRS, Parameter, every_parameter
+from linkwright.system import System
+
+MOST_MASSES, MOST_POINTS = 12, 14
+LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
+SWING = np.pi / 6.0  # and an angle, to both sides
+SAME = 1e-9
+OTHERWISE = ("start", "drawing", "parameters", "document", "where", "warnings", "outline")  # of no concern to the kernels
+PROGRAMME = ("drives",)  # what Python decides before the page exists
+
+
+def sliders(system: System) -> list[dict[str, Any]]:
+    """All sliders of a page, in the order of the free parameters of its kernels."""
+    described, d = system.described, system.description
+    known = every_parameter(described)
+    named = _named(system, known)
+    out = named + [_mass(described, known[f"{b.name}.mass"], b) for b in _weighed(described, d)]
+    if not any(p["kind"] == "length" for p in named):
+        out += _points(described, d, known)
+    return out
+
+
+# -------------------------------------------------------------------- named parameters
+
+
+def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any]]:
+    described = system.described
+    out = []
+    for name, written in described.parameters:
+        if isinstance(written, Expr) or not _acts_alike(described, name, float(written)):
+            continue
+        dimension = _dimension(described, name)
+        kind = next((k for k, x in KINDS.items() if x == dimension), "")
+        symbol, per_si = display_unit(described.units, dimension)
+        low, high = _range(known[name].value, dimension, system.loops.kappa)
+        if low < high:
+            path = ["parameters", name]
+            entry = {"name": name, "label": name, "kind": kind, "value": known[name].value, "low": low, "high": high}
+            out.append({**entry, "symbol": symbol, "size": 1.0 / per_si, "what": "named", "yaml": path, "keeps": []})
+    return out
+
+
+def _range(value: float, dimension: Any, kappa: float) -> tuple[float, float]:
+    if dimension == ANGLE:
+        return value - SWING, value + SWING
+    if dimension == ACCELERATION:
+        return sorted((0.0, 2.0 * value)) if value else (-20.0, 20.0)
+    if value == 0.0:
+        return (-0.3 * kappa, 0.3 * kappa) if dimension == LENGTH else (0.0, 0.0)
+    low, high = sorted((LOW * value, HIGH * value))
+    return low, high
+
+
+def _acts_alike(described: Description, name: str, value: float) -> bool:
+    """Whether another value put into the kernels is the same mechanism as the file read with that value, and another one at all."""
+    other = 1.01 * value if value else 0.01
+    try:
+        again = _numbers(modelfile.reread(described, **{name: other}).numbers())
+    except LinkwrightError:
+        return False
+    here, put_in = _numbers(described.numbers()), _numbers(described.numbers({name: other}))
+    fixed = {k for k in here if k.split(".")[0] in PROGRAMME}
+    if again.keys() != put_in.keys() or any(not _close(again[k], here[k]) for k in fixed & again.keys()):
+        return False
+    return all(_close(again[k], put_in[k]) for k in again) and any(not _close(again[k], here[k]) for k in again if k in here)
+
+
+def _close(a: Any, b: Any) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return abs(a - b) <= SAME * max(1.0, abs(a), abs(b))
+    return a == b
+
+
+def _numbers(value: Any) -> dict[str, Any]:
+    """Everything in a description that the kernels may read, by its path."""
+    return dict(_walked(value, ""))
+
+
+def _walked(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if is_dataclass(value) and not isinstance(value, (type, Source)):
+        for f in fields(value):
+            if f.name not in OTHERWISE:
+                yield from _walked(getattr(value, f.name), f"{path}.{f.name}" if path else f.name)
+    elif isinstance(value, tuple):
+        for i, x in enumerate(value):
+            yield from _walked(x, f"{path}.{i}")
+    else:
+        yield path, float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+
+
+def _root(described: Description) -> Node | None:
+    return getattr(described.document, "root", None)
+
+
+def _entry(node: Node | None, *path: str) -> Node | None:
+    """What stands in the file at a path of keys; None where nothing does."""
+    for key in path:
+        node = None if node is None or node.entries is None else node.entries.get(key)
+    return node
+
+
+def _dimension(described: Description, name: str) -> Any:
+    root = _root(described)
+    node = _entry(root, "parameters", name)
+    listed = _entry(root, "units")
+    units = UnitSystem([n.text or "" for n in listed.items or ()] if listed is not None else [])
+    try:
+        return NONE if node is None else read_quantity(node, QuantityAlgebra(units, {})).dimension
+    except LinkwrightError:
+        return NONE
+
+
+# -------------------------------------------------------------------- masses and points
+
+
+def _weighed(described: Description, d: Description) -> list[Body]:
+    """Bodies with a mass of their own that no parameter decides, the heaviest first if there are too many."""
+    plain = {b.name for b in described.bodies if isinstance(b.mass, float)}
+    found = [b for b in d.bodies[1:] if b.name in plain and b.mass]
+    heaviest = sorted(found, key=lambda b: -float(b.mass or 0.0))[:MOST_MASSES]
+    return [b for b in found if b in heaviest]
+
+
+def _shown(described: Description, kind: str) -> tuple[str, float]:
+    symbol, per_si = display_unit(described.units, KINDS[kind])
+    return symbol, 1.0 / per_si
+
+
+def _mass(described: Description, p: Parameter, body: Body) -> dict[str, Any]:
+    symbol, size = _shown(described, "mass")
+    entry = _entry(_root(described), "bodies", body.name)
+    written = entry is not None and _entry(entry, "mass") is not None and _entry(_root(described), "masses") is None
+    keeps = [] if _entry(entry, "inertia") is not None else [[["bodies", body.name, "inertia"], _inertia(described, body)]]
+    return {
+        "name": p.name,
+        "label": f"mass of {body.name}",
+        "kind": "mass",
+        "value": p.value,
+        "low": LOW * p.value,
+        "high": HIGH * p.value,
+        "symbol": symbol,
+        "size": size,
+        "what": "mass",
+        "yaml": ["bodies", body.name, "mass"] if written else None,
+        "keeps": keeps if written else [],
+    }
+
+
+def _inertia(described: Description, body: Body) -> Any:
+    """As a file may say it: about the centre of mass, in the body's axes, with its unit."""
+    symbol, size = _shown(described, "inertia")
+
+    def said(x: float) -> str:
+        return f"{float(x) / size + 0.0:.12g} {symbol}"
+
+    if described.planar:
+        return said(body.inertia[2][2])
+    return {key: said(body.inertia[i][j]) for key, (i, j) in PAIRS.items() if body.inertia[i][j] or i == j}
+
+
+def _points(described: Description, d: Description, known: Mapping[str, Parameter]) -> list[dict[str, Any]]:
+    """Own coordinates of joint points, those that are not zero: for a bar its length."""
+    symbol, size = _shown(described, "length")
+    out = []
+    for body in d.bodies:
+        eyes = [p.name for p in body.points]
+        for eye, axis in ((e, a) for e in eyes for a in d.plane or "xyz"):
+            p = known.get(f"{body.name}.{eye}.{axis}")
+            if p is None or abs(p.value) < 1e-9 * p.size or len(out) >= MOST_POINTS:
+                continue
+            i = (d.plane or "xyz").index(axis)
+            path, keeps = _point_yaml(described, body, eye, i)
+            low, high = sorted((p.value - 0.5 * abs(p.value), p.value + 0.6 * abs(p.value)))
+            entry = {"name": p.name, "label": _label(body, eye, axis, d), "kind": "length", "value": p.value, "low": low, "high": high}
+            out.append({**entry, "symbol": symbol, "size": size, "what": "point", "yaml": path, "keeps": keeps})
+    return out
+
+
+def _label(body: Body, eye: str, axis: str, d: Description) -> str:
+    """`crank A-B` for the length of a bar from its origin, else the coordinate by name."""
+    first = body.points[0]
+    at = body.point(eye).at
+    bar = body is not d.bodies[0] and axis == (d.plane or "xyz")[0] and not any(first.at) and not any(at[1:])
+    return f"{body.name} {first.name}-{eye}" if bar else f"{body.name}.{eye}.{axis}"
+
+
+def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[list[Any] | None, list[Any]]:
+    """Where the coordinate stands in the file once the body's shape is written in its own coordinates."""
+    entry = _entry(_root(described), "bodies", body.name)
+    listed = _entry(entry, "points")
+    ways = [k for k in ("along", "sides", "bars", "bar", "plate", "mesh") if _entry(entry, k) is not None]
+    if entry is None or ways or _entry(_root(described), "masses") is not None:
+        return None, []
+    count = 2 if described.planar else 3
+    symbol, size = _shown(described, "length")
+
+    def said(at: Any) -> list[str]:
+        return [f"{float(x) / size + 0.0:.12g} {symbol}" for x in at[:count]]
+
+    path = ["bodies", body.name, "points"]
+    own = listed is not None and listed.entries is not None
+    if own:
+        written = _entry(listed, eye)
+        if written is None:
+            return None, []
+        place: list[Any] = [*path, eye, "at", i] if written.entries is not None else [*path, eye, i]
+        keeps: list[Any] = [[place[:-1], said(body.point(eye).at)]]
+    else:
+        place, keeps = [*path, eye, i], [[path, {p.name: said(p.at) for p in body.points}]]
+    if body.mass is not None:
+        if not own or _entry(entry, "com") is None:
+            keeps.append([["bodies", body.name, "com"], said(body.com)])
+        if _entry(entry, "inertia") is None:
+            keeps.append([["bodies", body.name, "inertia"], _inertia(described, body)])
+    return place, keeps
