@@ -92,8 +92,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       else if (mode === "swing") {
         const inMotion = turning && running;
         swingPace = inMotion ? Math.min(1, comfortable(tracks[from].duration)) : 1;
-        if (inMotion) e.swing.start(e.state.v);
-        else e.swing.start();
+        e.swing.start(inMotion ? e.state.v : new Float64Array(e.state.v.length));
         player.swing = { energy: NaN, drift: 0 };
         player.playing = true;
       } else player.playing = false;

@@ -19,10 +19,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const over = DATA.cycle.over, names = DATA.cycle.drives;
     const groups = Object.keys(KINDS).map((kind) => ({ kind, drives: names.map((_, k) => k).filter((k) => DATA.cycle.kinds[k] === kind) })).filter((g) => g.drives.length);
 
-    const curves = (cycle, drives, faint) => drives.map((k) => {
-      const stats = !faint && cycle.stats && cycle.stats[k];
-      return { name: names[k], values: cycle.u[k], faint, stats: stats ? { max: stats.max, rms: stats.rms, x: cycle.x[stats.at] } : undefined };
-    });
+    const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: cycle.u[k], faint }));
     const spec = ({ kind, drives }) => {
       const { title, unit } = KINDS[kind], { symbol, size } = LW.unitOf(unit);
       const old = hooks.changed() && e.original ? curves(e.original, drives, true) : [];
