@@ -25,7 +25,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   const length = (a) => Math.hypot(a[0], a[1], a[2]);
-  const components = (DATA, a, kind) => Array.from(DATA.planar ? DATA.axes : "xyz", (axis) => `${axis} ${LW.format(a["xyz".indexOf(axis)], kind)}`).join("   ");
+  const components = (DATA, a, kind) => Array.from(DATA.planar ? DATA.axes : "xyz", (axis) => `${axis} ${LW.format(a["xyz".indexOf(axis)], kind)}`).join(", ");
 
   // app: {engine, DATA, picked, axes, pick(what), unpick(), traces, toggleTrace(name), overText(s)}
   LW.cards = (container, app) => {
@@ -69,7 +69,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const bodyCard = (picked) => {
       const body = DATA.bodies.find((b) => b.name === picked.name);
       const figure = LW.el("div", { class: "figure" }), table = LW.el("table", { class: "numbers" });
-      const title = head(`Body ${body.name}`, body.mass ? LW.format(body.mass, "mass") : "", app.unpick);
+      const title = head(`Body ${body.name}`, body.mass ? LW.withUnit(LW.typed(body.mass / LW.unitOf("mass").size, 4), LW.unitOf("mass").symbol) : "", app.unpick);
       title.querySelector("h2").prepend(LW.el("span", { class: "swatch", style: `background:${body.colour}` }));
       container.replaceChildren(title);
       if (body.ground) { container.append(LW.el("p", { class: "note", text: "The ground stands still and carries whatever its pins hand over. Pick a pin to see how much." })); return null; }

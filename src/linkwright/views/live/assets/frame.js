@@ -3,6 +3,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const COLOURS = ["#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4"];
+  const MANY = 1500;
 
   const vector = (a, from) => [a[from], a[from + 1], a[from + 2]];
 
@@ -33,11 +34,20 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return Object.keys(e.cycle.pins).reduce((most, key) => Math.max(most, e.cycle.pins[key].max || 0), 0);
     };
     frames.forget = () => cache.clear();
-    frames.trace = (name) => {
-      if (!cache.has(name)) cache.set(name, e.trace(app.traces.get(name).body, app.traces.get(name).at));
-      return cache.get(name);
+    const recorded = () => app.player.mode === "run";
+    // the path of a point in the recorded run, at most MANY places of it
+    const runTrace = ({ body, at }) => {
+      const last = app.player.track().last, step = Math.max(1, Math.ceil(last / MANY)), out = [];
+      for (let i = 0; i <= last; i += step) { e.play(i); out.push(...e.place(body, at)); }
+      e.play(app.player.s);
+      return Float64Array.from(out);
     };
-    frames.traces = () => (e.cycle ? Array.from(app.traces.keys(), (name) => ({ name, points: frames.trace(name), colour: app.traces.get(name).colour })) : []);
+    frames.trace = (name) => {
+      const point = app.traces.get(name), key = recorded() ? `recorded ${name}` : name;
+      if (!cache.has(key)) cache.set(key, recorded() ? runTrace(point) : e.trace(point.body, point.at));
+      return cache.get(key);
+    };
+    frames.traces = () => (e.cycle || recorded() ? Array.from(app.traces.keys(), (name) => ({ name, points: frames.trace(name), colour: app.traces.get(name).colour })) : []);
     frames.now = () => ({
       poses: app.player.blend || e.poses(),
       places: e.places || null,

@@ -19,6 +19,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const over = DATA.cycle.over, names = DATA.cycle.drives;
     const groups = Object.keys(KINDS).map((kind) => ({ kind, drives: names.map((_, k) => k).filter((k) => DATA.cycle.kinds[k] === kind) })).filter((g) => g.drives.length);
 
+    // real sample number of a place on the x axis, which runs backwards where the drive does, and the place of a sample
+    const sense = e.cycle.x[e.cycle.n - 1] < e.cycle.x[0] ? -1 : 1, along = LW.player.track(e.cycle.x.map((x) => sense * x), false);
+    const sampleAt = (x) => along.sample(sense * x), placeOf = (s) => sense * along.time(s);
+
     const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: cycle.u[k], faint }));
     const spec = ({ kind, drives }) => {
       const { title, unit } = KINDS[kind], { symbol, size } = LW.unitOf(unit);
@@ -31,9 +35,6 @@ var LW = globalThis.LW || (globalThis.LW = {});
         onSeek: (x) => hooks.seek(sampleAt(x)),
       };
     };
-    // real sample number of a place on the x axis
-    const sampleAt = (x) => LW.player.track(e.cycle.x, false).sample(x);
-    const placeOf = (s) => LW.player.track(e.cycle.x, false).time(s);
 
     container.replaceChildren();
     const plots = groups.map((group) => ({ group, plot: LW.plot(container, spec(group)) }));

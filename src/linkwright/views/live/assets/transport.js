@@ -17,7 +17,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const { DATA, engine: e, player } = app;
     const slider = element("slider"), speed = element("speed"), play = element("play"), readout = element("readout"), pace = element("pace");
     const main = LW.el("b"), small = LW.el("small"), seconds = (t) => LW.withUnit(LW.fixed(t / LW.unitOf("time").size, Math.max(1, t), 3), LW.unitOf("time").symbol);
-    const placeText = overText(DATA, e), overTime = DATA.cycle && DATA.cycle.over.name === "time";
+    const placeText = overText(DATA, e), overTime = DATA.cycle && DATA.cycle.over.name === "t";
     const modes = Array.from(element("modes").querySelectorAll("button"));
     readout.append(main, small);
 
