@@ -8,7 +8,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const CLOSE = 1e-2;
   const SMALL = 0.1;
   const DECADES = 6; // shown of the singular values
-  const MOST = 24; // rows of a table before the rest is folded away
+  const SMALLEST = 8; // singular values listed
+  const MOST = 24; // multipliers listed
 
   const section = (title, explanation, ...content) => {
     const el = LW.el;
@@ -121,6 +122,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const el = LW.el;
     const body = el("tbody");
     const table = el("table", { class: "lw-table lw-bars" }, el("caption", { class: "lw-hidden", text: caption }), body);
+    const rest = el("p", { class: "lw-quiet" });
     const rows = [];
     const make = () => {
       const row = { name: el("th", { scope: "row" }), bar: el("i"), value: el("td", { class: "number" }) };
@@ -128,7 +130,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       body.append(row.node);
       rows.push(row);
     };
-    const update = (items) => {
+    const update = (items, remark) => {
+      LW.setText(rest, remark);
       while (rows.length < items.length) make();
       while (rows.length > items.length) rows.pop().node.remove();
       items.forEach((item, i) => {
@@ -140,7 +143,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         row.bar.style.transform = `scaleX(${item.part.toFixed(4)})`;
       });
     };
-    return { element: table, update };
+    return { elements: [table, rest], update };
   };
 
   // equations along an axis have forces, those about an axis moments, the rest (gears, mixed ones) no unit of their own
@@ -162,7 +165,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const singularItems = (values, redundant) => {
     const largest = Math.max(0, ...values);
     const spare = values.slice(0, redundant).filter((value) => value < SINGULAR).length;
-    return values.slice(0, MOST).map((value, i) => {
+    return values.slice(0, spare + SMALLEST).map((value, i) => {
       const mark = i < spare ? "spare" : value < SINGULAR ? "lost" : value < CLOSE ? "close" : i === spare ? "smallest" : "";
       const text = i < spare ? "redundant" : value < SINGULAR ? "0" : LW.number(value, 3);
       return { name: String(i + 1), text, part: decadePart(value, largest), mark };
@@ -203,8 +206,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const sentence = LW.el("p", { class: "lw-sentence", role: "note" });
     const root = LW.el("div", { class: "lw-panel lw-machinery" }, ...still(topology));
     const places = {
-      singular: section("Singular values now", "How firmly each combination of loop equations holds the motion, on a logarithmic scale; zero means it is lost.", sentence, singular.element),
-      multipliers: section("Multipliers now", "The forces and moments that keep the cuts closed, one for each loop equation.", multipliers.element),
+      singular: section("Singular values now", "How firmly each combination of loop equations holds the motion, on a logarithmic scale; zero means it is lost.", sentence, ...singular.elements),
+      multipliers: section("Multipliers now", "The forces and moments that keep the cuts closed, one for each loop equation.", ...multipliers.elements),
     };
     root.firstChild.after(places.singular, places.multipliers);
     container.append(root);
@@ -213,12 +216,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
         const found = (topology.cuts || []).length ? engine.singular() : null;
         places.singular.hidden = !found || !found.values.length;
         if (!places.singular.hidden) {
-          LW.setText(sentence, singularText(Array.from(found.values), redundantCount(topology)));
-          singular.update(singularItems(Array.from(found.values), redundantCount(topology)));
+          const values = Array.from(found.values);
+          const items = singularItems(values, redundantCount(topology));
+          const more = values.length - items.length;
+          LW.setText(sentence, singularText(values, redundantCount(topology)));
+          singular.update(items, more > 0 ? `and ${more} larger ones, up to ${LW.number(values[values.length - 1], 3)}` : "");
         }
         const list = (engine.multipliers() || []).filter((m) => Number.isFinite(m.value));
         places.multipliers.hidden = !list.length;
-        multipliers.update(multiplierItems(list));
+        multipliers.update(multiplierItems(list), list.length > MOST ? `and ${list.length - MOST} more` : "");
       },
     };
     panel.update();

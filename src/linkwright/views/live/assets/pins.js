@@ -5,7 +5,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SHARE = "not unique: least-norm share";
-  const MOMENT = 1e-6; // of the largest force times the mechanism's size: smaller moments are round-off
+  const MOMENT = 1e-3; // of the largest force times the mechanism's size: smaller moments do not matter
 
   // [{pin, body, others, unique, type, key}] in the order of the file
   const rowsOf = (data) => {
@@ -64,12 +64,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const buildRow = (row, hooks) => {
     const el = LW.el;
     const pick = () => hooks.pick && hooks.pick(row.pin, row.body);
-    row.name = el("button", { type: "button", class: "lw-row-button", text: row.pin, title: row.type || null, on: { click: pick } });
+    row.name = el("button", { type: "button", class: "lw-row-button", text: row.pin, title: row.type || null });
     row.value = el("span", { class: "value" });
     row.delta = el("small", { class: "delta" });
     row.moment = el("small", { class: "moment" });
     row.share = row.unique ? null : el("abbr", { class: "share", title: `${SHARE}. Redundant loops leave open how the joints share this load.`, text: "\u2248" }, el("span", { class: "lw-hidden", text: ` (${SHARE})` }));
-    const go = () => row.index >= 0 && hooks.seek(row.index);
+    const go = (event) => {
+      event.stopPropagation(); // the row would be picked
+      if (row.index >= 0) hooks.seek(row.index);
+    };
     row.at = hooks.seek ? el("button", { type: "button", class: "lw-at", title: "Go there", on: { click: go } }) : el("span", { class: "lw-at" });
     row.under = el("small", { class: "under" });
     row.reach = el("i", { class: "reach" });
@@ -78,7 +81,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (!row.several && row.others.length) on.append(el("small", { title: `equal and opposite on ${row.others[0]}`, text: row.others[0] }));
     row.node = el(
       "tr",
-      {},
+      { on: { click: pick } }, // the button is for the keyboard and for readers of the screen; its clicks arrive here too
       el("th", { scope: "row", class: "c0" }, row.name),
       on,
       el("td", { class: "c2" }, row.delta, row.share, row.value, row.under, row.moment),

@@ -2,7 +2,7 @@
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
-  const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "paint-order", "opacity", "font-size", "font-weight"];
+  const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "paint-order", "opacity"];
 
   // where a key moves the cursor: single samples, tenths, the ends; null for other keys
   const stepped = (key, values, at) => {
@@ -54,7 +54,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       node.removeAttribute("class");
       if (/^(svg|g|title)$/i.test(node.tagName)) return;
       if (style.visibility === "hidden") return node.setAttribute("visibility", "hidden");
-      for (const name of STYLES) {
+      for (const name of /^text$/i.test(node.tagName) ? [...STYLES, "font-size", "font-weight"] : STYLES) {
         const value = style.getPropertyValue(name);
         if (value && value !== "none" && value !== "normal" && !(name === "opacity" && value === "1")) node.setAttribute(name, value.replace(/px/g, ""));
         else if (name === "fill" || name === "stroke") node.setAttribute(name, "none");
@@ -76,8 +76,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const line = (x, anchor, size, fill, weight, text) =>
       LW.svgEl("text", { x, y: -9, "text-anchor": anchor, "font-size": size, fill, "font-weight": weight, text });
     const title = line(12, "start", 13, colour("--ink", "#22303c"), 600, lines[0]);
-    title.append(LW.svgEl("tspan", { dx: 8, "font-size": 11, "font-weight": 400, fill: colour("--faint", "#8593a0"), text: lines[1] }));
-    const remark = line(width - 12, "end", 11, colour("--faint", "#8593a0"), 400, lines[2]);
+    title.append(LW.svgEl("tspan", { dx: 8, "font-size": 11, "font-weight": 400, fill: colour("--soft", "#566470"), text: lines[1] }));
+    const remark = line(width - 12, "end", 11, colour("--soft", "#566470"), 400, lines[2]);
     copy.prepend(LW.svgEl("rect", { x: 0, y: -head, width, height: height + head, fill: colour("--paper", "#ffffff") }), title, remark);
     copy.setAttribute("viewBox", `0 ${-head} ${width} ${height + head}`);
     copy.setAttribute("width", width);

@@ -40,7 +40,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       key: s("g", { class: "key" }, s("path"), s("text", { text: "faint: as in the file" })),
       line: s("path", { class: "cursor-line" }),
       dots: s("g", { class: "cursor-dots" }),
-      tag: s("text", { class: "cursor-tag", y: 11 }),
+      tag: s("text", { class: "cursor-tag", y: 11, "text-anchor": "middle" }),
     };
     dom.cursor = s("g", { class: "cursor", visibility: "hidden" }, dom.line, dom.dots, dom.tag);
     const parts = [dom.grid, dom.zero, dom.ticks, dom.marks, dom.curves, dom.peaks, dom.labels, dom.key, dom.cursor];
@@ -126,8 +126,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // the largest values as dots, and in words
   const drawStats = (dom, spec, box) => {
     const curves = spec.stats === false ? [] : live(spec);
-    const found = curves.map((c) => Object.assign({}, LW.scale.stats(spec.x.values, c.values), c.stats)).filter((s) => Number.isFinite(s.max));
-    const few = curves.length <= 2 ? found : [];
+    const given = (c) => Object.fromEntries(Object.entries(c.stats || {}).filter(([, value]) => Number.isFinite(value)));
+    const all = curves.map((c) => Object.assign({}, LW.scale.stats(spec.x.values, c.values), given(c)));
+    const found = all.filter((s) => Number.isFinite(s.max) && Number.isFinite(s.x));
+    const few = curves.length <= 2 && found.length === curves.length ? found : [];
     resize(dom.peaks, few.length, () => LW.svgEl("circle", { r: 3 })).forEach((dot, i) => {
       dot.setAttribute("cx", on(box.toX, few[i].x));
       dot.setAttribute("cy", on(box.toY, few[i].max));

@@ -5,6 +5,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   "use strict";
   const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
   const WORDS = /^(y|n|yes|no|on|off|true|false|null)$/i; // YAML reads these as something else than text
+  const WIDTH = 56; // characters of a line
   const NUMBER = /^[-+]?\d+(\.\d*)?$/;
 
   // a value in its unit, to twelve digits
@@ -65,14 +66,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return scalar(value);
   };
 
-  // two levels of lines, the rest beside each other, as model files are written
-  const written = (tree) => {
+  // mappings beside each other where they fit in a line, as model files are written, else line by line
+  const written = (tree, indent = "") => {
     const lines = [];
     for (const [name, part] of Object.entries(tree)) {
-      if (part && typeof part === "object" && !Array.isArray(part)) {
-        lines.push(`${key(name)}:`);
-        for (const [inner, value] of Object.entries(part)) lines.push(`  ${key(inner)}: ${flow(value)}`);
-      } else lines.push(`${key(name)}: ${flow(part)}`);
+      const line = `${indent}${key(name)}: ${flow(part)}`;
+      const mapping = isTree(part) && !Array.isArray(part);
+      if (mapping && (indent === "" || line.length > WIDTH)) lines.push(`${indent}${key(name)}:`, ...written(part, `${indent}  `));
+      else lines.push(line);
     }
     return lines;
   };
