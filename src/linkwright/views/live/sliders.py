@@ -38,7 +38,7 @@ def sliders(system: System) -> list[dict[str, Any]]:
     named = _named(system, known)
     out = named + [_mass(described, known[f"{b.name}.mass"], b) for b in _weighed(described, d)]
     if not any(p["kind"] == "length" for p in named):
-        out += _points(described, d, known)
+        out += _points(system, known)
     return out
 
 
@@ -47,9 +47,10 @@ def sliders(system: System) -> list[dict[str, Any]]:
 
 def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any]]:
     described = system.described
+    here = _numbers(system.description)
     out = []
     for name, written in described.parameters:
-        if isinstance(written, Expr) or not _acts_alike(described, name, float(written)):
+        if isinstance(written, Expr) or not _acts_alike(described, here, name, float(written)):
             continue
         dimension = _dimension(described, name)
         kind = next((k for k, x in KINDS.items() if x == dimension), "")
@@ -73,14 +74,14 @@ def _range(value: float, dimension: Any, kappa: float) -> tuple[float, float]:
     return low, high
 
 
-def _acts_alike(described: Description, name: str, value: float) -> bool:
-    """Whether another value put into the kernels is the same mechanism as the file read with that value, and another one at all."""
+def _acts_alike(described: Description, here: Mapping[str, Any], name: str, value: float) -> bool:
+    """Whether another value put into the kernels is the same mechanism as the file read with that value, and not the one `here`."""
     other = 1.01 * value if value else 0.01
     try:
         again = _numbers(modelfile.reread(described, **{name: other}).numbers())
     except LinkwrightError:
         return False
-    here, put_in = _numbers(described.numbers()), _numbers(described.numbers({name: other}))
+    put_in = _numbers(described.numbers({name: other}))
     fixed = {k for k in here if k.split(".")[0] in PROGRAMME}
     if again.keys() != put_in.keys() or any(not _close(again[k], here[k]) for k in fixed & again.keys()):
         return False
@@ -168,6 +169,15 @@ def _mass(described: Description, p: Parameter, body: Body) -> dict[str, Any]:
     }
 
 
+def _station(described: Description, body: str, point: str) -> float:
+    """Where a point stands on a bar as written; nan if that is no plain number."""
+    node = _entry(_root(described), "bodies", body, "along", point)
+    try:
+        return float(node.text or "nan") if node is not None else float("nan")
+    except ValueError:
+        return float("nan")
+
+
 def _inertia(described: Description, body: Body) -> Any:
     """As a file may say it: about the centre of mass, in the body's axes, with its unit."""
     symbol, size = _shown(described, "inertia")
@@ -180,15 +190,16 @@ def _inertia(described: Description, body: Body) -> Any:
     return {key: said(body.inertia[i][j]) for key, (i, j) in PAIRS.items() if body.inertia[i][j] or i == j}
 
 
-def _points(described: Description, d: Description, known: Mapping[str, Parameter]) -> list[dict[str, Any]]:
-    """Own coordinates of joint points, those that are not zero: for a bar its length."""
+def _points(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any]]:
+    """Own coordinates of joint points, those that are not zero and may change by themselves: for a bar its length."""
+    described, d = system.described, system.description
     symbol, size = _shown(described, "length")
     out = []
     for body in d.bodies:
         eyes = [p.name for p in body.points]
         for eye, axis in ((e, a) for e in eyes for a in d.plane or "xyz"):
             p = known.get(f"{body.name}.{eye}.{axis}")
-            if p is None or abs(p.value) < 1e-9 * p.size or len(out) >= MOST_POINTS:
+            if p is None or abs(p.value) < 1e-9 * p.size or len(out) >= MOST_POINTS or not _closes(system, p):
                 continue
             i = (d.plane or "xyz").index(axis)
             path, keeps = _point_yaml(described, body, eye, i)
@@ -196,6 +207,16 @@ def _points(described: Description, d: Description, known: Mapping[str, Paramete
             entry = {"name": p.name, "label": _label(body, eye, axis, d), "kind": "length", "value": p.value, "low": low, "high": high}
             out.append({**entry, "symbol": symbol, "size": size, "what": "point", "yaml": path, "keeps": keeps})
     return out
+
+
+def _closes(system: System, p: Parameter) -> bool:
+    """Whether the loops still close with another value: where rows are redundant one length alone may lock them."""
+    if system.kernels.plan.keep is None:
+        return True
+    try:
+        return bool(System(p.stepped(0.01 * p.size), system.tree.cuts).start)
+    except LinkwrightError:
+        return False
 
 
 def _label(body: Body, eye: str, axis: str, d: Description) -> str:
@@ -210,7 +231,7 @@ def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[l
     """Where the coordinate stands in the file once the body's shape is written in its own coordinates."""
     entry = _entry(_root(described), "bodies", body.name)
     listed = _entry(entry, "points")
-    ways = [k for k in ("along", "sides", "bars", "bar", "plate", "mesh") if _entry(entry, k) is not None]
+    ways = [k for k in ("sides", "bars", "bar", "plate", "mesh") if _entry(entry, k) is not None]
     if entry is None or ways or _entry(_root(described), "masses") is not None:
         return None, []
     count = 2 if described.planar else 3
@@ -219,14 +240,21 @@ def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[l
     def said(at: Any) -> list[str]:
         return [f"{float(x) / size + 0.0:.12g} {symbol}" for x in at[:count]]
 
-    path = ["bodies", body.name, "points"]
+    path: list[Any] = ["bodies", body.name, "points"]
+    place: list[Any]
+    keeps: list[Any]
     own = listed is not None and listed.entries is not None
-    if own:
+    if _entry(entry, "along", eye) is not None:
+        if any(body.points[0].at) or float(_station(described, body.name, body.points[0].name)) != 0.0:
+            return None, []
+        place, keeps = ["bodies", body.name, "along", eye], []
+        own = True
+    elif own:
         written = _entry(listed, eye)
         if written is None:
             return None, []
-        place: list[Any] = [*path, eye, "at", i] if written.entries is not None else [*path, eye, i]
-        keeps: list[Any] = [[place[:-1], said(body.point(eye).at)]]
+        place = [*path, eye, "at", i] if written.entries is not None else [*path, eye, i]
+        keeps = [[place[:-1], said(body.point(eye).at)]]
     else:
         place, keeps = [*path, eye, i], [[path, {p.name: said(p.at) for p in body.points}]]
     if body.mass is not None:
