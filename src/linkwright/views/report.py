@@ -26,6 +26,7 @@ from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
 
 MOST_EVENTS = 8
+DEAD = "The drive swings up to its dead centres, where efforts and loads grow without bound: the largest ones only say how near it came."
 
 
 def report(subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None = None, motor: Any = None, force: bool = False) -> Path:
@@ -103,7 +104,7 @@ class Told:
     def intro(self) -> str:
         still = self.motion if self.motion is not None and self.motion.proof is None else None
         drawn = report_figures.mechanism(self.system, still)
-        told = facts(report_tables.facts(self.system, self.summary)) + "".join(note(w) for w in self.summary.warnings)
+        told = facts(report_tables.facts(self.system, self.summary, self.motion)) + "".join(note(w) for w in self.summary.warnings)
         return f'<div class="rp-intro">{drawn}<div>{told}</div></div>\n'
 
     def cycle(self) -> str:
@@ -112,7 +113,7 @@ class Told:
             return part("Motion", paragraph(self.why))
         over = natural_axis(c)
         curves = report_figures.curves(c, report_figures.motion_panels(c, over), "rp-motion", over=over)
-        out = part("Motion", curves, report_tables.motion_tables(self.system, self.summary, c))
+        out = part("Motion", curves, report_tables.motion_tables(self.system, self.summary, over, c.dimension(over)))
         return out + self._loaded(c, over) + self._foot(c)
 
     def _loaded(self, c: Trajectory, over: str) -> str:
@@ -122,7 +123,7 @@ class Told:
         force, moment = (report_tables.amount(self.system, x, k) for x, k in zip(self.loads.shaking, ("force", "torque"), strict=True))
         shaken = f"Shaking force on the ground up to {force}, shaking moment about the origin up to {moment}."
         return (
-            part("Drive", curves, report_tables.drives(self.loads))
+            part("Drive", curves, report_tables.drives(self.loads), note=DEAD if any("dead centres" in n for n in c.notes) else "")
             + self._motors()
             + part("Bearing loads", report_tables.bearings(self.loads.bearings), note(shaken))
         )
@@ -132,12 +133,13 @@ class Told:
         if not self.sizings:
             return ""
         tightest = min(self.sizings, key=lambda s: min((m.factor for m in s.margins), default=float("inf")))
-        inside = report_tables.motor_table(self.sizings) + report_tables.margins(tightest)
-        return part("Motor", f'<div class="rp-motor">{report_figures.motor(tightest)}<div>{inside}</div></div>')
+        diagram = f'<div class="rp-motor">{report_figures.motor(tightest)}<div>{report_tables.margins(tightest)}</div></div>'
+        return part("Motor", report_tables.motor_table(self.sizings), diagram)
 
     def _foot(self, c: Trajectory) -> str:
-        looked = verdicts(report_tables.checks(self.system, c, self.loads, self.sizings))
-        return pair(part("Checks", looked, wide=False), part("Masses", report_tables.masses(self.system), wide=False))
+        looked = part("Checks", verdicts(report_tables.checks(self.system, c, self.loads, self.sizings)))
+        weighed = part("Masses", report_tables.masses(self.system))
+        return pair(looked, weighed) if self.system.description.planar else looked + weighed
 
     def simulation(self) -> str:
         run = self.motion
@@ -150,9 +152,7 @@ class Told:
         elif self.loads.why:
             out += part("Loads of the pins in this run", note=self.loads.why)
         happened = _happened(run)
-        return out + pair(
-            part("Certificate", verdicts(report_tables.certificate(run)), wide=False), part("On the way", happened, wide=False)
-        )
+        return out + pair(part("Certificate", verdicts(report_tables.certificate(run))), part("On the way", happened))
 
 
 def _happened(run: Trajectory) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.machine.tables import time_mean
+from linkwright.machine.tables import show, time_mean
 from linkwright.results import Trajectory
 from linkwright.views import load_plots, picture, plots, style
 from linkwright.views.report_parts import MM, figure
@@ -16,7 +16,7 @@ from linkwright.views.style import DRIVEN, LIGHT, PALETTE
 
 WIDTH = 182.0  # mm of a line on the sheet
 MOST_CURVES = 6
-SMALL = {"font.size": 7.5, "axes.labelsize": 7.5, "xtick.labelsize": 7.0, "ytick.labelsize": 7.0, "axes.linewidth": 0.6}
+SMALL: dict[Any, Any] = {"font.size": 7.5, "axes.labelsize": 7.5, "xtick.labelsize": 7.0, "ytick.labelsize": 7.0, "axes.linewidth": 0.6}
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Panel:
 
 def mechanism(system: Any, c: Trajectory | None, *, width: float = 92.0, height: float = 78.0) -> str:
     """The mechanism at its start, with the paths of its marked points over the turn."""
-    drawn = picture.draw(system, turn=c, trace=None if c is not None else [], size=(width * MM * 1.25, height * MM * 1.25))
+    scale = 1.25 if system.description.planar else 1.4  # names are that much smaller than in a picture of its own
+    drawn = picture.draw(system, turn=c, trace=None if c is not None else [], size=(width * MM * scale, height * MM * scale))
     return figure(drawn, "rp-mechanism", f"{system.description.name} at its start position")
 
 
@@ -44,13 +45,16 @@ def curves(c: Trajectory, panels: Sequence[Panel], name: str, *, over: str = "t"
     with style.settings(LIGHT):
         import matplotlib
         from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
 
         matplotlib.rcParams.update(SMALL)
-        drawn = Figure(figsize=(WIDTH * MM, rows * height * MM), layout="constrained")
-        drawn.get_layout_engine().set(w_pad=0.06, h_pad=0.04, wspace=0.03)
+        room = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.04, wspace=0.03)
+        drawn = Figure(figsize=(WIDTH * MM, rows * height * MM), layout=room)
         grid = drawn.subplots(rows, columns, squeeze=False).ravel()
-        for axes, p in zip(grid, shown, strict=False):
+        for i, (axes, p) in enumerate(zip(grid, shown, strict=False)):
+            beside = shown[i - i % columns : i - i % columns + columns]
             _panel(axes, c, p, over)
+            _heading(axes, p, max(_legend_rows(x) for x in beside))
         for axes in grid[len(shown) :]:
             axes.set_axis_off()
         return figure(drawn, name, "; ".join(f"{p.title}: {', '.join(p.names)}" for p in shown))
@@ -64,7 +68,7 @@ def _panel(axes: Any, c: Trajectory, p: Panel, over: str) -> None:
     for i, name in enumerate(p.names):
         axes.plot(x, values[name] / size, lw=1.2, color=DRIVEN if p.rms else PALETTE[i % len(PALETTE)], label=name)
     if p.rms:
-        _extremes(axes, c.t, x, values[p.names[0]] / size)
+        _extremes(axes, c.t, x, values[p.names[0]] / size, symbol)
     axes.set_xlabel(f"{over} [{unit}]", parse_math=False, labelpad=1.5)
     axes.set_ylabel(f"[{symbol}]", parse_math=False, labelpad=2.0)
     axes.margins(x=0.0, y=0.1)
@@ -73,12 +77,19 @@ def _panel(axes: Any, c: Trajectory, p: Panel, over: str) -> None:
 
         axes.xaxis.set_major_locator(MultipleLocator(60.0))
     axes.ticklabel_format(axis="y", style="plain", useOffset=False)
-    _heading(axes, p, c)
+    low, high = (np.array([f(v) for v in values.values()]) / size for f in (np.min, np.max))
+    largest = max(float(np.abs(low).max()), float(np.abs(high).max()))
+    if float(high.max() - low.min()) < 1e-6 * largest:  # what stays the same is a straight line, not its round-off
+        axes.set_ylim(low.min() - 0.1 * largest, high.max() + 0.1 * largest)
 
 
-def _heading(axes: Any, p: Panel, c: Trajectory) -> None:
-    """What the panel shows: the names of its curves, above the axes so that none of them is covered."""
-    axes.set_title(p.title, fontsize=7.5, loc="left", pad=13.0 if len(p.names) > 1 else 4.0, fontweight="bold", parse_math=False)
+def _legend_rows(p: Panel) -> int:
+    return 0 if len(p.names) < 2 else -(-len(p.names) // (3 if len(p.names) > 2 else 2))
+
+
+def _heading(axes: Any, p: Panel, legend_rows: int) -> None:
+    """Title, and the names of the curves, above the axes so that none of them is covered; titles of a row stand level."""
+    axes.set_title(p.title, fontsize=7.5, loc="left", pad=4.0 + 9.0 * legend_rows, fontweight="bold", parse_math=False)
     if len(p.names) > 1:
         legend = axes.legend(
             fontsize=6.5, loc="lower left", bbox_to_anchor=(-0.01, 0.985), ncols=3 if len(p.names) > 2 else 2, handlelength=1.1,
@@ -86,16 +97,17 @@ def _heading(axes: Any, p: Panel, c: Trajectory) -> None:
         )  # fmt: skip
         for written in legend.get_texts():
             written.set_parse_math(False)
-        if len(p.names) > 3:
-            axes.set_title(p.title, fontsize=7.5, loc="left", pad=22.0, fontweight="bold", parse_math=False)
 
 
-def _extremes(axes: Any, t: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+def _extremes(axes: Any, t: np.ndarray, x: np.ndarray, y: np.ndarray, symbol: str) -> None:
+    """The largest value marked, the RMS dashed, both told above."""
     rms = float(np.sqrt(time_mean(t, y**2)))
     axes.axhline(0.0, color=LIGHT.faint, lw=0.7)
     axes.axhline(rms, color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     k = int(np.argmax(np.abs(y)))
     axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
+    told = f"peak {show(float(y[k]))} {symbol}, RMS {show(rms)} {symbol} (dashed)"
+    axes.set_title(told, fontsize=6.8, loc="right", pad=4.0, parse_math=False)
 
 
 def motor(sizing: Any) -> str:
@@ -113,8 +125,8 @@ def motion_panels(c: Trajectory, over: str) -> list[Panel]:
     places = [f"{p}.{x}" for p in points for x in (d.plane or "xyz")][:MOST_CURVES]
     strokes = [n for j in d.joints for n in (j.name, f"{j.name}.slide") if _strokes(c, n)]
     out = [Panel("Angles of the links" if d.planar else "Angles of the hinges", tuple(angles))]
-    out.append(Panel("Marked points", tuple(places)) if places else Panel("Strokes", tuple(strokes[:MOST_CURVES])))
-    return [p for p in out if p.names]
+    out += [Panel("Marked points", tuple(places)), Panel("Strokes", tuple(strokes[:MOST_CURVES]))]
+    return [p for p in out if p.names][:2]
 
 
 def _strokes(c: Trajectory, name: str) -> bool:
@@ -127,10 +139,14 @@ def effort_panels(c: Trajectory) -> list[Panel]:
     out = []
     for kind in ("torque", "force"):
         names = [n for n in efforts if n.endswith(f".{kind}")][:MOST_CURVES]
-        out.append(Panel(f"Drive {kind}" + (f" {names[0]}" if len(names) == 1 else ""), tuple(names), rms=len(names) == 1))
+        out.append(Panel(f"Drive {kind}" + _at(names), tuple(names), rms=len(names) == 1))
     powers = tuple(f"{n.rpartition('.')[0]}.power" for n in efforts[:MOST_CURVES])
-    out.append(Panel("Power" + (f" {powers[0]}" if len(powers) == 1 else ""), powers, rms=len(powers) == 1))
+    out.append(Panel("Power" + _at(powers), powers, rms=len(powers) == 1))
     return [p for p in out if p.names]
+
+
+def _at(names: Sequence[str]) -> str:
+    return f" at {names[0].rpartition('.')[0]}" if len(names) == 1 else ""
 
 
 def run_panels(run: Trajectory) -> list[Panel]:

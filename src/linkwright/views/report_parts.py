@@ -23,20 +23,20 @@ def _negative(x: Any) -> bool:
     return isinstance(x, (int, float)) and not isinstance(x, bool) and show(x).startswith("-") and show(x) != "-"
 
 
-def part(title: str, *content: str, note: str = "", wide: bool = True) -> str:
+def part(title: str, *content: str, note: str = "") -> str:
     """A section with a heading; "" if it has nothing to say."""
     inside = "".join(x for x in content if x)
     if not inside and not note:
         return ""
     told = f'<p class="rp-note">{html.escape(note)}</p>' if note else ""
-    return f'<section class="rp-part{"" if wide else " rp-narrow"}"><h3>{html.escape(title)}</h3>{inside}{told}</section>\n'
+    return f'<section class="rp-part"><h3>{html.escape(title)}</h3>{inside}{told}</section>\n'
 
 
 def pair(left: str, right: str) -> str:
-    """Two sections side by side; one alone takes the whole width."""
+    """Two things side by side; one alone takes the whole width."""
     if not (left and right):
         return left or right
-    return f'<div class="rp-pair">{left}{right}</div>\n'
+    return f'<div class="rp-pair"><div>{left}</div><div>{right}</div></div>\n'
 
 
 def paragraph(words: str) -> str:
@@ -99,5 +99,9 @@ def _cleaned(svg: str, name: str) -> str:
     svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     svg = re.sub(r'(<svg [^>]*?)width="[^"]*" height="[^"]*"|(<svg [^>]*?)height="[^"]*" width="[^"]*"', r"\1\2", svg, count=1)
-    svg = re.sub(r"\d+\.\d{3,}(?!\d*e)", lambda m: f"{float(m.group()):.2f}".rstrip("0").rstrip("."), svg)
+    svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"\d+\.\d{3,}(?!\d*e)", _rounded, tag.group()), svg)  # not in what is written
     return re.sub(r"\s*\n\s*", "\n", svg).strip()
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number.group()):.2f}".rstrip("0").rstrip(".")

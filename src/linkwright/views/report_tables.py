@@ -14,7 +14,7 @@ from linkwright.results import Trajectory, unit_of
 from linkwright.summary import Range, Summary
 from linkwright.system import System
 from linkwright.topology.report import grubler
-from linkwright.views.report_parts import note, table
+from linkwright.views.report_parts import note, pair, table
 
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
 MOST_RANGES = 7
@@ -33,8 +33,8 @@ def amount(system: System, value: float, kind: str) -> str:
 # -------------------------------------------------------------------- facts
 
 
-def facts(system: System, s: Summary) -> list[tuple[str, str]]:
-    """The first lines about a mechanism."""
+def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, str]]:
+    """The first lines about a mechanism; `c` is the motion the report tells of."""
     ranks = system.mobility
     counted = grubler(system.description)
     freedoms = f"{s.freedoms} {'freedom' if s.freedoms == 1 else 'freedoms'}"
@@ -46,12 +46,24 @@ def facts(system: System, s: Summary) -> list[tuple[str, str]]:
     return [
         ("Mobility", "; ".join([freedoms, *idle])),
         ("Built of", f"{s.space}, {bodies}, {s.joints} joints, {_loops(system)}"),
-        ("Driven at", ", ".join(s.drives) or "nothing: it has no drive"),
+        ("Driven at", driven(system, c, s)),
         ("Motion", _short(s.motion)),
         ("Constraint", redundancy(system)),
         ("Moving mass", amount(system, s.mass, "mass") if s.mass is not None else "not given: kinematics only"),
         ("Gravity", f"{show(gravity)} m/s²" if gravity else "none"),
     ]
+
+
+def driven(system: System, c: Trajectory | None, s: Summary) -> str:
+    """The drives, and how fast where that stays the same."""
+    if not s.drives:
+        return f"{c.drive}, though the model has no drive" if c is not None and c.drive else "nothing: it has no drive"
+    if c is None or c.drive not in s.drives or len(s.drives) > 1 or f"{c.drive}.v" not in c.channels:
+        return ", ".join(s.drives)
+    speed = c[f"{c.drive}.v"]
+    if np.ndim(speed) > 1 or np.ptp(speed) > 1e-6 * float(np.abs(speed).max()):
+        return c.drive
+    return f"{c.drive}, at {amount(system, float(speed[0]), c.dimension(f'{c.drive}.v'))}"
 
 
 def _loops(system: System) -> str:
@@ -74,31 +86,36 @@ def redundancy(system: System) -> str:
     if not found:
         return "just enough joints: nothing is over-constrained" if system.tree.nc else "a tree without loops"
     count = sum(r.count for r in found)
-    told = str(found[0]) if len(found) == 1 else f"in {len(found)} loops"
-    kept = "1 joint condition is" if count == 1 else f"{count} joint conditions are"
-    return f"over-constrained: {kept} kept by the others already ({told}); it moves only as exactly as it is made"
+    where = f"in loop {found[0].loop}" if len(found) == 1 else f"in {len(found)} loops"
+    kept = "1 joint condition" if count == 1 else f"{count} joint conditions"
+    return f"over-constrained: {kept} {where} follow{'s' if count == 1 else ''} from the others; it moves because it is made exactly"
 
 
 def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, drive: str, at: str) -> str:
-    """Smallest and largest values over the turn, with the drive's position there: the dead centres of what swings."""
+    """Smallest and largest values over the turn; with one drive its position there: the dead centres of what swings."""
     symbol, size = unit_of(system.description.units, kind)
     unit, scale = unit_of(system.description.units, at)
-    shown = found[:MOST_RANGES]
-    rows = [(r.name, r.low / size, r.at_low / scale, r.high / size, r.at_high / scale, (r.high - r.low) / size) for r in shown]
-    place = f"at {drive}" if drive else "at sample"
-    header = [(title, ""), ("least", symbol), (place, unit), ("largest", symbol), (place, unit), ("range", symbol)]
-    more = f"and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    moving = [r for r in found if r.high - r.low > 1e-9]
+    shown = moving[:MOST_RANGES]
+    rows: list[tuple[Any, ...]] = [(r.name, r.low / size, r.high / size, (r.high - r.low) / size) for r in shown]
+    header = [(title, ""), ("least", symbol), ("largest", symbol), ("range", symbol)]
+    if drive:
+        place = (f"at {drive}", unit)
+        rows = [(*x[:2], r.at_low / scale, x[2], r.at_high / scale, x[3]) for x, r in zip(rows, shown, strict=True)]
+        header = [*header[:2], place, header[2], place, header[3]]
+    more = f"and {len(moving) - len(shown)} more" if len(moving) > len(shown) else ""
     return table(header, rows) + note(more)
 
 
-def motion_tables(system: System, s: Summary, c: Trajectory) -> str:
-    drive = c.drive if c.drive in c.channels else ""
-    at = c.dimension(drive) if drive else "none"
-    parts = [("link" if s.space == "planar" else "hinge", s.swings, "angle"), ("slider", s.strokes, "length")]
-    out = [ranges(system, title, found, kind, drive, at) for title, found, kind in parts]
+def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
+    """Swings and strokes on the left, transmission angles on the right."""
+    drive = over if over != "t" else ""
+    swings = ranges(system, "link" if s.space == "planar" else "hinge", s.swings, "angle", drive, dimension)
+    strokes = ranges(system, "slider", s.strokes, "length", drive, dimension)
     best = amount(system, 0.5 * np.pi, "angle")
-    out.append(ranges(system, f"transmission angle (best {best})", s.transmission, "angle", drive, at))
-    return "".join(out)
+    passed = ranges(system, "transmission at", s.transmission, "angle", drive, dimension)
+    passed += note(f"The angle at which a link pushes the next: {best} is best, 0 is a dead centre.") if passed else ""
+    return pair(swings + strokes, passed)
 
 
 # -------------------------------------------------------------------- drives and loads
@@ -115,7 +132,7 @@ def drives(found: CycleLoads) -> str:
         effort, speed = unit_of(e.units, kind), unit_of(e.units, "angular speed" if kind == "torque" else "speed")
         header = [
             ("drive", ""), (f"largest {kind}", effort[0]), (f"at {e.over}", at[0]), (f"least {kind}", effort[0]), ("RMS", effort[0]),
-            ("top speed", speed[0]), ("peak power", power[0]), ("mean power", power[0]), ("work", energy[0]), ("held back", energy[0]),
+            ("top speed", speed[0]), ("peak power", power[0]), ("mean power", power[0]), ("work", energy[0]), ("braked", energy[0]),
         ]  # fmt: skip
         rows = [
             (
@@ -181,18 +198,22 @@ def margins(sizing: Any) -> str:
 
 
 def masses(system: System) -> str:
-    """Bodies with mass, centre and inertia."""
+    """Bodies with mass, centre and inertia; those that are alike in one row."""
     d = system.description
     mass, length = unit_of(d.units, "mass"), unit_of(d.units, "length")
     axes = d.plane or "xyz"
     header = [("body", ""), ("mass", mass[0]), *((f"centre {x}", length[0]) for x in axes)]
     header += [("inertia", "kg m²")] if d.planar else [(f"I{x}{x}", "kg m²") for x in "xyz"]
-    rows = []
-    for b in [b for b in d.bodies[1:] if b.mass is not None][:MOST_ROWS]:
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for b in d.bodies[1:]:
+        if b.mass is None:
+            continue
         inertia = [b.inertia[2][2]] if d.planar else [b.inertia[i][i] for i in range(3)]
         centre = [None if b.mass == 0.0 else x / length[1] for x in b.com[: len(axes)]]
-        rows.append((b.name, b.mass / mass[1], *centre, *inertia))
-    return table(header, rows)
+        alike.setdefault(tuple(show(x) for x in (b.mass / mass[1], *centre, *inertia)), []).append(b.name)
+    rows = [(names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} alike", *row) for row, names in alike.items()]
+    text = table(header, rows[:MOST_ROWS])
+    return text + note(f"and {len(rows) - MOST_ROWS} more bodies" if len(rows) > MOST_ROWS else "")
 
 
 # -------------------------------------------------------------------- checks
@@ -213,8 +234,8 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     out.append((residual < 1e-8, "Equilibrium", f"of every body (Newton, Euler), to {residual:.0e} of the largest force"))
     out += _given_back(system, c)
     loose = [f"{r.pin} on {r.on}" for r in loads.bearings.rows if not r.unique]
-    told = "is determined" if not loose else f"of {len(loose)} of {len(loads.bearings.rows)} eyes is not unique"
-    out.append((None if loose else True, "Every load", told))
+    told = "all determined" if not loose else f"not unique in {len(loose)} of {len(loads.bearings.rows)} eyes of the links"
+    out.append((None if loose else True, "Loads", told))
     out += [(s.ok, f"Motor of {s.history.name}", "keeps its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
     return out
 

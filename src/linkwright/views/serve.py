@@ -142,7 +142,8 @@ class Workshop:
 
     def stop(self) -> None:
         self.stopped.set()
-        self.thread.join(5.0)
+        if self.thread.is_alive():
+            self.thread.join(5.0)
 
     def _work(self) -> None:
         seen: Any = None
@@ -267,7 +268,7 @@ class Server(ThreadingHTTPServer):
     def server_bind(self) -> None:
         """Without asking for the machine's name, which can take seconds."""
         socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = self.server_address[:2]
+        self.server_name, self.server_port = HOST, int(self.server_address[1])
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that goes away in the middle of an answer is nothing to tell."""

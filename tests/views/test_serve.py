@@ -1,0 +1,228 @@
+"""The loopback server: one page, built again when the file is saved, for the user's own browser only."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linkwright as lw
+from linkwright.views import live, page, serve
+
+MODEL = """
+name: small
+plane: xy
+drawing: {A: [0, 0], B: [0, 0.1], C: [0.4, 0.3], D: [0.4, 0]}
+bodies:
+  ground: {pins: [A, D]}
+  crank: {pins: [A, B]}
+  coupler: {pins: [B, C]}
+  rocker: {pins: [D, C]}
+drive: {A: 10 rpm}
+"""
+
+
+def quick_text(subject: lw.System, *, run: object = None, reload: str | None = None) -> str:
+    """A short stand-in for the page: what the server serves is tested here, what is in it elsewhere."""
+    d = subject.description
+    return f"<html>page of {d.name}, {len(d.bodies)} bodies, run {run is not None}, reload {reload}</html>"
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "text", quick_text)
+    monkeypatch.setattr(serve, "LOOK", 0.02)
+    monkeypatch.setattr(serve, "SETTLE", 0.05)
+
+
+class Served:
+    """A running server, and questions to it."""
+
+    def __init__(self, path: Path | str, **options: Any):
+        self.said: list[str] = []
+        self.server = serve.Server(path, out=self.said.append, **options)
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self.thread.start()
+
+    def ask(self, path: str = "/", method: str = "GET", **headers: str) -> tuple[int, str, dict[str, str]]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port, timeout=20)
+        connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+        answer = connection.getresponse()
+        found = (answer.status, answer.read().decode(), dict(answer.getheaders()))
+        connection.close()
+        return found
+
+    def until(self, right: Callable[[str], bool]) -> str:
+        """The page once it is as it should be; fails after some seconds."""
+        end = time.monotonic() + 10.0
+        while time.monotonic() < end:
+            text = self.ask()[1]
+            if right(text):
+                return text
+            time.sleep(0.02)
+        raise AssertionError(f"the page stays {text!r}")
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+@pytest.fixture
+def served(tmp_path: Path, quick: None) -> Iterator[Served]:
+    path = tmp_path / "small.yaml"
+    path.write_text(MODEL, encoding="utf-8")
+    one = Served(path)
+    yield one
+    one.close()
+
+
+def test_two_addresses_and_nothing_else(served: Served) -> None:
+    status, text, headers = served.ask("/")
+    assert status == 200 and "page of small, 4 bodies" in text
+    assert headers["Content-Type"] == "text/html; charset=utf-8" and headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
+    policy = dict(part.strip().partition(" ")[::2] for part in headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'" and policy["connect-src"] == "'self'" and policy["base-uri"] == "'none'"
+    status, version, _ = served.ask("/version")
+    assert status == 200 and f"reload /version?have={version}" in text
+    assert served.ask(f"/version?have={version}")[1] == version
+    for path in ("/small.yaml", "/../small.yaml", "//small.yaml", "/version/", "/index.html", "/%2e%2e/"):
+        assert served.ask(path)[0] == 404, path
+    status, text, headers = served.ask("/", "HEAD")
+    assert status == 200 and text == "" and int(headers["Content-Length"]) > 20
+
+
+def test_only_reading(served: Served) -> None:
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "PROPFIND"):
+        status, text, headers = served.ask("/", method)
+        assert status == 405 and "GET" in headers["Allow"] and "<" not in text
+
+
+def test_other_sites_are_refused(served: Served) -> None:
+    port = served.server.server_port
+    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port + 1}", f"0.0.0.0:{port}", ""):
+        assert served.ask("/", Host=host)[0] == 403, host
+    assert served.ask("/", Host=f"localhost:{port}")[0] == 200
+    for origin in ("http://evil.example", f"http://127.0.0.1:{port + 1}", f"https://127.0.0.1:{port}", "null"):
+        assert served.ask("/version", Origin=origin)[0] == 403, origin
+    assert served.ask("/version", Origin=f"http://127.0.0.1:{port}")[0] == 200
+    for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)):
+        assert served.ask("/", Sec_Fetch_Site=site)[0] == status, site
+    # two Host lines: which one a proxy or a browser meant cannot be known
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as raw:
+        raw.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.example\r\n\r\n".encode())
+        assert raw.recv(100).split()[1] == b"403"
+    # nobody outside this machine can connect: it listens on the loopback alone
+    assert served.server.socket.getsockname()[0] == "127.0.0.1"
+
+
+def test_the_page_follows_the_file(served: Served, tmp_path: Path) -> None:
+    path = tmp_path / "small.yaml"
+    served.ask()
+    first = served.ask("/version")[1]
+    beside = tmp_path / "new.tmp"  # as editors write: beside it, then renamed
+    beside.write_text(MODEL.replace("name: small", "name: other"), encoding="utf-8")
+    os.replace(beside, path)
+    text = served.until(lambda page: "page of other" in page)
+    second = served.ask("/version")[1]
+    assert second != first and f"have={second}" in text
+    path.write_text(MODEL.replace("coupler: {pins: [B, C]}", "coupler: {pins: [B, X]}"), encoding="utf-8")
+    text = served.until(lambda page: "page of" not in page)
+    with pytest.raises(lw.ModelError) as problem:
+        lw.load(path)
+    words = " ".join(str(problem.value).split())
+    assert words.rpartition("small.yaml")[2].split("'")[0] in text.replace("&#x27;", "'"), "the same message, with its line"
+    assert any("small.yaml:" in line for line in served.said)
+    path.unlink()  # gone for a moment, as some editors do
+    served.until(lambda page: "cannot" in page or "no file" in page)
+    path.write_text(MODEL, encoding="utf-8")
+    served.until(lambda page: "page of small" in page)
+    assert served.ask("/version")[1] == first, "the same content is the same version"
+
+
+def test_a_file_is_read_when_it_has_settled(served: Served, tmp_path: Path) -> None:
+    path = tmp_path / "small.yaml"
+    served.ask()
+    lines = MODEL.replace("name: small", "name: slow").splitlines(keepends=True)
+    with path.open("w", encoding="utf-8") as out:  # a piece every 20 ms, less than the 50 ms it takes to settle
+        for line in lines:
+            out.write(line)
+            out.flush()
+            time.sleep(0.02)
+    served.until(lambda page: "page of slow" in page)
+    assert [line for line in served.said if "built again" not in line] == [], "no half of it was ever built"
+
+
+def test_files_that_the_model_refers_to(tmp_path: Path, quick: None) -> None:
+    path, table = tmp_path / "loaded.yaml", tmp_path / "push.csv"
+    force = "loads: {push: {on: rocker, at: C, force: [{over: t, csv: push.csv}, 0]}}\n"
+    path.write_text(MODEL + force, encoding="utf-8")
+    table.write_text("0, 1\n1, 2\n", encoding="utf-8")
+    assert serve.mentioned(path) == (table,)
+    one = serve.Subject(path, {})
+    before = one.fingerprint()
+    table.write_text("0, 1\n1, 3\n", encoding="utf-8")
+    assert one.fingerprint() != before
+    path.write_text("name: 'sma", encoding="utf-8")  # half written: what was known is kept
+    assert serve.mentioned(path, (table,)) == (table,)
+
+
+def test_changes_and_saved_runs(tmp_path: Path, quick: None) -> None:
+    run = lw.load("four-bar").turn(steps=12).save(tmp_path / "run.npz")
+    one = Served(run)
+    assert "page of four-bar" in one.ask()[1] and "run True" in one.ask()[1]
+    one.close()
+    with pytest.raises(lw.UsageError, match="cannot be changed"):
+        serve.Server(run, changes={"L1": 1.0})
+    other = Served("four-bar", changes={"Lx": "3 m"})
+    assert "page of four-bar" not in other.ask()[1] and "Lx" in other.ask()[1]
+    other.close()
+    assert any("Lx" in line for line in other.said)
+
+
+def test_what_cannot_be_served(tmp_path: Path, quick: None) -> None:
+    with pytest.raises(lw.UsageError, match="no file"):
+        serve.Server(tmp_path / "missing.yaml")
+    with pytest.raises(lw.UsageError, match="wiper"):
+        serve.Server("wipper")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(lw.UsageError, match="used by another program"):
+            serve.Server("four-bar", port=taken.getsockname()[1])
+    with pytest.raises(lw.UsageError, match="65535"):
+        serve.Server("four-bar", port=70000)
+
+
+def test_ctrl_c_ends_it_well(monkeypatch: pytest.MonkeyPatch, quick: None) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(serve, "opened", lambda address: False)
+
+    def interrupted(self: serve.Server, poll_interval: float = 0.5) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(serve.Server, "serve_forever", interrupted)
+    assert serve.serve("four-bar", out=said.append) == 0
+    assert said[0].startswith("four-bar.yaml is shown at http://127.0.0.1:") and said[-1] == "Ended."
+    assert any("open that address yourself" in line for line in said)
+
+
+def test_no_display_means_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser of the console must not take the terminal over."""
+    asked: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: asked.append(address) or True)
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    assert not page.opened("http://127.0.0.1:9/") and not asked
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert page.opened("http://127.0.0.1:9/") and asked == ["http://127.0.0.1:9/"]
