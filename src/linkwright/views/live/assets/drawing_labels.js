@@ -86,5 +86,5 @@
     };
   }
 
-  Object.assign(LW.draw || (LW.draw = {}), { placer, textWidth });
+  Object.assign(LW.draw || (LW.draw = {}), { placer, textWidth, crowd });
 })();

@@ -56,9 +56,9 @@
     }
   }
 
-  // outlines of the bodies on the screen: [{kind, name, body, moves, segments: [x, y, x, y, half, A, B], polygons, through}]
-  function solidsOnScreen(DATA, scene, poses, pixel, half) {
-    const out = [];
+  // outlines of the bodies on the screen, in space the far ones first: [{kind, name, body, moves, segments: [x, y, x, y, half, A, B], polygons, through}]
+  function solidsOnScreen(DATA, scene, poses, camera, half) {
+    const out = [], pixel = camera.pixel;
     const entry = (index) => {
       const body = DATA.bodies[index];
       out.push({ kind: "body", name: body.name, body: body.name, index, moves: index > 0, segments: [], polygons: [], through: null });
@@ -83,7 +83,7 @@
         s.through = from;
       });
     }
-    return out;
+    return DATA.planar ? out : out.sort((a, b) => camera.depth(a.through) - camera.depth(b.through));
   }
 
   Object.assign(D, { things, aimThings, solidsOnScreen });

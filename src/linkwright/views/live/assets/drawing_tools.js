@@ -59,6 +59,15 @@
 
   const FALLBACK = { paper: "#ffffff", ink: "#22303c", faint: "#8593a0", line: "#dfe4e8", accent: "#c8421a", raise: "#f6f8f9" };
 
+  // what a thing really lies on: cards and panels have their own paper
+  function background(element) {
+    for (let node = element; node; node = node.parentElement) {
+      const colour = getComputedStyle(node).backgroundColor;
+      if (/^rgb\(/.test(colour)) return "#" + channels(colour).map((x) => Math.round(x).toString(16).padStart(2, "0")).join("");
+    }
+    return null;
+  }
+
   // the page's colours as they are now; everything is drawn with plain values, so that a saved SVG needs no style sheet
   function look(element) {
     const style = getComputedStyle(element), out = {};
@@ -66,6 +75,7 @@
       const value = style.getPropertyValue("--" + key).trim();
       out[key] = /^(#|rgb)/.test(value) ? value : FALLBACK[key];
     }
+    out.paper = background(element) || out.paper;
     const [r, g, b] = channels(out.paper);
     out.dark = 0.3 * r + 0.59 * g + 0.11 * b < 128;
     out.load = out.dark ? "#8fc4ff" : "#1d5da6";

@@ -33,7 +33,14 @@
 
   function makeNames(sheet, things) {
     const { look, layers } = sheet, font = `500 12.5px ${look.font}`;
-    return things.filter((t) => !t.slider).map((thing) => {
+    const seen = [], same = (t) => seen.some(([label, at]) => label === t.label && D.size(D.minus(at, t.place)) * 20 < D.size(D.minus(sheet.box.high, sheet.box.low)));
+    const wanted = things.filter((t) => {
+      t.place = D.spot(sheet.poses, t.spot);
+      const first = !t.slider && !same(t); // joints that share a place share its name
+      seen.push([t.label, t.place]);
+      return first;
+    });
+    return wanted.map((thing) => {
       const halo = { stroke: look.paper, "stroke-width": 3.2, "stroke-linejoin": "round", "paint-order": "stroke", "pointer-events": "none" };
       const node = D.text(layers.labels, look, 12.5, { "text-anchor": "middle", "font-weight": 500, ...halo });
       node.textContent = thing.label;
@@ -113,7 +120,8 @@
 
   // ---------------------------------------------------------------- the view
 
-  LW.plane = (container, DATA, hooks) => {
+  // `seen` (optional, in space): {azimuth, elevation} of the first view
+  LW.plane = (container, DATA, hooks, seen) => {
     const svg = D.make("svg", { class: "lw-plane", role: "group", "aria-label": `Drawing of ${DATA.name}` });
     container.appendChild(svg);
     const camera = D.camera(DATA), place = D.placer();
@@ -207,7 +215,7 @@
 
     Object.assign(view, {
       things: () => things,
-      solids: () => !sheet ? [] : D.solidsOnScreen(DATA, sheet.scene, poses(), camera.pixel, sheet.width / 2),
+      solids: () => (sheet ? D.solidsOnScreen(DATA, sheet.scene, poses(), camera, sheet.width / 2) : []),
       lift: camera.lift,
       local: (name, world) => D.local(poses(), DATA.bodies.findIndex((b) => b.name === name), world),
       background(kind, dx, dy) {
@@ -246,7 +254,8 @@
       fit(list) {
         free = false;
         box = list && list.length ? D.extent(D.moved(DATA.scene, places), list) : list === undefined ? box : DATA.scene.extent;
-        if (!DATA.planar) Object.assign(camera, D.START, D.viewed(camera.axes, D.START.azimuth, D.START.elevation));
+        const from = seen || D.START;
+        if (!DATA.planar) Object.assign(camera, from, D.viewed(camera.axes, from.azimuth, from.elevation));
         const size = sizeNow();
         camera.window(box, size[0], size[1], padding(size[0], DATA.scene.guides.length > 0));
         build();
@@ -269,6 +278,8 @@
     view.fit();
     return view;
   };
+
+  Object.assign(D, { makeEyes, makeNames, writeNames, flag });
 
   // ---------------------------------------------------------------- files
 
