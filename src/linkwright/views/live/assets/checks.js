@@ -15,11 +15,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const item = (check) => {
     const el = LW.el;
     const value = Number.isFinite(check.value) ? LW.number(check.value, 2) : "";
+    const spoken = el("span", { class: "lw-hidden", text: check.ok ? ": fine. " : ": failed. " });
+    const text = check.text ? el("span", { class: "text", text: check.text }) : null;
     return el(
       "li",
       { class: check.ok ? "ok" : "failed" },
       el("span", { class: "sign", "aria-hidden": "true", text: check.ok ? "\u2713" : "\u2717" }),
-      el("span", { class: "what" }, el("b", { text: check.name }), el("span", { class: "lw-hidden", text: check.ok ? ": fine. " : ": failed. " }), check.text ? el("span", { class: "text", text: check.text }) : null),
+      el("span", { class: "what" }, el("b", { text: check.name }), spoken, text),
       value && !(check.text || "").includes(value) ? el("span", { class: "value", text: value }) : null,
     );
   };

@@ -6,9 +6,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const MINUS = "\u2212";
   const NARROW = "\u202f"; // no-break space between number and unit
   const NONE = "\u2013";
-  const RAISED = { "-": "\u207b", 0: "\u2070", 1: "\u00b9", 2: "\u00b2", 3: "\u00b3", 4: "\u2074", 5: "\u2075", 6: "\u2076", 7: "\u2077", 8: "\u2078", 9: "\u2079" };
+  const DIGITS = "-0123456789";
+  const RAISED = "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
 
-  const raised = (text) => Array.from(String(text), (c) => RAISED[c] || c).join("");
+  const raised = (text) => Array.from(String(text), (c) => RAISED[DIGITS.indexOf(c)] || c).join("");
   const signed = (text) => (/^-[0.]*$/.test(text) ? text.slice(1) : text.replace("-", MINUS));
 
   // the decimal exponent of a number as it is printed with so many digits: 9.9996 counts as 10

@@ -41,20 +41,20 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return LW.el("ul", { class: "lw-groups" }, ...groups);
   };
 
-  const subsystemNames = (topology, loop) =>
-    (loop.subsystems || []).map((s) => (typeof s === "number" ? s + 1 : s)).join(", ");
+  const numbersOf = ({ subsystems }) => (subsystems || []).map((s) => s + 1).join(", ");
 
   const loopTable = (topology) => {
     const el = LW.el;
-    const rows = topology.loops.map((loop) =>
-      el("tr", {}, el("th", { scope: "row", text: loop.name }), el("td", { text: loop.kind || "" }), el("td", { class: "wrap", text: (loop.joints || []).join(" \u2013 ") }), el("td", { text: subsystemNames(topology, loop) })),
-    );
+    const row = (loop) => {
+      const circuit = el("td", { class: "wrap", text: (loop.joints || []).join(" \u2013 ") });
+      return el("tr", {}, el("th", { scope: "row", text: loop.name }), el("td", { text: loop.kind }), circuit, el("td", { text: numbersOf(loop) }));
+    };
     const head = ["Loop", "Kind", "Joints", "Subsystems"].map((text) => el("th", { scope: "col", text }));
-    return el("div", { class: "lw-scroll" }, el("table", { class: "lw-table" }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
+    return el("div", { class: "lw-scroll" }, el("table", { class: "lw-table" }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...topology.loops.map(row))));
   };
 
   const stepText = ({ subsystems, unknowns, size, determinate }) => {
-    const which = subsystems.map((s) => s + 1).join(", ");
+    const which = numbersOf({ subsystems });
     const small = `${size[0]}\u2009\u00d7\u2009${size[1]}`;
     const found = unknowns.join(", ") || "no unknowns left";
     return [`${subsystems.length > 1 ? "Subsystems" : "Subsystem"} ${which}: ${found}`, `${small}${determinate ? "" : ", not square"}`];
@@ -82,8 +82,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     cells.forEach((row, i) =>
       row.forEach((full, j) => {
         const place = { x: margin + j * cell + 1, y: margin + i * cell + 1, width: cell - 2, height: cell - 2, rx: Math.min(3, cell / 5) };
-        const kind = full ? (i === j ? "own" : "coupled") : "empty";
-        svg.append(s("rect", Object.assign(place, { class: kind }), s("title", { text: `${labels[i]}, ${labels[j]}: ${full ? (i === j ? "own block" : "coupled") : "zero"}` })));
+        const [kind, words] = !full ? ["empty", "zero"] : i === j ? ["own", "own block"] : ["coupled", "coupled"];
+        svg.append(s("rect", Object.assign(place, { class: kind }), s("title", { text: `${labels[i]}, ${labels[j]}: ${words}` })));
       }),
     );
     if (named)
@@ -179,23 +179,28 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return [chips(rows.map((row) => row.label)), ...why];
   };
 
+  const WORDS = {
+    cuts: "These joints are opened, so that the rest is a tree; loop equations close them again.",
+    subsystems: "Open chains that remain after cutting; each is computed on its own.",
+    loops: "Closed rings of bodies; each gives equations that must hold at all times.",
+    order: "Inverse dynamics needs no large matrix: the loads at the cuts and the drives follow step by step.",
+    pattern: "Of the generalised inertia constraint matrix: a filled block means that a force closing one cut accelerates the gap at the other.",
+    redundant: "They repeat what others say already, so the loads they carry are shared, not determined.",
+    singular: "How firmly each combination of loop equations holds the motion, on a logarithmic scale; zero means it is lost.",
+    multipliers: "The forces and moments that keep the cuts closed, one for each loop equation.",
+  };
+
   // the parts that do not move
   const still = (topology) => {
+    const { cuts = [], subsystems = [], loops = [], order = [], pattern, reason } = topology;
     const parts = [LW.el("p", { class: "lw-facts", text: factsText(topology) })];
-    const cuts = topology.cuts || [];
-    const reason = topology.reason ? LW.el("p", { class: "lw-quiet", text: `Chosen ${topology.reason}.` }) : null;
-    if (cuts.length) parts.push(section("Cuts", "These joints are opened, so that the rest is a tree; loop equations close them again.", chips(cuts), reason));
-    if ((topology.subsystems || []).length)
-      parts.push(section("Subsystems", "Open chains that remain after cutting; each is computed on its own.", subsystemList(topology)));
-    if ((topology.loops || []).length) parts.push(section("Loops", "Closed rings of bodies; each gives equations that must hold at all times.", loopTable(topology)));
-    if ((topology.order || []).length)
-      parts.push(section("Order of solving", "Inverse dynamics needs no large matrix: the loads at the cuts and the drives follow step by step.", orderList(topology)));
-    if (topology.pattern && (topology.pattern.labels || []).length)
-      parts.push(
-        section("Block pattern", "Of the generalised inertia constraint matrix: a filled block means that a force closing one cut accelerates the gap at the other.", patternPicture(topology.pattern)),
-      );
-    if (cuts.length)
-      parts.push(section("Redundant equations", "They repeat what others say already, so the loads they carry are shared, not determined.", ...redundantText(topology)));
+    const chosen = reason ? LW.el("p", { class: "lw-quiet", text: `Chosen ${reason}.` }) : null;
+    if (cuts.length) parts.push(section("Cuts", WORDS.cuts, chips(cuts), chosen));
+    if (subsystems.length) parts.push(section("Subsystems", WORDS.subsystems, subsystemList(topology)));
+    if (loops.length) parts.push(section("Loops", WORDS.loops, loopTable(topology)));
+    if (order.length) parts.push(section("Order of solving", WORDS.order, orderList(topology)));
+    if (pattern && pattern.labels.length) parts.push(section("Block pattern", WORDS.pattern, patternPicture(pattern)));
+    if (cuts.length) parts.push(section("Redundant equations", WORDS.redundant, ...redundantText(topology)));
     return parts;
   };
 
@@ -206,8 +211,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const sentence = LW.el("p", { class: "lw-sentence", role: "note" });
     const root = LW.el("div", { class: "lw-panel lw-machinery" }, ...still(topology));
     const places = {
-      singular: section("Singular values now", "How firmly each combination of loop equations holds the motion, on a logarithmic scale; zero means it is lost.", sentence, ...singular.elements),
-      multipliers: section("Multipliers now", "The forces and moments that keep the cuts closed, one for each loop equation.", ...multipliers.elements),
+      singular: section("Singular values now", WORDS.singular, sentence, ...singular.elements),
+      multipliers: section("Multipliers now", WORDS.multipliers, ...multipliers.elements),
     };
     root.firstChild.after(places.singular, places.multipliers);
     container.append(root);

@@ -55,7 +55,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const body = el("tbody");
     const head = ["Pin", "On", "Max load", "At", "Now"].map((text, i) => el("th", { scope: "col", class: `c${i}`, text }));
     const note = el("p", { class: "lw-note" });
-    const table = el("table", { class: "lw-pins" }, el("caption", { class: "lw-hidden", text: "Loads of the pins over the cycle" }), el("thead", {}, el("tr", {}, ...head)), body);
+    const caption = el("caption", { class: "lw-hidden", text: "Loads of the pins over the cycle" });
+    const table = el("table", { class: "lw-pins" }, caption, el("thead", {}, el("tr", {}, ...head)), body);
     for (const row of rows) body.append(buildRow(row, hooks));
     container.append(el("div", { class: "lw-panel" }, table, note));
     return { table, note };
@@ -68,7 +69,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     row.value = el("span", { class: "value" });
     row.delta = el("small", { class: "delta" });
     row.moment = el("small", { class: "moment" });
-    row.share = row.unique ? null : el("abbr", { class: "share", title: `${SHARE}. Redundant loops leave open how the joints share this load.`, text: "\u2248" }, el("span", { class: "lw-hidden", text: ` (${SHARE})` }));
+    const spoken = el("span", { class: "lw-hidden", text: ` (${SHARE})` });
+    const title = `${SHARE}. Redundant loops leave open how the joints share this load.`;
+    row.share = row.unique ? null : el("abbr", { class: "share", title, text: "\u2248" }, spoken);
     const go = (event) => {
       event.stopPropagation(); // the row would be picked
       if (row.index >= 0) hooks.seek(row.index);
@@ -92,7 +95,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   const noteText = (data, rows, cycle) => {
-    if (!cycle || !cycle.pins || data.loads === false) return (cycle && cycle.why) || data.why || "Loads need the masses of the bodies and drives that determine the motion.";
+    const missing = "Loads need the masses of the bodies and drives that determine the motion.";
+    if (!cycle || !cycle.pins || data.loads === false) return (cycle && cycle.why) || data.why || missing;
     if (cycle.why) return cycle.why;
     const open = rows.filter((row) => !row.unique).length;
     if (open) return "\u2248 not unique: redundant loops leave open how the joints share this load; shown is the least-norm share.";
@@ -117,7 +121,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const size = sizeOf(data);
     let largest = 0;
     let last = 0;
-    const magnitudeAt = (row, at) => (typeof at === "function" ? at(row.pin, row.body) : row.load ? LW.scale.between(row.load.force.values, at) : NaN);
+    const magnitudeAt = (row, at) => {
+      if (typeof at === "function") return at(row.pin, row.body);
+      return row.load ? LW.scale.between(row.load.force.values, at) : NaN;
+    };
     const table = {
       update(cycle, original) {
         const loads = rows.map((row) => loadOf(cycle, row));

@@ -61,8 +61,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       }
       return undefined;
     });
-    for (const name of ["role", "tabindex", "aria-labelledby", "aria-label", "aria-valuemin", "aria-valuemax", "aria-valuenow", "aria-valuetext"])
-      copy.removeAttribute(name);
+    for (const name of copy.getAttributeNames()) if (/^(role|tabindex|aria-.*)$/.test(name)) copy.removeAttribute(name);
     return copy;
   };
 

@@ -55,7 +55,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const buildChooser = (run, toggle) => {
     const el = LW.el;
     const names = run.channels.map((c) => c.name);
-    const search = el("input", { type: "text", class: "lw-search", placeholder: `Search ${names.length} channels`, "aria-label": "Search channels", autocomplete: "off", spellcheck: "false" });
+    const search = el("input", { type: "text", class: "lw-search", "aria-label": "Search channels", autocomplete: "off", spellcheck: "false" });
+    search.placeholder = `Search ${names.length} channels`;
     const list = el("ul", { class: "lw-channel-list" });
     const full = el("p", { class: "lw-note", role: "status" });
     const chooser = { element: el("details", { class: "lw-chooser" }, el("summary", { text: "Channels" }), search, list, full) };
@@ -69,8 +70,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
       });
       list.replaceChildren(...items);
       const rest = found.length - items.length;
-      const hints = [chosen.length >= PLOTS ? `${PLOTS} plots are shown: remove one to choose another.` : "", rest > 0 ? `${rest} more: narrow the search.` : "", found.length ? "" : "No channel has this name."];
-      LW.setText(full, hints.filter(Boolean).join(" "));
+      const hints = [];
+      if (chosen.length >= PLOTS) hints.push(`${PLOTS} plots are shown: remove one to choose another.`);
+      if (rest > 0) hints.push(`${rest} more: narrow the search.`);
+      if (!found.length) hints.push("No channel has this name.");
+      LW.setText(full, hints.join(" "));
     };
     search.addEventListener("input", () => chooser.show(chooser.chosen()));
     search.addEventListener("keydown", (event) => event.stopPropagation()); // letters are no shortcuts here
@@ -81,7 +85,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const list = run.certificate || [];
     if (!list.length) return null;
     const failed = list.some((check) => !check.ok);
-    return LW.el("details", { class: "lw-certificate", open: failed }, LW.el("summary", { text: `Certificate: ${LW.checksSummary(list)}` }), LW.checksList(list));
+    const summary = LW.el("summary", { text: `Certificate: ${LW.checksSummary(list)}` });
+    return LW.el("details", { class: "lw-certificate", open: failed }, summary, LW.checksList(list));
   };
 
   LW.record = (container, run, hooks = {}) => {
@@ -103,7 +108,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const add = (name) => {
       const channel = run.channels.find((c) => c.name === name);
       if (!channel || shown.size >= PLOTS) return;
-      const close = el("button", { type: "button", class: "lw-remove", "aria-label": `Remove ${name}`, text: "\u00d7", on: { click: () => toggle(name) } });
+      const close = el("button", { type: "button", class: "lw-remove", "aria-label": `Remove ${name}`, text: "\u00d7" });
+      close.addEventListener("click", () => toggle(name));
       const node = el("div", { class: "lw-record-plot" }, close);
       plots.append(node);
       const plot = LW.plot(node, Object.assign(specOf(run, channel, t, marks), { onSeek: seek }));
@@ -117,7 +123,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
     const chooser = buildChooser(run, toggle);
     chooser.chosen = () => [...shown.keys()];
-    container.append(el("div", { class: "lw-panel lw-record" }, run.title ? el("p", { class: "lw-facts", text: run.title }) : null, chooser.element, plots, certificate(run)));
+    const title = run.title ? el("p", { class: "lw-facts", text: run.title }) : null;
+    container.append(el("div", { class: "lw-panel lw-record" }, title, chooser.element, plots, certificate(run)));
     const record = {
       cursor(sample) {
         at = sample;
