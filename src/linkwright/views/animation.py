@@ -1,15 +1,19 @@
-"""An animated picture of one turn: GIF by pillow, MP4 where ffmpeg is installed.
+"""Animated pictures of one turn or of a run: GIF by pillow, MP4 where ffmpeg is installed.
 
-The window is the same in every frame, marked points leave their paths, and a swing runs there and back so that the
-picture can repeat without a jump.
+animate(m, "wiper.gif")                       one cycle that repeats without a jump; a swing runs there and back
+play(run, "swing.mp4", speed=0.5)             a run in its own time, with the time written beside it
+
+The window is the same in every frame, points leave their paths, and pins may show their loads.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +23,17 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import Trajectory
 from linkwright.system import System
 from linkwright.views import files, style
+from linkwright.views.load_arrows import LoadArrows
 from linkwright.views.picture import Canvas
+from linkwright.views.plots.subjects import system_of
 
 ANIMATIONS = (".gif", ".mp4")
 SHORTEST, LONGEST = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
-MOST_FRAMES = 600
+MOST_FRAMES = 600  # of a cycle
+MOST_PLAYED = 3000  # of a run
+LOOKS = 400  # samples of a run that give paths and travels
 COLOURS = 64  # in a GIF: flat drawings need no more, and files stay small
+Progress = Callable[[int, int], Any]  # frames done, frames in all
 
 
 def check_program(path: str | os.PathLike[str]) -> None:
@@ -42,14 +51,16 @@ def animate(
     fps: int = 25,
     turn: Trajectory | None = None,
     trace: Sequence[str] | None = None,
+    loads: bool = False,
     width: int = 560,
     dark: bool = False,
     force: bool = False,
+    progress: Progress | None = None,
 ) -> Path:
     """Write one turn of a Mechanism or System as .gif (or .mp4) of `width` pixels, and return the path.
 
     `seconds` is the duration of a cycle on the screen (default: the real one, kept between 2 and 6 s). `turn` is a turn
-    already at hand; it is shown at its own samples.
+    already at hand; it is shown at its own samples. `loads`: arrows for the loads of pins.
     """
     path = files.checked(path, ANIMATIONS, force=force)
     check_program(path)
@@ -57,11 +68,93 @@ def animate(
         raise UsageError("an animation needs fps and seconds above 0 and a width between 100 and 4000 pixels.")
     system: System = getattr(mechanism, "system", mechanism)
     turn, frames = _samples(system, turn, seconds, fps)
-    canvas = Canvas(system, turn=turn, trace=trace, dark=dark, labels=False, whole_turn=True)
-    with style.settings(canvas.look), files.replacing(path, ANIMATIONS, force=force) as temporary:
-        images = _images(canvas, turn, frames, width)
-        (_write_gif if path.suffix.lower() == ".gif" else _write_mp4)(images, temporary, fps)
-    return path
+    film = Film(turn, Canvas(system, turn=turn, trace=trace, dark=dark, labels=False, whole_turn=True), loads, width, [""] * len(frames))
+    return film.write(path, frames, fps, force, progress)
+
+
+def play(
+    run: Trajectory,
+    path: str | os.PathLike[str],
+    *,
+    speed: float = 1.0,
+    fps: int = 25,
+    trace: Sequence[str] | None = None,
+    loads: bool = False,
+    width: int = 560,
+    dark: bool = False,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Path:
+    """Write a run (or turn) in its own time as .gif (or .mp4), `speed` times as fast, and return the path.
+
+    `trace` names points whose paths are shown (default: marked points; `[]`: none); `loads`: arrows for the loads of pins.
+    `progress(done, frames)` is called after every frame.
+    """
+    path = files.checked(path, ANIMATIONS, force=force)
+    check_program(path)
+    if not (fps > 0 and speed > 0.0 and 100 <= width <= 4000):
+        raise UsageError("an animation needs fps and speed above 0 and a width between 100 and 4000 pixels.")
+    if len(run) < 2:
+        raise UsageError("one sample does not move: animate a turn or a run with at least two samples.")
+    still = _frame_time(path, fps)
+    span = float(run.t[-1] - run.t[0])
+    count = round(span / speed / still) + 1
+    if count > MOST_PLAYED:
+        raise UsageError(
+            f"{span:g} s at speed {speed:g} would be {count} frames; at most {MOST_PLAYED} are written. "
+            f"Show it faster (speed={span / still / MOST_PLAYED:.2g}), with fewer fps, or a part: run.between(0, 5)."
+        )
+    shown = run.at(np.linspace(run.t[0], run.t[-1], max(count, 2)))
+    pace = "" if speed == 1.0 else f"   (speed {speed:g})"
+    whole = run[:: max(1, len(run) // LOOKS)]
+    canvas = Canvas(system_of(run), turn=whole, trace=trace, dark=dark, labels=False, whole_turn=True)
+    film = Film(shown, canvas, loads, width, [f"t = {t:.2f} s{pace}" for t in shown.t])
+    return film.write(path, list(range(len(shown))), fps, force, progress)
+
+
+def _frame_time(path: Path, fps: float) -> float:
+    """Seconds a frame stays: GIF counts in hundredths."""
+    return max(2, round(100 / fps)) / 100 if path.suffix.lower() == ".gif" else 1.0 / fps
+
+
+class Film:
+    """Samples of a motion on a canvas with a fixed window; `stamps` is what is written beside each sample."""
+
+    def __init__(self, c: Trajectory, canvas: Canvas, loads: bool, width: int, stamps: Sequence[str]):
+        self.c, self.canvas, self.width, self.stamps = c, canvas, width, stamps
+        self.arrows = LoadArrows(c, self.canvas) if loads else None
+
+    def image(self, k: int, stamp: str) -> Any:
+        """One sample as an RGB image."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from PIL import Image
+
+        figure = self.canvas.figure(self.c.instants[k])
+        if self.arrows is not None:
+            self.arrows.draw(figure, k)
+        if stamp:
+            figure.text(0.965, 0.035, stamp, fontsize=10.0, ha="right", va="bottom", color=self.canvas.look.ink)
+        figure.set_dpi(self.width / figure.get_size_inches()[0])
+        agg = FigureCanvasAgg(figure)
+        agg.draw()
+        return Image.fromarray(np.asarray(agg.buffer_rgba())[..., :3].copy())
+
+    def write(self, path: Path, frames: list[int], fps: float, force: bool, progress: Progress | None) -> Path:
+        """All frames into a file; complete or not there."""
+
+        def images() -> Iterator[Any]:
+            for done, (k, stamp) in enumerate(zip(frames, self.stamps, strict=True), start=1):
+                yield self.image(k, stamp)
+                if progress is not None:
+                    progress(done, len(frames))
+
+        with style.settings(self.canvas.look), files.replacing(path, ANIMATIONS, force=force) as temporary:
+            if path.suffix.lower() == ".gif":
+                few = [frames[i] for i in np.linspace(0, len(frames) - 1, min(4, len(frames))).astype(int)]
+                _write_gif(images(), [self.image(k, self.stamps[0]) for k in few], temporary, _frame_time(path, fps))
+            else:
+                _write_mp4(images(), temporary, fps)
+        return path
 
 
 def _samples(system: System, turn: Trajectory | None, seconds: float | None, fps: int) -> tuple[Trajectory, list[int]]:
@@ -84,39 +177,34 @@ def _closed(turn: Trajectory) -> bool:
     return all(np.allclose(a.p, b.p, atol=1e-6) and np.allclose(a.R, b.R, atol=1e-6) for a, b in zip(first, last, strict=True))
 
 
-def _images(canvas: Canvas, turn: Trajectory, frames: list[int], width: int) -> Iterator[Any]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+def _write_gif(images: Iterator[Any], few: Sequence[Any], path: Path, frame_time: float) -> None:
+    """All frames share one palette, that of a few of them, so that unchanged pixels stay the same and cost nothing."""
     from PIL import Image
 
-    for k in frames:
-        figure = canvas.figure(turn.instants[k])
-        figure.set_dpi(width / figure.get_size_inches()[0])
-        agg = FigureCanvasAgg(figure)
-        agg.draw()
-        yield Image.fromarray(np.asarray(agg.buffer_rgba())[..., :3].copy())
-
-
-def _write_gif(images: Iterator[Any], path: Path, fps: int) -> None:
-    """All frames share one palette, so that unchanged pixels stay the same and cost nothing."""
-    from PIL import Image
-
-    every = list(images)
-    sheet = Image.new("RGB", (every[0].width, every[0].height * min(4, len(every))))
-    for i, k in enumerate(np.linspace(0, len(every) - 1, min(4, len(every))).astype(int)):
-        sheet.paste(every[k], (0, i * every[0].height))
+    sheet = Image.new("RGB", (few[0].width, few[0].height * len(few)))
+    for i, image in enumerate(few):
+        sheet.paste(image, (0, i * image.height))
     palette = sheet.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    flat = [im.quantize(palette=palette, dither=Image.Dither.NONE) for im in every]
-    flat[0].save(path, save_all=True, append_images=flat[1:], duration=max(20, round(1000 / fps)), loop=0, optimize=False, disposal=1)
+    flat = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    flat[0].save(path, save_all=True, append_images=flat[1:], duration=round(1000 * frame_time), loop=0, optimize=False, disposal=1)
 
 
-def _write_mp4(images: Iterator[Any], path: Path, fps: int) -> None:
+def _write_mp4(images: Iterator[Any], path: Path, fps: float) -> None:
+    """Frames go to ffmpeg one by one, as they are drawn."""
     first = next(images)
     size = (first.width // 2 * 2, first.height // 2 * 2)  # the codec wants even sizes
     command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(fps)]
     command += ["-i", "-", "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", str(path)]
-    data = b"".join(im.crop((0, 0, *size)).tobytes() for im in (first, *images))
-    done = subprocess.run(command, input=data, capture_output=True, check=False)
-    if done.returncode:
-        raise LinkwrightError(
-            f"ffmpeg could not write '{path.name}': {done.stderr.decode(errors='replace').strip()[-200:]}. Write a .gif instead."
-        )
+    with tempfile.TemporaryFile() as told, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=told, stderr=told) as program:
+        assert program.stdin is not None
+        try:
+            for image in itertools.chain([first], images):
+                program.stdin.write(image.crop((0, 0, *size)).tobytes())
+            program.stdin.close()
+        except BrokenPipeError:
+            program.kill()  # it has ended already; what it said tells why
+        code = program.wait()
+        told.seek(0)
+        said = told.read().decode(errors="replace").strip()[-200:]
+    if code:
+        raise LinkwrightError(f"ffmpeg could not write '{path.name}': {said or f'it ended with {code}'}. Write a .gif instead.")

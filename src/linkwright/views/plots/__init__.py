@@ -54,11 +54,12 @@ PLOTS: dict[str, Entry] = {
 }
 
 
-def plot_of(subject: Any, what: str | Sequence[str], path: Place = None, **options: Any) -> Any:
-    """A plot of a Mechanism, System or Trajectory: a name of `PLOTS`, a channel's name, or several channels.
+def plot_of(subject: Any, what: str | Sequence[str] | None = None, path: Place = None, **options: Any) -> Any:
+    """A plot of a Mechanism, System or Trajectory: a name of `PLOTS` (default "overview"), a channel's name, or several channels.
 
     Of a mechanism that is turned for it. Returns the Figure, or with `path` (.png, .svg, .pdf) the file written.
     """
+    what = "overview" if what is None else what
     if isinstance(what, str) and what in PLOTS:
         entry = PLOTS[what]
         _check(what, options, entry.options)

@@ -21,6 +21,7 @@ from linkwright.views.plots.subjects import tree_of
 from linkwright.views.style import Theme, mixed
 
 MOST_LOOPS = 60
+MOST_TOLD = 12  # subsystems in the key
 NAMED = 16  # loops up to which blocks carry numbers
 
 
@@ -36,21 +37,39 @@ def gicm(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
     def make(frame: Frame) -> Any:
         rows = np.array([tree.loops[i].rows.stop - tree.loops[i].rows.start for i in order], dtype=float)
         columns = np.array([s.v.stop - s.v.start for s in tree.subsystems], dtype=float)
-        unit = float(np.clip(3.4 / max(rows.sum(), columns.sum()), 0.05, 0.22))  # inches a row
-        widths = [max(columns.sum() * unit, 0.9), max(rows.sum() * unit, 0.9)]
-        figure = frame.figure(sum(widths) + 2.1, max(rows.sum() * unit, 0.9) + 1.3 + 0.17 * min(len(tree.subsystems), 12))
-        left, right = figure.subplots(1, 2, width_ratios=widths)
+        figure, left, right = _sheet(frame, tree, rows, columns)
         _jacobian(left, tree, order, rows, columns, frame.look)
         fills = _constraint_inertia(right, tree, order, rows, frame.look)
         blocks = sum(1 for line in gicm_pattern(tree) for block in line if block)
-        n = int(rows.sum())
-        text = f"{blocks} of {len(order) ** 2} blocks" + (f", {fills} filled in" if fills else "")
-        text += f"\nelimination: {flops:.0f} operations, dense {elimination_flops(n, 0):.0f}"
-        right.set_xlabel(text, fontsize=7.5)
-        _legend(figure, tree, frame.look)
+        dense = sum(elimination_flops(1, rest) for rest in range(int(rows.sum())))
+        text = f"GICM: {blocks} of {len(order) ** 2} blocks" + (f", {fills} filled in" if fills else "")
+        below = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top", "fontsize": 8.0, "linespacing": 1.4}
+        left.annotate("J: loops by subsystems", (0.0, 0.0), (0.0, -6.0), **below)
+        right.annotate(f"{text}\neliminated in {flops:.0f} operations,\ndense {dense:.0f}", (0.0, 0.0), (0.0, -6.0), **below)
         return figure
 
     return drawn(make, path, **paper)
+
+
+def _sheet(frame: Frame, tree: Tree, rows: np.ndarray, columns: np.ndarray) -> tuple[Any, Any, Any]:
+    """A figure with two axes whose blocks have one scale, and the key of the subsystems below; all in inches."""
+    unit = float(np.clip(3.6 / max(rows.sum(), columns.sum()), 0.05, 0.32))  # a row
+    letters = max(len(loop.name) for loop in tree.loops)
+    side, top = 0.2 + 0.075 * letters, 0.32 + (0.075 * letters if _turned(tree) else 0.0) + (0.3 if frame.title else 0.0)
+    high, wide = rows.sum() * unit, (columns.sum() * unit, rows.sum() * unit)
+    room = (max(wide[0], 1.6), max(wide[1], 2.1))
+    foot = 0.95 + 0.17 * min(len(tree.subsystems), MOST_TOLD)
+    width, height = 2 * side + sum(room) + 0.3, top + high + foot
+    figure = frame.figure(width, height, fixed=True)
+    left = figure.add_axes((side / width, foot / height, wide[0] / width, high / height))
+    right = figure.add_axes(((2 * side + room[0]) / width, foot / height, wide[1] / width, high / height))
+    _legend(figure, tree, frame.look, ((side - 0.1) / width, 0.06 / height))
+    return figure, left, right
+
+
+def _turned(tree: Tree) -> bool:
+    """Whether names above the columns stand upright, for lack of room."""
+    return len(tree.loops) > 2 and max(len(loop.name) for loop in tree.loops) > 4
 
 
 def elimination(tree: Tree) -> tuple[list[int], float]:
@@ -77,7 +96,6 @@ def _jacobian(axes: Any, tree: Tree, order: list[int], rows: np.ndarray, columns
         for s in tree.loops[i].subsystems:
             _cell(axes, rows, columns, a, s, (s,), look)
     _names(axes, [tree.loops[i].name for i in order], rows, [str(s.index + 1) for s in tree.subsystems], columns)
-    axes.set_title("J: loops x subsystems", fontsize=9)
 
 
 def _constraint_inertia(axes: Any, tree: Tree, order: list[int], rows: np.ndarray, look: Theme) -> int:
@@ -93,8 +111,7 @@ def _constraint_inertia(axes: Any, tree: Tree, order: list[int], rows: np.ndarra
             elif full[a, b]:
                 _fill(axes, rows, a, b, look)
     names = [tree.loops[i].name for i in order]
-    _names(axes, names, rows, names, rows)
-    axes.set_title("GICM: loops x loops, in order of elimination", fontsize=9)
+    _names(axes, names, rows, names, rows, _turned(tree))
     return int(full.sum()) - sum(1 for line in sums for parts in line if parts)
 
 
@@ -138,26 +155,25 @@ def _fill(axes: Any, rows: np.ndarray, a: int, b: int, look: Theme) -> None:
     axes.add_patch(Rectangle((x, y), w, h, fc="none", ec=look.faint, hatch="////", lw=0.0, zorder=2))
 
 
-def _names(axes: Any, loops: list[str], rows: np.ndarray, tops: list[str], columns: np.ndarray) -> None:
+def _names(axes: Any, loops: list[str], rows: np.ndarray, tops: list[str], columns: np.ndarray, turned: bool = False) -> None:
     small = 7.5 if len(loops) <= NAMED else 5.5
     axes.set_yticks(np.cumsum(rows) - 0.5 * rows, loops, fontsize=small, parse_math=False)
-    turned = 90 if len(tops) > 6 and max(map(len, tops)) > 3 else 0
-    axes.set_xticks(np.cumsum(columns) - 0.5 * columns, tops, fontsize=small, rotation=turned, parse_math=False)
+    axes.set_xticks(np.cumsum(columns) - 0.5 * columns, tops, fontsize=small, rotation=90 if turned else 0, parse_math=False)
     axes.tick_params(length=0.0, top=False, labeltop=True, bottom=False, labelbottom=False)
 
 
-def _legend(figure: Any, tree: Tree, look: Theme) -> None:
+def _legend(figure: Any, tree: Tree, look: Theme, corner: tuple[float, float]) -> None:
     """The subsystems with their bodies, below."""
     from matplotlib.patches import Patch
 
-    shown = tree.subsystems[:12]
+    shown = tree.subsystems[:MOST_TOLD]
     texts = [f"{s.index + 1}   {_some(s.bodies)}" for s in shown]
     patches = [Patch(fc=mixed(colour_of(s.index), look.paper, look.lighten), ec="none") for s in shown]
-    made = figure.legend(patches, texts, loc="outside lower left", fontsize=7.5, handlelength=1.0, handleheight=0.9, title="subsystems",
-                         title_fontsize=8, alignment="left")  # fmt: skip
+    place = {"loc": "lower left", "bbox_to_anchor": corner, "borderaxespad": 0.0, "borderpad": 0.0, "alignment": "left"}
+    made = figure.legend(patches, texts, fontsize=7.5, handlelength=1.0, handleheight=0.9, title="subsystems", title_fontsize=8, **place)
     for text in made.get_texts():
         text.set_parse_math(False)
 
 
 def _some(bodies: tuple[str, ...]) -> str:
-    return ", ".join(bodies[:6]) + (f" and {len(bodies) - 6} more" if len(bodies) > 6 else "")
+    return ", ".join(bodies[:5]) + (f" and {len(bodies) - 5} more" if len(bodies) > 5 else "")

@@ -74,7 +74,7 @@ def torque(
         for i, (axes, name) in enumerate(zip(grid, efforts, strict=False)):
             _effort(axes, c, name, axis, x, colour_of(i) if many else DRIVEN, frame.look)
         _powers(frame, grid[-1], c, efforts, x)
-        draw_flags(frame, grid, [f for f in flags_of(c) if not many], c, x)
+        draw_flags(frame, grid, flags_of(c), c, x, names=False)
         figure.align_ylabels(list(grid))
         return figure
 
@@ -87,7 +87,7 @@ def _effort(axes: Any, c: Trajectory, name: str, over: str, x: np.ndarray, colou
     rms = float(np.sqrt(time_mean(c.t, y**2)))
     axes.axhline(0.0, color=look.faint, lw=0.9)
     axes.plot(x, y, lw=1.8, color=colour)
-    axes.axhline(rms, color=look.ink, lw=0.9, ls=(0, (5, 3)))
+    axes.axhline(rms if y[np.argmax(np.abs(y))] >= 0.0 else -rms, color=look.ink, lw=0.9, ls=(0, (5, 3)))
     axes.margins(x=0.0, y=0.16)
     y_axis(axes, name, symbol)
     unit = c.unit(over)[0]

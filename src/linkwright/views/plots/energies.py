@@ -14,10 +14,11 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import Trajectory
 from linkwright.simulation.certificate import BALANCED, CLOSED
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, draw_flags, drawn, flags_of, natural_axis, x_axis, y_axis
+from linkwright.views.plots.motors import plate
 
 STORED = ("kinetic", "potential", "total")
 WORKS = {"work.in": "work of drives", "work.loads": "work of loads", "work.lost": "lost"}
-LEAST = 1e-18  # residuals that are exactly zero are drawn here
+LEAST = 1e-17  # below it there is nothing to see: a residual that happens to be exactly zero
 LOOKS = 600  # samples at which residuals are worked out
 
 
@@ -39,6 +40,16 @@ def impacts(c: Trajectory) -> np.ndarray:
     return lost
 
 
+def rotors(c: Trajectory) -> np.ndarray:
+    """Kinetic energy of the motors' rotors, which are no bodies, J."""
+    found = np.zeros(len(c))
+    for name in [n.split(".")[1] for n in c.columns if n.startswith("motor.") and n.endswith(".current")]:
+        known = plate(c, name)
+        if known is not None:
+            found += 0.5 * float(known.armature) * c[f"{name}.v"] ** 2
+    return found
+
+
 def energy(c: Trajectory, path: Place = None, *, over: str | None = None, **paper: Unpack[Paper]) -> Any:
     """Kinetic, potential and total energy; of a run below them what went in and out, whose sum is the change of the total."""
     stored = energies(c)
@@ -46,6 +57,10 @@ def energy(c: Trajectory, path: Place = None, *, over: str | None = None, **pape
     lost = impacts(c)
     if lost.any():
         works["lost in impacts"] = lost
+    spinning = rotors(c)
+    if spinning.any():
+        stored["rotors"] = spinning
+    change = stored["total"] - stored["total"][0] + spinning - spinning[0]
     moved = {text: x for text, x in works.items() if np.abs(x).max() > 1e-12 * max(float(np.abs(stored["total"]).max()), 1e-300)}
 
     def make(frame: Frame) -> Any:
@@ -59,12 +74,11 @@ def energy(c: Trajectory, path: Place = None, *, over: str | None = None, **pape
         y_axis(grid[0], "energy", "J")
         if works:
             grid[1].axhline(0.0, color=frame.look.faint, lw=0.9)
-            for k, (text, values) in enumerate(moved.items(), start=3):
+            for k, (text, values) in enumerate(moved.items(), start=4):
                 grid[1].plot(x, values, lw=1.5, color=colour_of(k))
                 frame.name(grid[1], values, text, colour_of(k))
-            change = stored["total"] - stored["total"][0]
             grid[1].plot(x, change, lw=1.2, ls=(0, (4, 2)), color=frame.look.ink)
-            frame.name(grid[1], change, "change of total", frame.look.ink)
+            frame.name(grid[1], change, "change of total" + (" + rotors" if spinning.any() else ""), frame.look.ink)
             y_axis(grid[1], "since the start", "J")
         draw_flags(frame, grid, flags_of(c), c, x)
         figure.align_ylabels(list(grid))
@@ -97,7 +111,8 @@ def imbalance(c: Trajectory) -> tuple[np.ndarray, float]:
     """(E(t) - E(0) - works + losses in J, energy turned over in J)."""
     stored = energies(c)
     works = [c[name] for name in WORKS]
-    gap = stored["total"] - stored["total"][0] - works[0] - works[1] + works[2] + impacts(c)
+    E = stored["total"] + rotors(c)
+    gap = E - E[0] - works[0] - works[1] + works[2] + impacts(c)
     over = max(float(stored["kinetic"].max()), float(np.ptp(stored["potential"])), *(float(np.abs(w).max()) for w in works))
     return gap, over
 
@@ -120,14 +135,14 @@ def drift(c: Trajectory, path: Place = None, **paper: Unpack[Paper]) -> Any:
         grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         x = x_axis(seen, "t", grid[-1])
         for k, (axes, (text, values, limit)) in enumerate(zip(grid, panels, strict=True)):
-            axes.plot(x, np.maximum(values, LEAST), lw=1.2, color=colour_of(k))
+            axes.plot(x, np.where(values < LEAST, np.nan, values), lw=1.2, color=colour_of(k))
             axes.axhline(limit, color=frame.look.accent, lw=0.9, ls=(0, (5, 3)))
             axes.set_yscale("log")
-            axes.set_ylim(min(1e-17, 0.3 * max(float(values.min()), LEAST)), max(10.0 * limit, 3.0 * float(values.max())))
+            axes.set_ylim(LEAST, max(10.0 * limit, 3.0 * float(values.max())))
             axes.set_ylabel(text)
             axes.set_title(f"largest {values.max():.1e}, allowed {limit:.0e} (dashed)", fontsize=8, loc="left")
             _decades(axes)
-        draw_flags(frame, grid, [], seen, x)
+        draw_flags(frame, grid, flags_of(seen), seen, x, names=False)
         figure.align_ylabels(list(grid))
         return figure
 

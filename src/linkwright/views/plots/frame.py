@@ -54,13 +54,20 @@ class Frame:
     title: str | None = None
     names: list[Name] = field(default_factory=list)
 
-    def figure(self, width: float, height: float, **options: Any) -> Any:
-        """An empty Figure of this size in inches, or of the size asked for."""
+    def figure(self, width: float, height: float, fixed: bool = False) -> Any:
+        """An empty Figure of this size in inches, or of the size asked for; `fixed`: axes are placed by hand."""
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=self.size or (width, height), layout="constrained", **options)
+        figure = Figure(figsize=self.size or (width, height), layout=None if fixed else "constrained")
         if self.title:
-            figure.suptitle(self.title, fontsize=11.0, x=0.02, ha="left", parse_math=False)
+            figure.suptitle(
+                self.title,
+                fontsize=11.0,
+                x=0.02,
+                ha="left",
+                parse_math=False,
+                **({"y": 0.985, "va": "top"} if fixed else {}),
+            )
         return figure
 
     def name(self, axes: Any, values: np.ndarray, text: str, colour: Any) -> None:
@@ -168,7 +175,12 @@ def natural_axis(c: Trajectory) -> str:
 
 def with_unit(name: str, symbol: str) -> str:
     """`A.torque [N m]`; without brackets where there is no unit."""
-    return name if symbol == "-" else f"{name} [{symbol}]"
+    return name if symbol == "-" else f"{name} [{written(symbol)}]"
+
+
+def written(symbol: str) -> str:
+    """A unit as one writes it: m/s² for m/s^2."""
+    return symbol.replace("^2", "²").replace("^3", "³")
 
 
 def x_axis(c: Trajectory, over: str, axes: Any) -> np.ndarray:
@@ -179,7 +191,8 @@ def x_axis(c: Trajectory, over: str, axes: Any) -> np.ndarray:
         raise UsageError(f"'{over}' has {values.shape[1]} components; plot over one number, for example over='t'.")
     x = values / size
     axes.set_xlabel(with_unit(over, symbol), parse_math=False)
-    axes.margins(x=0.0)
+    for panel in axes.get_shared_x_axes().get_siblings(axes):
+        panel.margins(x=0.0)
     if c.dimension(over) == "angle":
         angle_ticks(axes.xaxis, symbol, float(np.ptp(x)))
     return x
@@ -270,7 +283,7 @@ PASSAGES = {
 }  # in few words; str(passage) says more
 
 
-def draw_flags(frame: Frame, panels: Iterable[Any], flags: Sequence[Flag], c: Trajectory, x: np.ndarray) -> None:
+def draw_flags(frame: Frame, panels: Iterable[Any], flags: Sequence[Flag], c: Trajectory, x: np.ndarray, *, names: bool = True) -> None:
     """Thin lines at times in all panels, their names in rows above the first; where a name has no room it is left out."""
     order = np.argsort(c.t, kind="stable")
     stations = [(float(np.interp(f.time, c.t[order], x[order])), f) for f in flags]
@@ -279,7 +292,8 @@ def draw_flags(frame: Frame, panels: Iterable[Any], flags: Sequence[Flag], c: Tr
         for axes in panels:
             colour = frame.look.accent if f.singular else frame.look.faint
             axes.axvline(at, color=colour, lw=0.9, ls=(0, (4, 2)) if f.singular else (0, (1.5, 1.5)), zorder=1.5)
-    _flag_names(frame, panels[0], stations, x)
+    if names:
+        _flag_names(frame, panels[0], stations, x)
 
 
 def _flag_names(frame: Frame, axes: Any, stations: list[tuple[float, Flag]], x: np.ndarray) -> None:

@@ -21,6 +21,7 @@ from linkwright.views.style import DRIVEN, Theme, mixed
 MOST_BODIES = 80
 LOOSE = ("free", "planar")  # joints on which a body stands above its neighbours instead of on the ground
 FOOT = 12.0  # y of the ground line
+DASHES: dict[str, Any] = {"tree": "-", "cut": (0, (4.5, 2.5)), "rod": (0, (7, 2, 1.5, 2)), "cylinder": (0, (1, 1.6))}
 LETTER = 0.61  # width of a letter as a share of the font's size
 
 
@@ -93,15 +94,15 @@ class Drawing:
         self._relations()
         for i, box in enumerate(self.boxes):
             self._body(box, self.tree.nodes[i].subsystem)
-        self._key(low)
+        self._key()
         return figure
 
     def _window(self) -> tuple[np.ndarray, np.ndarray]:
         left = min(b.x - 0.5 * b.width for b in self.boxes) - 46.0
         right = max(b.x + 0.5 * b.width for b in self.boxes) + 46.0
         short = max(0.0, 330.0 - (right - left))  # room for the key
-        top = max(b.y for b in self.boxes) + 0.5 * HEIGHT + 26.0
-        return np.array([left - 0.5 * short, FOOT - 56.0]), np.array([right + 0.5 * short, top])
+        top = max(b.y for b in self.boxes) + 0.5 * HEIGHT + 12.0
+        return np.array([left - 0.5 * short, FOOT - 60.0]), np.array([right + 0.5 * short, top])
 
     # ---------------------------------------------------------------- bodies and ground
 
@@ -135,14 +136,8 @@ class Drawing:
     def _edges(self) -> None:
         order = {"tree": 0, "cut": 1, "rod": 2, "cylinder": 3}
         runs: list[tuple[Edge, np.ndarray]] = []
-        grounded: dict[int, int] = {}
-        for e in sorted(self.edges, key=lambda e: order[e.kind]):
-            if -1 in (e.a, e.b):
-                body = max(e.a, e.b)
-                curve = self._stub(body, grounded.setdefault(body, 0))
-                grounded[body] += 1
-            else:
-                curve = self.layout.route(e.a, e.b, self.curves)
+        for e in sorted(self.edges, key=lambda e: (-1 in (e.a, e.b), order[e.kind])):
+            curve = self._stub(max(e.a, e.b)) if -1 in (e.a, e.b) else self.layout.route(e.a, e.b, self.curves)
             self.curves.append(curve)
             runs.append((e, curve))
         for e, curve in runs:
@@ -150,31 +145,46 @@ class Drawing:
         for e, curve in runs:
             self._label(e, curve)
 
-    def _stub(self, body: int, before: int) -> np.ndarray:
-        """Down to the ground; from an upper layer to a ground of its own where bodies are in the way."""
+    def _stub(self, body: int) -> np.ndarray:
+        """Down to the ground; from an upper layer to a ground of its own, at the first place that is free."""
         box = self.boxes[body]
-        x = box.x + (0.0, -0.3, 0.3, -0.15, 0.15)[before % 5] * box.width
-        line = np.column_stack([np.full(25, x), np.linspace(box.y, FOOT, 25)])
-        if box.layer > 1 and (self.layout.behind(line, (body, body)) or any(_near(line, c) for c in self.curves)):
-            line[:, 1] = np.linspace(box.y, box.y - 0.62 * LAYER, 25)
-            self._hatched(x - 9.0, x + 9.0, float(line[-1, 1]))
-        return line
+        down = [(share * box.width, 0.0) for share in (0.0, -0.22, 0.22, -0.34, 0.34, -0.12, 0.12)]
+        beside = [(0.5 * box.width + 22.0, 1.0), (-0.5 * box.width - 22.0, 1.0)]
+        best, least = np.zeros((0, 2)), np.inf
+        for k, (aside, elbow) in enumerate([*down, *beside]):
+            for end in [FOOT] if box.layer == 1 else [FOOT, box.y - 0.6 * LAYER]:
+                line = np.column_stack([np.full(33, box.x + aside), np.linspace(box.y, end, 33)])
+                line = np.vstack([[box.x, box.y], line]) if elbow else line
+                cost = 20.0 * self.layout.behind(line, (body, body)) + 8.0 * sum(_near(line, c) for c in self.curves)
+                cost += 0.2 * k + 2.0 * elbow + (0.1 if end > FOOT else 0.0)
+                if cost < least:
+                    best, least = line, cost
+        if best[-1, 1] > FOOT:
+            self._hatched(float(best[-1, 0]) - 9.0, float(best[-1, 0]) + 9.0, float(best[-1, 1]))
+        return best
 
     def _line(self, e: Edge, curve: np.ndarray) -> None:
-        dashes: dict[str, Any] = {"tree": "-", "cut": (0, (4.5, 2.5)), "rod": (0, (7, 2, 1.5, 2)), "cylinder": (0, (1, 1.6))}
         colour = (
             DRIVEN if e.driven else self.look.ink if e.kind == "tree" else self.look.accent if e.kind != "cylinder" else self.look.faint
         )
-        self.axes.plot(curve[:, 0], curve[:, 1], color=colour, lw=2.0 if e.driven else 1.4, ls=dashes[e.kind], zorder=5)
+        self.axes.plot(curve[:, 0], curve[:, 1], color=colour, lw=2.0 if e.driven else 1.4, ls=DASHES[e.kind], zorder=5)
 
     def _label(self, e: Edge, curve: np.ndarray) -> None:
         text = e.name if e.type in ("revolute", "rod") else f"{e.name} {e.type}"
         half = np.array([0.5 * LETTER * 7.5 * len(text) + 3.0, 6.0])
         visible = np.array([not any(abs(p[0] - b.x) < 0.5 * b.width and abs(p[1] - b.y) < 0.5 * HEIGHT for b in self.boxes) for p in curve])
         places = curve[visible] if visible.any() else curve
-        middle = 0.5 * (len(places) - 1)
-        best = min(range(len(places)), key=lambda k: (self._crowd(places[k], half, curve), abs(k - middle)))
-        at = places[best]
+        share = np.abs(np.linspace(-1.0, 1.0, len(places)))  # away from the middle
+        sides = [
+            np.zeros(2),
+            np.array([0.0, 9.0]),
+            np.array([0.0, -9.0]),
+            np.array([0.0, 18.0]),
+            np.array([half[0] + 2.0, 0.0]),
+            np.array([-half[0] - 2.0, 0.0]),
+        ]
+        tries = [(p + side, 0.2 * x + 0.35 * (k > 0)) for p, x in zip(places, share, strict=True) for k, side in enumerate(sides)]
+        at = min(tries, key=lambda place: self._crowd(place[0], half, curve) + place[1])[0]
         self.middles[e.name] = at
         self.taken.append((at - half, at + half))
         colour = DRIVEN if e.driven else self.look.accent if e.kind in ("cut", "rod") else self.look.ink
@@ -206,33 +216,29 @@ class Drawing:
                 p, q = self.middles[thing.first], self.middles[thing.second]
                 self.axes.plot([p[0], q[0]], [p[1], q[1]], color=self.look.accent, lw=1.3, ls=(0, (1, 1.6)), zorder=6)
                 box = {"boxstyle": "round,pad=0.12", "fc": self.look.paper, "ec": "none"}
-                self.axes.text(
-                    *(0.5 * (p + q)), thing.name, fontsize=7.5, color=self.look.accent, ha="center", va="center_baseline", bbox=box, zorder=8,
-                    parse_math=False,
-                )  # fmt: skip
+                style = {"fontsize": 7.5, "color": self.look.accent, "ha": "center", "va": "center_baseline", "zorder": 8}
+                self.axes.text(*(0.5 * (p + q)), thing.name, bbox=box, parse_math=False, **style)
 
     # ---------------------------------------------------------------- key
 
-    def _key(self, low: np.ndarray) -> None:
-        """What lines and colours mean, below the ground."""
+    def _key(self) -> None:
+        """What lines and colours mean, in two rows below the ground."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
         kinds = {e.kind for e in self.edges}
-        items: list[tuple[Any, str]] = [(Line2D([], [], color=self.look.ink, lw=1.4), "joint of the tree")]
-        if "cut" in kinds:
-            items.append((Line2D([], [], color=self.look.accent, lw=1.4, ls=(0, (4.5, 2.5))), "cut joint"))
-        if "rod" in kinds:
-            items.append((Line2D([], [], color=self.look.accent, lw=1.4, ls=(0, (7, 2, 1.5, 2))), "rod"))
-        if any(e.driven for e in self.edges):
-            items.append((Line2D([], [], color=DRIVEN, lw=2.0), "driven"))
-        for s in self.tree.subsystems[:8]:
-            items.append((_swatch(self.look, s.index, Patch), f"subsystem {s.index + 1}" if s.index == 0 else str(s.index + 1)))
-        made = self.axes.legend(
-            *zip(*items, strict=True), loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=len(items) if len(items) <= 8 else -(-len(items) // 2),
-            fontsize=7.5, handlelength=1.8, columnspacing=1.1, handletextpad=0.5, borderaxespad=0.0,
-        )  # fmt: skip
-        made.set_zorder(20)
+        look = self.look
+        lines: list[tuple[Any, str]] = [(Line2D([], [], color=look.ink, lw=1.4), "joint of the tree")]
+        lines += [(Line2D([], [], color=look.accent, lw=1.4, ls=DASHES["cut"]), "cut joint")] if "cut" in kinds else []
+        lines += [(Line2D([], [], color=look.accent, lw=1.4, ls=DASHES["rod"]), "rod")] if "rod" in kinds else []
+        lines += [(Line2D([], [], color=DRIVEN, lw=2.0), "driven")] if any(e.driven for e in self.edges) else []
+        shown = self.tree.subsystems[:10]
+        boxes = [(_swatch(look, s.index, Patch), f"subsystem {s.index + 1}" if s.index == 0 else str(s.index + 1)) for s in shown]
+        style = {"loc": "lower center", "fontsize": 7.5, "columnspacing": 1.2, "handletextpad": 0.5, "borderaxespad": 0.0}
+        for items, y, length in ((lines, 15.0, 2.2), (boxes, 0.0, 1.4)):
+            at = (0.5, y / float(np.ptp(self.axes.get_ylim())))
+            made = self.axes.legend(*zip(*items, strict=True), bbox_to_anchor=at, ncols=len(items), handlelength=length, **style)
+            self.axes.add_artist(made)
 
 
 def _swatch(look: Theme, index: int, patch: Any) -> Any:
@@ -241,4 +247,4 @@ def _swatch(look: Theme, index: int, patch: Any) -> Any:
 
 
 def _near(line: np.ndarray, curve: np.ndarray) -> bool:
-    return bool((np.linalg.norm(line[4:, None] - curve[None, 4:-4], axis=2) < 6.0).any())
+    return bool((np.linalg.norm(line[4:, None] - curve[None, 4:-4], axis=2) < 9.0).any())

@@ -106,7 +106,7 @@ class Layout:
         box = self.boxes[i]
         xs = [self.boxes[j].x for j in self._neighbours(i)]
         box.x = 0.5 * (min(xs) + max(xs))
-        box.width = max(box.width, 0.62 * (max(xs) - min(xs)))
+        box.width = max(box.width, 0.8 * (max(xs) - min(xs)))
         taken = sorted((b.x, b.width) for k, b in enumerate(self.boxes) if k != i and b.layer == box.layer)
         for x, width in taken:
             if abs(x - box.x) < 0.5 * (width + box.width) + GAP:

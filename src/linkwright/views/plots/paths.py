@@ -42,14 +42,16 @@ def path_of(
     times, note = _steps(c)
 
     def make(frame: Frame) -> Any:
-        figure, panels = _sheets(frame, len(views), scene, c, size)
+        figure, panels = _sheets(frame, len(views), scene, c)
+        reach = max(float(np.ptp(p, axis=0).max()) for p in trails.values())
+        reach = reach if scene is None else max(reach, float(np.ptp(scene.extent(c.instant(0), whole_turn=True), axis=0).max()) / size)
         for axes, view in zip(panels, views, strict=True):
             if scene is not None:
                 Behind(axes, scene, c, view, size, frame.look).draw()
             for k, (name, p) in enumerate(trails.items()):
-                Trail(axes, c.t, p[:, view], colour_of(k), frame.look).draw(times, name)
+                Trail(axes, c.t, p[:, view], colour_of(k), frame.look).draw(times, name, reach)
             axes.set_aspect("equal", adjustable="datalim")
-            axes.margins(0.07)
+            axes.margins(0.09)
             axes.set_xlabel(with_unit(letters[view[0]], symbol), parse_math=False)
             axes.set_ylabel(with_unit(letters[view[1]], symbol), parse_math=False)
         panels[0].set_title(note, fontsize=8, loc="left", parse_math=False)
@@ -72,7 +74,7 @@ def _points(c: Trajectory, points: str | Sequence[str] | None) -> list[str]:
     return names
 
 
-def _sheets(frame: Frame, count: int, scene: Scene | None, c: Trajectory, size: float) -> tuple[Any, list[Any]]:
+def _sheets(frame: Frame, count: int, scene: Scene | None, c: Trajectory) -> tuple[Any, list[Any]]:
     """One panel in the plane, as high as what it shows; in space front, side and top view as on a drawing."""
     if count > 1:
         figure = frame.figure(8.4, 7.4)
@@ -107,22 +109,25 @@ class Trail:
     def __init__(self, axes: Any, t: np.ndarray, p: np.ndarray, colour: str, look: Theme):
         self.axes, self.t, self.p, self.colour, self.look = axes, t, p, colour, look
 
-    def draw(self, times: np.ndarray, name: str) -> None:
+    def draw(self, times: np.ndarray, name: str, reach: float) -> None:
+        """The curve with its dots, start and name; `reach` is the size of everything in the panel."""
         p, colour = self.p, self.colour
         self.axes.plot(p[:, 0], p[:, 1], lw=1.7, color=colour, zorder=6, solid_joinstyle="round")
         dots = np.column_stack([np.interp(times, self.t, x) for x in p.T])
         self.axes.plot(dots[:, 0], dots[:, 1], "o", ms=3.6, color=colour, mec=self.look.paper, mew=0.6, ls="none", zorder=7)
         self.axes.plot(*p[0], "o", ms=6.0, mfc=self.look.paper, mec=colour, mew=1.5, zorder=8)
         heads(self.axes, p, colour, (0.3,))
-        self._name(name)
+        self._name(name, reach)
 
-    def _name(self, name: str) -> None:
-        """Beside the start, away from the middle of the path."""
+    def _name(self, name: str, reach: float) -> None:
+        """Beside the start, on the side where the path is farthest."""
         from matplotlib.patheffects import withStroke
 
-        away = self.p[0] - 0.5 * (self.p.min(axis=0) + self.p.max(axis=0))
-        size = float(np.linalg.norm(away))
-        d = away / size if size > 0.0 else np.array([0.7, 0.7])
+        angles = np.radians((45.0, 135.0, -45.0, -135.0, 90.0, -90.0, 0.0, 180.0))
+        sides = np.column_stack([np.cos(angles), np.sin(angles)])
+        centres = self.p[0] + sides * np.array([0.14, 0.05]) * reach
+        room = np.linalg.norm((centres[:, None] - self.p[None]) / np.array([2.0, 1.0]), axis=2).min(axis=1)
+        d = sides[int(np.argmax(np.round(room / reach, 3)))]
         note = self.axes.annotate(
             name, self.p[0], d * 9.0, textcoords="offset points", fontsize=8.5, color=self.colour, zorder=9,
             ha="left" if d[0] > 0.3 else "right" if d[0] < -0.3 else "center",

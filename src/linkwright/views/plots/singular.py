@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.results import Trajectory
-from linkwright.views.plots.frame import PASSAGES, Frame, Paper, Place, colour_of, drawn, x_axis
+from linkwright.views.plots.frame import PASSAGES, Flag, Frame, Paper, Place, colour_of, draw_flags, drawn, x_axis
 
 VALUES = {"singular.J": "J", "singular.dependent": "dependent part", "singular.independent": "independent part"}
 DETERMINANTS = {"det.dependent": "dependent part", "det.independent": "independent part"}
@@ -39,9 +39,14 @@ def singular(c: Trajectory, path: Place = None, *, over: str | None = None, **pa
         _values(frame, grid[0], {VALUES[n]: read[n] for n in VALUES if n in read}, x)
         _determinants(frame, grid[1], {DETERMINANTS[n]: read[n] for n in DETERMINANTS if n in read}, x)
         order = np.argsort(c.t, kind="stable")
-        for k, p in enumerate(passages):
-            at = float(np.interp(p.time, c.t[order], x[order]))
-            _passage(frame, grid, at, str(k + 1), p)
+        numbered = [Flag(p.time, str(k + 1), True) for k, p in enumerate(passages)]
+        draw_flags(frame, grid, numbered, c, x)
+        rank = [p for p in passages if p.kind == "rank" and p.singular_values]
+        if rank:
+            at = np.interp([p.time for p in rank], c.t[order], x[order])
+            found = np.maximum([p.singular_values[0] for p in rank], grid[0].get_ylim()[0])
+            mark = {"ms": 4.5, "color": frame.look.accent, "mec": frame.look.paper, "mew": 0.7}
+            grid[0].plot(at, found, "o", ls="none", zorder=6, clip_on=False, **mark)
         if told:
             lines = [f"{k + 1}   t = {p.time:.6g} s   {_told(p)}" for k, p in enumerate(told)]
             lines += [f"and {len(passages) - len(told)} more"] if len(passages) > len(told) else []
@@ -60,6 +65,8 @@ def _values(frame: Frame, axes: Any, curves: dict[str, np.ndarray], x: np.ndarra
         axes.plot(x, np.maximum(values, LEAST), lw=1.5, color=colour_of(k))
         frame.name(axes, np.maximum(values, LEAST), text, colour_of(k))
     axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, 0.01 * high), high)
     axes.set_ylabel("smallest singular value")
 
 
@@ -70,18 +77,6 @@ def _determinants(frame: Frame, axes: Any, curves: dict[str, np.ndarray], x: np.
         frame.name(axes, values, text, colour_of(k))
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
     axes.set_ylabel("determinant (SI)")
-
-
-def _passage(frame: Frame, grid: Any, at: float, number: str, p: Any) -> None:
-    for axes in grid:
-        axes.axvline(at, color=frame.look.accent, lw=0.9, ls=(0, (4, 2)), zorder=1.5)
-    if p.kind == "rank" and p.singular_values:
-        low, _ = grid[0].get_ylim()
-        grid[0].plot(at, max(p.singular_values[0], low), "o", ms=4.5, color=frame.look.accent, mec=frame.look.paper, mew=0.7, zorder=6)
-    grid[0].annotate(
-        number, (at, 1.0), (0.0, 3.0), xycoords=("data", "axes fraction"), textcoords="offset points", ha="center", va="bottom",
-        fontsize=7.5, color=frame.look.accent, annotation_clip=False,
-    )  # fmt: skip
 
 
 def _told(p: Any) -> str:

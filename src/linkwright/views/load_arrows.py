@@ -1,0 +1,69 @@
+"""Loads of pins as arrows over a picture, one length of arrow for one size of force over a whole motion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwright.results import Trajectory
+from linkwright.spatial import array
+from linkwright.views.picture import Canvas
+from linkwright.views.plots.efforts import eyes, needs_loads
+from linkwright.views.scene import Spot, Stage
+from linkwright.views.space import Spatial, on_paper
+from linkwright.views.style import PALETTE, mixed
+
+LONGEST = 64.0  # points: the largest load of the motion
+LEAST = 3.0  # points below which an arrow is only a spot
+
+
+class LoadArrows:
+    """What pins do to one of their bodies at every sample, drawn over figures of a canvas."""
+
+    def __init__(self, c: Trajectory, canvas: Canvas):
+        needs_loads(c)
+        self.c, self.canvas = c, canvas
+        spots = self._spots()
+        self.forces: list[tuple[Spot, np.ndarray]] = []
+        for pin, body in eyes(c):
+            if pin in spots:
+                force = c.load(pin, body).force
+                self.forces.append((spots[pin], np.column_stack([force, np.zeros((len(force), 3 - force.shape[1]))])))
+        self.largest = max((float(np.linalg.norm(f, axis=1).max()) for _, f in self.forces), default=0.0)
+
+    def _spots(self) -> dict[str, Spot]:
+        skel = self.c.skel
+        return {j.pin or j.name: Spot(skel.node(j.second), array(j.frame_second.at)) for j in skel.tree.description.joints}
+
+    def draw(self, figure: Any, sample: int) -> None:
+        """Arrows of one sample over its figure."""
+        if not self.largest > 0.0:
+            return
+        width, height = (72.0 * float(x) for x in figure.get_size_inches())
+        picture = figure.axes[0]
+        over = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        over.set_axis_off()
+        over.set_xlim(0.0, width)
+        over.set_ylim(0.0, height)
+        stage = Stage(self.c.skel, self.c.instants[sample])
+        colour = mixed(PALETTE[4], self.canvas.look.ink, 0.15)
+        for spot, force in self.forces:
+            at, along = self._seen(figure, picture, stage.spot(spot), force[sample])
+            if np.linalg.norm(along) < LEAST:
+                continue
+            arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.6, "mutation_scale": 9.0, "shrinkA": 0.0, "shrinkB": 0.0}
+            over.annotate("", xy=tuple(at + along), xytext=tuple(at), arrowprops=arrow, annotation_clip=False)
+
+    def _seen(self, figure: Any, axes: Any, at: np.ndarray, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Place and arrow on the page, in points."""
+        if self.canvas.scene.description.planar:
+            page = axes.transData.transform(at[:2]) * 72.0 / figure.dpi
+            return page, LONGEST * force[:2] / self.largest
+        spatial = Spatial(self.canvas.scene, self.canvas.look)
+        size = float(np.ptp(self.canvas.points, axis=0).max())
+        tip = at + 0.05 * size * force / (float(np.linalg.norm(force)) or 1.0)  # short: perspective hardly bends it
+        a, b = on_paper(figure, axes, spatial.seen(np.array([at, tip])))
+        flat = on_paper(figure, axes, spatial.seen(np.array([at, at + 0.05 * size * np.eye(3)[2]])))
+        scale = LONGEST / max(float(np.linalg.norm(flat[1] - flat[0])), 1e-9)
+        return a, (b - a) * scale * float(np.linalg.norm(force)) / self.largest
