@@ -74,7 +74,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
             names.append("efforts")
         if any(not getattr(f, "conservative", False) for f in system.forces):
             names.append("flow")
-    else:
+    elif system.mobility.freedoms:
         why = "loads are not computed here: the drives do not determine the motion"
     if not rubbing and kernels.sizes.nv:
         names += [n for n in (*FREELY, "energy") if n not in names and export.possible(kernels, n)]

@@ -202,6 +202,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return e.set(values);
     };
 
+    // runs what a slider asks for once, unseen, so that its first move is as quick as the next
+    e.warm = () => {
+      if (law && core.kinematics && names.length && !e.changed) LW.engineCycle(core, law, DATA, e.original, file, true);
+    };
+
     // the state after the parameters have changed from `before`, on its branch
     const follow = (before) => {
       const s = e.state;

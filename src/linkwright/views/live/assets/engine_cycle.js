@@ -251,12 +251,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return "";
   };
 
-  // the cycle for the mechanism's present parameters; `original` and `file` (its values) where they are changed
-  LW.engineCycle = (core, law, DATA, original, file) => {
+  // the cycle for the mechanism's present parameters; `original` and `file` (its values) where they are changed; `follow` in any case
+  LW.engineCycle = (core, law, DATA, original, file, follow) => {
     const c = newCycle(core, law);
     const time = core.mechanism.t;
     if (core.kinematics) {
-      if (!original || sameLengths(core, law)) asFound(core, law, c);
+      if (!original || (!follow && sameLengths(core, law))) asFound(core, law, c);
       else followed(core, law, c, original, file);
     }
     core.setTime(time);

@@ -8,6 +8,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const DAMPED = 1e-3; // singular values of the point's Jacobian, as multiples of the size, below which steps are held back
   const SMALLEST = 1e-4; // share of a step below which it is no step
   const STUCK = 1 / 16; // share of a step that tells of a dead centre
+  const TURNING = 0.02; // speed of a point, in sizes per radian of a drive, below which it turns back
   const FINE = 33; // small steps over a singular position, to see whether the branch really goes through
 
   // x of (A + A') symmetric, 3 x 3, by Cramer's rule
@@ -120,7 +121,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         size = Math.max(size, Math.abs(step[k]));
       }
       if (size > LONGEST) for (let k = 0; k < nd; k++) step[k] *= LONGEST / size;
-      return size > 0 ? step : null;
+      return { step, size, speed: Math.max(...J.map((x) => Math.hypot(...x))) / kappa };
     };
 
     const gapTo = (body, at, q, target) => {
@@ -133,8 +134,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const gap = gapTo(body, at, e.state.q, target), distance = Math.hypot(...gap);
       if (distance <= 1e-13 * kappa) return { moved: false, stopped: "", distance };
       if (!velocities()) return { moved: false, stopped: "singular position", distance };
-      const whole = towards(body, at, gap);
-      if (!whole) return { moved: false, stopped: "", distance };
+      const { step: whole, size, speed } = towards(body, at, gap);
+      const end = speed > TURNING || distance <= TURNING * kappa ? "" : speed > 1e-9 ? "turning point of its path" : "this point stands still";
+      if (!(size > 0)) return { moved: false, stopped: end, distance };
       let lost = false;
       for (let f = 1; f >= SMALLEST; f /= 2) {
         const step = whole.map((x) => f * x), found = stepped(step);
@@ -145,7 +147,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         e.put(found.q, found.near, null, null, { ok: true });
         return { moved: true, stopped: lost && f <= STUCK ? label(whole) : "", distance: left };
       }
-      return { moved: false, stopped: lost ? label(whole) : "", distance };
+      return { moved: false, stopped: lost ? label(whole) : end, distance };
     };
 
     // pulls a place of a body towards a world target; the state then rests

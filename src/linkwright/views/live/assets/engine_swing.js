@@ -3,15 +3,16 @@
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
-  const LONGEST_STEP = 1e-3; // s
+  const LONGEST_STEP = 1 / 480; // s
   const LONGEST_MOVE = 0.02; // radians, or multiples of the mechanism's size, a step
+  const LONGEST_BEND = 1e-4; // the same, of a step's second-order part: accelerations have peaks near dead centres
   const MOST_STEPS = 400; // of one frame
   const LEAPS = [1, 2, 4, 8, 16, 32, 64]; // lengths of a leap over a passage, in steps
 
   LW.engineSwing = (e) => {
     const { core, mechanism } = e, { nv, columns } = { nv: core.nv, columns: e.data.scale.columns };
     const tau = new Float64Array(nv);
-    const swing = (e.swing = { t: 0, running: false, energy: 0, drift: 0, passages: 0 });
+    const swing = (e.swing = { t: 0, running: false, energy: 0, drift: 0, passages: 0, why: "" });
     let first = 0, turned = 0, acceleration = null;
 
     const total = () => mechanism.energy(e.state.q, e.state.v);
@@ -41,9 +42,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
     swing.stop = () => (swing.running = false);
 
     const stepOf = (left) => {
-      let fast = 0;
-      for (let i = 0; i < nv; i++) fast = Math.max(fast, Math.abs(e.state.v[i]) / columns[i]);
-      return Math.min(left, LONGEST_STEP, fast > 0 ? LONGEST_MOVE / fast : LONGEST_STEP);
+      let fast = 1e-9, bent = 1e-9;
+      for (let i = 0; i < nv; i++) {
+        fast = Math.max(fast, Math.abs(e.state.v[i]) / columns[i]);
+        if (acceleration) bent = Math.max(bent, Math.abs(acceleration[i]) / columns[i]);
+      }
+      return Math.min(left, LONGEST_STEP, LONGEST_MOVE / fast, Math.sqrt((2 * LONGEST_BEND) / bent));
     };
 
     const take = (q, v, h) => {
@@ -82,10 +86,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
       let left = dt, ok = true;
       mechanism.t = e.state.t;
       for (let n = 0; left > 1e-12 && ok && n < MOST_STEPS; n++) {
-        const h = stepOf(left);
         mechanism.near = Float64Array.from(e.state.near);
         const now = mechanism.forward(e.state.q, e.state.v, tau);
         if (now.ok) acceleration = now.a;
+        const h = stepOf(left);
         const r = now.ok ? mechanism.step(e.state.q, e.state.v, h, tau) : { ok: false };
         if (r.ok) {
           take(r.q, r.v, h);
@@ -97,6 +101,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         }
       }
       if (!ok) swing.running = false;
+      swing.why = ok ? "" : "a singular position: nothing tells how it goes on";
       finish(ok);
       return { ok, energy: swing.energy, drift: swing.drift, t: swing.t };
     };
