@@ -224,6 +224,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const { engine: e } = app, seek = (s) => app.player.seek(s);
     app.torque = LW.torque(element("torque"), DATA, e, { changed: () => !atFile(), seek });
     app.pins = LW.pinTable(element("pins"), DATA, { pick: (name, body) => app.pick({ kind: "pin", name, body }) });
+    app.pins.update(e.cycle, e.original);
     app.parameters = LW.parameters(element("parameters"), DATA, { change: (values) => app.set(values) });
     app.checks = LW.checksBadge(element("checks"), DATA.checks);
     app.record = DATA.run ? LW.record(element("channels"), DATA.run, { seek }) : { cursor() {} };

@@ -68,7 +68,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return choose;
   };
 
-  // Prints in light colours; spatial mechanisms as a drawing, because a canvas prints poorly.
+  // Prints in light colours, the mechanism as a drawing that fits the paper, whatever the window's size.
   LW.printing = (app, figure) => {
     let before = null;
     window.addEventListener("beforeprint", () => {
@@ -76,14 +76,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
       before = root.dataset.theme;
       root.dataset.theme = "light";
       app.view.theme();
-      if (!app.DATA.planar) {
-        const drawing = new DOMParser().parseFromString(app.view.svg(), "image/svg+xml").documentElement;
-        figure.replaceChildren(document.importNode(drawing, true));
-      }
-      app.redraw();
+      app.view.draw(app.frames.now());
+      const drawing = new DOMParser().parseFromString(app.view.svg(), "image/svg+xml").documentElement;
+      figure.replaceChildren(document.importNode(drawing, true));
+      document.body.classList.add("on-paper");
     });
     window.addEventListener("afterprint", () => {
       document.documentElement.dataset.theme = before;
+      document.body.classList.remove("on-paper");
       figure.replaceChildren();
       app.view.theme();
       app.redraw();
