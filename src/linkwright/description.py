@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from linkwright.errors import ModelError, Source, nearest
-from linkwright.expressions import Expr, evaluate, evaluate_parameters
+from linkwright.expressions import Evaluation, Expr, evaluate_parameters
 
 Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
 Vec3 = tuple[Scalar, Scalar, Scalar]
@@ -317,8 +318,14 @@ class Description:
 
         Variables that are not parameters (channels in loads) stay expressions.
         """
-        env = evaluate_parameters(dict(self.parameters), values or {})
-        return _substitute(self, env)
+        return self._as_drawn if not values else self._with(values)
+
+    @cached_property
+    def _as_drawn(self) -> Description:
+        return self._with({})
+
+    def _with(self, values: Mapping[str, Any]) -> Description:
+        return _substitute(self, Evaluation(evaluate_parameters(dict(self.parameters), values)))
 
 
 def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
@@ -328,19 +335,19 @@ def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
     raise ModelError(f"there is no {kind} '{name}'. {nearest(name, [t.name for t in things], plural)}")
 
 
-def _substitute(value: Any, env: Mapping[str, Any]) -> Any:
+def _substitute(value: Any, evaluated: Evaluation) -> Any:
     """The value with expressions evaluated; what holds none is the same object as before."""
     kind = type(value)
     if kind is float or kind is str or value is None:
         return value
     if isinstance(value, Expr):
-        return evaluate(value, env)
+        return evaluated(value)
     if isinstance(value, tuple):
-        parts = tuple(_substitute(v, env) for v in value)
+        parts = tuple(_substitute(v, evaluated) for v in value)
         return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
     if is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Source):
         now = {f.name: (getattr(value, f.name), f.compare) for f in fields(value)}
-        new = {name: _substitute(old, env) for name, (old, compared) in now.items() if compared}
+        new = {name: _substitute(old, evaluated) for name, (old, compared) in now.items() if compared}
         changed = {name: x for name, x in new.items() if x is not now[name][0]}
         return replace(value, **changed) if changed else value
     return value

@@ -340,6 +340,19 @@ def evaluate(expr: Number, env: Mapping[str, Any]) -> Any:
     return _evaluate(expr, env, {}) if isinstance(expr, Expr) else expr
 
 
+class Evaluation:
+    """Values for variables, for many expressions with common parts: each part is computed once."""
+
+    def __init__(self, env: Mapping[str, Any]):
+        self.env = env
+        self.done: dict[int, Any] = {}
+        self.kept: list[Any] = []  # so that no id is used twice
+
+    def __call__(self, expr: Expr) -> Any:
+        self.kept.append(expr)
+        return _evaluate(expr, self.env, self.done)
+
+
 def _evaluate(expr: Any, env: Mapping[str, Any], done: dict[int, Any]) -> Any:
     if not isinstance(expr, Expr):
         return expr
