@@ -46,6 +46,12 @@ def test_numbers_keep_their_digits_and_their_width() -> None:
     script = 'LW.units={force:{symbol:"kN",size:1e3},angle:{symbol:"deg",size:Math.PI/180}};'
     script += 'out=[LW.format(12346,"force"),LW.format(Math.PI,"angle"),LW.format(2,"none"),LW.unit("kg m^2"),LW.unit("s^-1"),LW.unit("-")]'
     assert run(script) == ["12.35\u202fkN", "180.0°", "2.000", "kg\u00a0m²", "s⁻¹", ""]
+    newton = {"symbol": "N", "size": 1}
+    assert each("LW.prefixed", [[newton, 2943e3], [newton, 9999], [{"symbol": "mm", "size": 1e-3}, 1e9]]) == [
+        {"symbol": "kN", "size": 1000},
+        newton,
+        {"symbol": "mm", "size": 1e-3},
+    ]
 
 
 def test_ticks_are_round_and_say_what_they_are() -> None:

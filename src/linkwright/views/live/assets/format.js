@@ -60,6 +60,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return shown === "" || shown === "\u00b0" ? text + shown : text + NARROW + shown;
   };
 
+  // a unit with a prefix if values of this amount would be long: excavators have kN; reference is in the units of the value
+  const prefixed = (given, reference) => {
+    const size = given.size || 1;
+    const amount = Math.abs(reference) / size;
+    if (!/^(N|N m|W|J)$/.test(given.symbol || "") || !(amount >= 1e4)) return { symbol: given.symbol, size };
+    return amount >= 1e7 ? { symbol: `M${given.symbol}`, size: 1e6 * size } : { symbol: `k${given.symbol}`, size: 1e3 * size };
+  };
+
   const unitsNow = () => (LW.units || (typeof DATA === "undefined" ? null : DATA.units)) || {};
 
   // {symbol, size} of a kind of quantity ("force", "length" ...) in the file's units
@@ -67,10 +75,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   // an SI value of a kind with the file's unit
   const format = (value, kind, digits = 4) => {
-    const { symbol, size } = unitOf(kind);
+    const { symbol, size } = prefixed(unitOf(kind), value);
     return withUnit(number(value / size, digits), symbol);
   };
 
-  Object.assign(LW, { number, fixed, typed, unit, withUnit, unitOf, format, raised });
-  if (typeof module === "object" && module.exports) module.exports = { number, fixed, typed, unit, withUnit, unitOf, format, raised };
+  const parts = { number, fixed, typed, unit, withUnit, prefixed, unitOf, format, raised };
+  Object.assign(LW, parts);
+  if (typeof module === "object" && module.exports) module.exports = parts;
 })();

@@ -24,6 +24,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // loop equations that repeat others
   const redundantCount = (topology) => (topology.rows || []).filter((row) => row.redundant).length;
 
+  // of so many singular values those that are zero everywhere: a matrix of more rows than columns has fewer of them than rows to spare
+  const spareCount = (topology, values) => Math.max(0, values - ((topology.rows || []).length - redundantCount(topology)));
+
   const factsText = (topology) => {
     const freedoms = topology.freedoms === undefined ? topology.mobility : topology.freedoms;
     const idle = topology.mobility - freedoms;
@@ -96,15 +99,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   // what the smallest singular value says of the position
-  const singularText = (values, redundant = 0) => {
+  const singularText = (values, spare = 0) => {
     const finite = values.filter((v) => Number.isFinite(v));
     if (!finite.length) return "There are no loop equations here.";
     const lost = finite.filter((v) => v < SINGULAR).length;
     const kept = finite.filter((v) => v >= SINGULAR);
     const smallest = kept.length ? Math.min(...kept) : 0;
     const shown = LW.number(smallest, 2);
-    const beside = redundant ? ` ${plural(redundant, "value is", "values are")} zero everywhere: redundant equations.` : "";
-    if (lost > redundant) return `${plural(lost - redundant, "value", "values")} lost: this position is singular, branches may meet here.${beside}`;
+    const beside = spare ? ` ${plural(spare, "value is", "values are")} zero everywhere: redundant equations.` : "";
+    if (lost > spare) return `${plural(lost - spare, "value", "values")} lost: this position is singular, branches may meet here.${beside}`;
     if (smallest < CLOSE) return `${shown}: close to a singular position, such as a dead centre; multipliers grow large here.${beside}`;
     if (smallest < SMALL) return `${shown}: some way from a singular position; the loops still fix the motion well.${beside}`;
     return `${shown}: far from any singular position.${beside}`;
@@ -162,9 +165,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   // the smallest first; zeros of redundant equations are no sign of anything
-  const singularItems = (values, redundant) => {
+  const singularItems = (values, spare) => {
     const largest = Math.max(0, ...values);
-    const spare = values.slice(0, redundant).filter((value) => value < SINGULAR).length;
     return values.slice(0, spare + SMALLEST).map((value, i) => {
       const mark = i < spare ? "spare" : value < SINGULAR ? "lost" : value < CLOSE ? "close" : i === spare ? "smallest" : "";
       const text = i < spare ? "redundant" : value < SINGULAR ? "0" : LW.number(value, 3);
@@ -222,9 +224,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
         places.singular.hidden = !found || !found.values.length;
         if (!places.singular.hidden) {
           const values = Array.from(found.values);
-          const items = singularItems(values, redundantCount(topology));
+          const spare = spareCount(topology, values.length);
+          const items = singularItems(values, spare);
           const more = values.length - items.length;
-          LW.setText(sentence, singularText(values, redundantCount(topology)));
+          LW.setText(sentence, singularText(values, spare));
           singular.update(items, more > 0 ? `and ${more} larger ones, up to ${LW.number(values[values.length - 1], 3)}` : "");
         }
         const list = (engine.multipliers() || []).filter((m) => Number.isFinite(m.value));

@@ -103,14 +103,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return "All loads are unique: the equations of motion determine them.";
   };
 
-  const showRow = (data, row, load, before, changed) => {
+  const showRow = (data, row, load, before, unit) => {
     const over = (data.cycle && data.cycle.over) || { symbol: "", size: 1 };
     const index = load ? load.force.index : -1;
     const where = index < 0 ? "" : LW.withUnit(LW.number(row.x[index] / over.size, 3), over.symbol);
     row.load = load;
     row.index = index;
-    LW.setText(row.value, load ? LW.format(load.force.max, "force") : "\u2013");
-    LW.setText(row.delta, load && before && changed ? change(load.force.max, before.force.max) : "");
+    LW.setText(row.value, load ? LW.withUnit(LW.number(load.force.max / unit.size), unit.symbol) : "\u2013");
+    LW.setText(row.delta, load && before ? change(load.force.max, before.force.max) : "");
     LW.setText(row.at, where);
     LW.setText(row.under, where && `at ${where}`);
   };
@@ -130,9 +130,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
         const loads = rows.map((row) => loadOf(cycle, row));
         const before = original && original !== cycle ? rows.map((row) => loadOf(original, row)) : [];
         largest = Math.max(0, ...loads.filter((l) => l && l.force.max >= 0).map((l) => l.force.max));
+        const unit = LW.prefixed(LW.unitOf("force"), largest);
         rows.forEach((row, i) => {
           row.x = (cycle && cycle.x) || [];
-          showRow(data, row, loads[i], before[i], before.length > 0);
+          showRow(data, row, loads[i], before[i], unit);
           const moment = loads[i] && loads[i].moment && loads[i].moment.max;
           LW.setText(row.moment, moment > MOMENT * largest * size ? `and ${LW.format(moment, "torque")}` : "");
           row.reach.style.width = loads[i] && largest > 0 ? `${(100 * loads[i].force.max) / largest}%` : "0";

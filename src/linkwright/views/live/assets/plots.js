@@ -242,24 +242,22 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   LW.plot = (container, first) => {
     const dom = build(container);
-    let spec = Object.assign({ curves: [], y: {}, x: { values: [] } }, first);
+    let given = Object.assign({ curves: [], y: {}, x: { values: [] } }, first);
+    let spec = given; // as shown: its y axis may have a prefix
     let box = null;
     let at = NaN;
     let width = 0; // kept: asking the page for it after every change would cost a layout
     const measure = () => (width = Math.max(240, Math.round(dom.root.clientWidth || container.clientWidth || 640)));
     const draw = () => {
+      const [low, high] = LW.scale.extent(given.curves.map((c) => c.values)) || [0, 0];
+      spec = Object.assign({}, given, { y: Object.assign({}, given.y, LW.prefixed(given.y, Math.max(-low, high))) });
       box = layout(spec, width || measure());
-      drawAxes(dom, spec, box);
-      drawCurves(dom, spec, box);
-      drawStats(dom, spec, box);
-      drawMarks(dom, spec, box);
-      drawNames(dom, spec, box);
-      drawHead(dom, spec, box);
+      for (const part of [drawAxes, drawCurves, drawStats, drawMarks, drawNames, drawHead]) part(dom, spec, box);
       drawCursor(dom, spec, box, at);
     };
     const plot = {
       update(changes) {
-        spec = Object.assign({}, spec, changes);
+        given = Object.assign({}, given, changes);
         draw();
       },
       cursor(x) {
