@@ -46,6 +46,7 @@ class Desk:
             **options,
         )
         self.context.set_default_timeout(PATIENCE)
+        self.visits = 0
         self.requests: list[str] = []
         self.complaints: list[str] = []
         if not online:
@@ -66,6 +67,7 @@ class Desk:
     def open(self, path: Path | str, fragment: str = "", *, ready: bool = True) -> Desk:
         """Goes to a file or an address and waits until the page has drawn itself."""
         address = path.as_uri() if isinstance(path, Path) else path
+        self.visits += 1
         self.page.goto(address + fragment, wait_until="load")
         if ready:
             self.opened_after()
