@@ -10,10 +10,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const head = (title, small, close) => LW.el("div", { class: "head" }, LW.el("h2", { text: title }, small ? LW.el("small", { text: small }) : null), closeButton(close));
 
-  // A row of buttons, one pressed. items: [[value, text], ..]
-  const segments = (label, items, value, choose) => LW.el("div", { class: "choice" }, LW.el("span", { text: label }),
-    LW.el("div", { class: "segments", role: "group", "aria-label": label },
-      ...items.map(([key, text]) => LW.el("button", { type: "button", "aria-pressed": String(key === value), "data-choice": `${label} ${key}`, text, on: { click: () => choose(key) } }))));
+  // A labelled choice. items: [[value, text], ..]
+  const choice = (label, items, value, choose) => {
+    const options = items.map(([key, text]) => LW.el("option", { value: key, selected: key === value, text }));
+    return LW.el("label", {}, LW.el("span", { text: label }), LW.el("select", { "data-choice": label, on: { change: (event) => choose(event.target.value) } }, ...options));
+  };
 
   // A table of live numbers: rows [[key, label], ..] -> {element, set(key, text)}
   const numbers = (rows) => {
@@ -37,27 +38,25 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const body = pin.bodies.includes(picked.body) ? picked.body : pin.bodies.find((name) => name !== "ground") || pin.bodies[0];
       const frames = [["", "world"], ...pin.bodies.filter((name) => name !== "ground").map((name) => [name, name])];
       const axes = frames.some(([key]) => key === app.axes) ? app.axes : "";
-      const figure = LW.el("div", { class: "figure" }), table = numbers([["now", "Force now"], ["parts", "in these axes"], ["max", "Largest"], ["moment", "Moment, largest"]]);
+      const figure = LW.el("div", { class: "figure" }), key = LW.el("p", { class: "key" }), table = numbers([["parts", "Now"], ["moment", "Largest moment"]]);
       const entry = e.cycle && e.cycle.pins && e.cycle.pins[`${pin.name}|${body}`];
       container.replaceChildren(
-        head(`Pin ${pin.name}`, `${pin.type === "revolute" ? "" : pin.type + ", "}force on ${body}`, app.unpick),
-        segments("On", pin.bodies.map((name) => [name, name]), body, (name) => app.pick({ kind: "pin", name: pin.name, body: name })),
+        head(`Pin ${pin.name}`, pin.type === "revolute" ? "" : pin.type, app.unpick),
+        LW.el("div", { class: "choice" }, choice("Force on", pin.bodies.map((name) => [name, name]), body, (name) => app.pick({ kind: "pin", name: pin.name, body: name })),
+          choice("in axes of", frames, axes, (name) => { app.axes = name; app.pick(app.picked); })),
       );
       if (!DATA.loads || !entry) { container.append(LW.el("p", { class: "note", text: DATA.why || "Loads need the masses of the bodies." })); return null; }
-      container.append(segments("Axes of", frames, axes, (name) => { app.axes = name; app.pick(app.picked); }), figure, table.element);
+      container.append(key, figure, table.element);
       if (pin.unique && pin.unique[body] === false) container.append(LW.el("p", { class: "note", text: "This load is not determined by the equations alone: the mechanism is over-constrained, and the one shown is the smallest that holds it in balance." }));
-      const parts = table.element.querySelectorAll("tr");
       const most = Math.sqrt(largest(entry.moment));
-      parts[3].hidden = !(most > 0);
+      table.element.querySelector("tr:last-child").hidden = !(most > 1e-9 * entry.max);
       table.set("moment", LW.format(most, "torque"));
+      const top = `largest ${LW.format(entry.max, "force")} at ${app.overText(entry.index)}`;
       return () => {
-        const now = app.picked && e.state.loads ? e.hodograph(pin.name, body, axes) : null;
-        if (!now) return;
-        LW.figures.hodograph(figure, DATA, now, { title: `${pin.name} on ${body}`, frame: axes });
-        table.set("now", LW.format(length(now.now), "force"));
-        table.set("parts", components(DATA, now.now, "force"));
-        const latest = e.cycle.pins[`${pin.name}|${body}`];
-        table.set("max", `${LW.format(latest.max, "force")} at ${app.overText(latest.index)}`);
+        const curve = e.hodograph(pin.name, body, axes), known = Boolean(e.state.loads);
+        LW.figures.hodograph(figure, DATA, curve, { title: `${pin.name} on ${body}`, frame: axes });
+        LW.setText(key, known ? `now ${LW.format(length(curve.now), "force")} \u00b7 ${top}` : top);
+        table.set("parts", known ? components(DATA, curve.now, "force") : "\u2013");
       };
     };
     const largest = (vectors) => {

@@ -234,6 +234,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const bind = () => {
     element("theme").addEventListener("click", app.toggleTheme);
     element("help").addEventListener("click", app.help);
+    element("to-report").hidden = !app.reported;
+    element("to-report").addEventListener("click", () => element("report").scrollIntoView({ behavior: "smooth" }));
     element("fit").addEventListener("click", app.fit);
     window.addEventListener("hashchange", () => app.restore(location.hash));
     new ResizeObserver(guarded(() => { app.view.resize(); app.redraw(); })).observe(element("stage-frame"));
