@@ -5,7 +5,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const SHARE = "not unique: least-norm share";
-  const MOMENT = 1e-3; // of the largest force times the mechanism's size: smaller moments do not matter
+  const MATTERS = 1e-3; // of the pin's force times the mechanism's size: smaller moments are not worth a line
+  const DUST = 1e-6; // of the largest force times the size: and these are hardly more than round-off
 
   // [{pin, body, others, unique, type, key}] in the order of the file
   const rowsOf = (data) => {
@@ -135,7 +136,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
           row.x = (cycle && cycle.x) || [];
           showRow(data, row, loads[i], before[i], unit);
           const moment = loads[i] && loads[i].moment && loads[i].moment.max;
-          LW.setText(row.moment, moment > MOMENT * largest * size ? `and ${LW.format(moment, "torque")}` : "");
+          const least = size * Math.max(loads[i] ? MATTERS * loads[i].force.max : 0, DUST * largest);
+          LW.setText(row.moment, moment > least ? `and ${LW.format(moment, "torque")}` : "");
           row.reach.style.width = loads[i] && largest > 0 ? `${(100 * loads[i].force.max) / largest}%` : "0";
           row.node.classList.toggle("largest", Boolean(loads[i]) && largest > 0 && loads[i].force.max === largest);
         });
