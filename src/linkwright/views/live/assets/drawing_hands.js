@@ -2,7 +2,8 @@
 // that moves is a drag, one that does not is a pick; presses beside everything move the view.
 //
 // hands(surface, view, hooks): `view` gives things() [{kind, name, body, at, moves, x, y, place}], solids() for hits on bodies,
-// lift(x, y, through), background(kind, dx, dy, x, y), zoom(factor, x, y), fit(), hover(thing or null, x, y), moved().
+// lift(x, y, through), local(body, place), background(kind, dx, dy), zoom(factor, x, y), fit(), hover(thing or null, x, y), focus(thing);
+// `wheel`: the view takes the wheel and single fingers for itself (space); else they scroll the page.
 (() => {
   "use strict";
   const LW = globalThis.LW || (globalThis.LW = {});
@@ -76,7 +77,7 @@
       }
       const thing = event.button === 0 ? hit(view, x, y, kind) : null;
       press = { id: event.pointerId, x, y, lastX: x, lastY: y, kind, thing, button: event.button, shift: event.shiftKey, held: false, far: false };
-      if (surface.setPointerCapture && event.pointerType !== "touch") surface.setPointerCapture(event.pointerId);
+      if (surface.setPointerCapture && event.isTrusted) surface.setPointerCapture(event.pointerId);
       if (thing) event.preventDefault();
     }
 
@@ -116,7 +117,7 @@
           view.hand = [x, y];
           hooks.drag(D.add(view.lift(x, y, press.place), press.offset, 1));
         }
-      } else view.background(press.button === 2 || press.shift ? "pan" : "turn", x - press.lastX, y - press.lastY, x, y);
+      } else if (press.kind !== "touch" || view.wheel) view.background(press.button === 2 || press.shift ? "pan" : "turn", x - press.lastX, y - press.lastY);
       [press.lastX, press.lastY] = [x, y];
     }
 

@@ -51,17 +51,20 @@
       put(sheet.poses);
       if (!DATA.planar) moves.push(put);
     }
-    if (DATA.planar) moves.push((poses) => sheet.groups.forEach((g, index) => g && g.setAttribute("transform", matrix(sheet, index, poses))));
-    else moves.push((poses) => farFirst(sheet, order, poses));
+    if (DATA.planar) moves.push((poses) => sheet.groups.forEach((g, index) => g && !sheet.loose.has(index) && g.setAttribute("transform", matrix(sheet, index, poses))));
+    else moves.push((poses) => farFirst(sheet, poses));
     return moves;
   }
 
   // painter's order: bodies that are nearer are drawn later
-  function farFirst(sheet, order, poses) {
-    const depth = order.map((index) => {
-      const points = sheet.scene.pieces.filter((p) => p.body === index).flatMap((p) => p.points);
-      return [index, points.reduce((sum, p) => sum + sheet.camera.depth(D.placed(poses, index, p)), 0) / points.length];
-    });
+  function farFirst(sheet, poses) {
+    const points = sheet.groups.map(() => []);
+    for (const p of sheet.scene.pieces) points[p.body].push(...p.points.map((at) => D.placed(poses, p.body, at)));
+    for (const t of sheet.scene.telescopes) {
+      const [a, b] = t.ends.map((e) => D.spot(poses, e));
+      t.bodies.forEach((name, i) => name && points[sheet.DATA.bodies.findIndex((x) => x.name === name)].push(D.add(a, D.minus(b, a), i ? 0.75 : 0.3)));
+    }
+    const depth = points.map((list, index) => [index, list.reduce((sum, p) => sum + sheet.camera.depth(p), 0) / (list.length || 1)]).filter(([index]) => sheet.groups[index]);
     const sorted = depth.sort((a, b) => a[1] - b[1]).map((x) => x[0]), key = sorted.join();
     if (sheet.order === key) return;
     sheet.order = key;
@@ -166,14 +169,18 @@
 
   // ---------------------------------------------------------------- between two places
 
+  // barrel and rod are bodies of their own; of a cylinder or gas spring they belong to none
   function telescopes(sheet) {
     for (const t of sheet.scene.telescopes) {
-      const { look, DATA } = sheet, w = sheet.width, body = DATA.bodies.find((b) => b.name === t.bodies[0]);
-      const colour = body ? body.colour : "#62708f", group = D.make("g", { class: "lw-body", "data-telescope": t.name }, sheet.layers.bodies);
-      const rodEdge = line(group, look.edge(colour), 0.42 * w + 2 * EDGE), rod = line(group, D.mix(colour, look.paper, 0.75), 0.42 * w);
-      const barrelEdge = line(group, look.edge(colour), w + 4, "butt"), barrel = line(group, look.fill(colour), w + 1.8, "butt");
+      const { look, DATA } = sheet, w = sheet.width, [barrelBody, rodBody] = t.bodies.map((name) => DATA.bodies.findIndex((b) => b.name === name));
+      const colour = barrelBody > 0 ? DATA.bodies[barrelBody].colour : "#62708f", groupOf = (index) => (index > 0 ? bodyGroup(sheet, index) : D.make("g", {}, sheet.layers.bodies));
+      const rodGroup = groupOf(rodBody), barrelGroup = groupOf(barrelBody);
+      // what lies between two places is put on the sheet itself, not into a body that moves by its matrix
+      const inRod = D.make("g", {}, rodGroup), inBarrel = D.make("g", {}, barrelGroup);
+      const rodEdge = line(inRod, look.edge(colour), 0.42 * w + 2 * EDGE), rod = line(inRod, D.mix(colour, look.paper, 0.75), 0.42 * w);
+      const barrelEdge = line(inBarrel, look.edge(colour), w + 4, "butt"), barrel = line(inBarrel, look.fill(colour), w + 1.8, "butt");
       [rodEdge, barrelEdge].forEach((node) => node.classList.add("lw-edge"));
-      if (body) group.setAttribute("data-body", body.name);
+      [barrelBody, rodBody].forEach((index) => index > 0 && sheet.loose.add(index));
       sheet.movers.push((poses) => {
         const [a, b] = t.ends.map((e) => D.spot(poses, e)), length = D.size(D.minus(b, a)) || 1;
         const [p, q] = [sheet.camera.pixel(a), sheet.camera.pixel(b)], share = Math.min(t.barrel, 0.85 * length) / length;
@@ -279,7 +286,8 @@
     for (const arrow of sheet.scene.arrows) {
       const group = D.make("g", { class: "lw-drive", "data-drive": arrow.name }, sheet.layers.drives);
       const where = arrow.turning ? turningArrow(sheet, arrow, group) : slidingArrow(sheet, arrow, group);
-      const named = sheet.scene.pins.some((p) => p.name === arrow.name) ? null : driveName(sheet, arrow.name);
+      const crowded = sheet.size[0] < 480 && sheet.scene.pins.length > 8, known = crowded || sheet.scene.pins.some((p) => p.name === arrow.name);
+      const named = known ? null : driveName(sheet, arrow.name);
       sheet.movers.push((poses) => {
         const [x, y, angle] = where(poses);
         if (named) {
@@ -296,7 +304,7 @@
 
   // builds everything that is solid; `sheet.movers` then holds the functions to call with new poses
   function solids(sheet) {
-    Object.assign(sheet, { groups: [], movers: [], still: [], arcs: [], order: "" });
+    Object.assign(sheet, { groups: [], movers: [], still: [], arcs: [], loose: new Set(), order: "" });
     if (sheet.DATA.planar) {
       ground(sheet);
       guides(sheet);

@@ -48,6 +48,18 @@
     return out;
   }
 
+  // where a body is held by the keyboard: in the middle of what is drawn of it; null for one that is not drawn
+  function bodyThing(DATA, scene, index, poses, pixel) {
+    const body = DATA.bodies[index], points = scene.pieces.filter((p) => p.body === index).flatMap((p) => p.points);
+    for (const t of scene.telescopes) {
+      const k = t.bodies.indexOf(body.name), worlds = t.ends.map((e) => D.spot(poses, e));
+      if (k >= 0) points.push(D.local(poses, index, D.add(worlds[0], D.minus(worlds[1], worlds[0]), k ? 0.8 : 0.3)));
+    }
+    if (index === 0 || !points.length) return null;
+    const at = points.reduce((sum, p) => D.add(sum, p, 1 / points.length), [0, 0, 0]), place = D.placed(poses, index, at), [x, y] = pixel(place);
+    return { kind: "body", name: body.name, body: body.name, words: `body ${body.name}`, at, place, x, y, moves: true };
+  }
+
   // bring the things to new poses; `pixel` is the camera's
   function aimThings(list, poses, pixel) {
     for (const t of list) {
@@ -86,5 +98,5 @@
     return DATA.planar ? out : out.sort((a, b) => camera.depth(a.through) - camera.depth(b.through));
   }
 
-  Object.assign(D, { things, aimThings, solidsOnScreen });
+  Object.assign(D, { things, bodyThing, aimThings, solidsOnScreen });
 })();

@@ -10,9 +10,9 @@
   const BAR = [7, 15]; // least and greatest width of a bar, pixels
 
   // room around the mechanism: for names and arrows, blocks and ends of guides, and at the foot for the scales
-  function padding(width, guided) {
-    const side = width < 480 ? 34 : 56, more = guided ? 18 : 0;
-    return { left: side + more, right: side + more, top: side - 4, bottom: side + 16 };
+  function padding(width, scene) {
+    const side = width < 480 ? 34 : 56, more = scene.guides.length ? 18 : 0, foot = scene.pins.some((p) => p.grounded) ? 30 : 16;
+    return { left: side + more, right: side + more, top: side + 4, bottom: side + foot };
   }
 
   // ---------------------------------------------------------------- pins, points and names
@@ -165,16 +165,10 @@
       });
     }
 
-    // a body under the keyboard is held at the middle of what is drawn of it
     function bodyFocus(group, index) {
-      const body = DATA.bodies[index];
-      D.set(group, { "data-kind": "body", "data-name": body.name, tabindex: 0, role: "button", "aria-label": `body ${body.name}` });
-      reachable(group, () => {
-        const pieces = sheet.scene.pieces.filter((p) => p.body === index).flatMap((p) => p.points);
-        if (!pieces.length) return null;
-        const at = pieces.reduce((sum, p) => D.add(sum, p, 1 / pieces.length), [0, 0, 0]), world = D.placed(poses(), index, at), [x, y] = camera.pixel(world);
-        return { kind: "body", name: body.name, body: body.name, at, place: world, x, y, moves: true };
-      });
+      const name = DATA.bodies[index].name;
+      D.set(group, { "data-kind": "body", "data-name": name, tabindex: 0, role: "button", "aria-label": `body ${name}` });
+      reachable(group, () => D.bodyThing(DATA, sheet.scene, index, poses(), camera.pixel));
     }
 
     function show() {
@@ -257,7 +251,7 @@
         const from = seen || D.START;
         if (!DATA.planar) Object.assign(camera, from, D.viewed(camera.axes, from.azimuth, from.elevation));
         const size = sizeNow();
-        camera.window(box, size[0], size[1], padding(size[0], DATA.scene.guides.length > 0));
+        camera.window(box, size[0], size[1], padding(size[0], DATA.scene));
         build();
       },
       resize() {

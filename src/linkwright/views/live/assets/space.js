@@ -197,7 +197,7 @@
       overlay.replaceChildren();
       for (const name of LAYERS) layers[name] = D.make("g", { "data-layer": name }, overlay);
       camera.size = size;
-      sheet = { DATA, scene, camera, look, layers, size, width: 12, box, poses: poses() };
+      sheet = { DATA, scene, camera, look, layers, size, width: 12, box, poses: poses(), unit: kit0.unit };
       things = D.things(DATA, scene);
       if (kit) {
         world.remove(kit.root);
@@ -211,12 +211,27 @@
         group.querySelectorAll("circle:not([data-hit]):not(.lw-ring)").forEach((node) => node.remove());
         D.keys(group, () => thing, view, hooks);
       });
+      sheet.handles = bodyHandles();
       sheet.names = D.makeNames(sheet, things);
       furniture(sheet, kit);
       Object.assign(sheet, { tip: D.flag(sheet, look.raise, look.ink), stop: D.flag(sheet, look.accent, look.paper), traces: traceTubes(kit), loads: loadArrows(kit) });
       show();
     }
     const kit0 = { unit: 1 }; // metres per pixel at the target when everything fits: the arrows' scale stays while one zooms
+
+    // bodies have no element of their own over the canvas: a ring in their middle shows the keyboard's place
+    function bodyHandles() {
+      const list = DATA.bodies.map((_, index) => [index, D.bodyThing(DATA, sheet.scene, index, poses(), camera.pixel)]).filter((x) => x[1]);
+      return list.map(([index, first]) => {
+        const group = D.make("g", { class: "lw-point", "data-kind": "body", "data-name": first.name, "data-body": first.name, tabindex: 0, role: "button", "aria-label": first.words }, sheet.layers.pins);
+        D.make("circle", { r: 10, fill: "none", stroke: sheet.look.accent, "stroke-width": 2, class: "lw-ring", visibility: "hidden" }, group);
+        const find = () => D.bodyThing(DATA, sheet.scene, index, poses(), camera.pixel);
+        D.keys(group, find, view, hooks);
+        group.addEventListener("focus", () => group.matches(":focus-visible") && sheet.tip(first.name, [find().x, find().y]));
+        group.addEventListener("blur", () => sheet.tip(""));
+        return { group, find };
+      });
+    }
 
     function show() {
       kit.move(poses());
@@ -239,6 +254,10 @@
       highlight(frame.selected);
       renderer.render(world, lens);
       for (const { thing, group } of sheet.eyes) group.setAttribute("transform", `translate(${D.short(thing.x)} ${D.short(thing.y)})`);
+      for (const { group, find } of sheet.handles) {
+        const thing = find();
+        group.setAttribute("transform", `translate(${D.short(thing.x)} ${D.short(thing.y)})`);
+      }
       sheet.cross();
       sheet.forceScale(frame.largest > 0 && frame.loads ? kit.longest / frame.largest / camera.perPixel() : 0);
       sheet.stop(frame.label, view.hand || sheet.lastHand || [w / 2, 60]);

@@ -5,6 +5,7 @@
   "use strict";
   const LW = globalThis.LW || (globalThis.LW = {});
   const D = LW.draw || (LW.draw = {});
+  const THIN = 2.6; // pixels, when everything fits: bars are not thinner
   const RIM = 1.16; // outlines: the same mesh, fatter, seen from the inside
 
   const vector = (p) => new THREE.Vector3(p[0], p[1], p[2]);
@@ -279,7 +280,8 @@
 
   // {root, radius, move(poses), dispose(), paint}: the mechanism for a sheet, as D.solids makes it in SVG
   function meshes(sheet, things) {
-    const diagonal = D.size(D.minus(sheet.box.high, sheet.box.low)) || 1, radius = Math.max(0.006 * diagonal, Math.min(0.013 * diagonal, 0.3 * sheet.scene.bar));
+    const diagonal = D.size(D.minus(sheet.box.high, sheet.box.low)) || 1;
+    const radius = Math.max(0.006 * diagonal, THIN * sheet.unit, Math.min(0.013 * diagonal, 0.3 * sheet.scene.bar));
     const kit = { sheet, radius, root: new THREE.Group(), paint: palette(sheet.look), movers: [], up: sheet.camera.axes[2], after: null };
     bodies(kit);
     things.forEach((thing) => joint(kit, thing));
