@@ -8,6 +8,7 @@ none covers another.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,12 +142,25 @@ def drawn(
     frame = Frame(style.theme(dark), _inches(size), None if title is None else str(title))
     with style.settings(frame.look):
         figure = make(frame)
-        frame.settle(figure)
+        _laid_out(frame, figure)
         if path is None:
             return figure
         with files.replacing(path, files.PICTURES, force=force) as temporary:
             style.write(figure, temporary)
     return Path(path)
+
+
+def _laid_out(frame: Frame, figure: Any) -> None:
+    """Names in their places; a size that leaves no room for axes is an error."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
+        try:
+            frame.settle(figure)
+            if frame.size is not None:
+                figure.draw_without_rendering()
+        except UserWarning as problem:
+            w, h = figure.get_size_inches()
+            raise UsageError(f"{w:g} x {h:g} inches leave no room for the curves of this plot; give it a larger size.") from problem
 
 
 def _inches(size: Any) -> tuple[float, float] | None:

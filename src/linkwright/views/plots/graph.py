@@ -175,16 +175,10 @@ class Drawing:
         visible = np.array([not any(abs(p[0] - b.x) < 0.5 * b.width and abs(p[1] - b.y) < 0.5 * HEIGHT for b in self.boxes) for p in curve])
         places = curve[visible] if visible.any() else curve
         share = np.abs(np.linspace(-1.0, 1.0, len(places)))  # away from the middle
-        sides = [
-            np.zeros(2),
-            np.array([0.0, 9.0]),
-            np.array([0.0, -9.0]),
-            np.array([0.0, 18.0]),
-            np.array([half[0] + 2.0, 0.0]),
-            np.array([-half[0] - 2.0, 0.0]),
-        ]
-        tries = [(p + side, 0.2 * x + 0.35 * (k > 0)) for p, x in zip(places, share, strict=True) for k, side in enumerate(sides)]
-        at = min(tries, key=lambda place: self._crowd(place[0], half, curve) + place[1])[0]
+        sides = np.array([[0.0, 0.0], [0.0, 9.0], [0.0, -9.0], [0.0, 18.0], [half[0] + 2.0, 0.0], [-half[0] - 2.0, 0.0]])
+        tries = (places[:, None] + sides[None]).reshape(-1, 2)
+        cost = (0.2 * share[:, None] + 0.35 * (np.arange(len(sides)) > 0)[None]).ravel() + self._crowd(tries, half, curve)
+        at = tries[int(np.argmin(np.round(cost, 6)))]
         self.middles[e.name] = at
         self.taken.append((at - half, at + half))
         colour = DRIVEN if e.driven else self.look.accent if e.kind in ("cut", "rod") else self.look.ink
@@ -194,19 +188,19 @@ class Drawing:
             *at, text, ha="center", va="center_baseline", fontsize=7.5, color=colour, weight=weight, bbox=box, zorder=8, parse_math=False
         )
 
-    def _crowd(self, at: np.ndarray, half: np.ndarray, own: np.ndarray) -> float:
-        """Labels, bodies and other edges that a label here would cover."""
+    def _crowd(self, at: np.ndarray, half: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """(n,): labels, bodies and other edges that a label at each of these places would cover."""
+        size = [np.array([0.5 * b.width, 0.5 * HEIGHT]) for b in self.boxes]
+        bodies = [(np.array([b.x, b.y]) - h, np.array([b.x, b.y]) + h, 6.0) for b, h in zip(self.boxes, size, strict=True)]
         low, high = at - half, at + half
-        cost = 0.0
-        for a, b in self.taken:
-            cost += 4.0 * float(np.prod(np.maximum(np.minimum(high, b) - np.maximum(low, a), 0.0)) / np.prod(2 * half))
-        for box in self.boxes:
-            a, b = np.array([box.x - 0.5 * box.width, box.y - 0.5 * HEIGHT]), np.array([box.x + 0.5 * box.width, box.y + 0.5 * HEIGHT])
-            cost += 6.0 * float(np.prod(np.maximum(np.minimum(high, b) - np.maximum(low, a), 0.0)) / np.prod(2 * half))
+        cost = np.zeros(len(at))
+        for a, b, weight in [*bodies, *((a, b, 4.0) for a, b in self.taken)]:
+            shared = np.maximum(np.minimum(high, b) - np.maximum(low, a), 0.0)
+            cost += weight * shared[:, 0] * shared[:, 1] / (4.0 * half[0] * half[1])
         for curve in self.curves:
             if curve is not own:
-                cost += 0.5 * float(np.all((curve > low) & (curve < high), axis=1).any())
-        return round(cost, 3)
+                cost += 0.5 * np.all(np.abs(curve[None] - at[:, None]) < half, axis=2).any(axis=1)
+        return cost
 
     def _relations(self) -> None:
         """Couplings and gears tie two joints: a dotted line between their names."""

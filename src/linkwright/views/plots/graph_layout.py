@@ -208,12 +208,13 @@ def bow(p: np.ndarray, q: np.ndarray, push: np.ndarray) -> np.ndarray:
 
 def crossing(p: np.ndarray, q: np.ndarray) -> bool:
     """Whether two straight pieces cross inside."""
-    d, e, w = p[1] - p[0], q[1] - q[0], q[0] - p[0]
-    below = d[0] * e[1] - d[1] * e[0]
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = *p.tolist(), *q.tolist()
+    ux, uy, vx, vy, wx, wy = bx - ax, by - ay, dx - cx, dy - cy, cx - ax, cy - ay
+    below = ux * vy - uy * vx
     if abs(below) < 1e-9:
         return False
-    s, t = (w[0] * e[1] - w[1] * e[0]) / below, (w[0] * d[1] - w[1] * d[0]) / below
-    return bool(0.02 < s < 0.98 and 0.02 < t < 0.98)
+    s, t = (wx * vy - wy * vx) / below, (wx * uy - wy * ux) / below
+    return 0.02 < s < 0.98 and 0.02 < t < 0.98
 
 
 def _along(p: np.ndarray, q: np.ndarray) -> float:
