@@ -4,6 +4,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   "use strict";
   const COLOURS = ["#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4"];
   const MANY = 1500;
+  const USUAL = 0.95; // of the cycle
 
   const vector = (a, from) => [a[from], a[from + 1], a[from + 2]];
 
@@ -12,6 +13,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (picked && picked.kind === "pin" && picked.name === pin.name && picked.body) return picked.body;
     if (picked && picked.kind === "body" && pin.bodies.includes(picked.name)) return picked.name;
     return pin.bodies.find((name) => !isGround(name)) || pin.bodies[0];
+  };
+
+  // what a pin's force stays below most of the cycle, with some room
+  const usual = (cycle, pin) => {
+    const sizes = [];
+    for (let i = 0; i < cycle.n; i++) if (cycle.ok[i]) sizes.push(Math.hypot(pin.force[3 * i], pin.force[3 * i + 1], pin.force[3 * i + 2]));
+    sizes.sort((a, b) => a - b);
+    return sizes.length ? Math.min(sizes[sizes.length - 1], 1.3 * sizes[Math.floor(USUAL * (sizes.length - 1))]) : 0;
   };
 
   // app: {engine, mechanism, DATA, player, hand, picked, traces: Map name -> {body, at, colour}}
@@ -29,9 +38,16 @@ var LW = globalThis.LW || (globalThis.LW = {});
       });
     };
 
+    // The force whose arrow is the longest by design. Peaks of a few samples, as beside a singular position, may be longer than
+    // that, so that they do not make all other arrows vanish.
+    let scaled = null, largest = 0;
     frames.largest = () => {
       if (!e.cycle || !e.cycle.pins) return 0;
-      return Object.keys(e.cycle.pins).reduce((most, key) => Math.max(most, e.cycle.pins[key].max || 0), 0);
+      if (scaled !== e.cycle) {
+        scaled = e.cycle;
+        largest = Object.keys(scaled.pins).reduce((most, key) => Math.max(most, usual(scaled, scaled.pins[key])), 0);
+      }
+      return largest;
     };
     frames.forget = () => cache.clear();
     const recorded = () => app.player.mode === "run";

@@ -23,7 +23,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const sense = e.cycle.x[e.cycle.n - 1] < e.cycle.x[0] ? -1 : 1, along = LW.player.track(e.cycle.x.map((x) => sense * x), false);
     const sampleAt = (x) => along.sample(sense * x), placeOf = (s) => sense * along.time(s);
 
-    const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: cycle.u[k], faint }));
+    const known = (cycle, k) => (cycle.ok.every((x) => x) ? cycle.u[k] : cycle.u[k].map((u, i) => (cycle.ok[i] ? u : NaN)));
+    const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: known(cycle, k), faint }));
     const spec = ({ kind, drives }) => {
       const { title, unit } = KINDS[kind], { symbol, size } = LW.unitOf(unit);
       const old = hooks.changed() && e.original ? curves(e.original, drives, true) : [];
