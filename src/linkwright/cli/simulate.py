@@ -28,8 +28,9 @@ def run(given: argparse.Namespace) -> int:
     settings = _settings(given)
     with console.waiting("compiling the mechanism"):
         _check_start(m, drives, given)
-        # a run of no length compiles what the real one needs before its bar appears, and tells wrong names before long work
-        _channels(m.simulate(0, drive=drives, **settings), given)
+        if given.channels or sys.stderr.isatty():
+            # a run of no length tells wrong names before long work, and compiles what the real one needs before its bar appears
+            _channels(m.simulate(0, drive=drives, **settings), given)
     stopped: SimulationError | None = None
     try:
         found = m.simulate(given.duration, drive=drives, **settings)

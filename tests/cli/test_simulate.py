@@ -1,0 +1,218 @@
+"""`linkwright simulate`: drives, starts, files, plots, and runs that end early keep what they have."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright import cli
+from linkwright.cli import simulate
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CRANK = """name: crank
+plane: xy
+units: [deg, rpm]
+drawing: {A: [0, 0], B: [1, 0]}
+bodies:
+  ground: {pins: [A]}
+  arm: {pins: [A], points: [B], mass: 2, com: B, inertia: 0}
+drive: {A: 60 rpm}
+"""
+
+
+@pytest.fixture(autouse=True)
+def crank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A point mass of 2 kg on an arm of 1 m, without weight: an inertia of 2 kg m^2 about A."""
+    monkeypatch.chdir(tmp_path)
+    Path("crank.yaml").write_text(CRANK, encoding="utf-8")
+
+
+def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
+    assert cli.main(["simulate", "crank.yaml", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("words", "angle", "speed"),
+    [
+        (["2"], 4 * np.pi, 2 * np.pi),  # as the file says: 60 rpm
+        (["2 s", "--free"], 0.0, 0.0),
+        (["2000 ms", "--free", "--speed", "A=30", "--set", "A=90"], 2.5 * np.pi, np.pi),  # bare numbers: rpm and deg, as in the file
+        (["2", "--drive", "A=3 N m"], 3.0, 3.0),  # a = T/J = 1.5 rad/s^2
+        (["2", "--drive", "A=1 N m * t/(1 s)"], 2 / 3, 1.0),  # a = t/2
+        (["2", "--drive", "A=free", "--speed", "A=1 rad/s"], 2.0, 1.0),
+        (["2", "--drive", "A=15 rpm"], np.pi, 0.5 * np.pi),
+        (["2", "--drive", "A=90 deg"], 0.5 * np.pi, 0.0),
+    ],
+)
+def test_drives_and_starts(words: list[str], angle: float, speed: float, capsys: pytest.CaptureFixture[str]) -> None:
+    end = told(words, capsys)["end"]["A"]
+    # 1e-8: the tolerance of a step is 1e-9
+    assert end["value"] == pytest.approx(angle, abs=1e-8) and end["rate"] == pytest.approx(speed, abs=1e-8)
+
+
+def test_what_is_printed_is_what_happened(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate", "crank.yaml", "2", "--drive", "A=3 N m"]) == 0
+    lines = [x.split() for x in capsys.readouterr().out.splitlines()]
+    assert ["A", "171.89", "deg", "28.648", "rpm", "0", "171.89"] in lines  # 3 rad, 3 rad/s
+    assert ["A.torque", "3", "3", "3", "N", "m"] in lines
+    assert ["energy.kinetic", "0", "9", "9", "J"] in lines and ["work.in", "0", "9", "9", "J"] in lines
+    assert ["trustworthy"] in lines
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["2", "--speed", "A=10rpm"], "--free"),
+        (["2", "--drive", "A=90 deg", "--set", "A=10"], "prescribed"),
+        (["2", "--drive", "A=2 kg"], "mass"),
+        (["2", "--drive", "A=2 Nn"], "Nn"),
+        (["2", "--drive", "B=2 N m"], "Joints and cylinders: A"),
+        (["2", "--drive", "A=12 V"], "motor"),
+        (["2", "--output", "run.csv"], "-o run.csv"),
+        (["2", "--channels", "A,arm.B"], "arm.B.x"),
+        (["2", "--channels", "a"], "there is no channel 'a'"),
+        (["2", "--integrator", "rk4"], "step"),
+        (["soon"], "duration"),
+        (["-1"], "zero or more"),
+        (["2", "-o", "run.xlsx"], ".parquet"),
+        (["2", "-o", "a.npz", "--plot", "crank.yaml"], ".png"),
+        (["2", "--page", "x.html", "--animation", "x.html"], "same file name"),
+        (["2", "--param", "L=1"], "'L'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_nothing_written(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate", "crank.yaml", *words]) == 1
+    out, err = capsys.readouterr()
+    assert said in err and err.count("\n") == 1 and not out
+    assert [p.name for p in Path().iterdir()] == ["crank.yaml"]
+
+
+def test_names_are_checked_before_long_work(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = []
+    whole = lw.Mechanism.simulate
+    monkeypatch.setattr(lw.Mechanism, "simulate", lambda m, duration, **o: asked.append(duration) or whole(m, duration, **o))
+    assert cli.main(["simulate", "crank.yaml", "2", "--channels", "a"]) == 1
+    assert "there is no channel 'a'" in capsys.readouterr().err and asked == [0]
+
+
+def test_files_hold_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["simulate", "crank.yaml", "0.5", "--output", "0.1"]
+    assert cli.main([*words, "-o", "run.npz", "--plot", "run.png"]) == 0
+    assert cli.main([*words, "-o", "run.parquet"]) == 0
+    assert cli.main([*words, "-o", "run.csv", "--channels", "A,A.torque,arm.B.x"]) == 0
+    assert capsys.readouterr().out.count("wrote ") == 4
+    run, other = lw.open("run.npz"), lw.open("run.parquet")
+    assert run.identical(other) and len(run) == 6 and run.checks()
+    with open("run.csv", newline="", encoding="utf-8") as stream:
+        header, *rows = csv.reader(stream)
+    assert header == ["t [s]", "A [deg]", "A.torque [N m]", "arm.B.x [m]"]
+    np.testing.assert_allclose(np.array(rows, dtype=float)[:, 1], run["A", "deg"], rtol=1e-14)
+    assert Path("run.png").stat().st_size > 5_000
+    assert cli.main([*words, "-o", "run.npz"]) == 1 and "--force" in capsys.readouterr().err
+
+
+def test_a_run_that_cannot_go_on_is_kept_up_to_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate", "crank.yaml", "2", "--drive", "A=1 N m / (1 - t/(1 s))", "-o", "run.npz"]) == 1
+    out, err = capsys.readouterr()
+    run = lw.open("run.npz")
+    assert err.startswith("error: ") and err.count("\n") == 1 and "in run.npz" in err and "`run`" not in err
+    assert 0.9 < run.t[-1] <= 1.0 and "look at: finished" in out and "wrote run.npz" in out
+
+
+def test_an_interrupt_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C as the time loop sees it: raised out of the observer of steps, in the third slice."""
+    from linkwright.simulation.progress import Bar
+
+    calls = []
+
+    def press(bar: Bar, t: float, h: float = 0.0) -> None:
+        calls.append(t)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Bar, "__call__", press)
+    words = ["simulate", "crank.yaml", "1000", "--free", "--speed", "A=60", "--integrator", "rk4", "--step", "0.1 ms", "--output", "0.1"]
+    assert cli.main([*words, "-o", "run.npz"]) == 130
+    out, err = capsys.readouterr()
+    run = lw.open("run.npz")
+    assert "interrupted at t = " in out and "in run.npz" in err and "wrote run.npz" in out
+    assert 0.0 < run.t[-1] < 1000 and run["A"][-1] == pytest.approx(2 * np.pi * run.t[-1], rel=1e-9)
+    assert not [p for p in Path().iterdir() if p.name.startswith(".")]
+
+
+def test_interrupted_while_writing_nothing_stays(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from linkwright import run_files
+
+    def half(c: object, path: Path, channels: object) -> None:
+        path.write_bytes(b"half of it")
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(run_files.WRITERS, ".npz", half)
+    assert cli.main(["simulate", "crank.yaml", "0.1", "-o", "run.npz"]) == 130
+    assert [p.name for p in Path().iterdir()] == ["crank.yaml"] and "interrupted" in capsys.readouterr().err
+
+
+def test_a_signal_from_outside_leaves_no_half_written_file() -> None:
+    """A process of its own, ended as a scheduler would: what is there is whole."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    words = ["simulate", "crank.yaml", "1e5", "--free", "--speed", "A=60", "--integrator", "rk4", "--step", "1e-5", "--output", "0.1"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from linkwright.cli import main; print('ready', flush=True); sys.exit(main(sys.argv[1:]))",
+    ]
+    process = subprocess.Popen(
+        [*command, *words, "-o", "run.npz"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(1.5)  # in the run, or on a busy machine still before it: both must hold
+    process.send_signal(signal.SIGTERM if os.name == "posix" else signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (130, 143) and "interrupted" in err and "Traceback" not in err
+    left = {p.name for p in Path().iterdir()} - {"crank.yaml"}
+    assert left <= {"run.npz"}
+    if left:
+        assert lw.open("run.npz").certificate.status == "interrupted"
+
+
+def test_one_file_that_fails_does_not_lose_the_others(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def full(run: object, what: object, path: str, **options: object) -> None:
+        raise lw.LinkwrightError("the disk is full.")
+
+    monkeypatch.setattr(lw.Trajectory, "plot", full)
+    assert cli.main(["simulate", "crank.yaml", "0.1", "--plot", "x.png", "-o", "run.npz"]) == 1
+    out, err = capsys.readouterr()
+    assert err == "error: the disk is full.\n" and "wrote run.npz" in out and Path("run.npz").exists()
+
+
+def test_the_options_of_a_run_reach_it(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "0.1",
+        "--free",
+        "--integrator",
+        "rk4",
+        "--step",
+        "10 ms",
+        "--formulation",
+        "kkt",
+        "--stabiliser",
+        "baumgarte",
+        "--output",
+        "steps",
+    ]
+    data = told(words, capsys)
+    c = data["certificate"]
+    assert (c["integrator"], c["step"], c["formulation"], c["steps"], data["samples"]) == ("rk4", 0.01, "kkt", 10, 11)
+    assert "Baumgarte" in c["stabiliser"] or "baumgarte" in c["stabiliser"]
+    assert set(simulate.KNOWN) <= {o.flags[-1].strip("-") for o in simulate.COMMAND.options}
