@@ -86,9 +86,9 @@ class Designer:
         return plot_of(c, what, path, **options)
 
     def animate(self, c: Trajectory, path: Any, **options: Any) -> Path:
-        from linkwright.views.animation import animate
+        from linkwright.views.animation import play
 
-        return animate(self.reader.system, path, turn=c, **options)
+        return play(c, path, **options)
 
     def snippet(self, c: Trajectory) -> str:
         from linkwright.views.notebook import snippet

@@ -46,7 +46,7 @@ class Presented:
         return self._source("plot").plot(self, what, path, **options)
 
     def animate(self, path: Place, **options: Any) -> Path:
-        """This motion as an animated picture, .gif or .mp4."""
+        """This motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
         return self._source("animate").animate(self, path, **options)
 
     def _repr_html_(self) -> str | None:

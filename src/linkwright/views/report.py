@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from linkwright.errors import LinkwrightError
+from linkwright.machine.bearings import bearings
 from linkwright.machine.cycle_loads import CycleLoads, cycle_loads
-from linkwright.machine.drive_sizing import drive_sizing
+from linkwright.machine.drive_sizing import Motor, drive_sizing
 from linkwright.machine.efforts import drive_names
 from linkwright.results import Trajectory
 from linkwright.summary import Summary, summarise
@@ -26,6 +28,7 @@ from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
 
 MOST_EVENTS = 8
+MOST_SAMPLES = 750  # of a simulation that are looked at for its bearing table
 DEAD = "The drive swings up to its dead centres, where efforts and loads grow without bound: the largest ones only say how near it came."
 
 
@@ -34,6 +37,8 @@ def report(subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None
     from linkwright.views import live
 
     files.checked(path, (".html",), force=force)
+    if isinstance(motor, Mapping):
+        Motor.of(motor)  # a wrong key is told before the long work
     return live.write(subject, path, run=page.recorded(subject, run), report=fragment(subject, run=run, motor=motor), force=force)
 
 
@@ -76,7 +81,9 @@ class Told:
         if self.motion is None:
             return CycleLoads()
         try:
-            return cycle_loads(self.motion)
+            if self.motion.proof is None:
+                return cycle_loads(self.motion)
+            return CycleLoads(bearings=bearings(self.motion[:: -(-len(self.motion) // MOST_SAMPLES)]))
         except LinkwrightError as problem:
             return CycleLoads(f"No loads: {' '.join(str(problem).split())}")
 
@@ -144,9 +151,9 @@ class Told:
     def simulation(self) -> str:
         run = self.motion
         assert run is not None
-        span = f"{run.t[-1] - run.t[0]:.6g} s, {len(run)} samples"
         panels = report_figures.run_panels(run)
-        out = part(f"Time histories: {span}", report_figures.curves(run, panels, "rp-run", height=42.0))
+        out = part("Time histories", report_figures.curves(run, panels, "rp-run", height=42.0))
+        out += part("Motors", report_figures.run_motors(run))
         if self.loads.bearings is not None:
             out += part("Loads of the pins in this run", report_tables.bearings(self.loads.bearings))
         elif self.loads.why:

@@ -10,7 +10,10 @@ import numpy as np
 
 from linkwright.machine.tables import show, time_mean
 from linkwright.results import Trajectory
-from linkwright.views import load_plots, picture, plots, style
+from linkwright.views import picture, plots, style
+from linkwright.views.plots import motors
+from linkwright.views.plots.efforts import effort_channels
+from linkwright.views.plots.motors import torque_speed
 from linkwright.views.report_parts import MM, figure
 from linkwright.views.style import DRIVEN, LIGHT, PALETTE
 
@@ -106,15 +109,23 @@ def _extremes(axes: Any, t: np.ndarray, x: np.ndarray, y: np.ndarray, symbol: st
     axes.axhline(rms, color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     k = int(np.argmax(np.abs(y)))
     axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
-    told = f"peak {show(float(y[k]))} {symbol}, RMS {show(rms)} {symbol} (dashed)"
+    told = f"peak {show(float(y[k]))}, RMS {show(rms)} {symbol} (dashed)"
     axes.set_title(told, fontsize=6.8, loc="right", pad=4.0, parse_math=False)
 
 
 def motor(sizing: Any) -> str:
     """The motor's cycle inside its continuous and its peak region."""
-    drawn = load_plots.torque_speed(sizing)
-    drawn.set_size_inches(92.0 * MM * 1.25, 62.0 * MM * 1.25)
+    drawn = torque_speed(sizing, size=(92.0 * MM * 1.25, 62.0 * MM * 1.25))
     return figure(drawn, "rp-motor", f"torque over speed of the motor of {sizing.history.name}")
+
+
+def run_motors(run: Trajectory) -> str:
+    """What the motors of a simulation did, inside their limits."""
+    count = sum(n.startswith("motor.") and n.endswith(".current") for n in run.columns)
+    if not count:
+        return ""
+    drawn = motors.motor(run, size=(WIDTH * MM * 1.25, 62.0 * MM * 1.25))
+    return figure(drawn, "rp-motors", "torque over speed of the motors")
 
 
 def motion_panels(c: Trajectory, over: str) -> list[Panel]:
@@ -135,7 +146,7 @@ def _strokes(c: Trajectory, name: str) -> bool:
 
 def effort_panels(c: Trajectory) -> list[Panel]:
     """Efforts and powers of the drives; torques and forces apart."""
-    efforts = load_plots.effort_channels(c)
+    efforts = effort_channels(c)
     out = []
     for kind in ("torque", "force"):
         names = [n for n in efforts if n.endswith(f".{kind}")][:MOST_CURVES]
@@ -156,7 +167,8 @@ def run_panels(run: Trajectory) -> list[Panel]:
     singles = [j.name for j in d.joints if j.name in run.channels and run.channel(j.name).dimension in ("angle", "length")]
     lead = (driven or [n for n in singles if run[n].ndim == 1])[:MOST_CURVES]
     same = tuple(n for n in lead if run.dimension(n) == run.dimension(lead[0])) if lead else ()
-    efforts = [n for n in run.columns if n.endswith((".torque", ".force")) and run.columns[n].values.ndim == 1]
+    acted = [n for n in run.columns if n.endswith((".torque", ".force")) and not n.startswith("motor.")]
+    efforts = [n for n in acted if run.columns[n].values.ndim == 1]
     alike = tuple(n for n in efforts if run.dimension(n) == run.dimension(efforts[0]))[:MOST_CURVES] if efforts else ()
     out = [
         Panel("Position", same),

@@ -47,7 +47,7 @@ def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, s
         ("Mobility", "; ".join([freedoms, *idle])),
         ("Built of", f"{s.space}, {bodies}, {s.joints} joints, {_loops(system)}"),
         ("Driven at", driven(system, c, s)),
-        ("Motion", _short(s.motion)),
+        ("Motion", _short(s.motion) if c is None or c.proof is None else f"simulated for {c.t[-1] - c.t[0]:.6g} s, {len(c)} samples"),
         ("Constraint", redundancy(system)),
         ("Moving mass", amount(system, s.mass, "mass") if s.mass is not None else "not given: kinematics only"),
         ("Gravity", f"{show(gravity)} m/s²" if gravity else "none"),
@@ -269,7 +269,7 @@ def certificate(run: Trajectory) -> list[Verdict]:
         (
             good["energy balanced"],
             "Energy",
-            f"balanced to {x.energy_imbalance:.0e} J of {show(x.energy_turned_over)} J turned over; work in {show(x.work_in)}, "
+            f"balanced to {show(x.energy_imbalance)} J of {show(x.energy_turned_over)} J turned over; work in {show(x.work_in)}, "
             f"of loads {show(x.work_of_loads)}, lost {show(x.lost)} J",
         ),
         (None, "Branch", f"{x.branch_start or 'no loops'} → {x.branch_end or 'no loops'}, {x.passages} singular positions passed"),

@@ -1,0 +1,195 @@
+"""The report: what it says agrees with the tables it is made of, it is the same every time, and it is honest about what is missing."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.machine.cycle_loads import cycle_loads
+from linkwright.machine.tables import show
+from linkwright.views import live, report, report_tables
+from linkwright.views.report_parts import table, text
+
+MOTOR = {
+    "Kt": "0.1 N m/A",
+    "R": "0.3 ohm",
+    "J": "2e-4 kg m^2",
+    "voltage": "48 V",
+    "rated_current": "10 A",
+    "max_current": "40 A",
+    "ratio": 30,
+}
+
+
+class Reader(html.parser.HTMLParser):
+    """Tables, text and ids of a piece of HTML; that tags are closed in order."""
+
+    def __init__(self, source: str):
+        super().__init__()
+        self.tables: list[list[list[str]]] = []
+        self.ids: list[str] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(source)
+        assert not self.open, f"left open: {self.open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [v for k, v in attrs if k == "id" and v]
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [v for k, v in attrs if k == "id" and v]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+        if "table" in self.open and self.tables and self.tables[-1] and {"td", "th"} & set(self.open):
+            self.tables[-1][-1][-1] += data
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def table(self, head: str) -> list[list[str]]:
+        """Rows of the table whose first column is called so."""
+        return next(t[1:] for t in self.tables if t[0][0] == head)
+
+
+@pytest.fixture(scope="module")
+def wiper() -> lw.Mechanism:
+    return lw.load("wiper")
+
+
+@pytest.fixture(scope="module")
+def turn(wiper: lw.Mechanism) -> lw.Trajectory:
+    return wiper.turn(steps=36)
+
+
+@pytest.fixture(scope="module")
+def told(wiper: lw.Mechanism, turn: lw.Trajectory) -> str:
+    return report.fragment(wiper, run=turn, motor=MOTOR)
+
+
+def number(written: str) -> float:
+    return float(written.replace("\N{MINUS SIGN}", "-"))
+
+
+def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
+    page = Reader(told)
+    (row,) = page.table("drive")
+    torque = turn["A.torque"]
+    where = turn["A", "deg"][np.argmax(torque)]
+    assert row[0] == "A" and number(row[1]) == pytest.approx(torque.max(), rel=1e-3) and number(row[2]) == pytest.approx(where, abs=0.1)
+    # four digits are shown; the trapezoidal rule is exact for a periodic curve but for the 36 steps
+    assert number(row[4]) == pytest.approx(np.sqrt(np.mean(torque[:-1] ** 2)), rel=1e-3)
+    assert number(row[5]) == pytest.approx(45.0) and number(row[6]) == pytest.approx(turn["A.power"].max(), rel=1e-3)
+    pins = {r[0]: r for r in page.table("pin")}
+    assert set(pins) == set("ABCD") and [number(r[2]) for r in pins.values()] == sorted((number(r[2]) for r in pins.values()), reverse=True)
+    assert number(pins["C"][2]) == pytest.approx(turn["C.on.rocker.size"].max(), rel=1e-3) and pins["C"][-1] == "yes"
+    shaking = np.linalg.norm(turn["shaking.force"], axis=1).max()
+    assert f"Shaking force on the ground up to {show(shaking)} N" in page.text
+    masses = {r[0]: number(r[1]) for r in page.table("body")}
+    assert masses == {"crank": 0.3, "coupler": 0.9, "rocker": 0.8}
+    swing = {r[0]: number(r[-1]) for r in page.table("link")}
+    assert swing["rocker.angle"] == pytest.approx(np.ptp(lw.load("wiper").turn()["rocker.angle", "deg"]), abs=0.02)
+
+
+def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:
+    page = Reader(told)
+    (row,) = page.table("motor of")
+    sizing = turn.drive_sizing(motor=MOTOR)
+    assert number(row[2]) == pytest.approx(sizing.figures()["torque_peak"], rel=1e-3) and number(row[1]) == 30.0
+    assert {r[0]: r[-1] for r in page.table("limit")}["peak torque"] == "kept"
+    for words in (
+        "1 freedom",
+        "A, at 45.00 rpm",
+        "full turn",
+        "nothing is over-constrained",
+        "Loads all determined",
+        "ends where it began",
+    ):
+        assert words in page.text, words
+    assert 'class="bad"' not in told
+    weak = turn.drive_sizing(motor={**MOTOR, "max_current": "0.1 A"})
+    assert "EXCEEDED" in report_tables.margins(weak)
+    assert (False, "Motor of A", "exceeds a limit") in report_tables.checks(turn.source.reader.system, turn, cycle_loads(turn), [weak])
+
+
+def test_one_piece_that_needs_nothing(told: str) -> None:
+    page = Reader(told)
+    assert len(page.ids) == len(set(page.ids)), "figures of one page share no ids"
+    used = re.findall(r'(?:href="|url\()#([^")]+)', told)
+    assert used and set(used) <= set(page.ids)
+    assert not re.search(r'(?:src|href)="(?!#)|<script|@import|<!DOCTYPE|<\?xml|<metadata', told)
+    assert len(told) < 150_000
+    assert "nan" not in page.text.lower().split() and "inf" not in page.text.lower().split()
+
+
+def test_the_file(wiper: lw.Mechanism, turn: lw.Trajectory, told: str, tmp_path: Path) -> None:
+    path = turn.report(tmp_path / "wiper.html", motor=MOTOR)
+    written = path.read_text(encoding="utf-8")
+    assert f'<section id="report" aria-label="Report">{told}</section>' in written, "the same input gives the same report"
+    assert ".rp-head" in written
+    with pytest.raises(lw.UsageError, match="exists"):
+        wiper.report(path)
+    with pytest.raises(lw.UsageError, match="ending"):
+        wiper.report(tmp_path / "wiper.pdf")
+    with pytest.raises(lw.UsageError, match="Kt"):
+        wiper.report(tmp_path / "other.html", motor={"R": 1.0})
+    assert [p.name for p in tmp_path.iterdir()] == ["wiper.html"]
+
+
+def test_without_masses_and_without_motion() -> None:
+    data: dict[str, Any] = {
+        "name": "bare <b>", "plane": "xy", "drawing": {"A": [0, 0], "B": [0, 0.1], "C": [0.4, 0.3], "D": [0.4, 0]},
+        "bodies": {n: {"pins": list(p)} for n, p in (("ground", "AD"), ("crank", "AB"), ("coupler", "BC"), ("rocker", "DC"))},
+        "drive": {"A": "10 rpm"},
+    }  # fmt: skip
+    page = Reader(report.fragment(lw.load(data)))
+    assert "bare <b>" in page.text and "no mass for crank, coupler, rocker" in page.text and "kinematics only" in page.text
+    assert not any(t[0][0] in ("drive", "pin", "body") for t in page.tables)
+    stiff = {**data, "bodies": {**data["bodies"], "strut": {"pins": ["A", "C"]}}, "drive": {}}
+    page = Reader(report.fragment(lw.load(stiff)))
+    assert "0 freedoms" in page.text and "nothing can move" in page.text and "Motion" in page.text
+    assert not any(t[0][0] == "link" for t in page.tables)
+
+
+def test_over_constrained_and_in_space() -> None:
+    m = lw.load("bennett")
+    page = Reader(report.fragment(m, run=m.turn(steps=12)))
+    assert "over-constrained: 3 joint conditions" in page.text and "not unique in 8 of 8 eyes" in page.text
+    assert {r[-1] for r in page.table("pin")} == {"no"} and "least of all loads" in page.text
+
+
+def test_of_a_simulation(wiper: lw.Mechanism, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = wiper.simulate(0.2, output=0.01, events=[lw.when("A.v", 1e9)])
+    opened = lw.open(run.save(tmp_path / "run.npz"))
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(live, "write", lambda subject, path, **options: asked.update(options) or path)
+    opened.report(tmp_path / "run.html")
+    assert asked["run"] is opened, "the page plays the run it reports on"
+    fragment = asked["report"]
+    page = Reader(fragment)
+    assert "Simulation report" in page.text and "Certificate" in page.text and "reached the end" in page.text
+    assert "simulated for 0.2 s, 21 samples" in page.text and 'class="bad"' not in fragment
+    pins = {r[0]: number(r[2]) for r in page.table("pin")}
+    assert pins["C"] == pytest.approx(run["C.on.rocker.size"].max(), rel=1e-3)
+
+
+def test_cells_are_escaped_and_signed() -> None:
+    assert text(-1.5) == "\N{MINUS SIGN}1.500" and text("a-b <i>") == "a-b &lt;i&gt;" and text(True) == "yes" and text(None) == "-"
+    assert "<script" not in table([("<script>", "")], [("<script>",)])
