@@ -5,7 +5,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
   "use strict";
   const KINDS = { angle: { title: "Drive torque", unit: "torque", cause: "torque" }, length: { title: "Drive force", unit: "force", cause: "force" } };
 
-  const missing = (DATA, e) => {
+  const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + (/[.!]$/.test(text) ? "" : ".");
+  const missing = (DATA, e) => sentence(reason(DATA, e));
+  const reason = (DATA, e) => {
     if (!DATA.cycle || !e.cycle) return DATA.why || "No drive turns this mechanism, so there is no cycle to plot. Drag its pins and points by hand.";
     return DATA.why || e.cycle.why || "The drive torque needs the masses of the bodies, and this model gives none.";
   };
