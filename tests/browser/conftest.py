@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -57,11 +58,14 @@ def desk(browser: Any) -> Iterator[Callable[..., Desk]]:
 
 @pytest.fixture(scope="session")
 def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The page of a shipped model, written once."""
-    place = tmp_path_factory.mktemp("pages")
+    """The page of a shipped model, written once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "pages"
+    place.mkdir(exist_ok=True)
 
     @cache
     def write(name: str) -> Path:
-        return live.write(lw.load(name), place / f"{name}.html")
+        path = place / f"{name}.html"
+        return path if path.exists() else live.write(lw.load(name), path, force=True)  # it appears whole or not at all
 
     return write

@@ -29,17 +29,18 @@ def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
 def test_a_saved_file_comes_by_itself_and_the_view_is_kept(served: tuple[Path, str], desk: Callable[..., Desk]) -> None:
     file, address = served
     good = file.read_text(encoding="utf-8")
+    # the server's policy forbids evaluating text, so everything awaited here is a function
     here = desk(address, "#s=120&play=0&pick=pin:C:rocker", online=True)
     mass = "DATA.bodies.find((b) => b.name === 'rocker').mass"
     assert abs(here.ask(mass) - 0.8) < 1e-12
     file.write_text(good.replace("mass: 0.8,", "mass: 1.7,"), encoding="utf-8")
-    here.page.wait_for_function(f"globalThis.openedAfter && Math.abs({mass} - 1.7) < 1e-12")
+    here.page.wait_for_function(f"() => globalThis.openedAfter && Math.abs({mass} - 1.7) < 1e-12")
     assert here.ask("app.player.s") == 120 and "C" in here.text("#card h2")
     # a name nobody has
     file.write_text(good.replace("pins: [B, C], points", "pins: [B, CC], points"), encoding="utf-8")
-    here.page.wait_for_function("document.body.innerText.includes('CC') && !document.getElementById('stage')")
+    here.page.wait_for_function("() => document.body.innerText.includes('CC') && !document.getElementById('stage')")
     said = " ".join(here.page.inner_text("body").split())
     assert "my.yaml:" in said and "Traceback" not in said
     file.write_text(good, encoding="utf-8")
-    here.page.wait_for_function(f"globalThis.openedAfter && Math.abs({mass} - 0.8) < 1e-12")
+    here.page.wait_for_function(f"() => globalThis.openedAfter && Math.abs({mass} - 0.8) < 1e-12")
     assert here.ask("app.player.s") == 120 and "C" in here.text("#card h2")

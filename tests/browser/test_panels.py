@@ -98,7 +98,7 @@ def test_a_click_on_a_pin_shows_its_hodograph_in_the_axes_of_either_link(page_of
     assert "C" in card.locator("h2").inner_text() and card.locator("svg path").count() > 0
     turn = lw.load("wiper").turn()
     for axes in ("rocker", "coupler"):
-        card.get_by_role("group", name="Axes of").get_by_role("button", name=axes).click()
+        card.locator('select[data-choice="in axes of"]').select_option(axes)
         here.frame()
         assert here.ask("app.axes") == axes
         page = np.array(here.ask("((h) => [h.x, h.y].map((a) => Array.from(a)))(e.hodograph('C', 'rocker', x))", axes)).T
