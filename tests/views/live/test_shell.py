@@ -189,3 +189,11 @@ def test_mixed_poses_are_rotations() -> None:
     assert R[0] * R[4] - R[1] * R[3] == pytest.approx(1.0, abs=1e-12)
     # halfway between 0 and 2 rad
     assert R[0] == pytest.approx(0.5403023058681398, abs=1e-12)
+
+
+def test_angles_of_a_full_turn_are_told_within_it() -> None:
+    cycle = "{full_turn:true,drives:['A','B'],kinds:['angle','length'],over:{name:'A'}}"
+    found = run(
+        ("transport",), f"const c={cycle};out=[7,-1,2*Math.PI,0].map((x)=>LW.withinTurn(x,c));c.over.name='t';out.push(LW.withinTurn(7,c))"
+    )
+    assert found == pytest.approx([7 - 6.283185307179586, 5.283185307179586, 0, 0, 7], abs=1e-9)

@@ -2,14 +2,21 @@
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
-  const MODE_NAMES = { turn: "the turn", drag: "by hand", swing: "free swing", run: "the recorded run" };
+  const TURN = 2 * Math.PI;
+
+  // An angle of a full turn as one says it, from 0 to 360 degrees; other places of the cycle's axis as they are. SI.
+  LW.withinTurn = (x, cycle) => {
+    if (!cycle || !cycle.full_turn || cycle.kinds[cycle.drives.indexOf(cycle.over.name)] !== "angle") return x;
+    const whole = Math.floor(x / TURN + 1e-12) * TURN;
+    return Math.max(0, x - whole);
+  };
 
   // text of a place of the cycle, in the file's units: 124.0°
   const overText = (DATA, e) => {
     if (!DATA.cycle || !e.cycle) return () => "";
     const over = DATA.cycle.over, x = e.cycle.x, along = LW.player.track(x, false);
     const reference = Math.max(Math.abs(x[0]), Math.abs(x[x.length - 1])) / over.size;
-    return (s) => LW.withUnit(LW.fixed(along.time(s) / over.size, reference), over.symbol);
+    return (s) => LW.withUnit(LW.fixed(LW.withinTurn(along.time(s), DATA.cycle) / over.size, reference), over.symbol);
   };
 
   // element(id) -> node; app: {DATA, engine, player, mode(name), speed(value)}
@@ -29,7 +36,6 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (name === "turn" && button.disabled) button.title = "No drive turns this mechanism.";
       button.addEventListener("click", () => app.mode(name));
     }
-    document.body.classList.toggle("still", !player.track() && !player.can("run") && !player.can("swing"));
     play.addEventListener("click", () => player.toggle());
     slider.addEventListener("input", () => player.seek(fromSlider(Number(slider.value))));
     speed.addEventListener("input", () => app.speed(10 ** Number(speed.value)));
@@ -44,8 +50,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
         return [seconds(player.seconds()), Number.isFinite(energy) ? `energy ${LW.format(energy, "energy")}, drift ${LW.number(drift, 2)}` : ""];
       }
       if (player.mode === "run") return [seconds(player.seconds()), ""];
-      if (s === null) return ["Drag any pin or point: this model has no drive that turns it.", ""];
-      if (player.mode === "drag") return [placeText(s), MODE_NAMES.drag];
+      if (s === null) return ["", "Drag any pin or point: no drive turns this model."];
+      if (player.mode === "drag") return [placeText(s), "by hand"];
       return [placeText(s), overTime ? "" : seconds(player.seconds())];
     };
 
@@ -74,6 +80,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       update() {
         document.body.classList.toggle("playing", player.playing);
         document.body.classList.toggle("mode-run", player.mode === "run");
+        document.body.classList.toggle("mode-drag", player.mode === "drag");
+        document.body.classList.toggle("trackless", !player.track());
         play.setAttribute("aria-label", player.playing ? "Pause" : "Play");
         play.title = `${player.playing ? "Pause" : "Play"} (space)`;
         for (const button of modes) button.setAttribute("aria-pressed", String(button.dataset.mode === player.mode));
