@@ -1,4 +1,6 @@
-"""Two shipped mechanisms: what they are, one turn of each, five simulated seconds, pictures, curves, and a page with all of it.
+"""Two shipped mechanisms: what they are, one turn of each, five simulated seconds, pictures, curves, and pages to play with.
+
+The two pages compute by themselves: drag a pin, move a length, let it swing; the simulation plays in them. The index shows the rest.
 
 python examples/01_wiper_and_scraper.py [folder]      writes into build/demo unless told otherwise
 """
@@ -51,8 +53,10 @@ for name in ("wiper", "carpet-scraper"):
     plots.overview(c, folder / f"{name}-curves.png", force=True)
     plots.plot(run, drawn, folder / f"{name}-run.png", force=True)
     c.save(folder / f"{name}.csv", force=True)
+    run.page(folder / f"{name}.html", force=True)
 
     page.heading(name).text(info)
+    page.link(f"{name}.html", "Open its page: it moves, can be dragged and changed, and plays the simulation")
     page.picture(folder / f"{name}.png", "start position, and the paths of marked points over a turn")
     page.picture(folder / f"{name}.gif", "one turn")
     page.picture(folder / f"{name}-curves.png", "angles and points over the drive: position, velocity, acceleration")
@@ -61,4 +65,4 @@ for name in ("wiper", "carpet-scraper"):
     page.table(*run_table(run, listed)).text(run.checks())
 
 page.save(folder / "index.html", force=True)
-print(f"Pictures, animations, tables and a page are in {folder}: open {(folder / 'index.html').resolve()}")
+print(f"Pictures, animations, tables and pages are in {folder}: open {(folder / 'index.html').resolve()}")

@@ -117,10 +117,12 @@ def test_example_runs(script: Path, tmp_path: Path) -> None:
 
 
 def check_page(page: Path) -> None:
-    """The demo's page shows pictures and tables, and asks for nothing from outside."""
+    """The demo's index shows pictures and tables, asks for nothing from outside, and leads to the two pages that compute."""
     text = page.read_text(encoding="utf-8")
     assert text.count("data:image/") == 8 and "<table>" in text
-    assert not re.search(r"""(?:src|href)\s*=\s*(?!["']?data:)|url\(|@import|<script""", text)
+    assert not re.search(r"""src\s*=\s*(?!["']?data:)|url\(|@import|<script""", text)
+    links = re.findall(r'href="([^"]*)"', text)
+    assert links == ["wiper.html", "carpet-scraper.html"] and all("var DATA=" in (page.parent / x).read_text("utf-8") for x in links)
 
 
 def test_links_lead_somewhere() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -35,6 +36,7 @@ pre { padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; }
 figure { display: inline-block; margin: .5rem 1rem .5rem 0; vertical-align: top; }
 img { max-width: 100%; height: auto; background: #fff; border-radius: .4rem; } figcaption { color: var(--faint); font-size: .85rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .85rem; }
+a { color: inherit; text-decoration-color: #c8421a; text-underline-offset: .2em; font-weight: 600; }
 th, td { text-align: right; padding: .15rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 """
 
@@ -72,6 +74,10 @@ class Page:
         return self._add(
             f'<figure><img alt="{alt}" src="data:{files_kind};base64,{data}"><figcaption>{html.escape(caption)}</figcaption></figure>'
         )
+
+    def link(self, name: str, text: str) -> Page:
+        """A way to a file beside the page."""
+        return self._add(f'<p><a href="{html.escape(quote(name), quote=True)}">{html.escape(text)}</a></p>')
 
     def _add(self, part: str) -> Page:
         self.parts.append(part)
