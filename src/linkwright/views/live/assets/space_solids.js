@@ -18,11 +18,11 @@
       return kept.get(key);
     };
     return {
-      body: (colour) => get("b" + colour, () => new THREE.MeshStandardMaterial({ color: look.dark ? D.mix(colour, look.ink, 0.08) : D.mix(colour, look.paper, 0.16), roughness: 0.62, metalness: 0.02 })),
-      web: (colour) => get("w" + colour, () => new THREE.MeshStandardMaterial({ color: D.mix(colour, look.paper, 0.42), roughness: 0.8, side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 })),
+      body: (colour) => get("b" + colour, () => new THREE.MeshLambertMaterial({ color: look.dark ? D.mix(colour, look.ink, 0.08) : D.mix(colour, look.paper, 0.16) })),
+      web: (colour) => get("w" + colour, () => new THREE.MeshLambertMaterial({ color: D.mix(colour, look.paper, 0.42), side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 })),
       rim: (colour) => get("r" + colour, () => new THREE.MeshBasicMaterial({ color: look.edge(colour), side: THREE.BackSide })),
       glow: (colour) => get("g" + colour, () => new THREE.MeshBasicMaterial({ color: colour, side: THREE.BackSide })),
-      plain: (colour) => get("p" + colour, () => new THREE.MeshStandardMaterial({ color: colour, roughness: 0.55, metalness: 0.05 })),
+      plain: (colour) => get("p" + colour, () => new THREE.MeshLambertMaterial({ color: colour })),
       flat: (colour) => get("f" + colour, () => new THREE.MeshBasicMaterial({ color: colour, side: THREE.DoubleSide })),
       over: (colour) => get("o" + colour, () => new THREE.MeshBasicMaterial({ color: colour, depthTest: false, depthWrite: false, transparent: true })),
       line: (colour) => get("l" + colour, () => new THREE.LineBasicMaterial({ color: colour })),
