@@ -66,7 +66,7 @@ def texts(axes: Any) -> list[str]:
 def test_every_plot_makes_a_picture(what: str, wiper: Any, folding: Any, tmp_path: Path) -> None:
     subject = folding if PLOTS[what].takes == "run" else wiper
     more: dict[str, Any] = {"motor": MOTOR, "ratio": 40} if what == "motor" else {}
-    path = plot_of(subject, what, tmp_path / "p.png", title="A title", dark=True, **more)
+    path = plot_of(subject, None if what == "overview" else what, tmp_path / "p.png", title="A title", dark=True, size=(6.0, 4.6), **more)
     image = pixels(path)
     assert image[0, 0].max() < 60  # dark paper
     assert 0.005 < float((np.abs(image - image[0, 0]).max(axis=2) > 40).mean()) < 0.6
@@ -74,12 +74,12 @@ def test_every_plot_makes_a_picture(what: str, wiper: Any, folding: Any, tmp_pat
 
 
 def test_the_same_input_gives_the_same_file(wiper: Any, folding: Any, tmp_path: Path) -> None:
-    for what, subject, ending in (("topology", wiper, "svg"), ("singular", folding, "pdf"), ("A.torque", wiper, "png")):
+    for what, subject, ending in (("topology", wiper, "svg"), ("gicm", folding, "pdf"), ("A.torque", wiper, "png")):
         first, second = (plot_of(subject, what, tmp_path / f"{n}.{ending}").read_bytes() for n in "ab")
         assert first == second and len(first) > 2000
-        with pytest.raises(lw.UsageError, match="force"):
-            plot_of(subject, what, tmp_path / f"a.{ending}")
-        assert plot_of(subject, what, tmp_path / f"a.{ending}", force=True).read_bytes() == first
+    with pytest.raises(lw.UsageError, match="force"):
+        plot_of(wiper, "A.torque", tmp_path / "a.png")
+    assert plot_of(wiper, "path", tmp_path / "a.png", force=True, mechanism=False).read_bytes() != first
 
 
 def test_nothing_global_is_touched(wiper: Any) -> None:
@@ -95,11 +95,10 @@ def test_nothing_global_is_touched(wiper: Any) -> None:
 def test_mechanisms_systems_and_results_are_plotted(wiper: Any) -> None:
     """A mechanism is turned for its plot: the rocker swings as the turn at hand says, at finer steps."""
     m = lw.load("wiper")
-    for subject in (m, m.system):
-        x, y = curve(plot_of(subject, "rocker.angle").axes[0])
-        assert len(x) == 361
-        np.testing.assert_allclose(y[::15], np.degrees(wiper["rocker.angle"]), atol=1e-9)
-    assert plot_of(wiper).axes[0].get_ylabel().endswith("[deg]")  # the overview
+    x, y = curve(plot_of(m, "rocker.angle").axes[0])
+    assert len(x) == 361
+    np.testing.assert_allclose(y[::15], np.degrees(wiper["rocker.angle"]), atol=1e-9)
+    assert len(plot_of(m.system, "gicm").axes) == len(plot_of(wiper, "gicm").axes) == 2
 
 
 # ---------------------------------------------------------------- channels

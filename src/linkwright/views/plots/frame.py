@@ -82,7 +82,7 @@ class Frame:
             return
         for n in self.names:
             n.note = _note(n, 0.0, 0.0)
-        figure.draw_without_rendering()
+        laid_out(figure)
         point = 72.0 / figure.dpi
         for axes in dict.fromkeys(n.axes for n in self.names):
             mine = [n for n in self.names if n.axes is axes]
@@ -142,7 +142,7 @@ def drawn(
     frame = Frame(style.theme(dark), _inches(size), None if title is None else str(title))
     with style.settings(frame.look):
         figure = make(frame)
-        _laid_out(frame, figure)
+        _finish(frame, figure, path is not None)
         if path is None:
             return figure
         with files.replacing(path, files.PICTURES, force=force) as temporary:
@@ -150,17 +150,26 @@ def drawn(
     return Path(path)
 
 
-def _laid_out(frame: Frame, figure: Any) -> None:
-    """Names in their places; a size that leaves no room for axes is an error."""
+def _finish(frame: Frame, figure: Any, final: bool) -> None:
+    """Names in their places; a size that leaves no room for axes is an error. `final`: the layout need not be found again."""
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
         try:
             frame.settle(figure)
-            if frame.size is not None:
-                figure.draw_without_rendering()
+            if not frame.names and (final or frame.size is not None):
+                laid_out(figure)
         except UserWarning as problem:
             w, h = figure.get_size_inches()
             raise UsageError(f"{w:g} x {h:g} inches leave no room for the curves of this plot; give it a larger size.") from problem
+    if final:
+        figure.set_layout_engine("none")
+
+
+def laid_out(figure: Any) -> None:
+    """Axes moved to where they will be drawn."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
 
 
 def _inches(size: Any) -> tuple[float, float] | None:
@@ -257,6 +266,15 @@ def four(x: float) -> str:
     """Four digits without an exponent where a person would write none."""
     rounded = float(f"{x:.4g}")
     return f"{rounded:.0f}" if 1e3 <= abs(rounded) < 1e9 else f"{rounded + 0.0:g}"
+
+
+def open_side(at: np.ndarray, curve: np.ndarray, reach: Sequence[float]) -> np.ndarray:
+    """The direction in which a text beside a place of a curve is farthest from it; `reach` is where its middle would stand."""
+    angles = np.radians((45.0, 135.0, -45.0, -135.0, 90.0, -90.0, 0.0, 180.0))
+    sides = np.column_stack([np.cos(angles), np.sin(angles)])
+    centres = at + sides * np.asarray(reach)
+    room = np.linalg.norm((centres[:, None] - curve[None]) / np.asarray(reach), axis=2).min(axis=1)
+    return sides[int(np.argmax(np.round(room, 2)))]
 
 
 def colour_of(i: int) -> str:

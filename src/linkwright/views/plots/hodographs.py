@@ -14,7 +14,7 @@ import numpy as np
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.results import Trajectory, unit_of
 from linkwright.views.plots.efforts import needs_loads, ranked_eyes
-from linkwright.views.plots.frame import Frame, Paper, Place, drawn, four, natural_axis
+from linkwright.views.plots.frame import Frame, Paper, Place, drawn, four, natural_axis, open_side
 from linkwright.views.style import DRIVEN, PALETTE, Theme
 
 MARKS = 12  # positions marked along a hodograph
@@ -126,7 +126,12 @@ def _hodograph(axes: Any, c: Trajectory, pin: str, body: str, frame: str, look: 
 
 def _places(axes: Any, x: np.ndarray, y: np.ndarray, places: list[tuple[int, str]], look: Theme) -> None:
     """Dots with positions of the turn; where the load hardly changes, names would pile up and are left out."""
+    from matplotlib.patheffects import withStroke
+
     reach = max(float(np.hypot(x, y).max()), 1e-12)
+    curve = np.column_stack([x, y])
+    beside = 0.05 * max(float(np.ptp(curve, axis=0).max()), 1e-12)
+    halo = [withStroke(linewidth=2.0, foreground=look.paper)]
     written: list[np.ndarray] = []
     for i, text in places:
         here = np.array([x[i], y[i]])
@@ -134,8 +139,9 @@ def _places(axes: Any, x: np.ndarray, y: np.ndarray, places: list[tuple[int, str
             continue
         written.append(here)
         axes.plot(x[i], y[i], "o", ms=3.2, color=PALETTE[0], mec=look.paper, mew=0.6, zorder=5)
-        away = here / max(float(np.hypot(x[i], y[i])), 1e-9 * reach) * 9.0
-        axes.annotate(text, (x[i], y[i]), away, textcoords="offset points", fontsize=7.2, ha="center", va="center", color=look.ink)
+        away = open_side(here, curve, (1.3 * beside, beside)) * np.array([11.0, 8.5])
+        style = {"fontsize": 7.2, "ha": "center", "va": "center", "color": look.ink, "path_effects": halo, "zorder": 5}
+        axes.annotate(text, (x[i], y[i]), away, textcoords="offset points", **style)
 
 
 def round_places(place: np.ndarray, unit: str) -> list[tuple[int, str]]:

@@ -13,7 +13,7 @@ import numpy as np
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.results import Trajectory, unit_of
 from linkwright.views.plots.curves import marked_points
-from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, natural_axis, with_unit
+from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, natural_axis, open_side, with_unit
 from linkwright.views.plots.subjects import system_of
 from linkwright.views.scene import Scene, Stage
 from linkwright.views.style import Theme, mixed
@@ -123,11 +123,7 @@ class Trail:
         """Beside the start, on the side where the path is farthest."""
         from matplotlib.patheffects import withStroke
 
-        angles = np.radians((45.0, 135.0, -45.0, -135.0, 90.0, -90.0, 0.0, 180.0))
-        sides = np.column_stack([np.cos(angles), np.sin(angles)])
-        centres = self.p[0] + sides * np.array([0.14, 0.05]) * reach
-        room = np.linalg.norm((centres[:, None] - self.p[None]) / np.array([2.0, 1.0]), axis=2).min(axis=1)
-        d = sides[int(np.argmax(np.round(room / reach, 3)))]
+        d = open_side(self.p[0], self.p, (0.14 * reach, 0.06 * reach))
         note = self.axes.annotate(
             name, self.p[0], d * 9.0, textcoords="offset points", fontsize=8.5, color=self.colour, zorder=9,
             ha="left" if d[0] > 0.3 else "right" if d[0] < -0.3 else "center",
