@@ -22,7 +22,7 @@ from linkwright.recorded import cut_rows
 from linkwright.results import Trajectory, unit_of
 from linkwright.system import System
 
-COMPARED = 13  # samples of a cycle at which Python's own loads are given along
+COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
 
 
@@ -147,7 +147,7 @@ def _over(c: Trajectory, motion: Motion, value: np.ndarray) -> dict[str, Any]:
 def compared_samples(c: Trajectory) -> list[int]:
     """Samples spread over the cycle, a little unevenly, so that a periodic mistake is not met in step."""
     n = len(c.t)
-    return sorted({min(n - 1, int(round(i * (n - 1) / (COMPARED - 1))) + i % 2) for i in range(COMPARED)})
+    return sorted({min(n - 1, round(i * (n - 1) / (COMPARED - 1)) + i % 2) for i in range(COMPARED)})
 
 
 def _reference(c: Trajectory, motion: Motion) -> dict[str, Any]:
@@ -167,9 +167,11 @@ def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], 
     """(pin, body): whether rigid-body mechanics decides the force there."""
     pick = slice(0, 2) if system.description.planar else slice(0, 3)
     out: dict[tuple[str, str], bool] = {}
-    for i in compared_samples(c) if c is not None else ():
+    if c is None:
+        return out
+    for i in compared_samples(c):
         try:
-            loads = c.instants[i].loads if c is not None else None
+            loads = c.instants[i].loads
         except LinkwrightError:
             continue
         for pin, body in eyes(system.description):

@@ -6,12 +6,12 @@ node k of the kernels. Places on bodies are in the bodies' own coordinates at th
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import linkwright
 from linkwright import joints, modelfile
 from linkwright.description import Description
 from linkwright.errors import LinkwrightError
@@ -57,7 +57,7 @@ def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, 
         "topology": _topology(system),
         "info": str(summarise(system)).split("\n"),
         "model": model(system.described),
-        "version": linkwright.__version__,
+        "version": import_module("linkwright").__version__,
         "run": None if run is None else cycle_data.run_json(system, run),
         "loads": loads,
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
@@ -126,7 +126,9 @@ def _marked(d: Description) -> list[dict[str, Any]]:
     """Points of moving bodies at which nothing is joined: what is worth tracing."""
     out = []
     for b in d.bodies[1:]:
-        joined = [np.array(j.frame_first.at if j.first == b.name else j.frame_second.at, float) for j in d.joints if b.name in (j.first, j.second)]
+        joined = [
+            np.array(j.frame_first.at if j.first == b.name else j.frame_second.at, float) for j in d.joints if b.name in (j.first, j.second)
+        ]
         for p in b.points:
             at = np.array(p.at, dtype=float)
             if all(np.linalg.norm(at - x) > CARRYING for x in joined):
@@ -160,7 +162,9 @@ def _checks(system: System, motion: cycle_data.Motion, unique: dict[tuple[str, s
         out.append({"name": "redundancy", "ok": True, "text": "; ".join(str(r) for r in m.redundant)})
     if loads and unique:
         loose = sorted({pin for (pin, _), ok in unique.items() if not ok})
-        said = f"the loads of {', '.join(loose)} are not decided by rigid bodies; the smallest are shown" if loose else "every load is unique"
+        said = (
+            f"the loads of {', '.join(loose)} are not decided by rigid bodies; the smallest are shown" if loose else "every load is unique"
+        )
         out.append({"name": "uniqueness", "ok": True, "text": said})
     if motion.turn is not None:
         c = motion.turn
@@ -206,4 +210,3 @@ def model(described: Description) -> dict[str, str]:
         return {"text": modelfile.write(described), "file": f"{name}.yaml"}
     except LinkwrightError as problem:
         return {"text": f"# {problem}\n", "file": f"{name}.yaml"}
-

@@ -59,7 +59,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
     """The kernels this mechanism has, and what is missing for the others."""
     d = system.description
     massless = [b.name for b in d.bodies[1:] if b.mass is None]
-    names = list(ALWAYS)
+    names: list[str] = [*ALWAYS]
     if kernels.drives and all(export.possible(kernels, n) for n in MOVED):
         names += MOVED
     if massless:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from linkwright import modelfile
+from linkwright.compiler import export
+from linkwright.compiler.graph import Graph, TracingError
 from linkwright.description import Body, Description
 from linkwright.errors import LinkwrightError, Source
 from linkwright.expressions import Expr
@@ -39,7 +41,16 @@ def sliders(system: System) -> list[dict[str, Any]]:
     out = named + [_mass(described, known[f"{b.name}.mass"], b) for b in _weighed(described, d)]
     if not any(p["kind"] == "length" for p in named):
         out += _points(system, known)
-    return out
+    return out if _traceable(system, out) else [p for p in out if _traceable(system, [p])]
+
+
+def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:
+    """Whether the equations can be written with these numbers left open; the distance of two gears, for one, is decided beforehand."""
+    try:
+        kernels = export.chosen(system.kernels, [p["name"] for p in chosen])
+        return bool(kernels.equations(Graph().input("free", len(chosen))))
+    except TracingError:
+        return False
 
 
 # -------------------------------------------------------------------- named parameters
@@ -67,7 +78,7 @@ def _range(value: float, dimension: Any, kappa: float) -> tuple[float, float]:
     if dimension == ANGLE:
         return value - SWING, value + SWING
     if dimension == ACCELERATION:
-        return sorted((0.0, 2.0 * value)) if value else (-20.0, 20.0)
+        return (min(0.0, 2.0 * value), max(0.0, 2.0 * value)) if value else (-20.0, 20.0)
     if value == 0.0:
         return (-0.3 * kappa, 0.3 * kappa) if dimension == LENGTH else (0.0, 0.0)
     low, high = sorted((LOW * value, HIGH * value))
@@ -210,11 +221,11 @@ def _points(system: System, known: Mapping[str, Parameter]) -> list[dict[str, An
 
 
 def _closes(system: System, p: Parameter) -> bool:
-    """Whether the loops still close with another value: where rows are redundant one length alone may lock them."""
+    """Whether the loops still close and move with another value: where rows are redundant one length alone may lock them."""
     if system.kernels.plan.keep is None:
         return True
     try:
-        return bool(System(p.stepped(0.01 * p.size), system.tree.cuts).start)
+        return System(p.stepped(0.01 * p.size), system.tree.cuts).mobility.freedoms == system.mobility.freedoms
     except LinkwrightError:
         return False
 

@@ -5,6 +5,7 @@
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
+  const SMALL = 12; // velocities up to which a cycle is warmed up
 
   // {f64: base64 of little-endian numbers, shape} -> {data: Float64Array, shape}
   LW.decode = (x) => {
@@ -124,18 +125,21 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const i = Math.min(c.n - 2, Math.floor(s));
       const x = s - i;
       if (x < 1e-12 || x > 1 - 1e-12) return atSample(Math.round(s));
-      const found = between(i, x);
-      return found || { ...atSample(nearestPlaced(s)), s };
+      if (between(i, x)) return e.state;
+      const there = c.placed[i] || c.placed[i + 1];
+      atSample(nearestPlaced(s));
+      return there ? Object.assign(e.state, { s }) : missing(s);
     };
+
+    // a sample that the mechanism does not reach: it stays where it got, without loads
+    const missing = (s) => Object.assign(e.state, { ok: false, loads: null, u: null, s });
 
     const atSample = (i) => {
       const c = e.cycle;
-      if (!c.placed[i]) i = nearestPlaced(i);
-      if (i < 0) {
-        e.state.ok = false;
-        e.state.loads = null;
-        e.state.u = null;
-        return e.state;
+      if (!c.placed[i]) {
+        const other = nearestPlaced(i);
+        if (other >= 0) atSample(other);
+        return missing(i);
       }
       const row = (x, m) => x.subarray(i * m, (i + 1) * m);
       return e.put(row(c.q, nq), row(c.near, nn), c.ok[i] ? row(c.v, nv) : null, c.ok[i] ? row(c.a, nv) : null, { ok: c.ok[i] === 1, s: i, t: law.t[i] });
@@ -202,9 +206,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return e.set(values);
     };
 
-    // runs what a slider asks for once, unseen, so that its first move is as quick as the next
+    // runs what a slider asks for once, unseen, so that its first move is as quick as the next; large mechanisms would only stutter
     e.warm = () => {
-      if (law && core.kinematics && names.length && !e.changed) LW.engineCycle(core, law, DATA, e.original, file, true);
+      if (law && core.kinematics && names.length && !e.changed && nv <= SMALL) LW.engineCycle(core, law, DATA, e.original, file, true);
     };
 
     // the state after the parameters have changed from `before`, on its branch

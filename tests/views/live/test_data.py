@@ -1,0 +1,178 @@
+"""DATA of a page: what stands in it is what Python knows, sliders do what the file would do, and pages are put together whole."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import linkwright as lw
+from linkwright import models
+from linkwright.description import Description
+from linkwright.parameters import every_parameter
+from linkwright.views import live
+from linkwright.views.live import cycle_data, sliders
+from linkwright.views.live.data import model, units
+from tests.views.live.engine_runs import made, shipped
+
+
+def decoded(x: dict[str, Any]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(x["f64"]), dtype="<f8").reshape(x["shape"])
+
+
+def test_the_cycle_is_the_turn_with_its_drives() -> None:
+    """A full turn at constant speed, and a programme of three drives, bit by bit."""
+    for name in ("four-bar", "five-bar"):
+        page = shipped(name)
+        c, told = page.motion.turn, page.data["cycle"]
+        assert c is not None and np.array_equal(decoded(told["q"]), c.q) and np.array_equal(decoded(told["t"]), c.t)
+        for i, drive in enumerate(told["drives"]):
+            for key, tail, slack in (("value", "", 1e-9), ("speed", ".v", 1e-8), ("acceleration", ".a", 1e-6)):
+                assert np.abs(decoded(told[key])[:, i] - c[f"{drive}{tail}"]).max() < slack, (name, drive, key)
+        assert told["full_turn"] and told["closed"] and told["kinds"] == ["angle"] * len(told["drives"])
+        assert told["over"]["name"] == c.drive and len(told["reference"]["at"]) == cycle_data.COMPARED
+    assert shipped("four-bar").data["cycle"]["over"]["symbol"] == "rad" and shipped("five-bar").data["cycle"]["over"]["symbol"] == "deg"
+
+
+def test_names_of_bodies_pins_and_points_are_those_of_the_kernels() -> None:
+    page = shipped("carpet-scraper")
+    d = page.data
+    names = json.loads(re.search(r'"names":(\{.*?\}),"start"', page.script)[1])  # pyright: ignore[reportOptionalSubscript]
+    assert [b["name"] for b in d["bodies"]] == ["ground", *names["bodies"]] and d["bodies"][0]["ground"]
+    assert [p["name"] for p in d["parameters"]] == names["free"]
+    pins = {p["name"]: p for p in d["pins"]}
+    assert pins["S"]["bodies"] == ["link5", "coupler", "link7"] and pins["S"]["joints"] == ["J9", "J10"] and not pins["S"]["grounded"]
+    assert pins["O1"]["grounded"] and all(pins["O1"]["unique"].values())
+    assert [p["name"] for p in d["points"]] == ["tool.T"] and d["points"][0]["at"] == pytest.approx([0.8365, 0.0, 0.0])
+    assert d["topology"]["cuts"] and len(d["topology"]["pattern"]["cells"]) == 3 and all(c["ok"] for c in d["checks"])
+    assert not any(all(p["unique"].values()) for p in shipped("door").data["pins"])
+
+
+def test_units_are_those_of_the_file() -> None:
+    shown = units(("mm", "kg", "deg", "rpm"))
+    assert shown["length"] == {"symbol": "mm", "size": pytest.approx(1e-3)} and shown["angular_speed"]["symbol"] == "rpm"
+    assert shown["torque"] == {"symbol": "N m", "size": 1.0} and shown["energy"] == {"symbol": "J", "size": 1.0}
+
+
+# -------------------------------------------------------------------- sliders
+
+
+def numbers(d: Description) -> dict[str, Any]:
+    return sliders._numbers(d.numbers())
+
+
+def apart(a: Description, b: Description) -> float:
+    """Largest difference of what the kernels read, in SI."""
+    x, y = numbers(a), numbers(b)
+    assert x.keys() == y.keys()
+    return max(abs(x[k] - y[k]) if isinstance(x[k], float) else float(x[k] != y[k]) for k in x)
+
+
+def merged(tree: Any, path: list[Any], value: Any) -> None:
+    for key in path[:-1]:
+        tree = tree[key]
+    tree[path[-1]] = value
+
+
+@pytest.mark.parametrize("name", ["wiper", "carpet-scraper", "rssr"])
+def test_what_a_slider_writes_into_the_file_is_what_it_does_in_the_page(name: str) -> None:
+    """The model with `keeps` and the new value merged into its YAML has exactly the numbers the kernels compute with."""
+    m = lw.load(name)
+    known = every_parameter(m.description)
+    written = [p for p in sliders.sliders(m.system) if p["yaml"]]
+    assert len(written) >= 3
+    for p in written[:: max(1, len(written) // 6)]:
+        tree: Any = yaml.safe_load(models.path(name).read_text(encoding="utf-8"))
+        value = p["value"] + 0.013 * abs(p["value"])
+        for path, kept in p["keeps"]:
+            merged(tree, path, kept)
+        merged(tree, p["yaml"], f"{value / p['size']:.15g} {p['symbol']}")
+        right = m.description.numbers({p["name"]: value}) if p["what"] == "named" else known[p["name"]].stepped(value - p["value"])
+        # texts in the file have twelve digits; inertias of planar bodies out of the plane do not matter
+        assert apart_in_plane(lw.load(tree).description, right) < 1e-9, p["name"]
+
+
+def apart_in_plane(a: Description, b: Description) -> float:
+    if not a.planar:
+        return apart(a, b)
+    x, y = numbers(a), numbers(b)
+    skipped = re.compile(r"\.inertia\.(?!2\.2)")
+    return max(abs(x[k] - y[k]) if isinstance(x[k], float) else float(x[k] != y[k]) for k in x if not skipped.search(k) and k in y)
+
+
+def test_only_what_the_kernels_can_follow_gets_a_slider() -> None:
+    """No counts, no parameters of the drive or of nothing, no derived ones; lengths of an over-closed linkage not one by one."""
+    named = {p["name"]: p for p in sliders.sliders(lw.load("bennett").system)}
+    assert {"a", "alpha", "beta", "g"} <= named.keys() and "b" not in named
+    assert named["alpha"]["low"] == pytest.approx(0.0) and named["alpha"]["symbol"] == "rad" and named["g"]["high"] == pytest.approx(19.62)
+    lift = [p["name"] for p in sliders.sliders(lw.load("scissor-lift").system)]
+    assert "N" not in lift and lift[:3] == ["l", "theta", "g"]
+    middle = sliders.sliders(lw.load("parallelogram-middle").system)
+    assert {p["what"] for p in middle} == {"named", "mass"}
+    text = models.path("four-bar").read_text(encoding="utf-8")
+    tree = yaml.safe_load(
+        text.replace("drive: {A: 60 rpm}", "drive: {A: n}").replace("g: 9.81 m/s^2}", "g: 9.81 m/s^2, n: 60 rpm, idle: 3 m}")
+    )
+    found = [p["name"] for p in sliders.sliders(lw.load(tree).system)]
+    assert found == ["L1", "L2", "L3", "L4", "line_mass", "g"]
+
+
+def test_the_model_is_the_files_text_or_written_out() -> None:
+    assert model(lw.load("wiper").description) == {"text": models.path("wiper").read_text(encoding="utf-8"), "file": "wiper.yaml"}
+    other = model(lw.load("four-bar", L1=0.35).description)
+    assert other["file"] == "four-bar.yaml"
+    tree = yaml.safe_load(other["text"])
+    assert apart(lw.load(tree).description, lw.load("four-bar", L1=0.35).description) < 1e-12
+
+
+# -------------------------------------------------------------------- the page
+
+
+def test_a_page_is_whole_and_needs_nothing_from_outside() -> None:
+    page = live.text(lw.load("slider-crank"), report="<p>in short</p>", reload="/version?have=1")
+    assert "{{" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL) and "<p>in short</p>" in page
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    data = next(s for s in scripts if s.startswith("var DATA="))
+    told = json.loads(data.removeprefix("var DATA=").removesuffix(";"))
+    assert told["reload"] == "/version?have=1" and told["name"] == "slider-crank" and told["version"] == lw.__version__
+    assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page) and "THREE" not in page
+    order = [s for s in live.script_names(True)]
+    assert order[0] == "engine.js" and order[-1] == "main.js" and "space.js" not in order and "space.js" in live.script_names(False)
+
+
+def test_texts_from_models_cannot_break_out_of_the_page(tmp_path: Path) -> None:
+    tree = {**yaml.safe_load(models.path("slider-crank").read_text(encoding="utf-8")), "about": "</script><b>", "name": "a <i> & b"}
+    m = lw.load(tree)
+    path = live.write(m, tmp_path / "page.html")
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>") and "</script><b>" not in page and "<title>a &lt;i&gt; &amp; b</title>" in page
+    wrong = live.error_text("x.yaml", "bad <b> & worse", reload="/version")
+    assert "bad &lt;b&gt; &amp; worse" in wrong and "{{" not in wrong and "</script><b>" not in wrong
+    assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
+    with pytest.raises(lw.LinkwrightError, match="exists already"):
+        live.write(m, path)
+    with pytest.raises(lw.LinkwrightError, match="ending"):
+        live.write(m, tmp_path / "page.txt")
+
+
+def test_geared_wheels_keep_their_distance() -> None:
+    """What cannot stay open in the equations gets no slider, and the page works."""
+    geared = {
+        "plane": "xy",
+        "drawing": {"A": [0, 0], "B": [1, 0]},
+        "bodies": {
+            "ground": {"pins": ["A", "B"]},
+            "p": {"pins": ["A"], "mass": 1, "inertia": 0.1},
+            "w": {"pins": ["B"], "mass": 2, "inertia": 0.3},
+        },
+        "gears": {"g": {"joints": ["A", "B"], "radii": [0.4, 0.6]}},
+        "drive": {"A": "2 rad/s"},
+    }
+    found = made(lw.load(geared).system).data
+    assert [p["name"] for p in found["parameters"]] == ["p.mass", "w.mass"] and found["loads"]
