@@ -1,0 +1,35 @@
+"""Draws the pictures of docs/plots.md again: runs the page's code in an empty folder and keeps what it wrote, with a palette.
+
+python docs/make_plot_pictures.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+COLOURS = 96  # flat drawings with smooth edges need no more
+PICTURES = {"motors": "motor"}  # file of the page -> name of its picture, where they differ
+
+
+def main() -> None:
+    from PIL import Image
+
+    page = (DOCS / "plots.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        exec(compile(code, "docs/plots.md", "exec"), {"__name__": "plots"})
+        for path in sorted(Path(folder).glob("*.png")):
+            kept = DOCS / "images" / f"plots-{PICTURES.get(path.stem, path.stem)}.png"
+            with Image.open(path) as picture:
+                picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(kept, "PNG", optimize=True)
+            print(f"{kept.name}: {kept.stat().st_size / 1000:.0f} KB")
+        os.chdir(DOCS)
+
+
+if __name__ == "__main__":
+    main()
