@@ -201,7 +201,8 @@ def flow(eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
 
 def branch(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     skel, plan = eq.loops.skel, eq.plan
-    loops = eq.loops.with_([driven(skel.tree.description, n, Given(0.0)) for n in eq.drives])
+    laws = [driven(skel.tree.description, n, Given(1.0)) for n in eq.drives]  # the sign of J does not depend on the values
+    loops = eq.loops.with_(laws)
     c = loops.at(q, np.zeros(skel.tree.nv), 0.0, eq.near(q, near))
     keep = [*(range(skel.tree.nc) if plan.keep is None else plan.keep), *range(skel.tree.nc, len(c.phi))]
     J = np.concatenate([c.J[keep], np.array(plan.idle, dtype=float).reshape(-1, c.J.shape[1])])

@@ -80,7 +80,7 @@ def independent(system: System) -> tuple[str, ...]:
     chosen: list[str] = []
 
     def rank(names: list[str]) -> int:
-        tied = loops.with_([driven(d, n, Given(0.0)) for n in names])
+        tied = loops.with_([driven(d, n, Given(1.0)) for n in names])
         J = tied.dimensionless(tied.at(st.q, still, 0.0, st.near))[1]
         return factor(np.concatenate([J, idle])).rank
 
