@@ -69,3 +69,11 @@ def test_a_result_without_a_mechanism_prints_as_text(four_bar: lw.Mechanism) -> 
     assert bare._repr_html_() is None
     with pytest.raises(lw.UsageError, match=r"m\.turn"):
         bare.page("page.html")
+
+
+def test_a_mechanism_that_does_not_assemble_says_so() -> None:
+    m = lw.load("four-bar", L1="9 m")
+    with pytest.raises(lw.LinkwrightError) as problem:
+        m.turn()
+    words = Frames(m._repr_html_()).words
+    assert " ".join(str(problem.value).split()) == words

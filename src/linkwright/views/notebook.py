@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from linkwright.errors import LinkwrightError
 from linkwright.results import Trajectory
 from linkwright.views.page import recorded
 
@@ -24,14 +25,17 @@ def snippet(subject: Any, *, run: Trajectory | None = None, height: int = HEIGHT
     """
     from linkwright.views import live
 
-    system = getattr(subject, "system", subject)
-    page = live.text(subject, run=recorded(subject, run))
+    try:
+        system = getattr(subject, "system", subject)
+        page, line = live.text(subject, run=recorded(subject, run)), caption(system, run)
+    except LinkwrightError as problem:  # a model that does not assemble says so where it is shown
+        return f"<p>{html.escape(' '.join(str(problem).split()))}</p>"
     title = html.escape(f"{system.description.name}: mechanism that can be turned, dragged and changed", quote=True)
     frame = (
         f'<iframe title="{title}" srcdoc="{html.escape(page, quote=True)}" sandbox="{SANDBOX}" '
         f'style="{STYLE};height:{height}px" loading="lazy" allowfullscreen></iframe>'
     )
-    return f'{frame}\n<p style="font-size:.85em;opacity:.7;margin:.2em 0">{html.escape(caption(system, run))}</p>'
+    return f'{frame}\n<p style="font-size:.85em;opacity:.7;margin:.2em 0">{html.escape(line)}</p>'
 
 
 def caption(system: Any, run: Trajectory | None) -> str:

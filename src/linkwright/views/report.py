@@ -129,8 +129,10 @@ class Told:
         curves = report_figures.curves(c, report_figures.effort_panels(c), "rp-efforts", over=over)
         force, moment = (report_tables.amount(self.system, x, k) for x, k in zip(self.loads.shaking, ("force", "torque"), strict=True))
         shaken = f"Shaking force on the ground up to {force}, shaking moment about the origin up to {moment}."
+        told = DEAD if any("dead centres" in n for n in c.notes) else ""
+        few = len(self.loads.efforts.rows) <= 3
         return (
-            part("Drive", curves, report_tables.drives(self.loads), note=DEAD if any("dead centres" in n for n in c.notes) else "")
+            part("Drive", curves, report_tables.drives(self.loads), note=told, together=few)
             + self._motors()
             + part("Bearing loads", report_tables.bearings(self.loads.bearings), note(shaken))
         )

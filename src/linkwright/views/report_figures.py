@@ -19,6 +19,7 @@ from linkwright.views.style import DRIVEN, LIGHT, PALETTE
 
 WIDTH = 182.0  # mm of a line on the sheet
 MOST_CURVES = 6
+MINUS = "\N{MINUS SIGN}"
 SMALL: dict[Any, Any] = {"font.size": 7.5, "axes.labelsize": 7.5, "xtick.labelsize": 7.0, "ytick.labelsize": 7.0, "axes.linewidth": 0.6}
 
 
@@ -106,10 +107,10 @@ def _extremes(axes: Any, t: np.ndarray, x: np.ndarray, y: np.ndarray, symbol: st
     """The largest value marked, the RMS dashed, both told above."""
     rms = float(np.sqrt(time_mean(t, y**2)))
     axes.axhline(0.0, color=LIGHT.faint, lw=0.7)
-    axes.axhline(rms, color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     k = int(np.argmax(np.abs(y)))
+    axes.axhline(np.copysign(rms, y[k]), color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
-    told = f"peak {show(float(y[k]))}, RMS {show(rms)} {symbol} (dashed)"
+    told = f"peak {show(float(y[k])).replace('-', MINUS, 1)}, RMS {show(rms)} {symbol} (dashed)"
     axes.set_title(told, fontsize=6.8, loc="right", pad=4.0, parse_math=False)
 
 

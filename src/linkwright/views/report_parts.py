@@ -23,13 +23,13 @@ def _negative(x: Any) -> bool:
     return isinstance(x, (int, float)) and not isinstance(x, bool) and show(x).startswith("-") and show(x) != "-"
 
 
-def part(title: str, *content: str, note: str = "") -> str:
-    """A section with a heading; "" if it has nothing to say."""
+def part(title: str, *content: str, note: str = "", together: bool = False) -> str:
+    """A section with a heading, on one sheet if it should stay `together`; "" if it has nothing to say."""
     inside = "".join(x for x in content if x)
     if not inside and not note:
         return ""
     told = f'<p class="rp-note">{html.escape(note)}</p>' if note else ""
-    return f'<section class="rp-part"><h3>{html.escape(title)}</h3>{inside}{told}</section>\n'
+    return f'<section class="rp-part{" rp-together" if together else ""}"><h3>{html.escape(title)}</h3>{inside}{told}</section>\n'
 
 
 def pair(left: str, right: str) -> str:
