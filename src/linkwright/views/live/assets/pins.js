@@ -107,7 +107,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const showRow = (data, row, load, before, unit) => {
     const over = (data.cycle && data.cycle.over) || { symbol: "", size: 1 };
     const index = load ? load.force.index : -1;
-    const where = index < 0 ? "" : LW.withUnit(LW.number(row.x[index] / over.size, 3), over.symbol);
+    const where = index < 0 ? "" : LW.withUnit(LW.number(LW.withinTurn(row.x[index], DATA.cycle) / over.size, 3), over.symbol);
     row.load = load;
     row.index = index;
     LW.setText(row.value, load ? LW.withUnit(LW.number(load.force.max / unit.size), unit.symbol) : "\u2013");

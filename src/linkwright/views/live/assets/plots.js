@@ -1,6 +1,6 @@
 // LW.plot(container, spec): curves over the cycle or over time as SVG. Its cursor moves every frame, a click, a drag or the arrow
 // keys seek. A new spec changes one path attribute per curve, and the axes only where their ticks differ.
-//   spec: {title, x: {values, label, symbol, size}, y: {label, symbol, size, least}, curves: [{name, values, colour, faint, dashed, stats}],
+//   spec: {title, x: {values, label, symbol, size, say(x)}, y: {label, symbol, size, least}, curves: [{name, values, colour, faint, dashed, stats}],
 //          marks: [{x, text, title}], cursor, height, stats, onSeek(x)}
 // Values are in the units of x.values; shown are value / size.
 var LW = globalThis.LW || (globalThis.LW = {});
@@ -82,6 +82,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const on = ([offset, factor], value) => Math.round((offset + factor * value) * 10) / 10;
 
+  // a place of the x axis as it is said: angles beyond a turn within it
+  const said = (axis, x) => (axis.say ? axis.say(x) : x);
+  const tickText = (axis, ticks, i) => {
+    if (axis.symbol !== "deg") return ticks.labels[i];
+    const v = ticks.values[i], within = axis.say && (v < 0 || v > 360);
+    return `${within ? LW.number((axis.say(v * sizeOf(axis)) / sizeOf(axis))) : ticks.labels[i]}\u00b0`;
+  };
+
   const drawAxes = (dom, spec, box) => {
     const { left, right, top, bottom, xTicks, yTicks } = box;
     const key = JSON.stringify([box.width, box.height, left, right, xTicks, yTicks, spec.x.label, spec.x.symbol]);
@@ -96,7 +104,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     dom.grid.setAttribute("d", [...across, ...xs.map((x) => `M${x} ${bottom}v4`), `M${left} ${bottom}H${right}`].join(""));
     dom.zero.setAttribute("d", box.yLow <= 0 && box.yHigh >= 0 ? `M${left} ${on(box.toY, 0)}H${right}` : "");
     const texts = [
-      ...xs.map((x, i) => [x, bottom + 16, "middle", xTicks.labels[i] + (spec.x.symbol === "deg" ? "\u00b0" : "")]),
+      ...xs.map((x, i) => [x, bottom + 16, "middle", tickText(spec.x, xTicks, i)]),
       ...ys.map((y, i) => [left - 7, y + 3.5, "end", yTicks.labels[i]]),
       [right, bottom + 32, "end", axisName(spec.x.symbol === "deg" ? { label: spec.x.label } : spec.x, xTicks.exponent)],
     ];
@@ -141,7 +149,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const statsText = (spec, found) => {
     const value = (v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
     if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero throughout";
-    const where = LW.withUnit(LW.number(found.x / sizeOf(spec.x), 3), spec.x.symbol);
+    const where = LW.withUnit(LW.number(said(spec.x, found.x) / sizeOf(spec.x), 3), spec.x.symbol);
     return `max ${value(found.max)} at ${where} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
   };
 
@@ -228,7 +236,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       dot.style.fill = colourOf(spec, curves[i], i);
     });
     const span = Math.max(Math.abs(box.xLow), Math.abs(box.xHigh)) / sizeOf(spec.x);
-    const where = LW.withUnit(LW.fixed(inside / sizeOf(spec.x), span), spec.x.symbol);
+    const where = LW.withUnit(LW.fixed(said(spec.x, inside) / sizeOf(spec.x), span), spec.x.symbol);
     const text = curves.length === 1 ? `${where}  \u2192  ${LW.withUnit(shown[0], spec.y.symbol)}` : where;
     const half = (CHARACTER * text.length) / 2;
     dom.tag.setAttribute("x", Math.min(box.right - half, Math.max(box.left + half, px)));

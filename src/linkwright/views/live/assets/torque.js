@@ -32,7 +32,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const old = hooks.changed() && e.original ? curves(e.original, drives, true) : [];
       return {
         title, cursor: true,
-        x: { values: e.cycle.x, label: over.label, symbol: over.symbol, size: over.size },
+        x: { values: e.cycle.x, label: over.label, symbol: over.symbol, size: over.size, say: (x) => LW.withinTurn(x, DATA.cycle) },
         y: { label: "", symbol, size },
         curves: [...old, ...curves(e.cycle, drives, false)],
         onSeek: (x) => hooks.seek(sampleAt(x)),
