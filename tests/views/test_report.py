@@ -92,12 +92,13 @@ def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
     page = Reader(told)
     (row,) = page.table("drive")
     torque = turn["A.torque"]
-    where = turn["A", "deg"][np.argmax(torque)]
+    where = turn["A", "deg"][np.argmax(torque)] % 360.0
     assert row[0] == "A" and number(row[1]) == pytest.approx(torque.max(), rel=1e-3) and number(row[2]) == pytest.approx(where, abs=0.1)
     # four digits are shown; the trapezoidal rule is exact for a periodic curve but for the 36 steps
     assert number(row[4]) == pytest.approx(np.sqrt(np.mean(torque[:-1] ** 2)), rel=1e-3)
     assert number(row[5]) == pytest.approx(45.0) and number(row[6]) == pytest.approx(turn["A.power"].max(), rel=1e-3)
     pins = {r[0]: r for r in page.table("pin")}
+    assert all(0.0 <= number(r[3]) < 360.0 for r in pins.values()), "places of a turn as one says them, though this one starts at 60 deg"
     assert set(pins) == set("ABCD") and [number(r[2]) for r in pins.values()] == sorted((number(r[2]) for r in pins.values()), reverse=True)
     assert number(pins["C"][2]) == pytest.approx(turn["C.on.rocker.size"].max(), rel=1e-3) and pins["C"][-1] == "yes"
     shaking = np.linalg.norm(turn["shaking.force"], axis=1).max()

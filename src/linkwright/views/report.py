@@ -61,7 +61,14 @@ class Told:
 
     @cached_property
     def summary(self) -> Summary:
-        return summarise(self.system)
+        found = summarise(self.system)
+        return report_tables.summary_within(found) if self.turns else found
+
+    @cached_property
+    def turns(self) -> bool:
+        """Whether places of the cycle are angles of a full turn."""
+        c = self.motion
+        return c is not None and c.full_turn and natural_axis(c) == c.drive and c.dimension(c.drive) == "angle"
 
     @cached_property
     def motion(self) -> Trajectory | None:
@@ -82,7 +89,8 @@ class Told:
             return CycleLoads()
         try:
             if self.motion.proof is None:
-                return cycle_loads(self.motion)
+                found = cycle_loads(self.motion)
+                return report_tables.loads_within(found) if self.turns else found
             return CycleLoads(bearings=bearings(self.motion[:: -(-len(self.motion) // MOST_SAMPLES)]))
         except LinkwrightError as problem:
             return CycleLoads(f"No loads: {' '.join(str(problem).split())}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,30 @@ def amount(system: System, value: float, kind: str) -> str:
     """`12.3 N m`: in the file's units."""
     symbol, size = unit_of(system.description.units, kind)
     return f"{show(value / size)} {symbol}".strip()
+
+
+def within(x: float) -> float:
+    """A place of a full turn as one says it: 0 .. 360 deg."""
+    y = float(x % (2.0 * np.pi))
+    return 0.0 if 2.0 * np.pi - y < 1e-9 else y
+
+
+def summary_within(s: Summary) -> Summary:
+    """A summary with the places of a full turn as one says them."""
+
+    def said(found: tuple[Range, ...]) -> tuple[Range, ...]:
+        return tuple(replace(r, at_low=within(r.at_low), at_high=within(r.at_high)) for r in found)
+
+    return replace(s, swings=said(s.swings), strokes=said(s.strokes), transmission=said(s.transmission))
+
+
+def loads_within(found: CycleLoads) -> CycleLoads:
+    """The same for efforts and loads."""
+    e, b = found.efforts, found.bearings
+    if e is None or b is None:
+        return found
+    efforts = replace(e, rows=tuple(replace(r, at_min=within(r.at_min), at_max=within(r.at_max)) for r in e.rows))
+    return replace(found, efforts=efforts, bearings=replace(b, rows=tuple(replace(r, at_max=within(r.at_max)) for r in b.rows)))
 
 
 # -------------------------------------------------------------------- facts
