@@ -11,6 +11,7 @@ from linkwright.errors import UsageError, nearest
 
 _FOLDER = Path(__file__).parent / "templates"
 DEFAULT = "four-bar"
+COMFORTABLE = 60  # columns from which on a name and its line stand side by side
 
 
 def template_names() -> list[str]:
@@ -45,6 +46,8 @@ def template_list() -> str:
 def listing(names: Sequence[str], about: Callable[[str], str]) -> str:
     """`  name  what it is`, wrapped where the console is narrow."""
     wide = max(len(n) for n in names)
+    if (console.width() or COMFORTABLE) < COMFORTABLE:
+        return "\n".join(f"  {n}\n{console.wrapped(f'      {about(n)}', 6)}" for n in names)
     return console.wrapped("\n".join(f"  {n:<{wide}}  {about(n)}" for n in names), indent=wide + 4)
 
 
@@ -54,7 +57,7 @@ def welcome() -> str:
 
     return "\n".join(
         [
-            f"Linkwright {__version__}: mechanisms with closed kinematic loops.",
+            console.wrapped(f"Linkwright {__version__}: mechanisms with closed kinematic loops."),
             "",
             "Shipped models",
             model_list(),

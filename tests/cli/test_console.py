@@ -1,0 +1,116 @@
+"""Poor and narrow consoles, terminals, readers that leave, and examples of the help that work."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from linkwright import cli
+from linkwright.cli import console, dispatch, page
+
+MODEL = """name: kurbel
+about: "Ω größer als π → ∞"
+plane: xy
+drawing: {A: [0, 0], B: [1, 0]}
+bodies:
+  ground: {pins: [A]}
+  crank: {pins: [A], points: [B], mass: 1, com: B, inertia: 0}
+drive: {A: 60 rpm}
+"""
+EXAMPLES = [x for c in (page.COMMAND, *dispatch.COMMANDS) for x in c.examples]
+
+
+@pytest.fixture(autouse=True)
+def kurbel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("größer ∞.yaml").write_text(MODEL, encoding="utf-8")
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_every_command_prints_on_poor_consoles(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = "größer ∞.yaml"
+    lines = [[], ["new", "--list"], ["info", path, "--internals"], ["turn", path, "--steps", "4"], ["simulate", path, "0.1"]]
+    lines += [["simulate", path, "0.1", "--json"], ["simulate", path, "0.1", "-o", "∞.csv"], ["new", "π"], [path, "--help"]]
+    for words in (*lines, ["info", "∞"], ["∞"]):
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True) for _ in "12")
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        code = cli.main(words)
+        texts = [stream.buffer.getvalue().decode(encoding) for stream in (out, err)]
+        assert code == (0 if words in lines else 1 if words[0] == "info" else 2), (words, texts)
+        assert texts[0] if words in lines else not texts[0] and texts[1].count("\n") == 1
+    assert {"∞.csv", "π.yaml"} <= {p.name for p in Path().iterdir()}
+
+
+def test_forty_columns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for words in ([], ["models"], ["--help"], ["simulate", "--help"]):
+        assert cli.main(words) == 0
+        lines = capsys.readouterr().out.splitlines()
+        commands = [x for x in lines if x.startswith("  linkwright ") or x.startswith("usage") or "linkwright new my.yaml --from" in x]
+        assert not [x for x in lines if len(x) > 40 and x not in commands]
+
+
+def test_a_word_while_it_takes_long_and_none_when_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "PATIENCE", 0.02)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with console.waiting("compiling"):
+        time.sleep(0.2)
+    said, blank, end = terminal.getvalue().split("\r")
+    assert said == "compiling ..." and blank == " " * len(said) and end == ""
+    monkeypatch.setattr(sys, "stderr", plain := io.StringIO())
+    with console.waiting("compiling"):
+        time.sleep(0.1)
+    assert plain.getvalue() == ""
+
+
+def test_on_a_terminal_a_run_is_compiled_under_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(console, "PATIENCE", 0.0)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    assert cli.main(["simulate", "größer ∞.yaml", "0.1"]) == 0
+    assert terminal.getvalue().startswith("compiling the mechanism ...\r") and terminal.getvalue().endswith("\r")
+    assert "trustworthy" in capsys.readouterr().out
+
+
+def test_a_reader_that_leaves_does_not_keep_files_from_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Left(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    gone = []
+    monkeypatch.setattr(sys, "stdout", Left())
+    monkeypatch.setattr(console, "to_nowhere", lambda: gone.append(True) or monkeypatch.setattr(sys, "stdout", io.StringIO()))
+    assert cli.main(["turn", "größer ∞.yaml", "--steps", "4", "-o", "kept.csv"]) == 0
+    assert gone and Path("kept.csv").stat().st_size > 100
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_examples_of_the_help_are_right_usage(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each one parses and reaches its command; the slow test runs them."""
+    first, *words = shlex.split(line)
+    reached = []
+    for command in (page.COMMAND, *dispatch.COMMANDS):
+        assert 2 <= len(command.examples) <= 3
+        monkeypatch.setitem(vars(command), "run", lambda given, name=command.name: reached.append(name))
+    monkeypatch.setattr(dispatch, "is_subject", lambda word: True)
+    assert first == "linkwright" and cli.main(words) == 0
+    assert reached == [words[0] if words[0] in dispatch.NAMES else "MODEL"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", [x for x in EXAMPLES if x.split()[1] in dispatch.NAMES or " -o " in x])
+def test_examples_of_the_help_work(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(shlex.split(line)[1:]) == 0
+    assert capsys.readouterr().out
