@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -106,12 +107,10 @@ class Told:
     # ---------------------------------------------------------------- sheets
 
     def head(self) -> str:
-        from linkwright import __version__
-
         d = self.system.description
         kind = "Mechanism" if self.run is None or self.run.proof is None else "Simulation"
         about = f'<p class="rp-about">{html.escape(d.about)}</p>' if d.about else ""
-        made = f'<p class="rp-made">Linkwright {__version__}</p>'
+        made = f'<p class="rp-made">Linkwright {import_module("linkwright").__version__}</p>'
         return (
             f'<header class="rp-head"><div><p class="rp-kind">{kind} report</p><h2>{html.escape(d.name)}</h2>{about}</div>{made}</header>\n'
         )
