@@ -22,6 +22,7 @@ from linkwright.views.plots.frame import (
     drawn,
     flags_of,
     four,
+    in_lines,
     legend,
     natural_axis,
     time_mean,
@@ -95,7 +96,7 @@ def _effort(axes: Any, c: Trajectory, name: str, over: str, x: np.ndarray, colou
     for word, i in (("max", int(np.argmax(y))), ("min", int(np.argmin(y)))):
         axes.plot(x[i], y[i], "o", ms=4.5, color=colour, mec=look.paper, mew=0.8, zorder=5)
         texts.append(f"{word} {four(y[i])} {symbol} at {four(x[i])} {unit}")
-    axes.set_title("     ".join([*texts, f"RMS {four(rms)} {symbol} (dashed)"]), fontsize=8, loc="left", parse_math=False)
+    axes.set_title(in_lines([*texts, f"RMS {four(rms)} {symbol} (dashed)"], axes, 8.0), fontsize=8, loc="left", parse_math=False)
 
 
 def _powers(frame: Frame, axes: Any, c: Trajectory, efforts: list[str], x: np.ndarray) -> None:

@@ -217,8 +217,26 @@ def x_axis(c: Trajectory, over: str, axes: Any) -> np.ndarray:
     for panel in axes.get_shared_x_axes().get_siblings(axes):
         panel.margins(x=0.0)
     if c.dimension(over) == "angle":
-        angle_ticks(axes.xaxis, symbol, float(np.ptp(x)))
+        angle_ticks(axes.xaxis, symbol, float(np.ptp(x)), most=max(3, round(1.7 * width_of(axes))))
     return x
+
+
+def width_of(axes: Any) -> float:
+    """Inches of the page that belong to an axes of a grid."""
+    place = axes.get_subplotspec()
+    return float(axes.figure.get_size_inches()[0]) / (place.get_gridspec().ncols if place is not None else 1)
+
+
+def in_lines(texts: Iterable[str], axes: Any, size: float) -> str:
+    """Short texts side by side, in as many lines as the width of an axes asks for."""
+    room = 0.82 * 72.0 * width_of(axes) / (0.54 * size)
+    lines: list[str] = []
+    for text in texts:
+        if lines and len(lines[-1]) + 5 + len(text) <= room:
+            lines[-1] += "     " + text
+        else:
+            lines.append(text)
+    return "\n".join(lines)
 
 
 def angle_ticks(axis: Any, symbol: str, span: float, most: int = 12) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from linkwright.errors import ChannelError, UsageError
 from linkwright.results import Trajectory
 from linkwright.views.plots.curves import main_angles
-from linkwright.views.plots.frame import Frame, Paper, Place, angle_ticks, colour_of, drawn, with_unit
+from linkwright.views.plots.frame import Frame, Paper, Place, angle_ticks, colour_of, drawn, width_of, with_unit
 from linkwright.views.plots.paths import heads
 from linkwright.views.style import DRIVEN
 
@@ -76,7 +76,7 @@ def _portrait(axes: Any, c: Trajectory, name: str, frame: Frame) -> None:
     axes.set_xlabel(with_unit(name, symbol), parse_math=False)
     axes.set_ylabel(with_unit(f"{name}.v", speed_symbol), parse_math=False)
     if c.dimension(name) == "angle":
-        angle_ticks(axes.xaxis, symbol, float(np.ptp(q)), most=8)
+        angle_ticks(axes.xaxis, symbol, float(np.ptp(q)), most=max(3, round(1.7 * width_of(axes))))
     axes.legend(
         fontsize=7.5, ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1, handletextpad=0.2, columnspacing=1.0
     )
