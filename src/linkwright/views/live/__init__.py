@@ -49,8 +49,11 @@ def text(subject: Any, *, run: Trajectory | None = None, report: str | None = No
 
 def write(subject: Any, path: str | os.PathLike[str], *, force: bool = False, **options: Any) -> Path:
     """The page as a file; options as in `text`."""
-    with files.replacing(path, (".html", ".htm"), force=force) as temporary:
-        temporary.write_text(text(subject, **options), encoding="utf-8")
+    endings = (".html", ".htm")
+    files.checked(path, endings, force=force)
+    page = text(subject, **options)
+    with files.replacing(path, endings, force=force) as temporary:
+        temporary.write_text(page, encoding="utf-8")
     return Path(path)
 
 

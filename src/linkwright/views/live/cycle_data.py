@@ -110,7 +110,7 @@ def cycle_json(system: System, motion: Motion) -> dict[str, Any] | None:
         "kinds": kinds(system, motion.drives),
         "t": encoded(c.t),
         "q": encoded(c.q),
-        "near": encoded(cut_rows(c.skel, c.near)),
+        "near": encoded(np.round(cut_rows(c.skel, c.near), 6)),  # only whole turns are read from it
         "value": encoded(value),
         "speed": encoded(rate * speed),
         "acceleration": encoded(rate * acceleration),
@@ -160,7 +160,9 @@ def _reference(c: Trajectory, motion: Motion) -> dict[str, Any]:
             continue
         at.append(i)
         u.append([float(tau[n]) for n in motion.drives])
-    return {"at": at, "u": encoded(u) if u else None}
+    largest = float(np.abs(u).max(initial=0.0)) if u else 0.0
+    digits = 12 - int(np.ceil(np.log10(largest))) if largest > 0.0 else 12  # round-off depends on what was computed before
+    return {"at": at, "u": encoded(np.round(u, digits)) if u else None}
 
 
 def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], bool]:
@@ -184,18 +186,12 @@ def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], 
 
 
 def run_json(system: System, run: Trajectory) -> dict[str, Any]:
-    """A run (or any trajectory) to be played, with its main channels."""
-    names = [n for n in run.main_channels() if n != "t"]
-    found = run.read(names[:MOST_CHANNELS])
+    """A run (or any trajectory) to be played, with the channels worth seeing."""
+    names = interesting(system, run)
     listed = []
-    for name, values in found.items():
+    for name, values in run.read(names).items():
         symbol, size = run.unit(name)
-        columns = [(name, values)] if values.ndim == 1 else [(f"{name}[{i}]", x) for i, x in enumerate(values.reshape(len(values), -1).T)]
-        kind = run.dimension(name)
-        listed += [{"name": n, "symbol": symbol, "size": size, "dimension": kind, "values": encoded(x)} for n, x in columns]
-    recorded = [n for n in names if n in run.columns]
-    moving = [x["name"] for x in listed if np.ptp(found[x["name"].split("[")[0]]) > 1e-12]
-    main = [n for n in (*recorded, *system_joints(system)) if n in moving][:4] or moving[:2]
+        listed.append({"name": name, "symbol": symbol, "size": size, "dimension": run.dimension(name), "values": encoded(values)})
     return {
         "title": _title(run),
         "t": encoded(run.t),
@@ -203,16 +199,53 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "v": encoded(run.v),
         "near": encoded(cut_rows(run.skel, run.near)),
         "channels": listed,
-        "main": main,
+        "main": _main(system, run, names),
         "events": [{"t": float(e.time), "text": _event(e)} for e in run.events],
         "passages": [{"t": float(p.time), "text": str(p)} for p in run.passages],
         "certificate": certificate_json(run),
     }
 
 
-def system_joints(system: System) -> list[str]:
-    """Coordinates worth seeing first: the drives', then the joints'."""
-    return list(dict.fromkeys([*(d.joint for d in system.description.drives), *(j.name for j in system.description.joints)]))
+def interesting(system: System, run: Trajectory) -> list[str]:
+    """Single numbers, the telling ones first: joints, efforts and powers, pin loads, energies, angles, points, what was recorded."""
+    d = system.description
+    lead = [x.joint for x in d.drives]
+    joined = list(dict.fromkeys([*lead, *(j.name for j in d.joints), *(c.name for c in d.cylinders)]))
+    wanted = [f"{n}{tail}" for n in lead for tail in ("", ".v", ".torque", ".force", ".power")]
+    wanted += [f"{n}{tail}" for tail in ("", ".v") for n in joined]
+    wanted += [n for n in run.columns if run.columns[n].values.ndim == 1]
+    wanted += [f"{pin}.on.{body}.size" for pin, body in eyes(d)]
+    wanted += [n for n in run.channels if n.startswith(("energy.", "work.", "motor."))]
+    wanted += [f"{b.name}.angle" for b in d.bodies[1:]] + [f"{p}.{axis}" for p in _points(system) for axis in d.plane or "xyz"]
+    wanted += [n for n in run.channels if n.startswith("singular.")]
+    known = set(run.channels)
+    return [n for n in dict.fromkeys(wanted) if n in known and _single(run, n)][:MOST_CHANNELS]
+
+
+def _single(run: Trajectory, name: str) -> bool:
+    """A channel of one number a sample that can be read from this run; loads need all that acted."""
+    try:
+        return np.ndim(run[0:1].read([name])[name]) == 1
+    except LinkwrightError:
+        return False
+
+
+def _points(system: System) -> list[str]:
+    """Marked points, at which nothing is joined."""
+    d = system.description
+    out = []
+    for b in d.bodies[1:]:
+        joined = [j.frame_first.at if j.first == b.name else j.frame_second.at for j in d.joints if b.name in (j.first, j.second)]
+        out += [f"{b.name}.{p.name}" for p in b.points if all(np.linalg.norm(np.subtract(p.at, at)) > 1e-9 for at in joined)]
+    return out
+
+
+def _main(system: System, run: Trajectory, names: list[str]) -> list[str]:
+    """What is plotted first: the leading coordinate, and its effort or the kinetic energy."""
+    joined = [*(x.joint for x in system.description.drives), *(j.name for j in system.description.joints)]
+    first = [n for n in dict.fromkeys(joined) if n in names and np.ptp(run[n]) > 0.0][:1] or names[:1]
+    efforts = [n for n in names if n.endswith((".torque", ".force")) and ".on." not in n and np.ptp(run[n]) > 0.0]
+    return [*first, *(efforts or [n for n in names if n == "energy.kinetic"])[:1]]
 
 
 def _title(run: Trajectory) -> str:

@@ -35,7 +35,7 @@ class Script:
     names: tuple[str, ...]  # kernels inside
     acting: list[dict[str, Any]]  # rows of the kernel `acting`
     why: str  # what it cannot do
-    shape: list[dict[str, Any]]  # places of bodies that move with the free parameters, in the order of the kernel `shape`
+    shape: list[dict[str, Any]]  # places of bodies that move with the free parameters, in the order of `shape` of the kernel `places`
 
 
 def script(system: System, drives: Sequence[str], free: Sequence[str], scene: Scene) -> Script:
@@ -44,10 +44,12 @@ def script(system: System, drives: Sequence[str], free: Sequence[str], scene: Sc
     names, why = _possible(kernels, system)
     refs = references(scene)
     spots = _spots(system.description)
-    more: dict[str, Traced] = {}
-    if free:
-        more["places"] = Traced(lambda eq, near: {"places": np.array(places(eq.loops.skel.tree.description, refs))}, ())
-        more["shape"] = Traced(lambda eq, near: {"shape": np.array(places(eq.loops.skel.tree.description, [r for r, _ in spots]))}, ())
+
+    def moved(eq: Any, near: Any) -> dict[str, Any]:
+        d = eq.loops.skel.tree.description
+        return {"places": np.array(places(d, refs)), "shape": np.array(places(d, [r for r, _ in spots]))}
+
+    more = {"places": Traced(moved, ())} if free else {}
     text = export.javascript(kernels, names, free=list(free), more=more)
     rows = _acting(kernels, system) if "acting" in names else []
     numbers = np.array(places(system.description, [r for r, _ in spots]), dtype=float).reshape(-1, 3)

@@ -8,7 +8,7 @@ says where in the model file its number stands (`yaml`), and what must be writte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from linkwright.compiler import export
 from linkwright.compiler.graph import Graph, TracingError
 from linkwright.description import Body, Description
 from linkwright.errors import LinkwrightError, Source
-from linkwright.expressions import Expr
+from linkwright.expressions import Expr, free_variables
 from linkwright.modelfile.nodes import Node
 from linkwright.modelfile.quantities import QuantityAlgebra, read_quantity
 from linkwright.modelfile.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, UnitSystem, display_unit
@@ -58,11 +58,13 @@ def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:
 
 def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any]]:
     described = system.described
+    used = _used(described)
+    plain = {name: float(x) for name, x in described.parameters if not isinstance(x, Expr) and name in used}
     here = _numbers(system.description)
+    if not _acts_alike(described, here, plain):
+        plain = {name: x for name, x in plain.items() if _acts_alike(described, here, {name: x})}
     out = []
-    for name, written in described.parameters:
-        if isinstance(written, Expr) or not _acts_alike(described, here, name, float(written)):
-            continue
+    for name in plain:
         dimension = _dimension(described, name)
         kind = next((k for k, x in KINDS.items() if x == dimension), "")
         symbol, per_si = display_unit(described.units, dimension)
@@ -72,6 +74,30 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
             entry = {"name": name, "label": name, "kind": kind, "value": known[name].value, "low": low, "high": high}
             out.append({**entry, "symbol": symbol, "size": 1.0 / per_si, "what": "named", "yaml": path, "keeps": []})
     return out
+
+
+def _used(described: Description) -> set[str]:
+    """Names of parameters that some number of the model depends on, also through other parameters."""
+    found = set().union(*(free_variables(x) for x in _expressions(replace(described, parameters=(), drives=(), start=()))))
+    written = dict(described.parameters)
+    todo = [n for n in found if n in written]
+    while todo:
+        more = free_variables(written[todo.pop()]) - found
+        found |= more
+        todo += more
+    return found
+
+
+def _expressions(value: Any) -> Iterator[Expr]:
+    if isinstance(value, Expr):
+        yield value
+    elif isinstance(value, tuple):
+        for x in value:
+            yield from _expressions(x)
+    elif is_dataclass(value) and not isinstance(value, (type, Source)):
+        for f in fields(value):
+            if f.name not in OTHERWISE:
+                yield from _expressions(getattr(value, f.name))
 
 
 def _range(value: float, dimension: Any, kappa: float) -> tuple[float, float]:
@@ -85,18 +111,17 @@ def _range(value: float, dimension: Any, kappa: float) -> tuple[float, float]:
     return low, high
 
 
-def _acts_alike(described: Description, here: Mapping[str, Any], name: str, value: float) -> bool:
-    """Whether another value put into the kernels is the same mechanism as the file read with that value, and not the one `here`."""
-    other = 1.01 * value if value else 0.01
+def _acts_alike(described: Description, here: Mapping[str, Any], values: Mapping[str, float]) -> bool:
+    """Whether other values put into the kernels are the same mechanism as the file read with them, its drives as they are."""
+    other = {name: (1.01 + 0.001 * i) * x if x else 0.01 for i, (name, x) in enumerate(values.items())}
     try:
-        again = _numbers(modelfile.reread(described, **{name: other}).numbers())
+        again = _numbers(modelfile.reread(described, **other).numbers())
+        put_in = _numbers(described.numbers(other))
     except LinkwrightError:
         return False
-    put_in = _numbers(described.numbers({name: other}))
-    fixed = {k for k in here if k.split(".")[0] in PROGRAMME}
-    if again.keys() != put_in.keys() or any(not _close(again[k], here[k]) for k in fixed & again.keys()):
-        return False
-    return all(_close(again[k], put_in[k]) for k in again) and any(not _close(again[k], here[k]) for k in again if k in here)
+    fixed = [k for k in here if k.split(".")[0] in PROGRAMME]
+    same = again.keys() == put_in.keys() and all(_close(again[k], put_in[k]) for k in again)
+    return same and all(k in again and _close(again[k], here[k]) for k in fixed)
 
 
 def _close(a: Any, b: Any) -> bool:
@@ -164,6 +189,7 @@ def _mass(described: Description, p: Parameter, body: Body) -> dict[str, Any]:
     symbol, size = _shown(described, "mass")
     entry = _entry(_root(described), "bodies", body.name)
     written = entry is not None and _entry(entry, "mass") is not None and _entry(_root(described), "masses") is None
+    written = written and not any(True for _ in _expressions(described.body(body.name).inertia))  # it follows another slider
     keeps = [] if _entry(entry, "inertia") is not None else [[["bodies", body.name, "inertia"], _inertia(described, body)]]
     return {
         "name": p.name,
@@ -243,7 +269,8 @@ def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[l
     entry = _entry(_root(described), "bodies", body.name)
     listed = _entry(entry, "points")
     ways = [k for k in ("sides", "bars", "bar", "plate", "mesh") if _entry(entry, k) is not None]
-    if entry is None or ways or _entry(_root(described), "masses") is not None:
+    follows = any(True for _ in _expressions(described.body(body.name)))  # something of it follows another slider
+    if entry is None or ways or follows or _entry(_root(described), "masses") is not None:
         return None, []
     count = 2 if described.planar else 3
     symbol, size = _shown(described, "length")

@@ -228,12 +228,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     let shape = null;
     core.reshape = () => {
-      if (kernel.shape) {
-        kernel.shape.run(none);
-        shape = kernel.shape.get("shape");
-      }
       if (!kernel.places) return null;
       kernel.places.run(none);
+      shape = kernel.places.get("shape");
       return kernel.places.get("places");
     };
 

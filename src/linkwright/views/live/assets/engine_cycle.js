@@ -194,16 +194,25 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   // ------------------------------------------------------------------ what is told of it
 
+  // largest effort and its root mean square over time; samples without loads are not numbers
   const statistics = (c) => {
+    for (let i = 0; i < c.n; i++) {
+      if (c.ok[i]) continue;
+      for (const u of c.u) u[i] = NaN;
+      c.power[i] = NaN;
+    }
     c.stats = c.u.map((u) => {
-      let index = -1, sum = 0, count = 0;
+      let index = -1, sum = 0, time = 0;
       for (let i = 0; i < c.n; i++) {
         if (!c.ok[i]) continue;
         if (index < 0 || Math.abs(u[i]) > Math.abs(u[index])) index = i;
-        sum += u[i] * u[i];
-        count++;
+        if (!i || !c.ok[i - 1]) continue;
+        const h = c.t[i] - c.t[i - 1];
+        sum += 0.5 * h * (u[i] * u[i] + u[i - 1] * u[i - 1]);
+        time += h;
       }
-      return { max: index < 0 ? 0 : Math.abs(u[index]), value: index < 0 ? 0 : u[index], index, at: index < 0 ? 0 : c.x[index], rms: count ? Math.sqrt(sum / count) : 0 };
+      const found = index >= 0;
+      return { max: found ? Math.abs(u[index]) : 0, value: found ? u[index] : 0, index, at: found ? c.x[index] : 0, rms: time > 0 ? Math.sqrt(sum / time) : 0 };
     });
   };
 
@@ -224,7 +233,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
         }
         let max = 0, index = -1;
         for (let i = 0; i < c.n; i++) {
-          if (!c.ok[i]) continue;
+          if (!c.ok[i]) {
+            force.fill(NaN, 3 * i, 3 * i + 3);
+            moment.fill(NaN, 3 * i, 3 * i + 3);
+            continue;
+          }
           const size = force[3 * i] * force[3 * i] + force[3 * i + 1] * force[3 * i + 1] + force[3 * i + 2] * force[3 * i + 2];
           if (index < 0 || size > max) {
             max = size;

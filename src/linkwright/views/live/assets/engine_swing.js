@@ -5,7 +5,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   "use strict";
   const LONGEST_STEP = 1 / 480; // s
   const LONGEST_MOVE = 0.02; // radians, or multiples of the mechanism's size, a step
-  const LONGEST_BEND = 1e-4; // the same, of a step's second-order part: accelerations have peaks near dead centres
+  const LONGEST_BEND = 2e-5; // the same, of a step's second-order part: accelerations have peaks near dead centres
   const MOST_STEPS = 400; // of one frame
   const LEAPS = [1, 2, 4, 8, 16, 32, 64]; // lengths of a leap over a passage, in steps
 

@@ -89,7 +89,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const k = e.index(body), name = data.bodies[k].name, poses = e.poses();
       const pose = { R: poses.R.slice(9 * k, 9 * k + 9), p: poses.p.slice(3 * k, 3 * k + 3) };
       const bodies = core.kernel.bodies, s = e.state;
-      if (!k || !bodies || !s.loads) return { body: name, pose, com: null, actions: [], residual: 0 };
+      if (!k || !bodies || !s.loads) return { body: name, pose, com: null, actions: [], residual: 0, places: e.places };
       bodies.put("q", s.q);
       bodies.put("v", s.v);
       bodies.put("a", s.a);
@@ -101,7 +101,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       actions.push({ name: "weight", kind: "weight", force: of("weight"), moment: none, at: com, unique: true });
       actions.push({ name: "inertia", kind: "inertia", force: of("force").map((x) => -x), moment: of("moment").map((x) => -x), at: com, unique: true });
       const kept = actions.filter((x) => x.kind === "pin" || size(x.force) > 0 || size(x.moment) > 0);
-      return { body: name, pose, com, actions: kept, residual: unbalanced(kept, com) };
+      return { body: name, pose, com, actions: kept, residual: unbalanced(kept, com), places: e.places };
     };
 
     // drives, springs, loads, gears and rods that push the body
