@@ -1,7 +1,7 @@
 """Draws the pictures of pages in docs/images again: `make pictures`, then look at them.
 
 Each page is opened in the Chromium that is installed here, without a network, at a fixed position of the cycle, and photographed
-light and dark, wide and as on a phone; the report as it prints. Pictures are stored with a palette, each below 150 KB.
+light and dark, wide and as on a phone; the report as it prints. Each picture stays below 150 KB, with a palette if need be.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from linkwright.views import live
 IMAGES = Path(__file__).resolve().parent / "images"
 MOST = 150_000  # bytes of a picture
 WIDE, PHONE = (1280, 800), (360, 740)
+PAPER = 680  # pixels between the margins of A4: 180 mm
 
 
 class Picture(NamedTuple):
@@ -30,31 +31,30 @@ class Picture(NamedTuple):
     fragment: str
     window: tuple[int, int] = WIDE
     dark: bool = False
-    whole: bool = False  # down to the end of the page, not only the window
 
 
 PICTURES = (
     Picture("page-wiper", "wiper", "#s=52&play=0"),
     Picture("page-wiper-dark", "wiper", "#s=52&play=0&pick=pin:C:rocker&axes=rocker", dark=True),
-    Picture("page-scraper", "carpet-scraper", "#s=118&play=0&trace=tool.T&tab=parameters&p.g=9.81"),
+    Picture("page-scraper", "carpet-scraper", "#s=118&play=0&trace=tool.T&tab=parameters&p.link5.S.x=0.243&p.tool.mass=14"),
     Picture("page-scraper-dark", "carpet-scraper", "#s=118&play=0&trace=tool.T&machinery=1", dark=True),
     Picture("page-stewart", "stewart", "#s=90&play=0"),
     Picture("page-stewart-dark", "stewart", "#s=90&play=0", dark=True),
-    Picture("page-wiper-phone", "wiper", "#s=52&play=0", window=PHONE, whole=True),
-    Picture("page-scraper-phone", "carpet-scraper", "#s=118&play=0&trace=tool.T", window=PHONE, whole=True),
-    Picture("page-stewart-phone", "stewart", "#s=90&play=0", window=PHONE, whole=True, dark=True),
+    Picture("page-wiper-phone", "wiper", "#s=52&play=0", window=PHONE),
+    Picture("page-scraper-phone", "carpet-scraper", "#s=118&play=0&trace=tool.T", window=PHONE),
+    Picture("page-stewart-phone", "stewart", "#s=90&play=0", window=PHONE, dark=True),
 )
 
 
 def kept(name: str, data: bytes) -> Path:
-    """The picture with as many colours of a palette as fit the size allowed."""
+    """The picture with as many colours as fit the size allowed."""
     from PIL import Image
 
     picture = Image.open(io.BytesIO(data)).convert("RGB")
     path = IMAGES / f"{name}.png"
-    for colours in (256, 128, 64, 32):
+    for colours in (0, 256, 128, 64):
         small = io.BytesIO()
-        picture.quantize(colours, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
+        (picture.quantize(colours, dither=Image.Dither.NONE) if colours else picture).save(small, "PNG", optimize=True)
         if small.tell() < MOST:
             break
     path.write_bytes(small.getvalue())
@@ -73,15 +73,17 @@ def photographed(browser: Any, path: Path, what: Picture) -> Path:
     page.goto(path.as_uri() + what.fragment)
     page.wait_for_function(READY)
     page.wait_for_timeout(400)  # plots and figures have taken their places
-    data = page.screenshot(full_page=what.whole)
+    data = page.screenshot()
     context.close()
     return kept(what.name, data)
 
 
 def printed(browser: Any, place: Path) -> Path:
-    """The first page of the report, as it prints on A4."""
+    """The report as it prints, from its head to its end, with the margins of the paper around it."""
+    from PIL import Image, ImageOps
+
     path = lw.load("carpet-scraper").report(place / "report.html")
-    context = browser.new_context(viewport={"width": 794, "height": 1123}, offline=True)
+    context = browser.new_context(viewport={"width": PAPER, "height": 1000}, offline=True, device_scale_factor=1.25)
     page = context.new_page()
     page.add_init_script(WATCH)
     page.goto(path.as_uri() + "#play=0&s=118")
@@ -89,9 +91,11 @@ def printed(browser: Any, place: Path) -> Path:
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.wait_for_timeout(400)
-    data = page.screenshot(full_page=True)
+    content = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
     context.close()
-    return kept("page-report", data)
+    out = io.BytesIO()
+    ImageOps.expand(content, 56, "white").save(out, "PNG")
+    return kept("page-report", out.getvalue())
 
 
 def main(names: Sequence[str]) -> None:

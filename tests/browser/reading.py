@@ -53,6 +53,15 @@ def number(label: str) -> float:
     return float(text)
 
 
+def size_of(unit: str) -> float:
+    """What one of a plot's units is, of newtons or newton metres: "kN" and "10³ N m" are thousands."""
+    power = re.search(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", unit)
+    if power:
+        return 10.0 ** int(power.group(1).translate(SUPERSCRIPTS))
+    prefix = re.search(r"\b([mkM]?)N\b", unit)
+    return {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6}[prefix.group(1) if prefix else ""]
+
+
 def scale(places: list[float], labels: list[str]) -> np.poly1d:
     """From pixels to values through the first and the last tick."""
     a, b = number(labels[0]), number(labels[-1])
@@ -65,8 +74,7 @@ def plot(desk: Desk, selector: str = "#torque") -> Shown:
     below = [t for t in drawn["texts"] if t[2] == "middle"]
     left = min(t[0] for t in drawn["texts"])
     beside = [t for t in drawn["texts"] if t[2] == "end" and t[0] == left]
-    power = re.search(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", drawn["unit"])
-    unit = 10.0 ** int(power.group(1).translate(SUPERSCRIPTS)) if power else 1.0
+    unit = size_of(drawn["unit"])
     x, y = scale([t[0] for t in below], [t[3] for t in below]), unit * scale([t[1] - 3.5 for t in beside], [t[3] for t in beside])
 
     def read(paths: list[str]) -> list[np.ndarray]:

@@ -196,7 +196,7 @@ def test_a_recorded_run_plays_with_its_channels(desk: Callable[..., Desk], tmp_p
         assert np.abs(page - np.ravel(run[name])).max() <= 1e-12 * np.abs(run[name]).max(initial=1.0)
     title = here.page.locator("#channels .lw-plot h3").first.inner_text()
     curve, (size, symbol) = reading.plot(here, "#channels").curves[0], run.unit(title)[::-1]
-    assert symbol in here.text("#channels .lw-plot-unit").replace("\u00b7", " ")
+    assert here.text("#channels .lw-plot-unit") == {"deg": "°"}.get(symbol, symbol)
     value = np.interp(curve[:, 0], run.t, run[title] / size)
     assert np.median(np.abs(value - curve[:, 1])) < 2 * np.ptp(curve[:, 1]) / 100
     here.page.click("#play")

@@ -265,7 +265,7 @@ def test_a_notebook_shows_the_page_in_a_frame(desk: Callable[..., Desk], tmp_pat
 
 
 def test_a_report_prints_on_two_pages(desk: Callable[..., Desk], tmp_path: Path) -> None:
-    here = desk(lw.load("carpet-scraper").report(tmp_path / "report.html"), "#play=0")
+    here = desk(lw.load("wiper").report(tmp_path / "report.html"), "#play=0")
     pdf = here.page.pdf(format="A4", print_background=True)
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
     assert pdf.startswith(b"%PDF") and 1 <= pages <= 2
