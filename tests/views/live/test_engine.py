@@ -72,8 +72,10 @@ def compare_cycles(names: tuple[str, ...]) -> None:
     chosen = {n: shipped(n) for n in names}
     jobs = [(n, CYCLE, {"at": cycle_data.compared_samples(p.motion.turn)}) for n, p in chosen.items() if p.motion.turn is not None]
     assert len(jobs) == len(names)
-    for page, got in zip(chosen.values(), run(chosen, jobs), strict=True):
+    for (name, page), got in zip(chosen.items(), run(chosen, jobs), strict=True):
         check_cycle(page, got)
+        if name == "rssr":  # a pivot of the fixed elimination vanishes at 90 and 270 deg, where nothing is singular
+            assert all(got["ok"])
 
 
 def test_torque_and_pin_loads_are_those_of_python() -> None:

@@ -141,8 +141,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
         if (other >= 0) atSample(other);
         return missing(i);
       }
-      const row = (x, m) => x.subarray(i * m, (i + 1) * m);
-      return e.put(row(c.q, nq), row(c.near, nn), c.ok[i] ? row(c.v, nv) : null, c.ok[i] ? row(c.a, nv) : null, { ok: c.ok[i] === 1, s: i, t: law.t[i] });
+      const row = (x, m) => x.subarray(i * m, (i + 1) * m), ok = c.ok[i] === 1;
+      e.put(row(c.q, nq), row(c.near, nn), ok ? row(c.v, nv) : null, ok ? row(c.a, nv) : null, { ok, s: i, t: law.t[i] });
+      if (ok && core.kernel.loads && !e.state.loads) {
+        const m = mechanism.names; // a singular sample has the limit of its neighbours
+        e.state.u = Float64Array.from(c.u, (u) => u[i]);
+        e.state.loads = { ok, u: e.state.u, lam: c.lam.slice(i * m.lam.length, (i + 1) * m.lam.length), wrench: c.wrench.slice(6 * i * m.joints.length, 6 * (i + 1) * m.joints.length) };
+      }
+      return e.state;
     };
 
     const nearestPlaced = (s) => {

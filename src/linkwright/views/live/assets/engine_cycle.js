@@ -8,6 +8,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const FINE = 33; // small steps between two samples where the branch is in doubt; odd, so that none falls on the middle
   const AHEAD = 4; // samples tried beyond one that cannot be solved
   const ANCHORS = [0, 1 / 2, 1 / 4, 3 / 4, 1 / 8, 5 / 8, 3 / 8, 7 / 8]; // where following may begin anew, as shares of the cycle
+  const BESIDE = 0.02; // of a step: how far beside a singular sample its limit is taken from
+  const ONE_SIDED = 0.05; // of the largest: by more than this two sides of a limit do not differ
   const TOGETHER = 1e-6; // dimensionless: two ways to a sample ended in one position
 
   const newCycle = (core, law) => {
@@ -192,6 +194,73 @@ var LW = globalThis.LW || (globalThis.LW = {});
     }
   };
 
+  // ------------------------------------------------------------------ samples at which a pivot vanishes
+
+  // everything computed at a position, in one row: v, a, u, wrench, lam
+  const rowOf = (core, q, near, r) => {
+    const loads = core.kernel.loads;
+    if (!loads) return [...r.v, ...r.a];
+    loads.put("q", q);
+    loads.put("v", r.v);
+    loads.put("a", r.a);
+    if (loads.run(near)) return null;
+    return [...r.v, ...r.a, ...loads.get("u"), ...loads.get("wrench"), ...loads.get("lam")];
+  };
+
+  // the row a share x of a step beside sample i; null where that cannot be solved either
+  const beside = (core, law, c, i, x) => {
+    const { nq, nn, nd } = core, before = Math.max(0, i - 1), after = Math.min(c.n - 1, i + 1), h = (law.t[after] - law.t[before]) / (after - before);
+    if (!c.placed[before] || !c.placed[after]) return null;
+    const q = new Float64Array(nq), near = c.near.slice(i * nn, (i + 1) * nn), d = x * h;
+    const drive = new Float64Array(nd), speed = new Float64Array(nd), acceleration = law.acceleration.slice(i * nd, (i + 1) * nd);
+    for (let k = 0; k < nq; k++) q[k] = c.q[i * nq + k] + (x * (c.q[after * nq + k] - c.q[before * nq + k])) / (after - before);
+    for (let k = 0; k < nd; k++) {
+      const still = (x * (law.value[after * nd + k] - law.value[before * nd + k])) / (after - before);
+      drive[k] = law.value[i * nd + k] + (law.still ? still : d * (law.speed[i * nd + k] + 0.5 * d * acceleration[k]));
+      speed[k] = law.speed[i * nd + k] + d * acceleration[k];
+    }
+    core.setTime(law.t[i] + d);
+    const r = core.solve(core.normalised(q), near, drive, speed, acceleration);
+    return r.ok ? rowOf(core, q, near, r) : null;
+  };
+
+  // the limit from both sides, where both come to one: means over two distances, carried on to none. A pole has two sides.
+  const limit = (core, law, c, i) => {
+    const rows = [-BESIDE, BESIDE, -2 * BESIDE, 2 * BESIDE].map((x) => beside(core, law, c, i, x));
+    if (rows.some((r) => !r)) return null;
+    const [a, b, A, B] = rows, { nv, nd } = core, ends = [nv, 2 * nv, 2 * nv + nd, a.length];
+    for (let k = 0, part = 0; part < ends.length; k = ends[part++]) {
+      let apart = 0, largest = 1e-300;
+      for (let j = k; j < ends[part]; j++) {
+        apart = Math.max(apart, Math.abs(b[j] - a[j]));
+        largest = Math.max(largest, Math.abs(b[j]), Math.abs(a[j]));
+      }
+      if (apart > ONE_SIDED * largest) return null;
+    }
+    return a.map((_, j) => (4 * (a[j] + b[j]) - (A[j] + B[j])) / 6);
+  };
+
+  const fillLimits = (core, law, c) => {
+    const { nv, nd } = core, joints = 6 * core.mechanism.names.joints.length, lam = core.mechanism.names.lam.length;
+    for (let i = 0; i < c.n; i++) {
+      if (!c.placed[i] || c.ok[i]) continue;
+      const row = limit(core, law, c, i);
+      if (!row) continue;
+      c.v.set(row.slice(0, nv), i * nv);
+      c.a.set(row.slice(nv, 2 * nv), i * nv);
+      c.ok[i] = 1;
+      if (!core.kernel.loads) continue;
+      let power = 0;
+      for (let k = 0; k < nd; k++) {
+        c.u[k][i] = row[2 * nv + k];
+        power += c.u[k][i] * law.speed[i * nd + k];
+      }
+      c.power[i] = power;
+      c.wrench.set(row.slice(2 * nv + nd, 2 * nv + nd + joints), i * joints);
+      c.lam.set(row.slice(2 * nv + nd + joints), i * lam);
+    }
+  };
+
   // ------------------------------------------------------------------ what is told of it
 
   // largest effort and its root mean square over time; samples without loads are not numbers
@@ -271,6 +340,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (core.kinematics) {
       if (!original || (!follow && sameLengths(core, law))) asFound(core, law, c);
       else followed(core, law, c, original, file);
+      fillLimits(core, law, c);
     }
     core.setTime(time);
     if (core.kernel.loads) {
