@@ -23,6 +23,8 @@ MOST_RANGES = 7
 CHECKED = 4  # samples of a cycle at which forward dynamics is asked to give the motion back
 AGREE = 1e-6  # share of the largest acceleration within which it does: round-off grows near singular positions
 
+BALANCED = 1e-8  # share of the largest force that may be left over
+
 Verdict = tuple[bool | None, str, str]
 
 
@@ -259,14 +261,30 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
         out.append((True if back else None, "Cycle", "ends where it began" if back else "is longer than one turn of the drive"))
     if loads.bearings is None:
         return out
-    residual = max(x.residual for x in c.loads[:: max(1, len(c) // 12)])
-    out.append((residual < 1e-8, "Equilibrium", f"of every body (Newton, Euler), {_to(residual)} of the largest force"))
+    out.append(_balanced(system, c))
     out += _given_back(system, c)
     loose = [f"{r.pin} on {r.on}" for r in loads.bearings.rows if not r.unique]
     told = "all determined" if not loose else f"not unique in {len(loose)} of {len(loads.bearings.rows)} eyes of the links"
     out.append((None if loose else True, "Loads", told))
     out += [(s.ok, f"Motor of {s.history.name}", "keeps its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
     return out
+
+
+def _balanced(system: System, c: Trajectory) -> Verdict:
+    """Newton's and Euler's laws for every body, at some samples; where loops lose rank no loads may exist that keep them."""
+    looked = range(0, len(c), max(1, len(c) // 12))
+    left = {i: c.loads[i].residual for i in looked}
+    singular = [i for i in looked if left[i] > BALANCED and _loses_rank(system, c, i)]
+    worst = max((x for i, x in left.items() if i not in singular), default=0.0)
+    told = f"of every body (Newton, Euler), {_to(worst)} of the largest force"
+    if singular:
+        told += f"; not at {len(singular)} of {len(left)} positions looked at, which are singular: the loads have a pole there"
+    return (worst < BALANCED if not singular or worst >= BALANCED else None), "Equilibrium", told
+
+
+def _loses_rank(system: System, c: Trajectory, i: int) -> bool:
+    J = system.loops.dimensionless(system.loops.at(c.q[i], c.v[i], float(c.t[i]), c.near[i]))[1]
+    return int(np.linalg.matrix_rank(J, tol=1e-6)) < system.mobility.rank
 
 
 def _to(x: float) -> str:
