@@ -142,7 +142,8 @@ def _programme_text(system: System, c: Trajectory) -> str:
     for name in [d.joint for d in system.description.drives if d.joint in c.channels]:
         symbol, size = c.unit(name)
         values = c[name] / size
-        parts.append(f"{name} {values.min():.4g} .. {values.max():.4g} {symbol}")
+        low, high = (float(x) if abs(x) > 1e-12 * np.ptp(values) else 0.0 for x in (values.min(), values.max()))  # round-off is none
+        parts.append(f"{name} {low:.4g} .. {high:.4g} {symbol}")
     return f"moves {', '.join(parts)} in {c.t[-1] - c.t[0]:.4g} s" if parts else f"follows its programme of {c.t[-1] - c.t[0]:.4g} s"
 
 

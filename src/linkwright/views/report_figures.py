@@ -88,7 +88,8 @@ def _panel(axes: Any, c: Trajectory, p: Panel, over: str) -> None:
 
 
 def _legend_rows(p: Panel) -> int:
-    return 0 if len(p.names) < 2 else -(-len(p.names) // (3 if len(p.names) > 2 else 2))
+    """Lines between the title and the axes: names of curves, or peak and RMS."""
+    return int(p.rms) if len(p.names) < 2 else -(-len(p.names) // (3 if len(p.names) > 2 else 2))
 
 
 def _heading(axes: Any, p: Panel, legend_rows: int) -> None:
@@ -111,7 +112,7 @@ def _extremes(axes: Any, t: np.ndarray, x: np.ndarray, y: np.ndarray, symbol: st
     axes.axhline(np.copysign(rms, y[k]), color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
     told = f"peak {show(float(y[k])).replace('-', MINUS, 1)}, RMS {show(rms)} {symbol} (dashed)"
-    axes.set_title(told, fontsize=6.8, loc="right", pad=4.0, parse_math=False)
+    axes.annotate(told, (0.0, 1.0), (0.0, 3.5), xycoords="axes fraction", textcoords="offset points", fontsize=6.8, parse_math=False)
 
 
 def motor(sizing: Any) -> str:
