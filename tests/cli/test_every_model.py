@@ -41,7 +41,7 @@ def json_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
 
 
 @pytest.mark.parametrize("name", models.names())
-def test_every_model_through_every_command(name: str, done_once: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_model_through_every_command(name: str, done_once: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", name]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{name}: {models.about(name)}"
@@ -50,14 +50,11 @@ def test_every_model_through_every_command(name: str, done_once: None, tmp_path:
     info = json_of(["info", name, "--internals"], capsys)
     assert f"  {info['freedoms']} freedom" in lines[1] and info["topology"]["mobility"] >= info["freedoms"]
 
-    picture = tmp_path / "p.png"
-    assert cli.main(["turn", name, "--steps", "24", "--picture", str(picture)]) == 0
+    assert cli.main(["turn", name, "--steps", "12"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith(f"{name}: one ") and f"wrote {picture}" in out and not err
-    assert picture.stat().st_size > 5_000
-    assert "nan" not in out.lower()
-    turn = json_of(["turn", name, "--steps", "24"], capsys)
-    assert turn["steps"] == 24 and all(len(x["values"]) == 25 for x in turn["channels"].values())
+    assert out.startswith(f"{name}: one ") and "nan" not in out.lower() and not err
+    turn = json_of(["turn", name, "--steps", "12"], capsys)
+    assert turn["steps"] == 12 and all(len(x["values"]) == 13 for x in turn["channels"].values())
 
     run = json_of(["simulate", name, "0.05", "--output", "0.01"], capsys)
     assert (run["status"], run["samples"], run["duration"]) == ("finished", 6, 0.05)
@@ -95,7 +92,7 @@ def test_every_template_works_at_once(
     assert (
         info["name"] in ("my-own", "my own") and info["freedoms"] == len(info["drives"]) and not info["warnings"] and not info["redundant"]
     )
-    turn = json_of(["turn", "my own.yaml", "--steps", "6"], capsys)
+    turn = json_of(["turn", "my own.yaml", "--steps", "4"], capsys)
     assert turn["loads"]["computed"] == (name != "minimal")
     if name != "minimal":  # which has no masses, and says so
         assert json_of(["simulate", "my own.yaml", "0.05"], capsys)["ok"]

@@ -23,6 +23,10 @@ def load(options: argparse.Namespace) -> Mechanism:
     """The model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in."""
     from linkwright.mechanism import load
 
+    if is_run(options.model):
+        raise UsageError(
+            f"'{options.model}' is a saved run; this needs a model. 'linkwright {options.model}' plays the run, 'report' tells of it."
+        )
     changes: dict[str, Any] = dict(options.param)
     if getattr(options, "cuts", None) is not None:
         changes["cuts"] = options.cuts
