@@ -96,3 +96,10 @@ class Desk:
         from PIL import Image
 
         return np.asarray(Image.open(io.BytesIO(self.page.locator(selector).first.screenshot())).convert("RGB"))
+
+
+def colours(picture: np.ndarray) -> np.ndarray:
+    """How many pixels have each of the 4096 colours of four bits a channel that occur."""
+    r, g, b = (picture[..., k].astype(int) >> 4 for k in range(3))
+    counts = np.bincount((256 * r + 16 * g + b).ravel())
+    return counts[counts > 0]

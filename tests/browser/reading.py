@@ -63,9 +63,13 @@ def size_of(unit: str) -> float:
 
 
 def scale(places: list[float], labels: list[str]) -> np.poly1d:
-    """From pixels to values through the first and the last tick."""
-    a, b = number(labels[0]), number(labels[-1])
-    return np.poly1d(np.polyfit([places[0], places[-1]], [a, b], 1))
+    """From pixels to values through the first and the last tick; angles that begin again after a turn go on."""
+    values = [number(label) for label in labels]
+    turn = 360.0 if "°" in labels[-1] else 2 * np.pi
+    for k in range(1, len(values)):
+        while values[k] <= values[k - 1] and places[k] > places[k - 1]:
+            values[k] += turn
+    return np.poly1d(np.polyfit([places[0], places[-1]], [values[0], values[-1]], 1))
 
 
 def plot(desk: Desk, selector: str = "#torque") -> Shown:
