@@ -98,7 +98,7 @@ def taken(desk: Desk, button: str) -> bytes:
     return Path(waiting.value.path()).read_bytes()
 
 
-@pytest.mark.parametrize("name", ["wiper", "stewart"])
+@pytest.mark.parametrize("name", ["wiper", "rssr"])
 def test_pictures_numbers_and_the_model_can_be_taken_away(name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     from PIL import Image
 
@@ -239,7 +239,7 @@ def test_whoever_wants_no_motion_gets_none(page_of: Callable[[str], Path], desk:
 def test_without_webgl_a_spatial_mechanism_is_drawn_in_lines(playwright: Any, page_of: Callable[[str], Path]) -> None:
     plain = launched(playwright, "--disable-3d-apis")
     try:
-        here = Desk(plain).open(page_of("stewart"))
+        here = Desk(plain).open(page_of("rssr"))
         picture = here.pixels()
         assert here.page.locator("#stage svg").count() >= 1
         assert len(colours(picture)) >= 6

@@ -43,7 +43,7 @@ LAUNCH = (
     "--hide-scrollbars",
 )
 # Put in front of a page's own scripts: notes when the application exists, and when the second frame after that is drawn.
-WATCH = """{
+WATCH = """if (!globalThis.LW) {
   let app;
   globalThis.LW = {};
   Object.defineProperty(LW, "app", {get: () => app, set: (made) => {
@@ -52,9 +52,9 @@ WATCH = """{
   }});
 }"""
 READY = "() => globalThis.openedAfter"
-# One change of the first parameter as the slider's input event makes it: the whole torque curve and all pin loads again.
+# One change of a dimension (or whatever there is) as the slider's input event makes it: the whole torque curve and all pin loads again.
 CHANGED = """(rounds) => {
-  const e = LW.app.engine, [p] = DATA.parameters.filter((x) => x.what !== "mass").concat(DATA.parameters);
+  const e = LW.app.engine, [p] = ["point", "named", "mass"].flatMap((what) => DATA.parameters.filter((x) => x.what === what));
   const times = [];
   for (let i = 0; i < rounds; i++) {
     const start = performance.now();
@@ -122,7 +122,9 @@ def _measured(browser: Any, name: str, place: Path, rounds: int) -> list[Row]:
     from linkwright.views import live
 
     def row(quantity: str, ms: float | None, note: str) -> Row:
-        return Row("linkwright page", f"Chromium {browser.version}", name, quantity, ns=None if ms is None else 1e6 * ms, note=note)
+        return Row(
+            "linkwright", f"Chromium {browser.version.partition('.')[0]}", name, quantity, ns=None if ms is None else 1e6 * ms, note=note
+        )
 
     began = time.perf_counter()
     path = live.write(load(name), place / f"{name}.html")
