@@ -155,10 +155,12 @@ def test_loops_in_space_are_dragged_and_swing_and_say_what_is_not_unique(
     assert told == expected and all(expected.values()) == unique
     assert ("not unique" in here.text("#pins")) != unique
     before = here.ask("e.state.drive[0]")
-    here.ask(
-        """((held) => { const to = Array.from(e.place(held.body, held.at), (c) => c + 0.02);
-          for (let i = 0; i < 20; i++) e.drag(held.body, held.at, to); })(DATA.points[0] || DATA.pins.find((p) => !p.grounded).at)"""
-    )
+    grip = here.ask("DATA.points.length ? DATA.points[0].name : DATA.pins.find((p) => !p.grounded).name")
+    hand = Mouse(here)
+    held = place(here, grip)
+    hand.take(held)
+    hand.move(held + 0.05 * np.array(here.ask("DATA.scene.extent.high.map((h, i) => h - DATA.scene.extent.low[i])")))
+    hand.release()
     assert here.ask("e.state.ok") and abs(here.ask("e.state.drive[0]") - before) > 1e-4
     system = m.system
     assert np.abs(system.phi(system.state(here.ask("Array.from(e.state.q)")))).max() < 1e-9
