@@ -148,7 +148,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       arrange(list, rows, whole);
       foot.all.hidden = rows.length <= FIRST;
       foot.all.setAttribute("aria-expanded", String(whole));
-      LW.setText(foot.all, whole ? "Fewer" : `All ${rows.length}`);
+      LW.setText(foot.all, whole ? "Show fewer" : `Show all ${rows.length}`);
     };
     foot.all.addEventListener("click", () => {
       whole = !whole;

@@ -86,8 +86,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const said = (axis, x) => (axis.say ? axis.say(x) : x);
   const tickText = (axis, ticks, i) => {
     if (axis.symbol !== "deg") return ticks.labels[i];
-    const v = ticks.values[i], within = axis.say && (v < 0 || v > 360);
-    return `${within ? LW.number((axis.say(v * sizeOf(axis)) / sizeOf(axis))) : ticks.labels[i]}\u00b0`;
+    const whole = axis.say && axis.say(-sizeOf(axis)) !== -sizeOf(axis); // a full turn: -1 is said as 359
+    if (!whole) return `${ticks.labels[i]}\u00b0`;
+    const angle = ticks.values[i] + (ticks.values[0] < 0 ? 360 * Math.ceil(-ticks.values[0] / 360) : 0); // a turn backwards ends at 360
+    return `${Number((angle > 360 ? angle % 360 : angle).toPrecision(6))}\u00b0`;
   };
 
   const drawAxes = (dom, spec, box) => {
