@@ -18,7 +18,7 @@ help:
 	@echo "make test        linters, types, layers and all tests that take seconds"
 	@echo "make check-slow  the tests that take minutes"
 	@echo "make browser     find Chromium, or install it where apt-get may (make test does so by itself)"
-	@echo "make pictures    the pictures of pages in docs/images, again"
+	@echo "make pictures    the pictures of pages and plots in docs/images, again"
 	@echo "make clean       remove the virtual environment, caches and built files"
 
 demo: $(VENV)/installed
@@ -46,6 +46,7 @@ browser:
 
 pictures: $(VENV)/installed-test browser
 	$(PY) docs/make_pictures.py
+	$(PY) docs/make_plot_pictures.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .import_linter_cache
