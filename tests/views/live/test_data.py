@@ -43,7 +43,9 @@ def test_the_cycle_is_the_turn_with_its_drives() -> None:
 def test_names_of_bodies_pins_and_points_are_those_of_the_kernels() -> None:
     page = shipped("carpet-scraper")
     d = page.data
-    names = json.loads(re.search(r'"names":(\{.*?\}),"start"', page.script)[1])  # pyright: ignore[reportOptionalSubscript]
+    told = re.search(r'"names":(\{.*?\}),"start"', page.script)
+    assert told is not None
+    names = json.loads(told[1])
     assert [b["name"] for b in d["bodies"]] == ["ground", *names["bodies"]] and d["bodies"][0]["ground"]
     assert [p["name"] for p in d["parameters"]] == names["free"]
     pins = {p["name"]: p for p in d["pins"]}
