@@ -156,6 +156,8 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, du
             moves = together and other.kind in ("speed", "position", "moves") and not still
             laws[name] = law_of(other, x[name]) if moves else LinearLaw(x[name], 0.0)
     if isinstance(law, LinearLaw):
+        if law.slope == 0.0:
+            raise UsageError(f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.")
         reach = 2.0 * np.pi if is_rotary(desc, lead) else LONGEST_SLIDE * loops.kappa
         return Plan(lead, laws, reach / abs(law.slope), 0.0 if still else 1.0, True, tuple(notes))
     return Plan(lead, laws, _programme_length(law, notes) if duration is None else duration, 1.0, False, tuple(notes))

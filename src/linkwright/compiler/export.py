@@ -57,7 +57,7 @@ def javascript(
     programs = _programs(kernels, names)
     programs |= {key: _traced(kernels, x.function, *x.inputs) for key, x in (more or {}).items()}
     js.module({}, name)  # refuses names that cannot be
-    data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("</", "<\\/")
+    data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("<", "\\u003c")
     head = f"// {_title(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
     return (
@@ -198,7 +198,7 @@ def _tables(kernels: Kernels, programs: Mapping[str, Program]) -> Tables:
 
 def _title(kernels: Kernels) -> str:
     text = f"Kernels of {kernels.tree.description.name or 'a mechanism'} by Linkwright"
-    return re.sub(r"[\r\n\u2028\u2029]", " ", text).replace("</", "< /").replace("*/", "* /")
+    return re.sub(r"[\r\n\u2028\u2029]", " ", text).replace("<", "< ").replace("*/", "* /")
 
 
 def _text(name: str) -> str:

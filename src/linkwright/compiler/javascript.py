@@ -88,7 +88,7 @@ def _check(name: str) -> None:
 def _description(program: Program, name: str) -> str:
     """One line that says where everything is."""
     sides = [f"{array}: {', '.join(_extent(b) for b in blocks)}" for array, blocks in (("x", program.inputs), ("y", program.outputs))]
-    return re.sub(r"[\r\n\u2028\u2029]", " ", f"{name}(x, y), {program.operations} operations. {'; '.join(sides)}").replace("</", "< /")
+    return re.sub(r"[\r\n\u2028\u2029]", " ", f"{name}(x, y), {program.operations} operations. {'; '.join(sides)}").replace("<", "< ")
 
 
 def _extent(block: Block) -> str:
@@ -98,7 +98,7 @@ def _extent(block: Block) -> str:
 
 
 def _layout(blocks: tuple[Block, ...]) -> str:
-    return json.dumps({b.name: [b.start, b.size] for b in blocks}, separators=(",", ":")).replace("</", "<\\/")
+    return json.dumps({b.name: [b.start, b.size] for b in blocks}, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _prelude(programs: list[Program]) -> str:

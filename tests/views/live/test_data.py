@@ -149,11 +149,17 @@ def test_a_page_is_whole_and_needs_nothing_from_outside() -> None:
 
 
 def test_texts_from_models_cannot_break_out_of_the_page(tmp_path: Path) -> None:
-    tree = {**yaml.safe_load(models.path("slider-crank").read_text(encoding="utf-8")), "about": "</script><b>", "name": "a <i> & b"}
+    tree = {
+        **yaml.safe_load(models.path("slider-crank").read_text(encoding="utf-8")),
+        "about": "</script><b> <!-- <script>",
+        "name": "a <i> & b <!-- <script>",
+    }
     m = lw.load(tree)
     path = live.write(m, tmp_path / "page.html")
     page = path.read_text(encoding="utf-8")
-    assert page.startswith("<!DOCTYPE html>") and "</script><b>" not in page and "<title>a &lt;i&gt; &amp; b</title>" in page
+    assert page.startswith("<!DOCTYPE html>") and "</script><b>" not in page and "<title>a &lt;i&gt; &amp; b " in page
+    # a comment and a script begun inside a script would swallow its end
+    assert "<!--" not in page and page.lower().count("<script") == page.lower().count("</script>")
     wrong = live.error_text("x.yaml", "bad <b> & worse", reload="/version")
     assert "bad &lt;b&gt; &amp; worse" in wrong and "{{" not in wrong and "</script><b>" not in wrong
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
@@ -161,6 +167,19 @@ def test_texts_from_models_cannot_break_out_of_the_page(tmp_path: Path) -> None:
         live.write(m, path)
     with pytest.raises(lw.LinkwrightError, match="ending"):
         live.write(m, tmp_path / "page.txt")
+
+
+def test_what_cannot_be_shown_says_so(tmp_path: Path) -> None:
+    four = lw.load("four-bar")
+    with pytest.raises(lw.LinkwrightError, match="other values"):
+        live.text(four, run=lw.load("four-bar", L1="0.35 m").simulate(0.05))
+    with pytest.raises(lw.LinkwrightError, match="no moving body"):
+        live.text(lw.load({"name": "g", "plane": "xy", "bodies": {"ground": {}}}))
+    held = yaml.safe_load(models.path("wiper").read_text(encoding="utf-8")) | {"drive": {"A": "90 deg"}}
+    with pytest.raises(lw.LinkwrightError, match="holds its position"):
+        lw.load(held).turn()
+    _, known = live.contents(lw.load(held).system)
+    assert known["cycle"] is None and "holds its position" in known["why"]
 
 
 def test_geared_wheels_keep_their_distance() -> None:

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from linkwright.errors import UsageError
 from linkwright.results import Trajectory
 from linkwright.system import System
 from linkwright.views import files
@@ -78,9 +79,19 @@ def contents(system: System, run: Trajectory | None = None) -> tuple[str, dict[s
 def _system(subject: Any, run: Trajectory | None) -> System:
     """The subject's System; with the cuts of the run, whose coordinates depend on them."""
     system: System = getattr(subject, "system", subject)
+    if len(system.description.bodies) < 2:
+        raise UsageError(f"'{system.description.name}' has no moving body, so there is nothing to show. Add one under `bodies`.")
+    if run is not None and not _same_machine(run, system):
+        raise UsageError("the run was computed with other values than this mechanism has. Show it by itself: run.page('run.html').")
     if run is not None and [n.joint.name for n in run.skel.tree.nodes] != [n.joint.name for n in system.tree.nodes]:
         return System(system.described, run.skel.tree.cuts)
     return system
+
+
+def _same_machine(run: Trajectory, system: System) -> bool:
+    """Whether a run's coordinates put this mechanism's bodies where they were."""
+    theirs, ours = run.skel.tree.description.numbers(), system.description.numbers()
+    return theirs.bodies == ours.bodies and theirs.joints == ours.joints and theirs.rods == ours.rods
 
 
 # -------------------------------------------------------------------- putting it together
@@ -128,4 +139,4 @@ def _script(source: str) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")  # no tag, no comment can begin in it

@@ -157,7 +157,8 @@ def _checks(system: System, motion: cycle_data.Motion, unique: dict[tuple[str, s
     structural = report.grubler_count(system.description).mobility
     text = f"{m.freedoms} freedom{'s' if m.freedoms != 1 else ''}" + (f", {len(m.idle)} idle" if m.idle else "")
     agree = structural == m.mobility
-    out = [{"name": "mobility", "ok": m.freedoms > 0, "text": text if agree else f"{text}; the count alone says {structural}"}]
+    text = text if m.freedoms else "a structure: nothing can move"
+    out = [{"name": "mobility", "ok": True, "text": text if agree else f"{text}; the count alone says {structural}"}]
     if m.redundant:
         out.append({"name": "redundancy", "ok": True, "text": "; ".join(str(r) for r in m.redundant)})
     if loads and unique:
