@@ -133,11 +133,16 @@ var LW = globalThis.LW || (globalThis.LW = {});
     });
   };
 
+  // {max, x, rms} of every curve: what is given with it, else over the axis
+  const statsOf = (spec) => {
+    const given = (c) => Object.fromEntries(Object.entries(c.stats || {}).filter(([, value]) => Number.isFinite(value)));
+    return live(spec).map((c) => Object.assign({}, LW.scale.stats(spec.x.values, c.values), given(c)));
+  };
+
   // the largest values as dots, and in words
   const drawStats = (dom, spec, box) => {
     const curves = spec.stats === false ? [] : live(spec);
-    const given = (c) => Object.fromEntries(Object.entries(c.stats || {}).filter(([, value]) => Number.isFinite(value)));
-    const all = curves.map((c) => Object.assign({}, LW.scale.stats(spec.x.values, c.values), given(c)));
+    const all = curves.length ? statsOf(spec) : [];
     const found = all.filter((s) => Number.isFinite(s.max) && Number.isFinite(s.x));
     const few = curves.length <= 2 && found.length === curves.length ? found : [];
     resize(dom.peaks, few.length, () => LW.svgEl("circle", { r: 3 })).forEach((dot, i) => {
@@ -148,11 +153,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
     LW.setText(dom.stats, found.length === 1 ? statsText(spec, found[0]) : "");
   };
 
+  const placeText = (spec, x) => LW.withUnit(LW.number(said(spec.x, x) / sizeOf(spec.x), 3), spec.x.symbol);
+
   const statsText = (spec, found) => {
     const value = (v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
     if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero throughout";
-    const where = LW.withUnit(LW.number(said(spec.x, found.x) / sizeOf(spec.x), 3), spec.x.symbol);
-    return `max ${value(found.max)} at ${where} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
+    return `max ${value(found.max)} at ${placeText(spec, found.x)} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
   };
 
   const drawMarks = (dom, spec, box) => {
@@ -193,20 +199,39 @@ var LW = globalThis.LW || (globalThis.LW = {});
       node.style.fill = colourOf(spec, curves[i], i);
       node.textContent = curves[i].name || "";
     });
-    const listed = curves.length > 1 && !box.beside ? curves.filter((c) => c.name) : [];
-    dom.items = resize(dom.legend, listed.length, () => LW.el("li", {}, LW.el("i"), LW.el("span"), LW.el("output")));
-    dom.legend.hidden = !listed.length;
-    dom.items.forEach((item, i) => {
-      const number = curves.indexOf(listed[i]);
-      item.firstChild.style.background = colourOf(spec, listed[i], number);
-      LW.setText(item.childNodes[1], listed[i].name);
-      item.dataset.curve = number;
-    });
+    drawLegend(dom, spec, box);
     // below the axis, where it moves nothing when it comes and goes
     dom.key.setAttribute("visibility", spec.curves.some((c) => c.faint) ? "visible" : "hidden");
     dom.key.firstChild.setAttribute("d", `M${box.left} ${box.bottom + 28}h16`);
     dom.key.lastChild.setAttribute("x", box.left + 22);
     dom.key.lastChild.setAttribute("y", box.bottom + 32);
+  };
+
+  // one item for each of several curves: its name and value at the cursor, unless they are beside it, and its largest value and root
+  // mean square where they are given with it; numbers are in the unit beside the title
+  const drawLegend = (dom, spec, box) => {
+    const curves = live(spec);
+    const told = curves.length > 1 && spec.stats !== false && curves.some((c) => c.stats);
+    const listed = curves.length > 1 && (told || !box.beside) ? curves.filter((c) => c.name) : [];
+    const found = told ? statsOf(spec) : [];
+    const unit = sizeOf(spec.y) * 10 ** box.yTicks.exponent;
+    const shown = (v) => LW.number(v / unit);
+    const parts = () => ["i", "span", "output", "small", "small"].map((tag) => LW.el(tag));
+    dom.items = resize(dom.legend, listed.length, () => LW.el("li", {}, ...parts()));
+    dom.legend.hidden = !listed.length;
+    dom.legend.classList.toggle("told", told);
+    dom.items.forEach((item, i) => {
+      const [swatch, name, value, max, rms] = item.childNodes;
+      const number = curves.indexOf(listed[i]);
+      const stats = found[number] && Number.isFinite(found[number].max) ? found[number] : null;
+      swatch.style.background = colourOf(spec, listed[i], number);
+      LW.setText(name, listed[i].name);
+      value.hidden = box.beside;
+      LW.setText(max, stats ? `max\u00a0${shown(stats.max)}` : "");
+      max.title = stats ? `largest at ${placeText(spec, stats.x)}` : "";
+      LW.setText(rms, stats ? `RMS\u00a0${shown(stats.rms)}` : "");
+      item.dataset.curve = number;
+    });
   };
 
   const drawHead = (dom, spec, box) => {
@@ -244,7 +269,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     dom.tag.setAttribute("x", Math.min(box.right - half, Math.max(box.left + half, px)));
     LW.setText(dom.tag, text);
     dom.values.forEach((node, i) => LW.setText(node, `${curves[i].name || ""}  ${listed[i]}`));
-    dom.items.forEach((item) => LW.setText(item.lastChild, listed[item.dataset.curve]));
+    dom.items.forEach((item) => LW.setText(item.childNodes[2], listed[item.dataset.curve]));
     dom.svg.setAttribute("aria-valuenow", LW.typed(inside / sizeOf(spec.x), 6));
     dom.svg.setAttribute("aria-valuetext", `${where}: ${curves.map((c, i) => `${c.name || ""} ${LW.withUnit(shown[i], spec.y.symbol)}`).join(", ")}`);
     return undefined;

@@ -26,7 +26,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const sampleAt = (x) => along.sample(sense * x), placeOf = (s) => sense * along.time(s);
 
     const known = (cycle, k) => (cycle.ok.every((x) => x) ? cycle.u[k] : cycle.u[k].map((u, i) => (cycle.ok[i] ? u : NaN)));
-    const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: known(cycle, k), faint }));
+    // the root mean square is one over time, whatever the axis
+    const told = ({ value, rms, at, index }) => (index >= 0 ? { max: value, rms, x: at } : undefined);
+    const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: known(cycle, k), faint, stats: told(cycle.stats[k]) }));
     const spec = ({ kind, drives }) => {
       const { title, unit } = KINDS[kind], { symbol, size } = LW.unitOf(unit);
       const old = hooks.changed() && e.original ? curves(e.original, drives, true) : [];
