@@ -197,3 +197,13 @@ def test_angles_of_a_full_turn_are_told_within_it() -> None:
         ("transport",), f"const c={cycle};out=[7,-1,2*Math.PI,0].map((x)=>LW.withinTurn(x,c));c.over.name='t';out.push(LW.withinTurn(7,c))"
     )
     assert found == pytest.approx([7 - 6.283185307179586, 5.283185307179586, 0, 0, 7], abs=1e-9)
+
+
+def test_vectors_of_any_plane_are_named_by_its_axes() -> None:
+    # a planar model keeps its two coordinates first, whatever they are called
+    told = run(
+        ("cards",),
+        "LW.format=String;const say=LW.cards.components;out=['xy','xz','yz'].map((axes)=>say({planar:true,axes},[1,2,0],'force'));"
+        "out.push(say({planar:false,axes:'xyz'},[1,2,3],'force'))",
+    )
+    assert told == ["x 1, y 2", "x 1, z 2", "y 1, z 2", "x 1, y 2, z 3"]

@@ -26,7 +26,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   const length = (a) => Math.hypot(a[0], a[1], a[2]);
-  const components = (DATA, a, kind) => Array.from(DATA.planar ? DATA.axes : "xyz", (axis) => `${axis} ${LW.format(a["xyz".indexOf(axis)], kind)}`).join(", ");
+  // a vector with the names of its axes; in the planes xz and yz, too, the first two numbers are those along the plane
+  const components = (DATA, a, kind) => Array.from(DATA.planar ? DATA.axes : "xyz", (axis, k) => `${axis} ${LW.format(a[k], kind)}`).join(", ");
 
   // app: {engine, DATA, picked, axes, pick(what), unpick(), traces, toggleTrace(name), overText(s)}
   LW.cards = (container, app) => {
@@ -114,4 +115,5 @@ var LW = globalThis.LW || (globalThis.LW = {});
       update() { if (refresh) refresh(); },
     };
   };
+  LW.cards.components = components;
 })();

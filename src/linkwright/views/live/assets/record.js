@@ -5,7 +5,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   "use strict";
   const PLOTS = 4;
   const LISTED = 60; // channels of the list at a time
-  const AXES = ["x", "y", "z"];
+  // names of the components of a vector: those of the plane first
+  const axisNames = () => Array.from((globalThis.DATA && globalThis.DATA.axes) || "xyz");
 
   // the columns of a channel: one array, or one for each component of a vector
   const columnsOf = (channel) => {
@@ -38,8 +39,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   const specOf = (run, channel, t, marks) => {
-    const columns = columnsOf(channel);
-    const curves = columns.map((values, k) => ({ name: columns.length > 1 ? AXES[k] || String(k + 1) : "", values }));
+    const columns = columnsOf(channel), axes = axisNames();
+    const curves = columns.map((values, k) => ({ name: columns.length > 1 ? axes[k] || String(k + 1) : "", values }));
     const time = LW.unitOf("time");
     return {
       title: channel.name,
