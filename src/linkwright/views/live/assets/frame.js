@@ -8,11 +8,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const vector = (a, from) => [a[from], a[from + 1], a[from + 2]];
 
-  // The body whose eye of a pin gets the arrow: the picked one, else the first that is not the ground.
-  const shownBody = (pin, picked, isGround) => {
+  // The body whose eye of a pin gets the arrow: the picked one, else that of the table.
+  const shownBody = (pin, picked, DATA) => {
     if (picked && picked.kind === "pin" && picked.name === pin.name && picked.body) return picked.body;
     if (picked && picked.kind === "body" && pin.bodies.includes(picked.name)) return picked.name;
-    return pin.bodies.find((name) => !isGround(name)) || pin.bodies[0];
+    return LW.loadedBody(pin, DATA);
   };
 
   // what a pin's force stays below most of the cycle, with some room
@@ -26,14 +26,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // app: {engine, mechanism, DATA, player, hand, picked, traces: Map name -> {body, at, colour}}
   LW.frames = (app) => {
     const { engine: e, mechanism, DATA } = app;
-    const ground = new Set(DATA.bodies.filter((b) => b.ground).map((b) => b.name));
     const cache = new Map(); // traces of the cycle, computed once per set of values
     const frames = {};
 
     const loads = (picked) => {
       if (!e.state.loads || !mechanism.on) return null;
       return DATA.pins.map((pin) => {
-        const body = shownBody(pin, picked, (name) => ground.has(name)), wrench = mechanism.on(e.state.loads, pin.name, body);
+        const body = shownBody(pin, picked, DATA), wrench = mechanism.on(e.state.loads, pin.name, body);
         return { pin: pin.name, body, at: e.place(pin.at.body, pin.at.at), moment: vector(wrench, 0), force: vector(wrench, 3), unique: !pin.unique || pin.unique[body] !== false };
       });
     };

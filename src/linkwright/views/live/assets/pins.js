@@ -8,12 +8,18 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const MATTERS = 1e-3; // of the pin's force times the mechanism's size: smaller moments are not worth a line
   const DUST = 1e-6; // of the largest force times the size: and these are hardly more than round-off
 
+  // The body whose load stands for a pin where one is shown: the last that moves. Loads on two bodies are equal and opposite, so
+  // the table and the arrows of the drawing must mean the same one.
+  LW.loadedBody = (pin, data) => {
+    const moving = pin.bodies.filter((name) => name !== data.bodies[0].name);
+    return moving[moving.length - 1] || pin.bodies[0];
+  };
+
   // [{pin, body, others, unique, type, key}] in the order of the file
   const rowsOf = (data) => {
     const rows = [];
     for (const pin of data.pins) {
-      const moving = pin.bodies.filter((b) => b !== data.bodies[0].name);
-      const bodies = pin.bodies.length > 2 ? pin.bodies : [moving[moving.length - 1] || pin.bodies[0]];
+      const bodies = pin.bodies.length > 2 ? pin.bodies : [LW.loadedBody(pin, data)];
       for (const body of bodies) {
         const unique = !pin.unique || pin.unique[body] !== false;
         const others = pin.bodies.filter((b) => b !== body);
