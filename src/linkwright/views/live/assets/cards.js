@@ -29,9 +29,19 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // a vector with the names of its axes; in the planes xz and yz, too, the first two numbers are those along the plane
   const components = (DATA, a, kind) => Array.from(DATA.planar ? DATA.axes : "xyz", (axis, k) => `${axis} ${LW.format(a[k], kind)}`).join(", ");
 
-  // app: {engine, DATA, picked, axes, pick(what), unpick(), traces, toggleTrace(name), overText(s)}
+  const note = (text = "") => LW.el("p", { class: "note", hidden: !text, text });
+  const show = (element, text) => { element.hidden = !text; LW.setText(element, text); };
+
+  // what a channel of the recorded run has at a real sample number, NaN where the page has no such channel
+  const recorded = (run, name) => {
+    const channel = run && run.channels.find((c) => c.name === name), values = channel ? LW.decode(channel.values).data : null;
+    return (s) => (values ? LW.scale.between(values, s) : NaN);
+  };
+
+  // app: {engine, DATA, player, picked, axes, pick(what), unpick(), traces, toggleTrace(name), overText(s)}
   LW.cards = (container, app) => {
     const { engine: e, DATA } = app;
+    const inRun = () => app.player.mode === "run";
     let refresh = null;
 
     const pinCard = (picked) => {
@@ -39,25 +49,41 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const body = pin.bodies.includes(picked.body) ? picked.body : pin.bodies.find((name) => name !== "ground") || pin.bodies[0];
       const frames = [["", "world"], ...pin.bodies.filter((name) => name !== "ground").map((name) => [name, name])];
       const axes = frames.some(([key]) => key === app.axes) ? app.axes : "";
-      const figure = LW.el("div", { class: "figure" }), key = LW.el("p", { class: "key" }), table = numbers([["parts", "Now"], ["moment", "Largest moment"]]);
+      const figure = LW.el("div", { class: "figure" }), key = LW.el("p", { class: "key" }), origin = note();
+      const table = numbers([["recorded", "In the recorded run now"], ["parts", "Now"], ["moment", "Largest moment"]]), row = (k) => table.element.querySelectorAll("tr")[k];
       const entry = e.cycle && e.cycle.pins && e.cycle.pins[`${pin.name}|${body}`];
       container.replaceChildren(
         head(`Pin ${pin.name}`, pin.type === "revolute" ? "" : pin.type, app.unpick),
         LW.el("div", { class: "choice" }, choice("Force on", pin.bodies.map((name) => [name, name]), body, (name) => app.pick({ kind: "pin", name: pin.name, body: name })),
           choice("in axes of", frames, axes, (name) => { app.axes = name; app.pick(app.picked); })),
       );
-      if (!DATA.loads || !entry) { container.append(LW.el("p", { class: "note", text: DATA.why || "Loads need the masses of the bodies." })); return null; }
-      container.append(key, figure, table.element);
-      if (pin.unique && pin.unique[body] === false) container.append(LW.el("p", { class: "note", text: "This load is not determined by the equations alone: the mechanism is over-constrained, and the one shown is the smallest that holds it in balance." }));
+      const size = recorded(DATA.run, `${pin.name}.on.${body}.size`);
+      if (!DATA.loads || !entry) return unloaded(size);
+      container.append(origin, key, figure, table.element);
+      if (pin.unique && pin.unique[body] === false) container.append(note("This load is not determined by the equations alone: the mechanism is over-constrained, and the one shown is the smallest that holds it in balance."));
       const most = Math.sqrt(largest(entry.moment));
-      table.element.querySelector("tr:last-child").hidden = !(most > 1e-9 * entry.max);
+      row(2).hidden = !(most > 1e-9 * entry.max);
       table.set("moment", LW.format(most, "torque"));
       const top = `largest ${LW.format(entry.max, "force")} at ${app.overText(entry.index)}`;
       return () => {
-        const curve = e.hodograph(pin.name, body, axes), known = Boolean(e.state.loads);
+        const curve = e.hodograph(pin.name, body, axes), known = Boolean(e.state.loads), force = inRun() ? size(app.player.s) : NaN;
+        show(origin, inRun() ? "From the turn, not from the recorded run." : "");
+        row(0).hidden = !Number.isFinite(force);
+        row(1).hidden = inRun();
+        table.set("recorded", LW.format(force, "force"));
         LW.figures.hodograph(figure, DATA, curve, { title: `${pin.name} on ${body}`, frame: axes });
         LW.setText(key, known ? `now ${LW.format(length(curve.now), "force")} \u00b7 ${top}` : top);
         table.set("parts", known ? components(DATA, curve.now, "force") : "\u2013");
+      };
+    };
+    // a pin without a load over the cycle: why, and what the recorded run has
+    const unloaded = (size) => {
+      const table = numbers([["recorded", "In the recorded run now"]]), without = DATA.loads && !e.cycle ? "No drive turns this mechanism, so there is no cycle to show this load over." : "Loads need the masses of the bodies.";
+      container.append(note(DATA.why || without), table.element);
+      return () => {
+        const force = inRun() ? size(app.player.s) : NaN;
+        table.element.hidden = !Number.isFinite(force);
+        table.set("recorded", LW.format(force, "force"));
       };
     };
     const largest = (vectors) => {
@@ -68,15 +94,21 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     const bodyCard = (picked) => {
       const body = DATA.bodies.find((b) => b.name === picked.name);
-      const figure = LW.el("div", { class: "figure" }), table = LW.el("table", { class: "numbers" });
+      const figure = LW.el("div", { class: "figure" }), table = LW.el("table", { class: "numbers" }), unknown = note();
       const title = head(`Body ${body.name}`, body.mass ? LW.withUnit(LW.typed(body.mass / LW.unitOf("mass").size, 4), LW.unitOf("mass").symbol) : "", app.unpick);
       title.querySelector("h2").prepend(LW.el("span", { class: "swatch", style: `background:${body.colour}` }));
       container.replaceChildren(title);
-      if (body.ground) { container.append(LW.el("p", { class: "note", text: "The ground stands still and carries whatever its pins hand over. Pick a pin to see how much." })); return null; }
-      if (!DATA.loads) { container.append(LW.el("p", { class: "note", text: DATA.why || "A free-body diagram needs the masses of the bodies." })); return null; }
-      container.append(figure, table);
+      if (body.ground) { container.append(note("The ground stands still and carries whatever its pins hand over. Pick a pin to see how much.")); return null; }
+      if (!DATA.loads) { container.append(note(DATA.why || "A free-body diagram needs the masses of the bodies.")); return null; }
+      container.append(unknown, figure, table);
       return () => {
-        if (!e.state.loads) return;
+        const loads = Boolean(e.state.loads);
+        show(unknown, inRun() ? "Of the loads of a recorded run only the sizes are in this page, so there is no free-body diagram of it. The turn has one." : loads ? "" : "No loads are known in this position.");
+        for (const part of [figure, table]) {
+          part.hidden = inRun();
+          part.classList.toggle("unknown", !loads);
+        }
+        if (!loads) return;
         const diagram = e.freeBody(body.name);
         LW.figures.freeBody(figure, DATA, diagram);
         const rows = diagram.actions.map((a) => LW.el("tr", {}, LW.el("th", { scope: "row", text: a.unique === false ? `${a.name} (one of many)` : a.name }),

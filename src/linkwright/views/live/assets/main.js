@@ -34,10 +34,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const wrench = mechanism.on(engine.state.loads, pin, body);
     return Math.hypot(wrench[3], wrench[4], wrench[5]);
   };
+  // what is drawn; a scale of forces only where there are forces
+  app.frame = () => { const now = app.frames.now(); return now.loads ? now : Object.assign(now, { largest: 0 }); };
   const draw = () => {
     const { player, view } = app, s = placeNow();
     app.state.s = s;
-    view.draw(app.frames.now());
+    view.draw(app.frame());
     app.transport.show(s);
     if (player.mode === "run") app.record.cursor(player.s);
     else app.torque.cursor(s);
@@ -144,7 +146,16 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   // ---------------------------------------------------------- parameters
   const atFile = () => DATA.parameters.every((p) => !(p.name in app.values) || app.values[p.name] === p.value);
-  let checking = 0;
+  let checking = 0, toldOfRun = false, troubled = false;
+  // a recorded run stays as it was computed; said once until all is back at the file's values
+  const tellOfRun = () => {
+    if (atFile()) toldOfRun = false;
+    if (app.player.mode !== "run") return;
+    app.player.again();
+    if (troubled) return;
+    if (!atFile() && !toldOfRun) app.say("The recorded run was computed with the file's values and stays as it is: parameters change the turn only.");
+    toldOfRun = !atFile();
+  };
   const check = () => {
     clearTimeout(checking);
     checking = setTimeout(guarded(() => app.checks.update([...DATA.checks, ...app.engine.checks()])), 250);
@@ -152,7 +163,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
   app.set = guarded((values) => {
     const result = app.engine.set(values);
     app.values = Object.assign({}, app.engine.values || values);
-    app.say(result && result.ok === false ? result.why || "The links do not close with these values." : "", "warn");
+    const trouble = result && result.ok === false ? result.why || "The links do not close with these values." : "";
+    if (trouble || troubled) app.say(trouble, "warn");
+    troubled = Boolean(trouble);
+    tellOfRun();
     app.torque.update();
     if (app.state.tab === "pins") app.pins.update(app.engine.cycle, app.engine.original);
     app.frames.forget();

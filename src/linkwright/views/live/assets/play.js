@@ -124,6 +124,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       place(s);
       on.changed();
     };
+    // the recorded run where it stands, after something else has touched the engine
+    player.again = () => { if (player.mode === "run") e.play(player.s); };
     player.step = (samples) => {
       const along = player.track();
       if (!along) return;

@@ -2,7 +2,8 @@
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
-  const SHORT = 4000, LONG = 9000; // milliseconds a message stays
+  const SHORT = 4000, LONG = 9000; // milliseconds a message stays: longer if it warns or takes time to read
+  const MUCH = 70; // characters
 
   // say(text, kind): one sentence under the drawing; kind "", "warn" or "error". An empty text takes it away.
   LW.messages = (element) => {
@@ -14,7 +15,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       element.dataset.kind = kind;
       element.hidden = false;
       LW.setText(element, text);
-      timer = setTimeout(clear, kind ? LONG : SHORT);
+      timer = setTimeout(clear, kind || text.length > MUCH ? LONG : SHORT);
     };
   };
 
@@ -76,7 +77,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       before = root.dataset.theme;
       root.dataset.theme = "light";
       app.view.theme();
-      app.view.draw(app.frames.now());
+      app.view.draw(app.frame());
       const drawing = new DOMParser().parseFromString(app.view.svg(), "image/svg+xml").documentElement;
       figure.replaceChildren(document.importNode(drawing, true));
       document.body.classList.add("on-paper");
