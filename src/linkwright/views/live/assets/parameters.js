@@ -5,12 +5,38 @@ var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const FIRST = 6; // parameters shown before "all" is asked for
+  const FAR = 1e4; // times the file's value or the end of its slider: more is not taken from the keyboard
   const STEPS = 200; // of a slider, about
   const GROUPS = ["Dimensions", "Masses", "Others"];
+  let count = 0;
 
   const groupOf = (parameter) => {
     if (parameter.what === "point" || parameter.kind === "length" || parameter.kind === "angle") return 0;
     return parameter.what === "mass" || parameter.kind === "mass" || parameter.kind === "inertia" ? 1 : 2;
+  };
+
+  // [low, high] of what may be typed, SI: far beyond the slider, short of where arithmetic drowns; masses and inertias are above zero
+  const limitsOf = (parameter) => {
+    const size = Math.max(...[parameter.value, parameter.low, parameter.high].map((x) => Math.abs(x) || 0)) || parameter.size;
+    const positive = groupOf(parameter) === 1 && parameter.value > 0;
+    return [positive ? size / FAR : -FAR * size, FAR * size];
+  };
+
+  const allowed = (parameter, value) => {
+    const [low, high] = limitsOf(parameter);
+    return value === parameter.value || (Number.isFinite(value) && value >= low && value <= high);
+  };
+
+  // whether a parameter of this name may have this value (SI)
+  LW.allowedValue = (data, name, value) => (data.parameters || []).some((p) => p.name === name && allowed(p, value));
+
+  // what is wrong with a typed value (SI), in a sentence; "" if nothing is
+  const refusal = (parameter, value) => {
+    if (allowed(parameter, value)) return "";
+    if (!Number.isFinite(value)) return "This is not a number.";
+    const [low, high] = limitsOf(parameter), shown = (x) => LW.withUnit(LW.number(x / parameter.size, 2), parameter.symbol);
+    if (value <= 0 && low > 0) return `${parameter.kind === "inertia" ? "An inertia" : "A mass"} must be greater than zero.`;
+    return `Allowed here: ${shown(low)} to ${shown(high)}.`;
   };
 
   // a slider's grid: round steps that meet the file's value exactly, within [low, high]; all in shown units
@@ -50,6 +76,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     row.field = el("input", { type: "number", step: "any", "aria-label": `${label}${parameter.symbol ? ` in ${parameter.symbol}` : ""}` });
     row.back = el("button", { type: "button", class: "lw-back", "aria-label": `Reset ${label}`, text: "\u21ba" });
     row.was = el("small", { class: "was" });
+    row.problem = el("small", { class: "problem", id: `lw-problem-${++count}`, role: "status" });
+    row.field.setAttribute("aria-describedby", row.problem.id);
     row.node = el(
       "div",
       { class: "lw-parameter", role: "group", "aria-label": label },
@@ -58,16 +86,23 @@ var LW = globalThis.LW || (globalThis.LW = {});
       el("span", { class: "field" }, row.field, el("span", { class: "unit", text: LW.unit(parameter.symbol) })),
       row.back,
       row.was,
+      row.problem,
     );
     const total = grid.below + grid.above;
     row.node.style.setProperty("--home", total ? grid.below / total : 0.5);
     row.range.addEventListener("input", () => moved(row, gridValue(grid, Number(row.range.value)) * parameter.size, row.range));
     row.field.addEventListener("input", () => {
-      const shown = row.field.value.trim() === "" ? NaN : Number(row.field.value);
-      row.field.setAttribute("aria-invalid", !Number.isFinite(shown));
-      if (Number.isFinite(shown)) moved(row, shown * parameter.size, row.field);
+      const value = row.field.value.trim() === "" ? NaN : Number(row.field.value) * parameter.size;
+      const problem = refusal(parameter, value);
+      row.field.setAttribute("aria-invalid", problem !== "");
+      LW.setText(row.problem, problem);
+      if (!problem) moved(row, value, row.field);
     });
-    row.field.addEventListener("change", () => showRow(row, row.value, null)); // what was not a number goes back
+    row.field.addEventListener("change", () => {
+      const problem = row.problem.textContent; // stays when the value goes back, to say why it did
+      showRow(row, row.value, null);
+      LW.setText(row.problem, problem);
+    });
     row.back.addEventListener("click", () => moved(row, parameter.value, null));
     return row;
   };
@@ -83,6 +118,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (source !== row.range) row.range.value = Math.max(-grid.below, Math.min(grid.above, place));
     if (source !== row.field) row.field.value = LW.typed(shown, 6);
     if (source !== row.field) row.field.removeAttribute("aria-invalid");
+    LW.setText(row.problem, "");
     const home = isHome(row);
     const total = grid.below + grid.above;
     row.node.style.setProperty("--at", total ? (Number(row.range.value) + grid.below) / total : 0.5);
@@ -167,7 +203,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       set(given) {
         for (const row of rows) {
           const value = given && given[row.parameter.name];
-          showRow(row, Number.isFinite(value) ? value : row.parameter.value, null);
+          showRow(row, allowed(row.parameter, value) ? value : row.parameter.value, null);
         }
         refresh();
         if (!whole) expand();
