@@ -35,8 +35,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
     document.addEventListener("keydown", (event) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (document.querySelector("dialog[open]")) return; // it closes itself, and nothing behind it
       if (event.key === "Escape") { app.escape(); return; }
-      if (typing(event.target) || document.querySelector("dialog[open]")) return;
+      if (typing(event.target)) return;
       if (event.key === " " && !ownSpace(event.target)) app.player.toggle();
       else if (arrows[event.key] && !ownArrows(event.target)) arrows[event.key](event.shiftKey ? 10 : 1);
       else if (plain[event.key]) plain[event.key]();
