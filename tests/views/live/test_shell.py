@@ -122,6 +122,18 @@ def test_the_address_keeps_the_state_and_ignores_what_it_does_not_know() -> None
     assert run(("share",), "out=LW.share.read('#machinery=1&axes=world').tab") == "machinery"
 
 
+def test_the_address_keeps_names_with_its_own_signs() -> None:
+    state = {"pick": {"kind": "pin", "name": "B:1", "body": "cou:pl,er|x%3A"}, "traces": ["a,b.P", "c:d&e=f#", "100% +"], "values": {}}
+    back, old, whole, broken = run(
+        ("share",),
+        f"const r=LW.share.read,w=LW.share.write;out=[r('#'+w({json.dumps(state)})),r('#s=1&pick=pin:B:coupler&trace=coupler.P,x%26y'),"
+        "r('pick=pin%3AB%3Acoupler').pick,r('#pick=pin:%zz&trace=%zz,P')]",
+    )
+    assert back == state
+    assert old["pick"] == whole == {"kind": "pin", "name": "B", "body": "coupler"} and old["traces"] == ["coupler.P", "x&y"]
+    assert "pick" not in broken and broken["traces"] == ["P"]
+
+
 # an engine whose only drive stands at the sample's own number of degrees
 ENGINE = """
 LW.decode = (x) => x;

@@ -9,12 +9,21 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const oneOf = (text, allowed) => (allowed.includes(text) ? text : undefined);
   const short = (value) => String(Number(value.toPrecision(12)));
 
+  // Lists keep their separators as they are and encode those within their parts, so they are taken apart before they are decoded;
+  // a list without a separator may have been encoded as a whole on its way.
+  const raw = (fragment, key) => (new RegExp(`(?:^#?|&)${key}=([^&]*)`).exec(fragment) || ["", ""])[1].replace(/\+/g, " ");
+  const decoded = (text) => {
+    try { return decodeURIComponent(text); } catch (problem) { return ""; }
+  };
+  const parts = (text, separator) => (text.includes(separator) || separator === "," ? text.split(separator).map(decoded) : decoded(text).split(separator));
+  const joined = (list, separator) => list.map(encodeURIComponent).join(separator);
+
   // "#s=120.5&p.L1=0.35" -> {s, play, speed, mode, tab, theme, axes, pick, traces, values}; what is missing or wrong is undefined
   const read = (fragment) => {
     const given = new URLSearchParams(fragment.replace(/^#/, "")), get = (key) => given.get(key);
     const values = {};
     for (const [key, text] of given) if (key.startsWith("p.") && key.length > 2 && finite(text) !== undefined) values[key.slice(2)] = finite(text);
-    const [kind, name, body] = (get("pick") || "").split(":");
+    const [kind, name, body] = parts(raw(fragment, "pick"), ":");
     const speed = finite(get("speed"));
     return {
       s: finite(get("s")),
@@ -25,26 +34,26 @@ var LW = globalThis.LW || (globalThis.LW = {});
       theme: oneOf(get("theme"), ["light", "dark"]),
       axes: given.has("axes") ? (get("axes") === "world" ? "" : get("axes")) : undefined,
       pick: KINDS.includes(kind) && name ? { kind, name, body: body || "" } : undefined,
-      traces: given.has("trace") ? get("trace").split(",").filter(Boolean) : undefined,
+      traces: given.has("trace") ? parts(raw(fragment, "trace"), ",").filter(Boolean) : undefined,
       values,
     };
   };
 
-  // the other way; undefined and empty parts are left out
+  // the other way; what is undefined is left out
   const write = (state) => {
-    const parts = [], add = (key, value) => { if (value !== undefined && value !== null) parts.push(`${key}=${encodeURIComponent(value).replace(/%3A/g, ":").replace(/%2C/g, ",")}`); };
+    const out = [], add = (key, value) => { if (value !== undefined && value !== null) out.push(`${key}=${encodeURIComponent(value)}`); };
     if (state.mode && state.mode !== "turn") add("mode", state.mode);
     if (state.s !== undefined) add("s", String(Number(state.s.toFixed(3))));
     if (state.play === false) add("play", "0");
     if (state.speed !== undefined && state.speed !== 1) add("speed", short(state.speed));
-    for (const name of Object.keys(state.values || {})) parts.push(`p.${encodeURIComponent(name)}=${short(state.values[name])}`);
-    if (state.pick) add("pick", [state.pick.kind, state.pick.name, state.pick.body].filter(Boolean).join(":"));
+    for (const name of Object.keys(state.values || {})) out.push(`p.${encodeURIComponent(name)}=${short(state.values[name])}`);
+    if (state.pick) out.push(`pick=${joined([state.pick.kind, state.pick.name, state.pick.body].filter(Boolean), ":")}`);
     if (state.axes) add("axes", state.axes);
-    if (state.traces) add("trace", state.traces.join(","));
+    if (state.traces) out.push(`trace=${joined(state.traces, ",")}`);
     if (state.tab === "machinery") add("machinery", "1");
     else add("tab", state.tab);
     add("theme", state.theme);
-    return parts.join("&");
+    return out.join("&");
   };
 
   // The address bar, at most twice a second; pages inside a frame without an address of their own are left alone.
