@@ -197,7 +197,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   app.restore = guarded((fragment) => {
     const given = LW.share.read(fragment), calm = matchMedia("(prefers-reduced-motion: reduce)").matches, { player } = app;
     if (given.theme) app.theme.set(given.theme);
-    const known = Object.keys(given.values).filter((name) => DATA.parameters.some((p) => p.name === name));
+    const allowed = (name) => !LW.allowedValue || LW.allowedValue(DATA, name, given.values[name]);
+    const known = Object.keys(given.values).filter((name) => DATA.parameters.some((p) => p.name === name) && allowed(name));
     if (known.length || Object.keys(changes()).length) {
       const values = Object.fromEntries(DATA.parameters.map((p) => [p.name, p.value]));
       for (const name of known) values[name] = given.values[name];
@@ -262,9 +263,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
     element("name").textContent = DATA.name;
     element("about").textContent = DATA.about || "";
     element("about").title = DATA.about || "";
+    element("name").title = DATA.name;
+    element("name").classList.toggle("alone", !DATA.about);
     app.reported = Boolean(element("report").firstElementChild);
     document.body.classList.toggle("reported", app.reported);
     document.body.classList.toggle("spatial", !DATA.planar);
+    document.body.classList.toggle("recorded", Boolean(DATA.run));
     app.engine = LW.engine(app.mechanism, DATA);
     app.theme = LW.theme(() => { app.view.theme(); app.redraw(); });
     app.player = LW.player(app.engine, DATA, { say: app.say, changed });
