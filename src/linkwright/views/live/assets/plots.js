@@ -243,7 +243,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     dom.svg.setAttribute("aria-valuemax", LW.typed(box.xHigh / sizeOf(spec.x), 6));
   };
 
-  const drawCursor = (dom, spec, box, x) => {
+  // aside: the curves do not tell what is now at x, only what is there in the turn
+  const drawCursor = (dom, spec, box, x, aside) => {
+    dom.root.classList.toggle("aside", Boolean(aside));
     if (!Number.isFinite(x) || spec.cursor === false) return dom.cursor.setAttribute("visibility", "hidden");
     const inside = Math.min(box.xHigh, Math.max(box.xLow, x));
     const sample = LW.scale.sampleAt(spec.x.values, inside);
@@ -265,9 +267,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const span = Math.max(Math.abs(box.xLow), Math.abs(box.xHigh)) / sizeOf(spec.x);
     const where = LW.withUnit(LW.fixed(said(spec.x, inside) / sizeOf(spec.x), span), spec.x.symbol);
     const text = curves.length === 1 ? `${where}  \u2192  ${LW.withUnit(shown[0], spec.y.symbol)}` : where;
-    const half = (CHARACTER * text.length) / 2;
+    const tag = aside ? `${text} in the turn` : text;
+    const half = (CHARACTER * tag.length) / 2;
     dom.tag.setAttribute("x", Math.min(box.right - half, Math.max(box.left + half, px)));
-    LW.setText(dom.tag, text);
+    LW.setText(dom.tag, tag);
     dom.values.forEach((node, i) => LW.setText(node, `${curves[i].name || ""}  ${listed[i]}`));
     dom.items.forEach((item) => LW.setText(item.childNodes[2], listed[item.dataset.curve]));
     dom.svg.setAttribute("aria-valuenow", LW.typed(inside / sizeOf(spec.x), 6));
@@ -281,6 +284,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     let spec = given; // as shown: its y axis may have a prefix
     let box = null;
     let at = NaN;
+    let aside = false;
     let width = 0; // kept: asking the page for it after every change would cost a layout
     const measure = () => (width = Math.max(240, Math.round(dom.root.clientWidth || container.clientWidth || 640)));
     const draw = () => {
@@ -288,16 +292,17 @@ var LW = globalThis.LW || (globalThis.LW = {});
       spec = Object.assign({}, given, { y: Object.assign({}, given.y, LW.prefixed(given.y, Math.max(-low, high))) });
       box = layout(spec, width || measure());
       for (const part of [drawAxes, drawCurves, drawStats, drawMarks, drawNames, drawHead]) part(dom, spec, box);
-      drawCursor(dom, spec, box, at);
+      drawCursor(dom, spec, box, at, aside);
     };
     const plot = {
       update(changes) {
         given = Object.assign({}, given, changes);
         draw();
       },
-      cursor(x) {
+      cursor(x, beside = false) {
         at = x;
-        drawCursor(dom, spec, box, x);
+        aside = beside;
+        drawCursor(dom, spec, box, at, aside);
       },
       svg: () => LW.standaloneSvg(dom.svg, [spec.title || spec.y.label || "", dom.unit.textContent, dom.stats.textContent]),
       element: dom.root,

@@ -3,7 +3,8 @@
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
-  const KINDS = { angle: { title: "Drive torque", unit: "torque", cause: "torque" }, length: { title: "Drive force", unit: "force", cause: "force" } };
+  const KINDS = { angle: "torque", length: "force" };
+  const titleOf = (DATA, unit) => `${DATA.cycle && DATA.cycle.still ? "Holding" : "Drive"} ${unit}`; // without speeds it is statics
 
   const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + (/[.!]$/.test(text) ? "" : ".");
   const missing = (DATA, e) => sentence(reason(DATA, e));
@@ -15,7 +16,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // LW.torque(container, DATA, e, {changed() -> bool, seek(s)}) -> {update(), cursor(s)}
   LW.torque = (container, DATA, e, hooks) => {
     if (!DATA.cycle || !e.cycle || !e.cycle.u || !DATA.loads) {
-      container.replaceChildren(LW.el("h2", { text: "Drive torque" }), LW.el("p", { class: "note", text: missing(DATA, e) }));
+      container.replaceChildren(LW.el("h2", { text: titleOf(DATA, "torque") }), LW.el("p", { class: "note", text: missing(DATA, e) }));
       return { update() {}, cursor() {}, svg: () => "" };
     }
     const over = DATA.cycle.over, names = DATA.cycle.drives;
@@ -30,10 +31,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const told = ({ value, rms, at, index }) => (index >= 0 ? { max: value, rms, x: at } : undefined);
     const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: known(cycle, k), faint, stats: told(cycle.stats[k]) }));
     const spec = ({ kind, drives }) => {
-      const { title, unit } = KINDS[kind], { symbol, size } = LW.unitOf(unit);
+      const unit = KINDS[kind], { symbol, size } = LW.unitOf(unit);
       const old = hooks.changed() && e.original ? curves(e.original, drives, true) : [];
       return {
-        title, cursor: true,
+        title: titleOf(DATA, unit), cursor: true,
         x: { values: e.cycle.x, label: over.label, symbol: over.symbol, size: over.size, say: (x) => LW.withinTurn(x, DATA.cycle) },
         y: { label: "", symbol, size },
         curves: [...old, ...curves(e.cycle, drives, false)],
@@ -45,7 +46,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const plots = groups.map((group) => ({ group, plot: LW.plot(container, spec(group)) }));
     return {
       update() { for (const { group, plot } of plots) plot.update(spec(group)); },
-      cursor(s) { for (const { plot } of plots) plot.cursor(s === null ? NaN : placeOf(s)); },
+      // by hand and in free swing the mechanism is beside its turn, which has this effort only nearby
+      cursor(s) { for (const { plot } of plots) plot.cursor(s === null ? NaN : placeOf(s), e.state.s === null); },
     };
   };
 })();

@@ -3,6 +3,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const TURN = 2 * Math.PI;
+  const WHILE = 0.6, GAP = 0.4; // seconds a pace is measured over; between frames of a page that was hidden
+  const LAGS = 0.9; // of the pace that is wanted: less is told
+  const NO_TRACK = "Drag any pin or point: no drive turns this model.", RIGID = "Nothing can move: the joints leave no freedom.";
 
   // An angle of a full turn as one says it, from 0 to 360 degrees; other places of the cycle's axis as they are. SI.
   LW.withinTurn = (x, cycle) => {
@@ -19,12 +22,32 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return (s) => LW.withUnit(LW.fixed(LW.withinTurn(along.time(s), DATA.cycle) / over.size, reference), over.symbol);
   };
 
+  // text of a time, SI, to the hundredth of a second or three digits
+  const secondsText = ({ symbol, size }) => (t) => LW.withUnit(LW.fixed(t / size, Math.max(1, t) / size, 3), symbol);
+
+  // Mechanism seconds per second on the clock of something that should keep a pace: measured over a while, null until then and where
+  // frames were missing, because the page was hidden.
+  const paceMeter = () => {
+    let since = null, before = 0, found = null;
+    return (t, clock) => {
+      if (!since || t < since.t || clock - before > GAP) { since = { t, clock }; found = null; }
+      before = clock;
+      if (clock - since.clock >= WHILE) {
+        found = (t - since.t) / (clock - since.clock);
+        since = { t, clock };
+      }
+      return found;
+    };
+  };
+
   // element(id) -> node; app: {DATA, engine, player, mode(name), speed(value)}
   LW.transport = (element, app) => {
     const { DATA, engine: e, player } = app;
     const slider = element("slider"), speed = element("speed"), play = element("play"), readout = element("readout"), pace = element("pace");
-    const main = LW.el("b"), small = LW.el("small"), seconds = (t) => LW.withUnit(LW.fixed(t / LW.unitOf("time").size, Math.max(1, t), 3), LW.unitOf("time").symbol);
-    const placeText = overText(DATA, e), overTime = DATA.cycle && DATA.cycle.over.name === "t";
+    const main = LW.el("b"), small = LW.el("small"), seconds = secondsText(LW.unitOf("time"));
+    const timeless = DATA.cycle && (DATA.cycle.still || DATA.cycle.over.name === "t"), rigid = DATA.topology && DATA.topology.mobility === 0;
+    const placeText = overText(DATA, e);
+    let meter = paceMeter(), measured = null;
     const modes = Array.from(element("modes").querySelectorAll("button"));
     readout.append(main, small);
 
@@ -46,13 +69,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     const words = (s) => {
       if (player.mode === "swing") {
-        const { energy, drift } = player.swing || {};
-        return [seconds(player.seconds()), Number.isFinite(energy) ? `energy ${LW.format(energy, "energy")}, drift ${LW.number(drift, 2)}` : ""];
+        const { energy, drift } = player.swing || {}; // no drift where friction, dampers or loads change the energy
+        const told = [Number.isFinite(energy) && `energy ${LW.format(energy, "energy")}`, Number.isFinite(energy) && Number.isFinite(drift) && `drift ${LW.number(drift, 2)}`];
+        return [seconds(player.seconds()), told.filter(Boolean).join(", ")];
       }
       if (player.mode === "run") return [seconds(player.seconds()), ""];
-      if (s === null) return ["", "Drag any pin or point: no drive turns this model."];
+      if (s === null) return ["", rigid ? RIGID : NO_TRACK];
       if (player.mode === "drag") return [placeText(s), "by hand"];
-      return [placeText(s), overTime ? "" : seconds(player.seconds())];
+      return [placeText(s), timeless ? "" : seconds(player.seconds())];
     };
 
     const limits = () => {
@@ -62,6 +86,20 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (Number(slider.max) !== high || Number(slider.min) !== low) { slider.min = low; slider.max = high; }
     };
 
+    // the pace that is wanted, or the one that is reached where a free swing takes longer to compute
+    const paceText = () => (measured !== null && measured < LAGS * player.pace() ? LW.player.paceText(measured) : player.paceText());
+    const showPace = () => {
+      LW.setText(pace, paceText());
+      speed.setAttribute("aria-valuetext", paceText());
+    };
+    const watchPace = () => {
+      const free = player.mode === "swing" && player.playing, found = free ? meter(player.seconds(), performance.now() / 1000) : null;
+      if (!free) meter = paceMeter();
+      if (found === measured) return;
+      measured = found;
+      showPace();
+    };
+
     return {
       placeText,
       // every frame; s: the place of the cycle or run, null if there is none
@@ -69,6 +107,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         const [first, second] = words(s);
         LW.setText(main, first);
         LW.setText(small, second);
+        watchPace();
         if (s === null) return;
         limits();
         const value = toSlider(s), share = (value - slider.min) / (slider.max - slider.min || 1);
@@ -87,9 +126,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
         for (const button of modes) button.setAttribute("aria-pressed", String(button.dataset.mode === player.mode));
         slider.disabled = !player.track();
         speed.value = Math.log10(player.speed);
-        LW.setText(pace, player.paceText());
-        speed.setAttribute("aria-valuetext", player.paceText());
+        measured = null;
+        meter = paceMeter(); // at another pace from now on
+        showPace();
       },
     };
   };
+  LW.transport.secondsText = secondsText;
+  LW.transport.paceMeter = paceMeter;
 })();
