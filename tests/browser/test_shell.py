@@ -143,6 +143,47 @@ def test_copies_go_to_the_clipboard(page_of: Callable[[str], Path], desk: Callab
     assert "image/png" in kinds
 
 
+# -------------------------------------------------------------------- a recorded run, a structure
+
+
+def test_a_recorded_run_says_what_belongs_to_the_turn(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    m = lw.load("four-bar")
+    run = m.simulate(0.2)
+    here = desk(live.write(m, tmp_path / "run.html", run=run), "#s=0&play=0&pick=pin:C:rocker")
+    card, message = here.page.locator("#card"), here.page.locator("#message")
+    assert "From the turn, not from the recorded run" in card.inner_text()
+    # the run's own load, as the file of the run has it
+    size, (_, unit) = float(run["C.on.rocker.size"][0]), run.unit("C.on.rocker.size")
+    told = re.search(r"recorded run now\s+([\d.]+)", card.inner_text())
+    assert told and abs(float(told[1]) - size / unit) < 1e-3 * abs(size / unit)  # four digits are shown
+    # Esc closes the keys and leaves the card behind them
+    here.page.keyboard.press("?")
+    here.page.keyboard.press("Escape")
+    assert card.is_visible() and not here.page.locator("dialog[open]").is_visible()
+    here.ask("app.pick({kind: 'body', name: 'rocker', body: ''})")
+    assert "no free-body diagram" in card.inner_text() and not card.locator(".figure").is_visible()
+    assert here.page.locator(".lw-force-scale").get_attribute("visibility") == "hidden"
+    q = here.ask("Array.from(e.state.q)")
+    here.ask("app.set({L1: x})", here.ask("e.values.L1") * 1.02)
+    assert "file's values" in message.inner_text() and here.ask("Array.from(e.state.q)") == q
+    here.ask("app.say('')")
+    here.ask("app.set({L1: x})", here.ask("e.values.L1") * 1.01)
+    assert not message.is_visible()
+    here.ask("app.mode('turn')")
+    here.page.wait_for_function("LW.app.engine.state.loads && document.querySelector('#card .figure svg')")
+    assert "recorded" not in card.inner_text()
+    here.page.emulate_media(media="print")
+    assert here.page.locator("#channels .lw-plot").first.is_visible()
+
+
+def test_a_structure_asks_nobody_to_drag_it(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    bars = {"ground": {"pins": ["A", "B"]}, "left": {"pins": ["A", "C"], "mass": 1}, "right": {"pins": ["B", "C"], "mass": 1}}
+    truss = {"name": "a truss with a long name", "plane": "xz", "drawing": {"A": [0, 0], "B": [1, 0], "C": [0.5, 1]}, "bodies": bars}
+    here = desk(live.write(lw.load(truss), tmp_path / "truss.html"))
+    assert "Drag" not in here.page.evaluate("document.getElementById('app').outerHTML + document.getElementById('keys').innerHTML")
+    assert here.page.evaluate("(({clientWidth, scrollWidth}) => scrollWidth <= clientWidth)(document.getElementById('name'))")
+
+
 # -------------------------------------------------------------------- keys
 
 

@@ -46,12 +46,16 @@ var LW = globalThis.LW || (globalThis.LW = {});
     });
   };
 
-  LW.helpDialog = (dialog) => {
+  const HAND = "Drag any pin or point to move the mechanism by hand. ";
+  const HELP = "Click a pin for its load over the cycle, a body for its free-body diagram, a marked point for its trace. Click into a plot to go there. Everything is computed in this page.";
+
+  // rigid: a structure, in which nothing can be dragged
+  LW.helpDialog = (dialog, rigid) => {
     const close = () => dialog.close();
     const rows = KEYS.flatMap(([keys, words]) => [LW.el("dt", {}, ...keys.flatMap((key) => [LW.el("kbd", { text: key }), " "])), LW.el("dd", { text: words })]);
     dialog.replaceChildren(
       LW.el("header", {}, LW.el("h2", { id: "keys-title", text: "How to use this page" }), LW.el("button", { class: "button", type: "button", text: "Close", on: { click: close } })),
-      LW.el("p", { class: "note", text: "Drag any pin or point to move the mechanism by hand. Click a pin for its load over the cycle, a body for its free-body diagram, a marked point for its trace. Click into a plot to go there. Everything is computed in this page." }),
+      LW.el("p", { class: "note", text: rigid ? HELP : HAND + HELP }),
       LW.el("dl", {}, ...rows),
     );
     dialog.addEventListener("click", (event) => { if (event.target === dialog) close(); });

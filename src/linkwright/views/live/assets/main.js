@@ -4,6 +4,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const element = (id) => document.getElementById(id);
+  const rigid = Boolean(DATA.topology && DATA.topology.mobility === 0); // a structure
   const MANY_TRACES = 3; // marked points beyond these have no trace until they are clicked
   const app = { mechanism: globalThis.mechanism || mechanism, DATA, picked: null, axes: "", traces: new Map(), values: {}, state: { frames: 0, tab: "", s: 0 } };
 
@@ -79,7 +80,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (same && name === "swing") { app.player.toggle(); return; }
     app.player.enter(name);
     if (name === "turn" || name === "run") app.player.play();
-    if (name === "drag" && !same) app.say("Drag any pin or point.");
+    if (name === "drag" && !same && !rigid) app.say("Drag any pin or point.");
     if (name === "run") app.tab("channels");
   });
   app.fit = guarded(() => {
@@ -250,11 +251,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
     element("theme").addEventListener("click", app.toggleTheme);
     element("help").addEventListener("click", app.help);
     element("to-report").hidden = !app.reported;
+    if (rigid) element("hand").title = "Nothing can move: the joints leave no freedom.";
     element("to-report").addEventListener("click", () => element("report").scrollIntoView({ behavior: "smooth" }));
     element("fit").addEventListener("click", app.fit);
     window.addEventListener("hashchange", () => app.restore(location.hash));
     new ResizeObserver(guarded(() => { app.view.resize(); app.redraw(); })).observe(element("stage-frame"));
-    LW.helpDialog(element("keys"));
+    LW.helpDialog(element("keys"), rigid);
     LW.keyboard(app);
     LW.printing(app, element("print-figure"));
     if (DATA.reload) LW.watch(DATA.reload);
