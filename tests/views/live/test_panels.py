@@ -19,7 +19,7 @@ from linkwright.views.live.sliders import sliders
 from tests.compiler.samples import node
 
 ASSETS = Path(str(resources.files("linkwright.views"))) / "live" / "assets"
-OWN = ("dom", "format", "scale", "yaml", "plot_tools", "plots", "pins", "parameters", "machinery", "checks", "record")
+OWN = ("dom", "format", "scale", "yaml", "plot_tools", "plots", "pins", "parameters", "machinery", "checks", "record", "transport", "frame")
 
 
 def run(script: str) -> Any:
@@ -127,6 +127,41 @@ def test_sentences() -> None:
     fine, bad = each("LW.checksSummary", [[[{"ok": True}] * 4], [[{"ok": True}] * 4 + [{"ok": False}]]])
     assert (fine, bad) == ("4 checks fine", "1 of 5 checks failed")
     assert run('out=LW.matchingChannels(["B.force","crank.angle","coupler.P","crank.speed"],"cra sp")') == ["crank.speed"]
+
+
+def test_values_that_cannot_be_are_not_allowed() -> None:
+    mass = {"name": "crank.mass", "kind": "mass", "what": "mass", "value": 0.3, "low": 0.15, "high": 0.6, "size": 1.0, "symbol": "kg"}
+    place = {"name": "P.x", "kind": "length", "what": "point", "value": 0.0, "low": -0.1, "high": 0.1, "size": 1e-3, "symbol": "mm"}
+    weightless = {**mass, "name": "rod.mass", "value": 0.0, "low": 0.0}
+    data = {"parameters": [mass, place, weightless]}
+
+    def allowed(name: str, values: str) -> list[bool]:
+        return run(f"const d={json.dumps(data)};out={values}.map((v)=>LW.allowedValue(d,{json.dumps(name)},v))")
+
+    assert allowed("crank.mass", "[0.3, 0.01, 50]") == [True] * 3
+    assert allowed("crank.mass", "[0, -0, -0.3, 1e-300, 1e300, Infinity, NaN, undefined, null, '0.3']") == [False] * 10
+    assert allowed("P.x", "[0, -0.2, 5, 1e6, -Infinity]") == [True, True, True, False, False]
+    assert allowed("rod.mass", "[0, 0.1]") == [True, True]  # the file's own value always
+    assert allowed("nobody", "[1]") == [False]
+
+
+def test_times_and_paces_are_told_as_they_are() -> None:
+    def times(symbol: str, size: float) -> list[str]:
+        return run(f"out=[0,1.5,75].map(LW.transport.secondsText({json.dumps({'symbol': symbol, 'size': size})}))")
+
+    assert times("s", 1.0) == ["0.00\u202fs", "1.50\u202fs", "75.0\u202fs"]
+    assert times("h", 3600.0) == ["0.000000\u202fh", "0.000417\u202fh", "0.0208\u202fh"]
+    # frames of 1/50 s that compute a hundredth each; then nine seconds of a hidden page
+    script = "const m=LW.transport.paceMeter();const first=m(0,0);let found;for(let k=1;k<=100;k++)found=m(k/100,k/50);"
+    first, found, after = run(f"{script}out=[first,found,m(1.01,11)]")
+    assert first is None and found == pytest.approx(0.5) and after is None
+
+
+def test_the_table_and_the_arrows_mean_the_same_body() -> None:
+    data = {"bodies": [{"name": "ground"}], "pins": []}
+    pins = [["ground", "crank"], ["crank", "ground"], ["crank", "coupler"], ["a", "b", "ground"], ["ground"]]
+    script = f"const d={json.dumps(data)};out={json.dumps(pins)}.map((bodies)=>LW.loadedBody({{bodies}},d))"
+    assert run(script) == ["crank", "crank", "coupler", "b", "ground"]
 
 
 # -------------------------------------------------------------------- changed values as YAML
