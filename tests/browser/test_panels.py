@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,27 @@ MOVED = """([name, steps]) => {
   return new Promise((done) => requestAnimationFrame(() =>
     done({before, after: curve(), faint: document.querySelectorAll("#torque path.curve.faint").length, ms: performance.now() - began})));
 }"""
+
+# a crank that starts and stops: its angle runs one way, its speed is never constant
+ONE_MOVE: dict[str, Any] = {
+    "name": "one move",
+    "plane": "xy",
+    "units": ["mm", "kg", "deg"],
+    "gravity": [0, "-9.81 m/s^2"],
+    "drawing": {"A": [0, 0], "B": [150, 260], "C": [905, 750], "D": [1000, 0]},
+    "bodies": {
+        "ground": {"pins": ["A", "D"]},
+        "crank": {"pins": ["A", "B"], "mass": 0.3},
+        "coupler": {"pins": ["B", "C"], "mass": 0.9},
+        "rocker": {"pins": ["D", "C"], "mass": 0.8},
+    },
+    "drive": {"A": {"moves": [{"to": 150, "in": "0.4 s"}]}},
+}
+DIGITS = 5.1e-4  # of a number: four digits are shown
+
+
+def number(text: str) -> float:
+    return float(text.replace("\u2212", "-"))
 
 
 def merged(model: Any, changes: Any) -> Any:
@@ -77,6 +99,62 @@ def test_a_slider_draws_the_whole_curve_again_within_a_frame(page_of: Callable[[
     here.frame()
     assert np.abs(np.array(here.ask("Array.from(e.cycle.u[0])")) - original).max() < EQUAL * np.abs(original).max()
     assert here.page.locator("#torque path.curve.faint").count() == 0
+
+
+def test_the_figures_of_a_drive_are_those_of_its_sizing(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    m = lw.load(ONE_MOVE)
+    here = desk(live.write(m, tmp_path / "move.html"), "#play=0")
+    turn = m.turn()
+    assert here.ask("DATA.cycle.over.name") == "A"
+    torque = np.array([x.loads.tau["A"] for x in turn.instants])
+    over_time, over_angle = (np.sqrt(np.trapezoid(torque**2, x) / (x[-1] - x[0])) for x in (turn.t, turn["A"]))
+    found = re.match(r"max (\S+)\sN\sm at \S+\s+·\s+RMS\s(\S+)\sN\sm$", here.text("#torque .lw-plot-stats"))
+    assert found is not None
+    most, rms = map(number, found.groups())
+    load = turn.drive_sizing().load
+    assert most == pytest.approx(max(load.max, load.min, key=abs), rel=DIGITS)
+    assert rms == pytest.approx(load.rms, rel=DIGITS) and rms == pytest.approx(over_time, rel=DIGITS)
+    assert abs(over_angle - over_time) > 20 * DIGITS * over_time  # the mean over the plot's axis is another
+
+
+def test_every_one_of_several_drives_has_its_figures(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
+    here = desk(page_of("five-bar"), "#play=0&s=40", width=360)
+    turn, drives = lw.load("five-bar").turn(), here.ask("DATA.cycle.drives")
+    items = here.page.locator("#torque .lw-plot-legend li")
+    assert items.locator("span").all_inner_texts() == drives and len(drives) == 2
+    for item, effort in zip(items.all(), (turn.drive_sizing(name).load for name in drives), strict=True):
+        texts = item.locator("small").all_inner_texts()
+        most, rms = (number(t.split("\u00a0")[1]) for t in texts)
+        assert most == pytest.approx(max(effort.max, effort.min, key=abs), rel=DIGITS) and rms == pytest.approx(effort.rms, rel=DIGITS)
+    assert here.ask("((l) => l.scrollWidth <= l.clientWidth)(document.querySelector('#torque .lw-plot-legend'))")
+
+
+def test_the_arrow_of_a_pin_is_the_load_the_table_lists(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
+    here = desk(page_of("wiper"), "#play=0&s=120")
+    drawn = {x["pin"]: (x["body"], x["force"]) for x in here.ask("app.frames.now().loads")}
+    rows = here.page.locator("#pins tbody tr").all()
+    listed = {row.locator("th").inner_text(): row.locator("td.c1 span").inner_text() for row in rows}
+    assert listed == {pin: body for pin, (body, _) in drawn.items()}
+    loads = lw.load("wiper").turn().instant(120).loads
+    for pin, (body, force) in drawn.items():
+        wanted = loads.on(pin, body).force
+        assert np.abs(wanted - force).max() < EQUAL * np.abs(wanted).max()
+
+
+def test_a_mass_that_cannot_be_is_refused_where_it_is_typed(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
+    here = desk(page_of("wiper"), "#play=0&tab=parameters")
+    row = here.page.locator("#parameters .lw-parameter", has=here.page.locator('.label[title="crank.mass"]'))
+    field, before = row.locator("input[type=number]"), here.ask("Array.from(e.cycle.u[0])")
+    for text in ("-1", "0", "1e300"):
+        field.fill(text)
+        here.frame()
+        assert field.get_attribute("aria-invalid") == "true" and row.locator(".problem").inner_text().endswith(".")
+        assert here.ask("Array.from(e.cycle.u[0])") == before
+    field.press("Enter")
+    assert number(field.input_value()) == pytest.approx(0.3) and field.get_attribute("aria-invalid") is None
+    field.fill("0.35")
+    here.frame()
+    assert here.ask("e.values['crank.mass']") == pytest.approx(0.35) and row.locator(".problem").inner_text() == ""
 
 
 def test_values_that_cannot_be_built_are_refused_in_words(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
