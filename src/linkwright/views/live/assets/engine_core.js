@@ -105,6 +105,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return answer;
     };
 
+    // the Newton step at a position, into `step`
+    core.newton = (q, near, value, step) => {
+      core.residual(q, near, value);
+      for (let i = 0; i < nq; i++) step[i] = kinematics.y[kinematics.to.q[0] + i] - q[i];
+    };
+
     // the residual of a position as it is
     core.residual = (q, near, value, from) => {
       kinematics.zero("v");
@@ -133,13 +139,16 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return out;
     };
 
-    // the side of the branch: sign of the determinant of the driven closing conditions, 0 where it cannot be told
-    core.side = (q, near) => {
+    // determinant of the driven closing conditions, 0 where it cannot be told
+    core.determinant = (q, near) => {
       if (!branch) return 0;
       branch.put("q", q);
       const bad = branch.run(near), d = branch.y[branch.to.determinant[0]];
-      return bad || !(Math.abs(d) > 1e-14) ? 0 : Math.sign(d);
+      return bad || !(Math.abs(d) > 1e-14) ? 0 : d;
     };
+
+    // the side of the branch: its sign
+    core.side = (q, near) => Math.sign(core.determinant(q, near));
 
     // q and near, in place, carried from parameters `before` to `after` with the drives held: false where the branch ends on the way
     core.carried = (q, near, value, before, after) => {

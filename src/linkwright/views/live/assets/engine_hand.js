@@ -9,7 +9,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const SMALLEST = 1e-4; // share of a step below which it is no step
   const STUCK = 1 / 16; // share of a step that tells of a dead centre
   const TURNING = 0.02; // speed of a point, in sizes per radian of a drive, below which it turns back
-  const FINE = 33; // small steps over a singular position, to see whether the branch really goes through
+  const FARTHEST = 0.3; // radians, or multiples of the mechanism's size, of a predicted step
+  const CORRECTED = 1 / 4; // share of a predicted step by which it may be corrected
+  const BENT = 1 / 2; // share by which speeds may change over a singular position that the branch passes
+  const ASIDE = 0.1; // share of a step by which positions over a passage may lie beside the straight way
+  const BETWEEN = [0.15, 0.3, 0.45, 0.6, 0.75, 0.9]; // shares of a step at which a passage is looked at
+  const SINGULAR = 1e-9; // determinant below which speeds of the position itself are not trusted
+  const ROUND_OFF = 1e-12; // of predicted changes
+  const SMALL_TURN = 1e-4; // of a drive, for tangents of quaternions: linear to round-off
 
   // x of (A + A') symmetric, 3 x 3, by Cramer's rule
   const solve3 = (A, b) => {
@@ -25,78 +32,110 @@ var LW = globalThis.LW || (globalThis.LW = {});
   LW.engineHand = (e) => {
     const { core, mechanism } = e, { nq, nv, nd, nn, kappa } = core;
     const weight = Float64Array.from(e.data.kinds, (kind) => (kind === "angle" ? 1 : kappa)); // what a step of a drive is compared with
-    const tangents = Array.from({ length: nd }, () => new Float64Array(nv)); // v for unit speeds of the drives, kept over singular positions
+    const entries = e.data.scale.q;
+    const fresh = () => Array.from({ length: nd }, () => ({ v: new Float64Array(nv), q: new Float64Array(nq) }));
+    let tangents = fresh(); // v and change of q for unit speeds of the drives, kept over singular positions
     let known = null; // the position they belong to
 
-    // v per speed of each drive at the state; in a singular position those of a position close by; false where none is known
+    // tangents at the state; in a singular position those of a position close by; false where none are known
     const velocities = () => {
       const s = e.state, c = e.cycle;
-      if (velocitiesAt(s.q, s.near, s.drive)) return true;
-      if (known && s.q.every((x, i) => Math.abs(x - known[i]) < LONGEST * e.data.scale.q[i])) return true;
-      if (s.s === null || !c) return false;
+      if (known && known.q.every((x, i) => x === s.q[i]) && sameValues()) return true;
+      if (!singular(s.q, s.near) && learn(tangentsAt(s.q, s.near, s.drive), s.q)) return true;
+      if (known && sameValues() && s.q.every((x, i) => Math.abs(x - known.q[i]) < LONGEST * entries[i])) return true;
+      if (s.s === null || !c) return learn(tangentsAt(s.q, s.near, s.drive), s.q);
       for (const i of [Math.round(s.s) - 1, Math.round(s.s) + 1]) {
         if (!c.ok[i]) continue;
         const q = c.q.slice(i * nq, (i + 1) * nq), near = c.near.slice(i * nn, (i + 1) * nn);
-        if (velocitiesAt(q, near, core.driveAt(q, near, new Float64Array(nd)))) return true;
+        if (learn(tangentsAt(q, near, core.driveAt(q, near, new Float64Array(nd))), q)) return true;
       }
       return false;
     };
-    const velocitiesAt = (position, near, drive) => {
-      const speed = new Float64Array(nd), q = new Float64Array(nq), found = [];
+    const sameValues = () => known.free.every((x, i) => x === mechanism.free[i]);
+    const singular = (q, near) => core.kernel.branch && Math.abs(core.determinant(q, near)) < SINGULAR;
+    const learn = (found, q) => {
+      if (!found) return false;
+      tangents = found;
+      known = { q: Float64Array.from(q), free: Float64Array.from(mechanism.free) };
+      return true;
+    };
+    const tangentsAt = (position, near, drive) => {
+      const speed = new Float64Array(nd), moved = new Float64Array(nd), q = new Float64Array(nq), found = fresh();
       for (let k = 0; k < nd; k++) {
         speed.fill(0);
         speed[k] = weight[k];
         q.set(position);
         const r = core.solve(q, near, drive, speed);
-        if (!r.ok) return false;
-        found.push(Float64Array.from(r.v));
+        if (!r.ok) return null;
+        found[k].v.set(r.v);
+        if (nq === nv) found[k].q.set(r.v);
+        else {
+          moved.set(drive);
+          moved[k] += SMALL_TURN * weight[k];
+          core.newton(q, near, moved, found[k].q);
+          for (let i = 0; i < nq; i++) found[k].q[i] /= SMALL_TURN;
+        }
       }
-      found.forEach((v, k) => tangents[k].set(v));
-      known = Float64Array.from(position);
+      return found;
+    };
+
+    // largest entry of a change of q, dimensionless
+    const sizeOf = (change) => {
+      let most = 0;
+      for (let i = 0; i < nq; i++) most = Math.max(most, Math.abs(change(i)) / entries[i]);
+      return most;
+    };
+    const along = (found, step, i) => {
+      let sum = 0;
+      for (let k = 0; k < nd; k++) sum += step[k] * found[k].q[i];
+      return sum;
+    };
+
+    // The drives moved by `step` (dimensionless) from the state: {q, near} on the same branch, or null. What is found must be what the
+    // tangents say: a correction by less than a quarter of the prediction, and tangents at both ends that lead from one to the other.
+    // Another branch close by, beyond a fold, fails in this. Null asks for a shorter step.
+    const stepped = (step) => {
+      const s = e.state, drive = new Float64Array(nd), q = new Float64Array(nq), near = Float64Array.from(s.near);
+      for (let k = 0; k < nd; k++) drive[k] = s.drive[k] + step[k] * weight[k];
+      const predicted = sizeOf((i) => along(tangents, step, i));
+      if (!(predicted <= FARTHEST)) return null;
+      for (let i = 0; i < nq; i++) q[i] = s.q[i] + along(tangents, step, i);
+      core.normalised(q);
+      if (!core.solve(q, near, drive).closed) return null;
+      if (sizeOf((i) => q[i] - s.q[i] - along(tangents, step, i)) > CORRECTED * predicted + ROUND_OFF) return null;
+      core.count(q, near);
+      if (singular(q, near)) return { q, near, tangents: null };
+      const found = tangentsAt(q, near, drive);
+      if (!found) return { q, near, tangents: null };
+      const off = sizeOf((i) => q[i] - s.q[i] - 0.5 * (along(tangents, step, i) + along(found, step, i)));
+      if (off > CORRECTED * predicted + ROUND_OFF) return null;
+      if (core.side(s.q, s.near) * core.side(q, near) <= 0 && !passes(q, drive, found)) return null;
+      return { q, near, tangents: found };
+    };
+
+    // Whether the branch itself changes sides between the state and q. Over a passage its tangents go on, for every drive (at a fold some
+    // turn round), and its positions lie on the way from one end to the other.
+    const passes = (q, drive, found) => {
+      const s = e.state, whole = sizeOf((i) => q[i] - s.q[i]);
+      const bent = (t, k) => sizeOf((i) => t.q[i] - tangents[k].q[i]) > BENT * Math.min(sizeOf((i) => t.q[i]), sizeOf((i) => tangents[k].q[i]));
+      if (found.some(bent)) return false;
+      const value = new Float64Array(nd), here = new Float64Array(nq), near = Float64Array.from(s.near);
+      for (const f of BETWEEN) {
+        for (let k = 0; k < nd; k++) value[k] = (1 - f) * s.drive[k] + f * drive[k];
+        const chord = (i) => (1 - f) * s.q[i] + f * q[i];
+        for (let i = 0; i < nq; i++) here[i] = chord(i);
+        if (singular(core.normalised(here), near)) continue;
+        if (!core.solve(here, near, value).closed || sizeOf((i) => here[i] - chord(i)) > ASIDE * whole) return false;
+      }
       return true;
     };
 
-    // the drives moved by `step` (dimensionless) from the state: {q, near} on the same branch, or null
-    const stepped = (step) => {
-      const s = e.state, drive = new Float64Array(nd), q = Float64Array.from(s.q), near = Float64Array.from(s.near);
-      for (let k = 0; k < nd; k++) drive[k] = s.drive[k] + step[k] * weight[k];
-      if (nq === nv) for (let k = 0; k < nd; k++) for (let i = 0; i < nq; i++) q[i] += step[k] * tangents[k][i];
-      let r = core.solve(q, near, drive);
-      if (!r.closed) {
-        q.set(s.q);
-        r = core.solve(q, near, drive);
-      }
-      if (!r.closed && !walked(q, near, drive)) return null;
-      core.count(q, near);
-      const before = core.side(s.q, s.near), after = core.side(q, near);
-      if (before * after < 0 && !passes(q, step)) return null;
-      return { q, near };
-    };
+    // whether a step leads towards a dead centre; away from one steps are short at first, too
+    const nearer = (found) => Math.abs(core.determinant(found.q, found.near)) < Math.abs(core.determinant(e.state.q, e.state.near));
 
-    // the mechanism's own assembling, which walks
-    const walked = (q, near, drive) => {
-      mechanism.near = Float64Array.from(e.state.near);
-      const found = mechanism.assemble(e.state.q, drive);
-      q.set(found.q);
-      near.set(mechanism.near);
-      return found.ok;
-    };
-
-    // whether the branch itself changes sides between the state and q: followed in small steps it must come out there
-    const passes = (q, step) => {
-      const s = e.state, drive = new Float64Array(nd), near = Float64Array.from(s.near), at = [Float64Array.from(s.q)];
-      for (let m = 1; m <= FINE; m++) {
-        for (let k = 0; k < nd; k++) drive[k] = s.drive[k] + (m / FINE) * step[k] * weight[k];
-        const [a, b, c] = at, next = new Float64Array(nq);
-        for (let i = 0; i < nq; i++) next[i] = c ? 3 * a[i] - 3 * b[i] + c[i] : b ? 2 * a[i] - b[i] : a[i];
-        if (!core.solve(core.normalised(next), near, drive).closed) return false;
-        core.count(next, near);
-        at.unshift(next);
-        at.length = Math.min(at.length, 3);
-      }
-      let gap = 0;
-      for (let i = 0; i < nq; i++) gap = Math.max(gap, Math.abs(at[0][i] - q[i]));
-      return gap < 1e-6;
+    const take = (found) => {
+      e.put(found.q, found.near, null, null, { ok: true });
+      if (found.tangents) learn(found.tangents, found.q);
     };
 
     const label = (step) => {
@@ -108,7 +147,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     // the damped step towards the target, in the weighed drives
     const towards = (body, at, gap) => {
       const s = e.state, J = [];
-      for (let k = 0; k < nd; k++) J.push(core.velocity(body, at, s.q, tangents[k]));
+      for (let k = 0; k < nd; k++) J.push(core.velocity(body, at, s.q, tangents[k].v));
       const A = new Float64Array(9);
       for (let i = 0; i < 3; i++) {
         for (let j = 0; j < 3; j++) for (let k = 0; k < nd; k++) A[3 * i + j] += J[k][i] * J[k][j];
@@ -144,18 +183,24 @@ var LW = globalThis.LW || (globalThis.LW = {});
         if (!found) continue;
         const left = Math.hypot(...gapTo(body, at, found.q, target));
         if (left >= distance) continue;
-        e.put(found.q, found.near, null, null, { ok: true });
-        return { moved: true, stopped: lost && f <= STUCK ? label(whole) : "", distance: left };
+        const closer = nearer(found);
+        take(found);
+        return { moved: true, stopped: lost && closer && f <= STUCK ? label(whole) : "", distance: left };
       }
       return { moved: false, stopped: lost ? label(whole) : end, distance };
     };
+
+    // why no drive moves it
+    const why = () => (e.data.topology.mobility > 0 ? "this freedom cannot be dragged; let it swing" : "nothing can move");
+    const built = () => core.residual(e.state.q, e.state.near, e.state.drive) < 1e-9;
 
     // pulls a place of a body towards a world target; the state then rests
     e.drag = (body, at, target) => {
       const k = e.index(body), here = e.moved(body, at);
       const out = { moved: false, stopped: "", distance: Math.hypot(...gapTo(k, here, e.state.q, target)) };
-      if (!core.kinematics || !nd) return { ...out, stopped: "nothing can move" };
+      if (!core.kinematics || !nd) return { ...out, stopped: why() };
       if (!k) return out;
+      if (!built()) return { ...out, stopped: "the links do not reach each other with these values" };
       for (let i = 0; i < STEPS; i++) {
         const r = pulled(k, here, target);
         out.moved = out.moved || r.moved;
@@ -171,7 +216,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     e.nudge = (drive, amount) => {
       const k = typeof drive === "number" ? drive : mechanism.names.drives.indexOf(drive);
       if (!(k >= 0 && k < nd)) throw new RangeError(`there is no drive ${drive}`);
-      if (!core.kinematics) return { moved: false, stopped: "nothing can move" };
+      if (!core.kinematics) return { moved: false, stopped: why() };
+      if (!built()) return { moved: false, stopped: "the links do not reach each other with these values" };
       const step = new Float64Array(nd);
       let left = amount / weight[k], moved = false;
       while (Math.abs(left) > 1e-12) {
@@ -183,10 +229,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
           found = stepped(step);
         }
         if (!found) return { moved, stopped: label(step) };
-        e.put(found.q, found.near, null, null, { ok: true });
+        const closer = nearer(found);
+        take(found);
         moved = true;
         left -= f;
-        if (Math.abs(f) < STUCK * whole) return { moved, stopped: label(step) };
+        if (closer && Math.abs(f) < STUCK * whole) return { moved, stopped: label(step) };
       }
       return { moved, stopped: "" };
     };
