@@ -120,6 +120,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     // the state at a real sample number
     e.go = (s) => {
       const c = e.cycle;
+      ownValues();
       if (!c) return e.state;
       s = Math.min(c.n - 1, Math.max(0, Number.isFinite(s) ? s : 0));
       const i = Math.min(c.n - 2, Math.floor(s));
@@ -195,27 +196,28 @@ var LW = globalThis.LW || (globalThis.LW = {});
         if (!names.includes(name)) throw new RangeError(`no parameter ${name}: ${names.join(", ")}`);
         if (!Number.isFinite(values[name])) throw new RangeError(`${name} must be a finite number`);
       }
-      const before = Float64Array.from(mechanism.free);
+      const before = Float64Array.from(mechanism.free), played = e.played;
+      e.played = null;
       Object.assign(e.values, values);
       mechanism.set(e.values);
       e.changed = names.some((name, i) => e.values[name] !== file[i]);
       e.places = core.reshape();
       if (law) e.cycle = e.changed ? LW.engineCycle(core, law, DATA, e.original, file) : e.original;
-      const ok = follow(before);
+      const ok = played === null ? follow(before) : e.play(played).ok;
       const why = e.cycle && e.cycle.why ? e.cycle.why : ok ? "" : "the links do not reach each other with these values";
       return { ok: ok && !why, why };
     };
 
     e.reset = () => {
-      const values = {};
-      names.forEach((name, i) => (values[name] = file[i]));
-      return e.set(values);
+      return e.set(fileValues());
     };
 
     // runs what a slider asks for once, unseen, so that its first move is as quick as the next; large mechanisms would only stutter
     e.warm = () => {
       if (law && core.kinematics && names.length && !e.changed && nv <= SMALL) LW.engineCycle(core, law, DATA, e.original, file, true);
     };
+
+    let closed = null; // the last position by hand that could be built, and its values: what is carried to other values
 
     // the state after the parameters have changed from `before`, on its branch
     const follow = (before) => {
@@ -228,20 +230,47 @@ var LW = globalThis.LW || (globalThis.LW = {});
         e.put(s.q, s.near, null, null, { ok: s.ok });
         return true;
       }
-      const q = Float64Array.from(s.q), near = Float64Array.from(s.near);
-      const ok = core.carried(q, near, s.drive, before, Float64Array.from(mechanism.free));
-      e.put(ok ? q : s.q, ok ? near : s.near, null, null, { ok });
+      if (s.ok || !closed) closed = { q: Float64Array.from(s.q), near: Float64Array.from(s.near), drive: Float64Array.from(s.drive), free: before };
+      const q = Float64Array.from(closed.q), near = Float64Array.from(closed.near);
+      const ok = core.carried(q, near, closed.drive, closed.free, Float64Array.from(mechanism.free));
+      e.put(ok ? q : closed.q, ok ? near : closed.near, null, null, { ok });
       return ok;
     };
 
     // ------------------------------------------------------------------ a recorded run
 
+    e.played = null; // the sample of the run that is shown: with the file's values, which it was computed with
+
+    // the mechanism and its shapes with given values
+    const shapedWith = (values) => {
+      mechanism.set(values);
+      e.places = core.reshape();
+      core.dirty();
+    };
+    const fileValues = () => Object.fromEntries(names.map((name, i) => [name, file[i]]));
+
+    // away from the run: the chosen values hold again
+    const ownValues = () => {
+      if (e.played === null) return false;
+      e.played = null;
+      if (e.changed) shapedWith(e.values);
+      return e.changed;
+    };
+
+    // the same, with the run's position carried along: what a hand or a free motion goes on from
+    e.leave = () => {
+      const before = Float64Array.from(mechanism.free);
+      if (ownValues()) follow(before);
+    };
+
     // the state at a real sample number of the recorded run: positions and speeds as they were
     e.play = (i) => {
       if (!run) return e.state;
+      if (e.changed && e.played === null) shapedWith(fileValues());
       const n = run.t.length;
       i = Math.min(n - 1, Math.max(0, i));
-      const k = Math.min(n - 2, Math.floor(i)), x = n > 1 ? i - k : 0;
+      e.played = i;
+      const k = Math.max(0, Math.min(n - 2, Math.floor(i))), x = n > 1 ? i - k : 0;
       const mixed = (y, m) => Float64Array.from({ length: m }, (_, j) => (n > 1 ? (1 - x) * y[k * m + j] + x * y[(k + 1) * m + j] : y[j]));
       const q = core.normalised(mixed(run.q, nq));
       e.put(q, mixed(run.near, nn), mixed(run.v, nv), null, { ok: true, t: n > 1 ? (1 - x) * run.t[k] + x * run.t[k + 1] : run.t[0] });

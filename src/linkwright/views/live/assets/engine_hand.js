@@ -196,6 +196,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     // pulls a place of a body towards a world target; the state then rests
     e.drag = (body, at, target) => {
+      e.leave();
       const k = e.index(body), here = e.moved(body, at);
       const out = { moved: false, stopped: "", distance: Math.hypot(...gapTo(k, here, e.state.q, target)) };
       if (!core.kinematics || !nd) return { ...out, stopped: why() };
@@ -216,6 +217,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     e.nudge = (drive, amount) => {
       const k = typeof drive === "number" ? drive : mechanism.names.drives.indexOf(drive);
       if (!(k >= 0 && k < nd)) throw new RangeError(`there is no drive ${drive}`);
+      e.leave();
       if (!core.kinematics) return { moved: false, stopped: why() };
       if (!built()) return { moved: false, stopped: "the links do not reach each other with these values" };
       const step = new Float64Array(nd);

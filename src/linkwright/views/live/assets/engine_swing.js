@@ -13,22 +13,47 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const { core, mechanism } = e, { nv, columns } = { nv: core.nv, columns: e.data.scale.columns };
     const tau = new Float64Array(nv);
     const swing = (e.swing = { t: 0, running: false, energy: 0, drift: 0, passages: 0, why: "" });
-    let first = 0, turned = 0, acceleration = null;
+    let first = 0, turned = 0, work = 0, acceleration = null;
+    const flow = core.kernel.flow, told = e.data.conservative || (flow && core.nq === nv);
 
     const total = () => mechanism.energy(e.state.q, e.state.v);
     const measure = () => {
       const now = total();
       swing.energy = now.total;
-      turned = Math.max(turned, now.kinetic, Math.abs(now.total - first));
-      swing.drift = turned > 0 ? (now.total - first) / turned : 0;
+      turned = Math.max(turned, now.kinetic, Math.abs(now.total - first), Math.abs(work));
+      swing.drift = !told ? null : turned > 0 ? (now.total - first - work) / turned : 0;
+    };
+
+    // power of loads less what dampers and friction take
+    const power = (q, v, t) => {
+      const now = mechanism.t;
+      mechanism.t = t;
+      flow.put("q", q);
+      flow.put("v", v);
+      flow.run(e.state.near);
+      mechanism.t = now;
+      const o = flow.to.power[0];
+      return flow.y[o] - flow.y[o + 1];
+    };
+
+    // work of loads, dampers and friction over a step that ends at q and v, by Simpson's rule; its middle from the cubic through both ends
+    const worked = (q, v, h, t) => {
+      if (e.data.conservative || !told) return 0;
+      const s = e.state, Q = new Float64Array(nv), V = new Float64Array(nv);
+      for (let i = 0; i < nv; i++) {
+        Q[i] = 0.5 * (s.q[i] + q[i]) + (h / 8) * (s.v[i] - v[i]);
+        V[i] = (1.5 * (q[i] - s.q[i])) / h - 0.25 * (s.v[i] + v[i]);
+      }
+      return (h / 6) * (power(s.q, s.v, t) + 4 * power(Q, V, t + h / 2) + power(q, v, t + h));
     };
 
     // from the state as it is; `v` gives speeds, which are put onto the loops
     swing.start = (v) => {
+      e.leave();
       swing.running = e.data.swing;
       swing.t = 0;
       swing.passages = 0;
-      turned = 0;
+      turned = work = 0;
       acceleration = null;
       if (!swing.running) return false;
       mechanism.near = Float64Array.from(e.state.near);
@@ -50,7 +75,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return Math.min(left, LONGEST_STEP, LONGEST_MOVE / fast, Math.sqrt((2 * LONGEST_BEND) / bent));
     };
 
-    const take = (q, v, h) => {
+    const take = (q, v, h, t) => {
+      work += worked(q, v, h, t);
       e.state.q.set(q);
       e.state.v.set(v);
       e.state.near.set(mechanism.near);
@@ -72,7 +98,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         if (!put.ok || !mechanism.forward(put.q, put.v, tau).ok) continue;
         const now = mechanism.energy(put.q, put.v), share = e.data.conservative && now.kinetic > 0 ? (now.kinetic + before - now.total) / now.kinetic : 1;
         if (!(share > 0.5 && share < 2)) continue;
-        take(put.q, put.v.map((x) => x * Math.sqrt(share)), d);
+        take(put.q, put.v.map((x) => x * Math.sqrt(share)), d, mechanism.t);
         mechanism.t += d;
         swing.passages++;
         return d;
@@ -80,19 +106,21 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return 0;
     };
 
-    // moves on by dt; {ok, energy, drift, t}
+    // moves on by dt; {ok, energy, drift, t, done}: `drift` is null where the work of loads and dampers is not known, `done` the time that
+    // was really gone through, less than dt where the steps had to be too short
     swing.step = (dt) => {
-      if (!swing.running) return { ok: false, energy: swing.energy, drift: swing.drift, t: swing.t };
+      if (!swing.running) return { ok: false, energy: swing.energy, drift: swing.drift, t: swing.t, done: 0 };
+      const from = swing.t;
       let left = dt, ok = true;
       mechanism.t = e.state.t;
       for (let n = 0; left > 1e-12 && ok && n < MOST_STEPS; n++) {
         mechanism.near = Float64Array.from(e.state.near);
         const now = mechanism.forward(e.state.q, e.state.v, tau);
         if (now.ok) acceleration = now.a;
-        const h = stepOf(left);
+        const h = stepOf(left), t = mechanism.t;
         const r = now.ok ? mechanism.step(e.state.q, e.state.v, h, tau) : { ok: false };
         if (r.ok) {
-          take(r.q, r.v, h);
+          take(r.q, r.v, h, t);
           left -= h;
         } else {
           const d = leap(h);
@@ -103,7 +131,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (!ok) swing.running = false;
       swing.why = ok ? "" : "a singular position: nothing tells how it goes on";
       finish(ok);
-      return { ok, energy: swing.energy, drift: swing.drift, t: swing.t };
+      return { ok, energy: swing.energy, drift: swing.drift, t: swing.t, done: swing.t - from };
     };
 
     const finish = (ok) => {

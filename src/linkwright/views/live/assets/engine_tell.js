@@ -40,7 +40,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     // world places of a point of a body over the cycle; NaN where there is none
     e.trace = (body, at) => {
-      const c = e.cycle, k = e.index(body), here = e.moved(body, at);
+      const c = e.played === null ? e.cycle : e.original, k = e.index(body), here = e.moved(body, at); // a run is shown with the file's values
       const out = new Float64Array(c ? 3 * c.n : 0).fill(NaN);
       for (let i = 0; c && i < c.n; i++) if (c.placed[i]) core.placeInto(k, here, c.q, i * nq, out, 3 * i);
       return out;
