@@ -220,6 +220,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     dom.items = resize(dom.legend, listed.length, () => LW.el("li", {}, ...parts()));
     dom.legend.hidden = !listed.length;
     dom.legend.classList.toggle("told", told);
+    dom.legend.classList.toggle("beside", box.beside);
     dom.items.forEach((item, i) => {
       const [swatch, name, value, max, rms] = item.childNodes;
       const number = curves.indexOf(listed[i]);
