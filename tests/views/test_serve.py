@@ -226,3 +226,24 @@ def test_no_display_means_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not page.opened("http://127.0.0.1:9/") and not asked
     monkeypatch.setenv("DISPLAY", ":0")
     assert page.opened("http://127.0.0.1:9/") and asked == ["http://127.0.0.1:9/"]
+
+
+def test_strange_sources_and_gone_readers_do_not_stop_the_building(tmp_path: Path) -> None:
+    """A name no system can spell, a pipe that nobody fills, an output that is closed: the page still follows its file."""
+    import os
+
+    from linkwright import models
+    from linkwright.views.serve import Subject, Workshop, mentioned
+
+    model = tmp_path / "m.yaml"
+    text = models.path("wiper").read_text(encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe.csv")
+    model.write_text(text + '# "\\0.csv" \nabout2: "\\0.csv"\nabout3: pipe.csv\nabout4: there.csv\n', encoding="utf-8")
+    assert [p.name for p in mentioned(model)] == ["there.csv"]
+
+    def gone(_: str) -> None:
+        raise BrokenPipeError
+
+    workshop = Workshop(Subject(model, {}), gone)
+    workshop._build()
+    assert workshop.built is not None and "about2" in workshop.built.problem

@@ -99,7 +99,8 @@ def from_file(path: Path) -> Node:
             )
         data = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a path the system cannot even spell
-        raise ModelError(f"{name!a} cannot be read: {getattr(error, 'strerror', None) or error}. Check the path.") from error
+        shown = name if name.isprintable() else ascii(name)[1:-1]  # readable letters stay as they are
+        raise ModelError(f"'{shown}' cannot be read: {getattr(error, 'strerror', None) or error}. Check the path.") from error
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

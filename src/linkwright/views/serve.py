@@ -8,6 +8,7 @@ the message, which gives way to the mechanism once the file is right.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import itertools
@@ -125,7 +126,8 @@ def mentioned(path: Path, known: Iterable[Path] = ()) -> tuple[Path, ...]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         return tuple(known)
     names = [t.value for t in tokens if isinstance(t, yaml.ScalarToken) and t.value.lower().endswith(SOURCES)]
-    return tuple(dict.fromkeys(path.parent / name for name in names))
+    found = (path.parent / name for name in names if "\0" not in name)
+    return tuple(dict.fromkeys(p for p in found if p.is_file() or not p.exists()))  # not pipes, whose reading may never end
 
 
 class Workshop:
@@ -175,9 +177,14 @@ class Workshop:
         self.built = self.subject.build(self.subject.fingerprint())
         self.ready.set()
         if self.built.problem:
-            self.out(f"{name}: {self.built.problem}" if name not in self.built.problem else self.built.problem)
+            self._say(f"{name}: {self.built.problem}" if name not in self.built.problem else self.built.problem)
         elif previous is not None:
-            self.out(f"{name}: built again in {time.perf_counter() - began:.1f} s")
+            self._say(f"{name}: built again in {time.perf_counter() - began:.1f} s")
+
+    def _say(self, text: str) -> None:
+        """Whoever read the output may have gone; the page goes on."""
+        with contextlib.suppress(OSError, ValueError):
+            self.out(text)
 
 
 # -------------------------------------------------------------------- how it is served
