@@ -16,7 +16,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import cli
-from linkwright.cli import simulate
+from linkwright.cli import run_text, simulate
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CRANK = """name: crank
@@ -216,3 +216,11 @@ def test_the_options_of_a_run_reach_it(capsys: pytest.CaptureFixture[str]) -> No
     assert (c["integrator"], c["step"], c["formulation"], c["steps"], data["samples"]) == ("rk4", 0.01, "kkt", 10, 11)
     assert "Baumgarte" in c["stabiliser"] or "baumgarte" in c["stabiliser"]
     assert set(simulate.KNOWN) <= {o.flags[-1].strip("-") for o in simulate.COMMAND.options}
+
+
+def test_the_rms_is_over_time_not_over_samples() -> None:
+    t = np.array([0.0, 0.1, 0.15, 1.0, 3.0])
+    y = np.array([1.0, -4.0, 2.0, 0.5, 3.0])
+    expected = np.sqrt(np.dot(np.diff(t), (y[1:] ** 2 + y[:-1] ** 2) / 2) / (t[-1] - t[0]))
+    assert run_text._spread(t, y) == {"min": -4.0, "max": 3.0, "rms": pytest.approx(expected, rel=1e-14)}
+    assert run_text._spread(t[:1], y[1:2])["rms"] == 4.0  # one sample: its size

@@ -46,7 +46,7 @@ def data(m: Any, run: Any, names: Sequence[str]) -> dict[str, Any]:
         "samples": len(run),
         "notes": list(run.notes),
         "end": {n: _ending(run, n) for n in coordinates(run)},
-        "efforts": {n: _spread(run[n]) for n in efforts(run)},
+        "efforts": {n: _spread(run.t, run[n]) for n in efforts(run)},
         "energy": {n: {"start": float(run[n][0]), "end": float(run[n][-1])} for n in energies(run)},
         "certificate": certificate.as_dict(),
         "events": [{"time": e.time, "name": e.name, "values": dict(e.values)} for e in run.events],
@@ -60,8 +60,11 @@ def _ending(run: Any, name: str) -> dict[str, Any]:
     return {"value": float(run[name][-1]), "rate": None if rate is None else float(rate[-1])}
 
 
-def _spread(values: np.ndarray) -> dict[str, float]:
-    return {"min": float(values.min()), "max": float(values.max()), "rms": float(np.sqrt(np.mean(values**2)))}
+def _spread(t: np.ndarray, values: np.ndarray) -> dict[str, float]:
+    """Extremes, and the RMS over time: samples need not be equally far apart."""
+    from linkwright.machine.tables import time_mean
+
+    return {"min": float(values.min()), "max": float(values.max()), "rms": float(np.sqrt(time_mean(t, values**2)))}
 
 
 def efforts(run: Any) -> list[str]:
@@ -108,7 +111,7 @@ def _effort_table(run: Any) -> str:
     rows = []
     for n in efforts(run)[:MOST_ROWS]:
         symbol, size = run.unit(n)
-        spread = _spread(run[n] / size)
+        spread = _spread(run.t, run[n] / size)
         rows.append([n, *_numbers(np.array([spread[k] for k in ("min", "max", "rms")]), 0, 1, 2), symbol])
     return aligned(["effort", "min", "max", "RMS", "unit"], rows, left=1) if rows else ""
 
