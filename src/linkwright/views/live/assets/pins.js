@@ -57,7 +57,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return `${percent > 0 ? "+" : "\u2212"}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)}\u202f%`;
   };
 
-  const build = (container, rows, hooks) => {
+  const build = (container, rows, hooks, recorded) => {
     const el = LW.el;
     const body = el("tbody");
     const head = ["Pin", "On", "Max load", "At", "Now"].map((text, i) => el("th", { scope: "col", class: `c${i}`, text }));
@@ -65,6 +65,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const caption = el("caption", { class: "lw-hidden", text: "Loads of the pins over the cycle" });
     const table = el("table", { class: "lw-pins" }, caption, el("thead", {}, el("tr", {}, ...head)), body);
     for (const row of rows) body.append(buildRow(row, hooks));
+    if (recorded) container.append(el("p", { class: "note", text: "Loads of the turn, not of the recorded run." }));
     container.append(el("div", { class: "lw-panel" }, table, note));
     return { table, note };
   };
@@ -124,7 +125,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   LW.pinTable = (container, data, hooks = {}) => {
     const rows = rowsOf(data);
-    const dom = build(container, rows, hooks);
+    const dom = build(container, rows, hooks, Boolean(data.run));
     const size = sizeOf(data);
     let largest = 0;
     let last = 0;
