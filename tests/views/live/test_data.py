@@ -19,7 +19,10 @@ from linkwright.parameters import every_parameter
 from linkwright.views import live
 from linkwright.views.live import cycle_data, sliders
 from linkwright.views.live.data import model, units
+from tests.views.live import test_panels as panels
 from tests.views.live.engine_runs import made, shipped
+
+TEMPLATES = sorted((Path(lw.__file__).parent / "cli" / "templates").glob("*.yaml"))
 
 
 def decoded(x: dict[str, Any]) -> np.ndarray:
@@ -123,6 +126,30 @@ def test_only_what_the_kernels_can_follow_gets_a_slider() -> None:
     )
     found = [p["name"] for p in sliders.sliders(lw.load(tree).system)]
     assert found == ["L1", "L2", "L3", "L4", "line_mass", "g"]
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: file.stem)
+def test_dimensions_of_a_template_are_sliders_with_or_without_a_unit(file: Path) -> None:
+    """`crank: 100` in a file in mm is a dimension: no joint points beside it, and its new value goes back as a plain number."""
+    expected = {
+        "four-bar": ["crank", "coupler", "rocker", "base"],
+        "slider-crank": ["crank", "rod"],
+        "platform": ["base", "plate", "height"],
+    }
+    m = lw.load(file)
+    found = sliders.sliders(m.system)
+    named = [p for p in found if p["what"] == "named" and p["kind"] == "length"]
+    assert [p["name"] for p in named] == expected.get(file.stem, [])
+    assert any(p["what"] == "point" for p in found) == (not named)
+    if named:
+        tree = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)
+        values = {p["name"]: 1.05 * p["value"] for p in named}
+        fragment = yaml.load(panels.run(f"out=LW.changedYaml({{parameters:{json.dumps(found)}}},{json.dumps(values)})"), yaml.BaseLoader)
+        assert fragment.keys() == {"parameters"} and fragment["parameters"].keys() == values.keys()
+        if file.stem != "platform":  # its lengths have a unit
+            assert {name: float(x) for name, x in fragment["parameters"].items()} == pytest.approx(values)
+        again = lw.load(panels.merged(tree, fragment)).description
+        assert apart(again, m.description.numbers(values)) < 1e-9 and apart(again, m.description) > 1e-3
 
 
 def test_the_model_is_the_files_text_or_written_out() -> None:

@@ -1,5 +1,7 @@
 """Which numbers of a model a page lets people move: named parameters, masses, and where no length has a name, joint points.
 
+A name for a length may have no unit of its own (`crank: 100` in a file in mm): it counts as one if it moves a joint's point.
+
 A named parameter gets a slider if putting its value into the kernels does the same as reading the file again with it: counts of
 `repeat`, values of the drives and the start, and names that are used nowhere are left out. For "copy changed values" every slider
 says where in the model file its number stands (`yaml`), and what must be written along so that nothing else changes (`keeps`).
@@ -67,6 +69,8 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
     for name in plain:
         dimension = _dimension(described, name)
         kind = next((k for k, x in KINDS.items() if x == dimension), "")
+        if dimension == NONE and _shapes(system, name, known[name].value):
+            kind = "length"  # its number stays as written: a unit in its place might not fit where it is used
         symbol, per_si = display_unit(described.units, dimension)
         low, high = _range(known[name].value, dimension, system.loops.kappa)
         if low < high:
@@ -74,6 +78,19 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
             entry = {"name": name, "label": name, "kind": kind, "value": known[name].value, "low": low, "high": high}
             out.append({**entry, "symbol": symbol, "size": 1.0 / per_si, "what": "named", "yaml": path, "keeps": []})
     return out
+
+
+def _shapes(system: System, name: str, value: float) -> bool:
+    """Whether a number without a unit moves the point of a joint in one of its bodies: a dimension, whatever it is in."""
+    try:
+        here, there = _joint_points(system.description), _joint_points(system.described.numbers({name: 1.01 * value}))
+    except LinkwrightError:
+        return False
+    return bool(np.abs(there - here).max(initial=0.0) > SAME * system.loops.kappa)
+
+
+def _joint_points(d: Description) -> np.ndarray:
+    return np.array([[*j.frame_first.at, *j.frame_second.at] for j in d.joints], dtype=float)
 
 
 def _used(described: Description) -> set[str]:
