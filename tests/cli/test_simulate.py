@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import os
 import signal
@@ -224,3 +225,23 @@ def test_the_rms_is_over_time_not_over_samples() -> None:
     expected = np.sqrt(np.dot(np.diff(t), (y[1:] ** 2 + y[:-1] ** 2) / 2) / (t[-1] - t[0]))
     assert run_text._spread(t, y) == {"min": -4.0, "max": 3.0, "rms": pytest.approx(expected, rel=1e-14)}
     assert run_text._spread(t[:1], y[1:2])["rms"] == 4.0  # one sample: its size
+
+
+def test_an_interrupted_run_is_not_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = lw.Mechanism.simulate
+
+    def cut_short(m: lw.Mechanism, *words: object, **options: object) -> object:
+        run = whole(m, 0.1)
+        ended = dataclasses.replace(run.certificate, status="interrupted")
+        return dataclasses.replace(run, proof=dataclasses.replace(run.proof, certificate=ended))
+
+    monkeypatch.setattr(lw.Mechanism, "simulate", cut_short)
+    assert cli.main(["report", "crank.yaml", "--simulate", "5", "-o", "r.html"]) == 130
+    assert "interrupted" in capsys.readouterr().err and not Path("r.html").exists()
+
+
+def test_reports_of_no_time_and_of_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["report", "crank.yaml", "--simulate", "0", "-o", "r.html"]) == 0
+    assert cli.main(["simulate", "crank.yaml", "0.1", "-o", "run.npz"]) == 0
+    assert cli.main(["report", "run.npz", "--simulate", "5", "-o", "s.html"]) == 1
+    assert "--simulate needs a model" in capsys.readouterr().err and not Path("s.html").exists()

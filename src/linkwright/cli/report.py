@@ -7,11 +7,14 @@ import os
 
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import Command, option
+from linkwright.errors import UsageError
 
 
-def run(given: argparse.Namespace) -> None:
-    target = given.output or f"{_stem(given.model)}-report.html"
+def run(given: argparse.Namespace) -> int:
+    target = f"{_stem(given.model)}-report.html" if given.output is None else given.output
     outputs.check([(target, outputs.PAGES)], given.force)
+    if given.simulate is not None and loading.is_run(given.model):
+        raise UsageError(f"--simulate needs a model, but '{given.model}' is a run that was computed already; leave it out.")
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
             recorded = loading.open_run(given)
@@ -20,11 +23,15 @@ def run(given: argparse.Namespace) -> None:
         else:
             m = loading.load(given)
             name = m.name
-            m.report(target, run=m.simulate(given.simulate, progress=False) if given.simulate else None, force=given.force)
+            simulated = None if given.simulate is None else m.simulate(given.simulate, progress=False)
+            if simulated is not None and simulated.certificate.status == "interrupted":
+                raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
+            m.report(target, run=simulated, force=given.force)
     if given.json:
-        simulated = loading.is_run(given.model) or bool(given.simulate)
-        outputs.print_json("report/1", {"model": name, "run": simulated, "file": target, "bytes": os.path.getsize(target)})
+        has_run = loading.is_run(given.model) or given.simulate is not None
+        outputs.print_json("report/1", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})
     outputs.tell_written([target], given.json)
+    return 0
 
 
 def _stem(model: str) -> str:

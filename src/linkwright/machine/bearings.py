@@ -210,7 +210,10 @@ def equivalent(t: np.ndarray, size: np.ndarray, move: Movement, p: float) -> flo
         return 0.0
     share = (size / largest) ** p  # large powers of large numbers stay finite
     if move.max_speed > 0.0:
-        mean = integral(t, share * move.weight) / integral(t, move.weight)
+        way = integral(t, move.weight)
+        if way <= 0.0:  # a run of no length covers no way
+            return largest
+        mean = integral(t, share * move.weight) / way
     elif move.path > 0.0:
         mean = integral(move.position, share) / move.path
     else:
