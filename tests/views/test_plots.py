@@ -12,7 +12,7 @@ import pytest
 import linkwright as lw
 from linkwright.views.plots import PLOTS, plot_of
 from linkwright.views.plots.energies import residuals
-from linkwright.views.plots.frame import parts_of_pi, spread
+from linkwright.views.plots.frame import angle_ticks, four, parts_of_pi, spread
 
 MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "voltage": 48, "max_speed": "5000 rpm"}
 
@@ -155,6 +155,49 @@ def test_two_runs_are_compared_at_equal_times(run: Any) -> None:
 
 
 # ---------------------------------------------------------------- runs
+
+
+def test_runs_are_drawn_over_time_and_turns_over_the_crank(run: Any, wiper: Any) -> None:
+    for what in ("overview", "torque", "loads"):
+        assert plot_of(run, what).axes[-1].get_xlabel() == "t [s]"
+        assert plot_of(wiper, what).axes[-1].get_xlabel() == "A [deg]"
+    np.testing.assert_array_equal(curve(plot_of(run, "torque").axes[0])[0], run.t)
+    assert plot_of(run, "overview", over="A").axes[-1].get_xlabel() == "A [deg]"
+
+
+@pytest.mark.parametrize("span", [350.0, 20000.0, 3.6e6, 7e12])
+@pytest.mark.filterwarnings("error")
+def test_ticks_of_long_angles_stay_few(span: float, caplog: Any) -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    axes.set_xlim(0.0, span)
+    angle_ticks(axes.xaxis, "deg", span)
+    axes.figure.draw_without_rendering()
+    inside = [x for x in axes.get_xticks() if 0.0 <= x <= span]
+    assert 4 <= len(inside) <= 13 and not caplog.records
+    assert (inside[1] - inside[0]) % (30.0 if span < 360.0 else 1800.0) == 0.0
+
+
+@pytest.mark.parametrize("size", [None, (3.6, 3.4)])
+def test_long_names_of_loads_stay_on_the_page(wiper: Any, size: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    from linkwright.views import style
+
+    seen: list[Any] = []
+    monkeypatch.setattr(style, "write", lambda figure, path, dpi=160: (seen.append(figure), path.write_bytes(b"x")))
+    plot_of(wiper, "loads", tmp_path / "l.png", size=size)
+    (figure,) = seen
+    figure.draw_without_rendering()
+    made = figure.axes[0].get_legend() or figure.legends[0]
+    box = made.get_window_extent()
+    assert box.x0 >= 0.0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0.0
+    assert figure.dpi == 160
+
+
+def test_round_off_is_written_as_zero() -> None:
+    x = np.array([-5.924e-23, 90.0, 360.0])
+    assert [four(v, x) for v in x] == ["0", "90", "360"]
+    assert four(-2e-3, x) == "-0.002"
 
 
 def test_energy_adds_up(run: Any) -> None:

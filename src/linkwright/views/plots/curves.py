@@ -19,6 +19,7 @@ from linkwright.views.plots.frame import (
     Paper,
     Place,
     colour_of,
+    default_axis,
     draw_flags,
     drawn,
     flags_of,
@@ -175,7 +176,7 @@ def _who(axes: Any, others: Mapping[str, Trajectory], frame: Frame) -> None:
 
 def overview(trajectory: Trajectory, path: Place = None, *, over: str | None = None, **paper: Unpack[Paper]) -> Any:
     """Positions, velocities and accelerations of the main angles (left) and marked points (right), stacked."""
-    axis = over or natural_axis(trajectory)
+    axis = over or default_axis(trajectory)
     angles, points = main_angles(trajectory, axis), marked_points(trajectory)
     plane = trajectory.skel.tree.description.plane or "xyz"
     rows = []

@@ -18,13 +18,13 @@ from linkwright.views.plots.frame import (
     Paper,
     Place,
     colour_of,
+    default_axis,
     draw_flags,
     drawn,
     flags_of,
     four,
     in_lines,
     legend,
-    natural_axis,
     time_mean,
     x_axis,
     y_axis,
@@ -65,7 +65,7 @@ def torque(
     if not efforts:
         raise UsageError("nothing drives the mechanism, so there is no effort to show.")
     efforts = efforts[:MOST_DRIVES]
-    axis = over or natural_axis(c)
+    axis = over or default_axis(c)
 
     def make(frame: Frame) -> Any:
         many = len(efforts) > 1
@@ -95,7 +95,7 @@ def _effort(axes: Any, c: Trajectory, name: str, over: str, x: np.ndarray, colou
     texts = []
     for word, i in (("max", int(np.argmax(y))), ("min", int(np.argmin(y)))):
         axes.plot(x[i], y[i], "o", ms=4.5, color=colour, mec=look.paper, mew=0.8, zorder=5)
-        texts.append(f"{word} {four(y[i])} {symbol} at {four(x[i])} {unit}")
+        texts.append(f"{word} {four(y[i], y)} {symbol} at {four(x[i], x)} {unit}")
     axes.set_title(in_lines([*texts, f"RMS {four(rms)} {symbol} (dashed)"], axes, 8.0), fontsize=8, loc="left", parse_math=False)
 
 
@@ -153,7 +153,7 @@ def pin_loads(
     def make(frame: Frame) -> Any:
         figure = frame.figure(7.6, 4.0)
         axes = figure.subplots()
-        x = x_axis(c, over or natural_axis(c), axes)
+        x = x_axis(c, over or default_axis(c), axes)
         for i, eye in enumerate(chosen):
             y = sizes[eye]
             axes.plot(x, y, lw=1.6, color=colour_of(i), label=f"{eye[0]} on {eye[1]}: {four(y.max())} {symbol}")

@@ -11,6 +11,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -23,6 +24,7 @@ from linkwright.views.style import PALETTE, Theme
 
 Place = str | os.PathLike[str] | None
 SMALL = 8.0  # points: names of curves
+DPI = 160  # of pictures written
 TURNS = (1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0, 180.0, 360.0, 720.0, 1800.0, 3600.0)  # degrees between ticks
 
 
@@ -142,11 +144,13 @@ def drawn(
     frame = Frame(style.theme(dark), _inches(size), None if title is None else str(title))
     with style.settings(frame.look):
         figure = make(frame)
+        if path is not None:
+            figure.set_dpi(DPI)  # texts are a little wider or narrower at other resolutions: lay out at the one written
         _finish(frame, figure, path is not None)
         if path is None:
             return figure
         with files.replacing(path, files.PICTURES, force=force) as temporary:
-            style.write(figure, temporary)
+            style.write(figure, temporary, DPI)
     return Path(path)
 
 
@@ -194,6 +198,11 @@ def natural_axis(c: Trajectory) -> str:
         if len(steps) and (np.all(steps > 0) or np.all(steps < 0)):
             return c.drive
     return "t"
+
+
+def default_axis(c: Trajectory) -> str:
+    """What curves are drawn over unless told: time in a simulation, which may go on for many turns; else the natural axis."""
+    return "t" if c.proof is not None or "lam" in c.arrays else natural_axis(c)
 
 
 def with_unit(name: str, symbol: str) -> str:
@@ -246,12 +255,18 @@ def angle_ticks(axis: Any, symbol: str, span: float, most: int = 12) -> None:
     degrees = {"deg": 1.0, "rad": 180.0 / np.pi}.get(symbol)
     if degrees is None or not span > 0.0:
         return
-    step = next((s for s in TURNS if span * degrees / s <= most), TURNS[-1])
+    step = turn_step(span * degrees, most)
     if symbol == "deg":
         axis.set_major_locator(MultipleLocator(step))
     elif step >= 15.0:  # smaller parts of pi are harder to read than decimals
         axis.set_major_locator(MultipleLocator(np.pi * step / 180.0))
         axis.set_major_formatter(FuncFormatter(lambda x, _: parts_of_pi(x)))
+
+
+def turn_step(span: float, most: int) -> float:
+    """Degrees between ticks so that at most `most` steps fit; beyond the list 2, 5, 10, ... times its last."""
+    far = (TURNS[-1] * m * 10.0**k for k in range(300) for m in (2.0, 5.0, 10.0))
+    return next((s for s in chain(TURNS, far) if span / s <= most), span)
 
 
 def parts_of_pi(x: float) -> str:
@@ -280,8 +295,10 @@ def time_mean(t: np.ndarray, y: np.ndarray) -> float:
     return float(np.sum(0.5 * (y[1:] + y[:-1]) * np.diff(t))) / span if span > 0.0 else float(y.mean())
 
 
-def four(x: float) -> str:
-    """Four digits without an exponent where a person would write none."""
+def four(x: float, among: np.ndarray | None = None) -> str:
+    """Four digits without an exponent where a person would write none; round-off of the values it is `among` is 0."""
+    if among is not None and abs(x) < 1e-10 * float(np.nanmax(np.abs(among))):
+        x = 0.0
     rounded = float(f"{x:.4g}")
     return f"{rounded:.0f}" if 1e3 <= abs(rounded) < 1e9 else f"{rounded + 0.0:g}"
 
@@ -300,9 +317,17 @@ def colour_of(i: int) -> str:
 
 
 def legend(axes: Any, **options: Any) -> None:
-    """A quiet legend beside the axes; names are texts, not formulas."""
-    settings = {"fontsize": 7.5, "loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "handlelength": 1.4}
-    for text in axes.legend(**(settings | options)).get_texts():
+    """A quiet legend beside the axes, below in columns where names would take too much of the width; texts, not formulas."""
+    settings: dict[str, Any] = {"fontsize": 7.5, "handlelength": 1.4}
+    handles, texts = axes.get_legend_handles_labels()
+    page = 72.0 * width_of(axes)
+    wide = 0.58 * 7.5 * max((len(text) for text in texts), default=0)  # points, about; 34 more are for the line and gaps
+    if wide + 34.0 <= 0.36 * page:
+        made = axes.legend(**({"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} | settings | options))
+    else:
+        settings |= {"ncols": max(1, int(page / (wide + 34.0))), "fontsize": 7.5 * min(1.0, (page - 34.0) / wide)}
+        made = axes.figure.legend(handles, texts, loc="outside lower center", **(settings | options))
+    for text in made.get_texts():
         text.set_parse_math(False)
 
 

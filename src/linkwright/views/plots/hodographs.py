@@ -14,7 +14,7 @@ import numpy as np
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.results import Trajectory, unit_of
 from linkwright.views.plots.efforts import needs_loads, ranked_eyes
-from linkwright.views.plots.frame import Frame, Paper, Place, drawn, four, natural_axis, open_side
+from linkwright.views.plots.frame import Frame, Paper, Place, default_axis, drawn, four, open_side
 from linkwright.views.style import DRIVEN, PALETTE, Theme
 
 MARKS = 12  # positions marked along a hodograph
@@ -109,7 +109,7 @@ def _hodograph(axes: Any, c: Trajectory, pin: str, body: str, frame: str, look: 
     k = int(np.argmax(h.size))
     arrow = {"arrowstyle": "-|>", "color": DRIVEN, "lw": 1.4, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", xy=(x[k], y[k]), xytext=(0.0, 0.0), arrowprops=arrow)
-    over = natural_axis(c)
+    over = default_axis(c)
     unit, scale = c.unit(over)
     place = c[over] / scale
     _places(axes, x, y, round_places(place, unit), look)
@@ -118,7 +118,7 @@ def _hodograph(axes: Any, c: Trajectory, pin: str, body: str, frame: str, look: 
     axes.margins(0.12)
     still = frame in ("world", c.skel.tree.description.bodies[0].name)
     name = "the world's" if still else f"its own ({frame}'s)" if frame == body else f"{frame}'s"
-    where = f"max {four(h.max / size)} {symbol} at {over} = {four(place[k])} {unit}"
+    where = f"max {four(h.max / size)} {symbol} at {over} = {four(place[k], place)} {unit}"
     axes.set_title(f"{pin} on {body}, in {name} axes\n{where}", fontsize=8.5, parse_math=False)
     axes.set_xlabel(f"along x [{symbol}]", parse_math=False)
     axes.set_ylabel(f"along y [{symbol}]", parse_math=False)
