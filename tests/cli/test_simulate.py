@@ -101,6 +101,133 @@ def test_what_cannot_be_done_is_said_and_nothing_written(words: list[str], said:
 
 def test_names_are_checked_before_long_work(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     asked = []
+    whole = lw.Mechanism.simulate
+    monkeypatch.setattr(lw.Mechanism, "simulate", lambda m, duration, **o: asked.append(duration) or whole(m, duration, **o))
+    assert cli.main(["simulate", "crank.yaml", "2", "--channels", "a"]) == 1
+    assert "there is no channel 'a'" in capsys.readouterr().err and asked == [0]
+
+
+def test_files_hold_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["simulate", "crank.yaml", "0.5", "--output", "0.1"]
+    assert cli.main([*words, "-o", "run.npz", "--plot", "run.png"]) == 0
+    assert cli.main([*words, "-o", "run.parquet"]) == 0
+    assert cli.main([*words, "-o", "run.csv", "--channels", "A,A.torque,arm.B.x"]) == 0
+    assert capsys.readouterr().out.count("wrote ") == 4
+    run, other = lw.open("run.npz"), lw.open("run.parquet")
+    assert run.identical(other) and len(run) == 6 and run.checks()
+    with open("run.csv", newline="", encoding="utf-8") as stream:
+        header, *rows = csv.reader(stream)
+    assert header == ["t [s]", "A [deg]", "A.torque [N m]", "arm.B.x [m]"]
+    np.testing.assert_allclose(np.array(rows, dtype=float)[:, 1], run["A", "deg"], rtol=1e-14)
+    assert Path("run.png").stat().st_size > 5_000
+    assert cli.main([*words, "-o", "run.npz"]) == 1 and "--force" in capsys.readouterr().err
+
+
+def test_a_run_that_cannot_go_on_is_kept_up_to_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate", "crank.yaml", "2", "--drive", "A=1 N m / (1 - t/(1 s))", "-o", "run.npz"]) == 1
+    out, err = capsys.readouterr()
+    run = lw.open("run.npz")
+    assert err.startswith("error: ") and err.count("\n") == 1 and "in run.npz" in err and "`run`" not in err
+    assert 0.9 < run.t[-1] <= 1.0 and "look at: finished" in out and "wrote run.npz" in out
+
+
+def test_an_interrupt_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C as the time loop sees it: raised out of the observer of steps, in the third slice."""
+    from linkwright.simulation.progress import Bar
+
+    calls = []
+
+    def press(bar: Bar, t: float, h: float = 0.0) -> None:
+        calls.append(t)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Bar, "__call__", press)
+    words = ["simulate", "crank.yaml", "1000", "--free", "--speed", "A=60", "--integrator", "rk4", "--step", "0.1 ms", "--output", "0.1"]
+    assert cli.main([*words, "-o", "run.npz"]) == 130
+    out, err = capsys.readouterr()
+    run = lw.open("run.npz")
+    assert "interrupted at t = " in out and "in run.npz" in err and "wrote run.npz" in out
+    assert 0.0 < run.t[-1] < 1000 and run["A"][-1] == pytest.approx(2 * np.pi * run.t[-1], rel=1e-9)
+    assert not [p for p in Path().iterdir() if p.name.startswith(".")]
+
+
+def test_interrupted_while_writing_nothing_stays(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from linkwright import run_files
+
+    def half(c: object, path: Path, channels: object) -> None:
+        path.write_bytes(b"half of it")
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(run_files.WRITERS, ".npz", half)
+    assert cli.main(["simulate", "crank.yaml", "0.1", "-o", "run.npz"]) == 130
+    assert [p.name for p in Path().iterdir()] == ["crank.yaml"] and "interrupted" in capsys.readouterr().err
+
+
+def test_a_signal_from_outside_leaves_no_half_written_file() -> None:
+    """A process of its own, ended as a scheduler would: what is there is whole."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    words = ["simulate", "crank.yaml", "1e5", "--free", "--speed", "A=60", "--integrator", "rk4", "--step", "1e-5", "--output", "0.1"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from linkwright.cli import main; print('ready', flush=True); sys.exit(main(sys.argv[1:]))",
+    ]
+    process = subprocess.Popen(
+        [*command, *words, "-o", "run.npz"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(1.5)  # in the run, or on a busy machine still before it: both must hold
+    process.send_signal(signal.SIGTERM if os.name == "posix" else signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (130, 143) and "interrupted" in err and "Traceback" not in err
+    left = {p.name for p in Path().iterdir()} - {"crank.yaml"}
+    assert left <= {"run.npz"}
+    if left:
+        assert lw.open("run.npz").certificate.status == "interrupted"
+
+
+def test_one_file_that_fails_does_not_lose_the_others(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def full(run: object, what: object, path: str, **options: object) -> None:
+        raise lw.LinkwrightError("the disk is full.")
+
+    monkeypatch.setattr(lw.Trajectory, "plot", full)
+    assert cli.main(["simulate", "crank.yaml", "0.1", "--plot", "x.png", "-o", "run.npz"]) == 1
+    out, err = capsys.readouterr()
+    assert err == "error: the disk is full.\n" and "wrote run.npz" in out and Path("run.npz").exists()
+
+
+def test_the_options_of_a_run_reach_it(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "0.1",
+        "--free",
+        "--integrator",
+        "rk4",
+        "--step",
+        "10 ms",
+        "--formulation",
+        "kkt",
+        "--stabiliser",
+        "baumgarte",
+        "--output",
+        "steps",
+    ]
+    data = told(words, capsys)
+    c = data["certificate"]
+    assert (c["integrator"], c["step"], c["formulation"], c["steps"], data["samples"]) == ("rk4", 0.01, "kkt", 10, 11)
+    assert "Baumgarte" in c["stabiliser"] or "baumgarte" in c["stabiliser"]
+    assert set(simulate.KNOWN) <= {o.flags[-1].strip("-") for o in simulate.COMMAND.options}
+
+
+def test_the_rms_is_over_time_not_over_samples() -> None:
+    t = np.array([0.0, 0.1, 0.15, 1.0, 3.0])
+    y = np.array([1.0, -4.0, 2.0, 0.5, 3.0])
+    expected = np.sqrt(np.dot(np.diff(t), (y[1:] ** 2 + y[:-1] ** 2) / 2) / (t[-1] - t[0]))
+    assert run_text._spread(t, y) == {"min": -4.0, "max": 3.0, "rms": pytest.approx(expected, rel=1e-14)}
+    assert run_text._spread(t[:1], y[1:2])["rms"] == 4.0  # one sample: its size
+
+
+def test_an_interrupted_run_is_not_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     cut_short = SimpleNamespace(certificate=SimpleNamespace(status="interrupted"))
     monkeypatch.setattr(lw.Mechanism, "simulate", lambda *words, **options: cut_short)
     assert cli.main(["report", "crank.yaml", "--simulate", "5", "-o", "r.html"]) == 130
@@ -112,3 +239,12 @@ def test_reports_of_no_time_and_of_runs(capsys: pytest.CaptureFixture[str]) -> N
     assert cli.main(["simulate", "crank.yaml", "0.1", "-o", "run.npz"]) == 0
     assert cli.main(["report", "run.npz", "--simulate", "5", "-o", "s.html"]) == 1
     assert "--simulate needs a model" in capsys.readouterr().err and not Path("s.html").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams in a shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_do_not_keep_files_from_being_written(closed: str) -> None:
+    line = f'"{sys.executable}" -m linkwright simulate crank.yaml 0.1 -o run.npz {closed}'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    assert subprocess.run(["sh", "-c", line], env=environment, capture_output=True, timeout=120).returncode == 0
+    assert len(lw.open("run.npz")) > 1

@@ -24,6 +24,13 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, which ends a command as an interrupt from the keyboard does."""
 
 
+def open_closed() -> None:
+    """Streams that were closed before the start (`>&-`) are None in Python: what is printed to them goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
+
+
 def printable(stream: TextIO | None) -> None:
     """Print '?' for what the console's encoding lacks, instead of failing."""
     reconfigure = getattr(stream, "reconfigure", None)

@@ -36,6 +36,7 @@ MODEL_ENDINGS = (".yaml", ".yml", ".npz", ".parquet")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    console.open_closed()
     for stream in (sys.stdout, sys.stderr):
         console.printable(stream)
     words = list(sys.argv[1:] if arguments is None else arguments)
