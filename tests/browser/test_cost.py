@@ -14,6 +14,7 @@ from linkwright.bench import page
 from linkwright.errors import UsageError
 
 
+@pytest.mark.slow
 def test_the_page_is_measured() -> None:
     command = [sys.executable, "-m", "linkwright", "bench", "--page", "--quick", "--mechanism", "four-bar", "--json"]
     source = str(Path(page.__file__).parents[2])

@@ -244,7 +244,7 @@ def test_text_stands_out_from_its_ground(dark: bool, page_of: Callable[[str], Pa
     assert len(weak) <= 2, weak
 
 
-@pytest.mark.parametrize("name", ["wiper", "carpet-scraper", "stewart"])
+@pytest.mark.parametrize("name", ["carpet-scraper", pytest.param("wiper", marks=pytest.mark.slow), "stewart"])
 def test_a_phone_shows_everything_without_sideways_scrolling(name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     here = desk(page_of(name), "#s=30&play=0", touch=True, **PHONE)
     pin = here.ask("DATA.pins.find((p) => !p.grounded).name")

@@ -131,6 +131,14 @@ def test_a_run_that_cannot_go_on_is_kept_up_to_there(capsys: pytest.CaptureFixtu
     assert 0.9 < run.t[-1] <= 1.0 and "look at: finished" in out and "wrote run.npz" in out
 
 
+def test_a_run_that_cannot_go_on_is_shown_and_the_reason_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["simulate", "crank.yaml", "2", "--drive", "A=1 N m / (1 - t/(1 s))"]
+    assert cli.main([*words, "--page", "run.html", "--plot", "run.png"]) == 1
+    err = capsys.readouterr().err
+    assert Path("run.html").exists() and Path("run.png").exists()
+    assert err.count("\n") == 1 and "Nothing is lost" in err and "masses and drives" not in err
+
+
 def test_an_interrupt_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Ctrl-C as the time loop sees it: raised out of the observer of steps, in the third slice."""
     from linkwright.simulation.progress import Bar

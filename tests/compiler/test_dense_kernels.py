@@ -19,7 +19,7 @@ FORMULATIONS = ("nullspace", "projection")
 ALLOWED = 1e-10  # relative to their size; measured 1e-11 on delta, 1e-13 and less elsewhere
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", [n if n != "delta" else pytest.param(n, marks=pytest.mark.slow) for n in models.names()])
 def test_every_shipped_model(name):
     case, rng = shipped(name), np.random.default_rng(3)
     s = case.system

@@ -18,7 +18,7 @@ from tests.compiler.mechanisms import Case, apart, conditioning, cut_coordinates
 EPS = 2.3e-16
 
 
-@pytest.fixture(scope="module", params=models.names())
+@pytest.fixture(scope="module", params=[n if n != "delta" else pytest.param(n, marks=pytest.mark.slow) for n in models.names()])
 def case(request: pytest.FixtureRequest) -> Case:
     return shipped(request.param)
 

@@ -111,6 +111,7 @@ def test_ten_parallelograms_stay_parallel():
         assert run.certificate.rank_passages == 20 and {p.lost for p in run.passages} == {10}
 
 
+@pytest.mark.slow  # ten of them are in the usual tests
 def test_forty_parallelograms_stay_parallel():
     chain(40, tolerance=1e-10)
 
