@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from linkwright.cli import console, loading, options, outputs, run_text
@@ -37,8 +38,18 @@ def run(given: argparse.Namespace) -> int:
     except SimulationError as problem:
         if problem.run is None:
             raise
-        stopped, found = problem, problem.run
+        stopped, found = problem, _designed(m, problem.run)
     return _told(m, found, stopped, given)
+
+
+def _designed(m: Mechanism, run: Trajectory) -> Trajectory:
+    """The run of an error with loads, pages and plots behind it, as `m.simulate` gives it."""
+    from linkwright.mechanism import Designer
+    from linkwright.system import LoadReader
+
+    if isinstance(run.source, Designer):
+        return run
+    return replace(run, source=Designer(run.source or LoadReader(m.system, tuple(run.settings["drive"]))))
 
 
 def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, given: argparse.Namespace) -> int:
@@ -48,8 +59,14 @@ def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, give
         outputs.print_json("simulate/1", run_text.data(m, found, names))
     else:
         console.show(run_text.text(m, found))
-    outputs.tell_written(_write(m, found, names, given), given.json)
-    kept = f"what was computed up to t = {found.t[-1]:.6g} s is {f'in {given.file}' if given.file else 'shown'}"
+    written, problems = _write(found, names, given)
+    outputs.tell_written(written, given.json)
+    kept = f"what was computed up to t = {found.t[-1]:.6g} s is {f'in {given.file}' if given.file in written else 'shown'}"
+    early = stopped is not None or found.certificate.status == "interrupted"
+    if problems and not early:
+        raise problems[0]
+    for problem in problems:
+        console.error(str(problem))
     if stopped is not None:
         console.error(f"{str(stopped).replace(IN_PYTHON, '')} Nothing is lost: {kept}.")
         return 1
@@ -117,15 +134,16 @@ def _channels(found: Trajectory, given: argparse.Namespace) -> list[str]:
 # -------------------------------------------------------------------- files
 
 
-def _write(m: Mechanism, found: Trajectory, names: list[str], given: argparse.Namespace) -> list[str]:
-    """All files asked for. One that cannot be made does not keep the others from being written."""
+def _write(found: Trajectory, names: list[str], given: argparse.Namespace) -> tuple[list[str], list[LinkwrightError]]:
+    """All files asked for: those written, and why others were not. One that cannot be made does not keep the others from being written."""
     jobs = (
         (given.file, lambda path: found.save(path, force=given.force, channels=names)),
         (given.plot, lambda path: found.plot(given.channels or "overview", path, force=given.force)),
         (given.page, lambda path: found.page(path, force=given.force)),
         (given.animation, lambda path: found.animate(path, force=given.force)),
     )
-    written, problems = [], []
+    written: list[str] = []
+    problems: list[LinkwrightError] = []
     for path, make in jobs:
         if path:
             try:
@@ -134,10 +152,7 @@ def _write(m: Mechanism, found: Trajectory, names: list[str], given: argparse.Na
                 written.append(path)
             except LinkwrightError as problem:
                 problems.append(problem)
-    if problems:
-        outputs.tell_written(written, given.json)
-        raise problems[0]
-    return written
+    return written, problems
 
 
 COMMAND = Command(
