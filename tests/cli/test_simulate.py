@@ -256,3 +256,9 @@ def test_closed_streams_do_not_keep_files_from_being_written(closed: str) -> Non
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     assert subprocess.run(["sh", "-c", line], env=environment, capture_output=True, timeout=120).returncode == 0
     assert len(lw.open("run.npz")) > 1
+
+
+@pytest.mark.parametrize("words", [["simulate", "crank.yaml", "0.1"], ["report", "crank.yaml"], ["turn", "crank.yaml"], ["crank.yaml"]])
+def test_an_empty_file_name_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*words, "-o", ""]) == 1
+    assert "file is empty" in capsys.readouterr().err and [p.name for p in Path().iterdir()] == ["crank.yaml"]

@@ -21,7 +21,9 @@ def check(wanted: Iterable[Wanted], force: bool) -> None:
     """That every file asked for can be written, in a format its ending says, and none twice."""
     from linkwright.views import files
 
-    asked = [(path, endings) for path, endings in wanted if path]
+    asked = [(path, endings) for path, endings in wanted if path is not None]
+    if any(not path.strip() for path, _ in asked):
+        raise UsageError("the name of an output file is empty; give one, such as result.html, or leave the option out.")
     places = [os.path.normcase(os.path.realpath(path)) for path, _ in asked]
     if len(set(places)) < len(places):
         raise UsageError("two outputs have the same file name; give each its own.")

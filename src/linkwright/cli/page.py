@@ -9,10 +9,11 @@ from typing import Any
 
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import Command, option
+from linkwright.errors import LinkwrightError
 
 
 def run(given: argparse.Namespace) -> int:
-    if given.output:
+    if given.output is not None:
         return _write(given)
     return _serve(given)
 
@@ -42,7 +43,7 @@ def _serve(given: argparse.Namespace) -> int:
     from linkwright.views.page import opened
 
     with Server(given.model, port=given.port, out=_warn, changes=changes) as server:
-        data = {"model": given.model, "run": loading.is_run(given.model), "file": None, "bytes": None, "address": server.address}
+        data = {"model": _name(given), "run": loading.is_run(given.model), "file": None, "bytes": None, "address": server.address}
         outputs.print_json("page/1", data)
         sys.stdout.flush()
         if given.browser:
@@ -52,6 +53,14 @@ def _serve(given: argparse.Namespace) -> int:
         except KeyboardInterrupt:  # the usual way to end it
             return 0
     return 0
+
+
+def _name(given: argparse.Namespace) -> str:
+    """The model's own name; of a file that cannot be read yet, the words given."""
+    try:
+        return loading.open_run(given).skel.tree.description.name if loading.is_run(given.model) else loading.load(given).name
+    except LinkwrightError:
+        return given.model
 
 
 def _changes(given: argparse.Namespace) -> dict[str, Any]:
