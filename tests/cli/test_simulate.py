@@ -249,7 +249,6 @@ def test_reports_of_no_time_and_of_runs(capsys: pytest.CaptureFixture[str]) -> N
     assert "--simulate needs a model" in capsys.readouterr().err and not Path("s.html").exists()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="closes streams in a shell")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_do_not_keep_files_from_being_written(closed: str) -> None:
     line = f'"{sys.executable}" -m linkwright simulate crank.yaml 0.1 -o run.npz {closed}'

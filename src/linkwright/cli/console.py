@@ -28,7 +28,7 @@ def open_closed() -> None:
     """Streams that were closed before the start (`>&-`) are None in Python: what is printed to them goes nowhere."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def printable(stream: TextIO | None) -> None:
