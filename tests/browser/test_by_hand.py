@@ -143,7 +143,7 @@ def test_three_legs_pulled_away_keep_their_elbows(page_of: Callable[[str], Path]
     hand.release()
 
 
-@pytest.mark.parametrize(("name", "unique"), [("bennett", False), ("door", False), ("rssr-7r", True)])
+@pytest.mark.parametrize(("name", "unique"), [("bennett", False), ("door", False), pytest.param("rssr-7r", True, marks=pytest.mark.slow)])
 def test_loops_in_space_are_dragged_and_swing_and_say_what_is_not_unique(
     name: str, unique: bool, page_of: Callable[[str], Path], desk: Callable[..., Desk]
 ) -> None:

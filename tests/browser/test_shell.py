@@ -98,7 +98,7 @@ def taken(desk: Desk, button: str) -> bytes:
     return Path(waiting.value.path()).read_bytes()
 
 
-@pytest.mark.parametrize("name", ["wiper", "rssr"])
+@pytest.mark.parametrize("name", ["wiper", pytest.param("rssr", marks=pytest.mark.slow)])
 def test_pictures_numbers_and_the_model_can_be_taken_away(name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     from PIL import Image
 

@@ -14,6 +14,7 @@ from linkwright.system import System
 from tests.cli.schemas import disagreements
 
 PAGES = ("wiper",)  # the others by check-slow: seconds each
+LARGE = ("delta", "stewart", "platform")  # likewise
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def json_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
     return data
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in models.names()])
 def test_every_model_through_every_command(name: str, done_once: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", name]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -81,7 +82,7 @@ def test_every_model_has_a_page_and_a_report(name: str, tmp_path: Path, done_onc
     assert name in page and name in report and len(report) > len(page)
 
 
-@pytest.mark.parametrize("name", gallery.template_names())
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in gallery.template_names()])
 def test_every_template_works_at_once(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,6 +38,7 @@ class Newcomer:
         return done.stdout
 
 
+@pytest.mark.slow  # installs everything anew: most of a minute
 def test_from_nothing_to_a_report_in_three_minutes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     somebody = Newcomer(tmp_path)
     before = os.times()

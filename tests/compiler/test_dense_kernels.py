@@ -16,10 +16,11 @@ from linkwright.state import State
 from tests.compiler.mechanisms import apart, cut_coordinates, float_forward, random_kernels, shipped
 
 FORMULATIONS = ("nullspace", "projection")
+LARGE = ("delta", "stewart", "carpet-scraper-2007")  # seconds each, by check-slow; the last is the scraper with other numbers
 ALLOWED = 1e-10  # relative to their size; measured 1e-11 on delta, 1e-13 and less elsewhere
 
 
-@pytest.mark.parametrize("name", [n if n != "delta" else pytest.param(n, marks=pytest.mark.slow) for n in models.names()])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in models.names()])
 def test_every_shipped_model(name):
     case, rng = shipped(name), np.random.default_rng(3)
     s = case.system
@@ -40,7 +41,7 @@ def test_every_shipped_model(name):
         assert apart(one.a, found.a[0]) < 1e-13 and apart(one.lam, found.lam[0]) < 1e-11  # kernels of one and many round apart
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [pytest.param(n, marks=[pytest.mark.slow] * (n % 2 == 0)) for n in range(20)])
 def test_random_mechanisms(seed):
     """Every fifth one has a loop twice: multipliers of least reactions, and never a call of the float path."""
     kernels, x, rng = random_kernels(seed)

@@ -16,9 +16,10 @@ from linkwright.state import State
 from tests.compiler.mechanisms import Case, apart, conditioning, cut_coordinates, float_forward, random_kernels, shipped
 
 EPS = 2.3e-16
+LARGE = ("delta", "stewart", "carpet-scraper-2007")  # seconds each, by check-slow; the last is the scraper with other numbers
 
 
-@pytest.fixture(scope="module", params=[n if n != "delta" else pytest.param(n, marks=pytest.mark.slow) for n in models.names()])
+@pytest.fixture(scope="module", params=[pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in models.names()])
 def case(request: pytest.FixtureRequest) -> Case:
     return shipped(request.param)
 

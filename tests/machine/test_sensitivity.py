@@ -107,7 +107,7 @@ def check_every_parameter(m: lw.Mechanism, quantity: str, at: int, only: str = "
         ("rssr", "peak crank.torque", 2, 50),
         (RICH, "peak A.torque", 4, 28),
         pytest.param(RICH, "peak C.load", 9, 28, marks=pytest.mark.slow),
-        (RICH, "peak shaking.moment", 8, 28),
+        pytest.param(RICH, "peak shaking.moment", 8, 28, marks=pytest.mark.slow),
         (ROD, "peak A.torque", 5, 17),
         (ROD, "peak D.load", 5, 17),
     ],
