@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright import loading, modelfile
 from linkwright.description import Description
-from linkwright.errors import UsageError
+from linkwright.errors import SimulationError, UsageError
 from linkwright.modelfile.units import KINDS
 from linkwright.presented import designed_by
 from linkwright.system import LoadReader, System
@@ -99,6 +99,11 @@ class Designer:
 designed_by(Designer)
 
 
+def _designed(c: Trajectory) -> Trajectory:
+    """A result of the System with tables and diagrams behind it."""
+    return c if isinstance(c.source, Designer) else replace(c, source=Designer(c.source))
+
+
 class Mechanism:
     """A mechanism as described, with everything computed from it on demand."""
 
@@ -137,13 +142,11 @@ class Mechanism:
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
         """One cycle of the drive: positions, velocities and accelerations of everything, by name."""
-        c = self.system.turn(drive, steps=steps, speed=speed, duration=duration)
-        return replace(c, source=Designer(c.source))
+        return _designed(self.system.turn(drive, steps=steps, speed=speed, duration=duration))
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
         """States and loads along a motion of drives, points or bodies (functions of t, or arrays over t)."""
-        c = self.system.follow(motion, t, **options)
-        return replace(c, source=Designer(c.source))
+        return _designed(self.system.follow(motion, t, **options))
 
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: State | None = None, **options: Any) -> Trajectory:
         """The motion for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
@@ -156,8 +159,12 @@ class Mechanism:
             raise UsageError(f"drive is a dict by joint name, drive={{'A': lw.torque('2 N m')}}, not {drive!r:.60}.")
         chosen = drives_of_description(self.description) if drive is None else dict(drive)
         st = self.system.starting(chosen) if start is None else start
-        run = self.system.simulate(st, duration, drive=chosen, **options)
-        return replace(run, source=Designer(run.source))
+        try:
+            return _designed(self.system.simulate(st, duration, drive=chosen, **options))
+        except SimulationError as problem:
+            if problem.run is not None:
+                problem.run = _designed(problem.run)
+            raise
 
     def settle(self, hold: Sequence[str] = ()) -> State:
         """Static equilibrium under weight, springs and loads, nearest downhill from the start."""
@@ -238,8 +245,7 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> M
 
 def open(path: str | os.PathLike[str]) -> Trajectory:
     """A turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
-    found = loading.run(path)
-    return replace(found, source=Designer(found.source))
+    return _designed(loading.run(path))
 
 
 def compile(

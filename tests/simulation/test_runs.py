@@ -136,6 +136,8 @@ def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
         s.simulate(st, 1.0, drive={"A": lw.torque(lambda t: 1.0 / (0.5 - t) ** 3)}, output=0.01)
     run = caught.value.run
     assert 0.3 < run.t[-1] <= 0.5 and np.isfinite(run.q).all() and not run.checks().ok
+    tau, force = run["A.torque"], run["C.on.rocker"]
+    assert tau[5] == pytest.approx(1.0 / (0.5 - run.t[5]) ** 3, rel=1e-6) and np.isfinite(force).all() and np.ptp(force) > 0.0
 
     def broken(t, x):
         if t > 0.05:
@@ -150,6 +152,16 @@ def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
     with pytest.raises(lw.SimulationError, match="most_steps") as caught:
         s.simulate(st, 10.0, most_steps=20)
     assert caught.value.run.t[-1] < 10.0
+
+
+def test_a_run_that_stopped_early_is_shown_like_any_other(tmp_path):
+    with pytest.raises(lw.SimulationError, match="most_steps") as caught:
+        lw.load("four-bar").simulate(10.0, most_steps=20)
+    run = caught.value.run
+    whole = lw.load("four-bar").simulate(float(run.t[-1]), output=[float(run.t[-1])])
+    # the same motion, so the same force on the rocker's pin
+    np.testing.assert_allclose(run["C.on.rocker"][-1], whole["C.on.rocker"][-1], rtol=1e-6)
+    assert f"{len(run)} samples" in run.page(tmp_path / "stopped.html").read_text(encoding="utf-8")
 
 
 def test_an_interrupt_gives_what_was_computed(bar):

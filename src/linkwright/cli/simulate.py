@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from linkwright.cli import console, loading, options, outputs, run_text
@@ -38,18 +37,8 @@ def run(given: argparse.Namespace) -> int:
     except SimulationError as problem:
         if problem.run is None:
             raise
-        stopped, found = problem, _designed(m, problem.run)
+        stopped, found = problem, problem.run
     return _told(m, found, stopped, given)
-
-
-def _designed(m: Mechanism, run: Trajectory) -> Trajectory:
-    """The run of an error with loads, pages and plots behind it, as `m.simulate` gives it."""
-    from linkwright.mechanism import Designer
-    from linkwright.system import LoadReader
-
-    if isinstance(run.source, Designer):
-        return run
-    return replace(run, source=Designer(run.source or LoadReader(m.system, tuple(run.settings["drive"]))))
 
 
 def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, given: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.compiled import Compiled
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import SimulationError, UsageError, nearest
 from linkwright.kinematics import start_values
 from linkwright.state import State
 
@@ -59,7 +59,12 @@ class Simulating(Compiled):
 
         self._checked(st, options.get("off", ()), options.get("free") is None)
         given = {"drive": drive, "integrator": integrator, "step": step, "tolerance": tolerance, "stabiliser": stabiliser}
-        return self._with_source(simulate(self, st, duration, output=output, **_known(given, options)))
+        try:
+            return self._with_source(simulate(self, st, duration, output=output, **_known(given, options)))
+        except SimulationError as problem:  # what there is has its loads too
+            if problem.run is not None and problem.run.source is None:
+                problem.run = self._with_source(problem.run)
+            raise
 
     def simulate_batch(self, states: Sequence[State] | State, duration: Any, *, threads: int | None = None, **options: Any) -> BatchRun:
         """Many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
