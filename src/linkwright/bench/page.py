@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from linkwright.bench import machine_info, table
+from linkwright.bench import table
 from linkwright.bench.cases import Row
 from linkwright.errors import UsageError
 
@@ -81,14 +81,7 @@ def main(
     if output is not None:
         table.check_target(output, force)
     found = rows(mechanisms, 3 if quick else 20, say or (lambda text: print(text, file=sys.stderr)))
-    machine = machine_info.machine()
-    if output is not None:
-        table.write_csv(found, machine, output, force=force)
-    if as_json:
-        print(table.json_text(found, machine))
-    else:
-        table.show(found, machine_info.text(machine))
-    return found
+    return table.deliver(found, output, force=force, as_json=as_json)
 
 
 def chromium() -> str | None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkwright.bench import chain, machine_info, ours, processes, table
+from linkwright.bench import chain, ours, processes, table
 from linkwright.bench import peers as others
 from linkwright.bench import runs as whole_runs
 from linkwright.bench.cases import MECHANISMS, Contender, Row, case
@@ -50,14 +50,7 @@ def main(
         table.check_target(output, force)
     tell = say or _tell
     rows = run(peers=peers, quick=quick, mechanisms=mechanisms, build=build, runs=runs, say=tell)
-    machine = machine_info.machine()
-    if output is not None:
-        table.write_csv(rows, machine, output, force=force)
-    if as_json:
-        print(table.json_text(rows, machine))
-    else:
-        table.show(rows, machine_info.text(machine))
-    return rows
+    return table.deliver(rows, output, force=force, as_json=as_json)
 
 
 def _tell(text: str) -> None:

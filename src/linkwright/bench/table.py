@@ -15,6 +15,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from linkwright.bench import machine_info
 from linkwright.bench.cases import Row
 from linkwright.errors import UsageError
 
@@ -24,6 +25,18 @@ OURS = "linkwright"
 EXACT = ("run",)  # quantities whose time depends on how exact the result shall be
 
 WIDE = 150  # columns where no terminal says how many: a file or a pipe
+
+
+def deliver(rows: list[Row], output: str | os.PathLike[str] | None, *, force: bool, as_json: bool) -> list[Row]:
+    """What was measured, with the machine: kept as CSV if asked, and printed as JSON or as the table."""
+    machine = machine_info.machine()
+    if output is not None:
+        write_csv(rows, machine, output, force=force)
+    if as_json:
+        print(json_text(rows, machine))
+    else:
+        show(rows, machine_info.text(machine))
+    return rows
 
 
 def with_ratios(rows: Iterable[Row]) -> list[Row]:
