@@ -54,34 +54,21 @@ def _crossings(run: Any) -> tuple[int, int]:
     return theta, x
 
 
+def _state_after_1s(case: int, place: str, title: str, why: str) -> Item:
+    run = _run(case)
+    off = float(np.abs(run.q[-1] - STATES_AFTER_1S[case]).max())
+    got = f"theta {', '.join(f'{x:.6f}' for x in run.q[-1][:3])} rad"
+    return compared(place, f"{title}: state after 1 s", "curves", got, off, 1e-6, "quadruple precision", why)
+
+
 def constant_voltages() -> Item:
-    run = _run(1)
-    off = float(np.abs(run.q[-1] - STATES_AFTER_1S[1]).max())
-    return compared(
-        "Fig. 2",
-        "case 1, 5, -5, 5 V: state after 1 s",
-        "curves",
-        f"theta {', '.join(f'{x:.6f}' for x in run.q[-1][:3])} rad",
-        off,
-        1e-6,
-        "quadruple precision",
-        "zeros of det Phi_theta and det Phi_x in the first second: {} and {}".format(*_crossings(run)),
-    )
+    why = "zeros of det Phi_theta and det Phi_x in the first second: {} and {}".format(*_crossings(_run(1)))
+    return _state_after_1s(1, "Fig. 2", "case 1, 5, -5, 5 V", why)
 
 
 def pd_control() -> Item:
-    run = _run(2)
-    off = float(np.abs(run.q[-1] - STATES_AFTER_1S[2]).max())
-    return compared(
-        "Fig. 3",
-        "case 2, PD control: state after 1 s",
-        "curves",
-        f"theta {', '.join(f'{x:.6f}' for x in run.q[-1][:3])} rad",
-        off,
-        1e-6,
-        "quadruple precision",
-        "the PD law is read as joint torque with back-EMF kept; as volts it would cross 1 + 17 times",
-    )
+    why = "the PD law is read as joint torque with back-EMF kept; as volts it would cross 1 + 17 times"
+    return _state_after_1s(2, "Fig. 3", "case 2, PD control", why)
 
 
 def crossings() -> Item:
