@@ -89,16 +89,18 @@ class Function:
         return f"function '{getattr(self.call, '__name__', type(self.call).__name__)}' of {self.what}"
 
     def over_time(self, t: Any) -> Any:
-        return self._number(self.call(t), t)
+        return self._checked(self.call(t), t)
 
     def at(self, here: Here) -> Any:
-        value = self.call(here.t, here.st) if self.with_state else self.call(here.t)
+        return self._checked(self.call(here.t, here.st) if self.with_state else self.call(here.t), here.t)
+
+    def _checked(self, value: Any, t: Any) -> Any:
         if self.size == 0:
-            return self._number(value, here.t)
+            return self._number(value, t)
         entries = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
         if len(entries) != self.size:
             raise UsageError(f"the {self.label} must give {self.size} numbers, not {_shown(value)}.")
-        return [self._number(x, here.t) for x in entries]
+        return [self._number(x, t) for x in entries]
 
     def _number(self, value: Any, t: Any) -> Any:
         if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -128,7 +130,7 @@ def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, 
         law = Law(value, what) if isinstance(value, Expr) else Constant(float(value))
         return _over_time(law) if motion and isinstance(law, Law) else law
     if isinstance(given, (tuple, list)) and len(given) == 2 and all(_is_list(x) for x in given):
-        return Points((spline if motion else lines)(*_points(given, dimension, what)))
+        return Points((spline if motion else lines)(*time_points(given, dimension, what)))
     if _is_list(given) or isinstance(given, bool) or given is None:
         raise UsageError(f"{what} is a number, a text with a unit, (times, values) or a function, not {_shown(given)}.")
     return Constant(quantity(given, dimension, what))
@@ -175,7 +177,8 @@ def _read_text(text: str, dimension: Dimension, what: str, desc: Description) ->
         raise UsageError(said if said.startswith(what) else f"{what}: {said}") from error
 
 
-def _points(given: Any, dimension: Dimension, what: str) -> tuple[np.ndarray, np.ndarray]:
+def time_points(given: Any, dimension: Dimension, what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Times and values in SI, as many of each, the times increasing."""
     t, y = (_array(x, d, f"{what}: {part}") for x, d, part in zip(given, (TIME, dimension), ("times", "values"), strict=True))
     if len(t) != len(y) or len(t) < 2:
         raise UsageError(f"{what}: {len(t)} times and {len(y)} values do not make points; give two or more of each.")
