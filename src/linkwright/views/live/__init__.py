@@ -60,7 +60,8 @@ def write(subject: Any, path: str | os.PathLike[str], *, force: bool = False, **
 
 def error_text(title: str, message: str, reload: str | None = None) -> str:
     """A page that says what is wrong with a model, and goes on asking for a better one."""
-    return _filled("error.html", title=html.escape(title), message=html.escape(message), reload=_json(reload))
+    watch = _script(short(asset("reload.js")))
+    return _filled("error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=_json(reload))
 
 
 def contents(system: System, run: Trajectory | None = None) -> tuple[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-// The frame around the mechanism: messages, light and dark, tabs, printing, and asking the server whether the model was saved again.
+// The frame around the mechanism: messages, light and dark, tabs, printing.
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
@@ -89,25 +89,5 @@ var LW = globalThis.LW || (globalThis.LW = {});
       app.view.theme();
       app.redraw();
     });
-  };
-
-  // Asks the address once a second while the page is seen; another version reloads the page where it is. Quiet when nobody answers.
-  LW.watch = (path) => {
-    const own = /[?&]have=([^&]*)/.exec(path);
-    let known = own ? decodeURIComponent(own[1]) : null, misses = 0;
-    const ask = async () => {
-      if (!document.hidden) {
-        try {
-          const answer = await fetch(path, { cache: "no-store" }), version = answer.ok ? (await answer.text()).trim() : known;
-          if (known !== null && version !== known) { location.reload(); return; }
-          known = version;
-          misses = 0;
-        } catch (problem) {
-          misses += 1;
-        }
-      }
-      if (misses < 30) setTimeout(ask, 1000);
-    };
-    setTimeout(ask, 1000);
   };
 })();
