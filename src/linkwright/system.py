@@ -18,6 +18,7 @@ from linkwright.assembly import Assembler
 from linkwright.channels import Channel, Instant
 from linkwright.closing import references
 from linkwright.closure import Closure
+from linkwright.control_verbs import Controlling
 from linkwright.description import Description, Joint
 from linkwright.errors import UsageError, nearest
 from linkwright.following import follow
@@ -37,7 +38,6 @@ from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.quick_loops import QuickLoops
 from linkwright.results import Trajectory
-from linkwright.simulation.verbs import Simulating
 from linkwright.spatial import Pose
 from linkwright.state import State
 from linkwright.statics import settle
@@ -71,7 +71,7 @@ class LoadReader:
         return load_channels(self.system.description, self.drives)
 
 
-class System(Simulating):
+class System(Controlling):
     """A mechanism ready to compute: tree, constants, constraints and forces."""
 
     def __init__(

@@ -1,0 +1,51 @@
+"""The controlling side of a System: what drives can push."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwright.errors import UsageError
+from linkwright.simulation.verbs import Simulating
+from linkwright.state import State
+
+if TYPE_CHECKING:
+    from linkwright.controllers.controllability import Controllability
+    from linkwright.description import Description
+    from linkwright.loops import Loops
+
+
+class Controlling(Simulating):
+    """What System gains by controllers."""
+
+    if TYPE_CHECKING:
+        description: Description
+        loops: Loops
+
+        def _need_closed(self, st: State, off: Sequence[str] = (), most: float = ...) -> None: ...
+
+    def controllable(self, st: State, drives: str | Iterable[str] | None = None, tolerance: float = 1e-8) -> Controllability:
+        """Whether the drives can push every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
+
+        drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders; those of the model's `drive:` if nothing is said.
+        True where they can. `smallest` is the smallest singular value of the drives' speeds over the motions of the loops
+        (dimensionless, at most `tolerance` where control is lost), `direction` the motion that is hardest to push. Idle
+        freedoms, such as a rod's spin between ball joints, are nobody's to drive and do not count.
+        """
+        from linkwright.controllers.controllability import controllable, drive_rows
+
+        self._need_closed(st)
+        names = self._named_drives(drives)
+        return controllable(self.loops, st, drive_rows(self.loops, st, names), names, tolerance=tolerance)
+
+    def _named_drives(self, drives: Any) -> list[str]:
+        """The names in a call's `drives`, each once; the model's drives if nothing is said."""
+        if drives is None:
+            return [d.joint for d in self.description.drives]
+        if not isinstance(drives, Iterable):
+            raise UsageError(f"drives must be names of joints or cylinders, such as ['A', 'B'], not {drives!r}.")
+        names = [drives] if isinstance(drives, str) else [str(x) for x in drives]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        if twice:
+            raise UsageError(f"drives: {', '.join(repr(n) for n in twice)} is named more than once.")
+        return names
