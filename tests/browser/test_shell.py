@@ -303,6 +303,9 @@ def test_a_notebook_shows_the_page_in_a_frame(desk: Callable[..., Desk], tmp_pat
     frame.wait_for_function("globalThis.LW && LW.app && LW.app.engine.state.ok")
     before = frame.evaluate("Array.from(LW.app.engine.state.q)")
     frame.wait_for_function("(q) => LW.app.engine.state.q[0] !== q", arg=before[0])
+    # it plays there: the crank went on, and the loops are closed
+    after = frame.evaluate("Array.from(LW.app.engine.state.q)")
+    assert len(after) == len(before) > 0 and after[0] != before[0] and frame.evaluate("LW.app.engine.state.ok") is True
 
 
 def test_a_report_prints_on_two_pages(desk: Callable[..., Desk], tmp_path: Path) -> None:

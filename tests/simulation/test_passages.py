@@ -113,7 +113,9 @@ def test_ten_parallelograms_stay_parallel():
 
 @pytest.mark.slow  # ten of them are in the usual tests
 def test_forty_parallelograms_stay_parallel():
-    chain(40, tolerance=1e-10)
+    c = chain(40, tolerance=1e-10).certificate
+    # loops closed to round-off; energy, which is constant here, kept to the tolerance in each of a few hundred steps
+    assert c.status == "finished" and c.position_residual < 1e-12 and c.energy_imbalance < 1e-9 * c.energy_turned_over
 
 
 @pytest.mark.slow
