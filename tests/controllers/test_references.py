@@ -160,6 +160,10 @@ def test_csv_files(tmp_path):
     bare = tmp_path / "bare.csv"
     bare.write_text("1.5,0\n45 deg, 1\n.5,2\n")
     assert bound(csv(bare, time=1))(1.0)[0][0] == pytest.approx(math.pi / 4)
+    bare.write_text("t,lam[0],x (mm),A[deg]\n0,1,2,3\n1,2,3,4\n")
+    np.testing.assert_allclose(
+        bound(csv(bare, columns=["lam[0]", "x", "A[deg]"]), ("length", "length", "angle"))(1.0)[0], [2.0, 0.003, 4 * DEG]
+    )
     assert repr(csv("a.csv", columns=["x"])) == "lw.csv('a.csv', columns=('x',))"
 
 

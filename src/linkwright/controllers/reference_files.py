@@ -19,15 +19,16 @@ from linkwright.modelfile.units import TIME, Dimension, describe, matches
 
 MOST_BYTES = 50_000_000
 NUMBER = re.compile(r"[-+]?\.?\d")  # how a number begins, with or without a unit after it
-HEADER = re.compile(r"(?P<name>.*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
+HEADER = re.compile(r"(?P<name>.*?)\s*(?:[\[(](?!\d+\])(?P<unit>[^\[\]()]*)[\])])?")  # `A [deg]`, `A (deg)`; `lam[0]` is a name
 Column = str | int
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The rows of a file with their lines; a file without header has no names."""
+    """The rows of a file with their lines; names and units are the header's, none where there is none."""
 
     path: str
+    header: tuple[str, ...]  # as written
     names: tuple[str, ...]
     units: tuple[str, ...]
     rows: tuple[tuple[int, list[str]], ...]
@@ -37,11 +38,10 @@ class Sheet:
         width = len(self.names) or len(self.rows[0][1])
         if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < width:
             return int(column)
-        written = [f"{n} [{u}]" if u else n for n, u in zip(self.names, self.units, strict=True)]
-        for known in (written, list(self.names)):
+        for known in (self.header, self.names):
             if isinstance(column, str) and known.count(column.strip()) == 1:
                 return known.index(column.strip())
-        shown = listing(f"{i}: {n}" for i, n in enumerate(written)) or f"0 to {width - 1}, it has no header"
+        shown = listing(f"{i}: {n}" for i, n in enumerate(self.header)) or f"0 to {width - 1}, it has no header"
         raise UsageError(f"{what}: {self.path} has no single column {column!r}. Columns: {shown}.")
 
     def label(self, k: int) -> str:
@@ -96,6 +96,8 @@ def read_sheet(path: Any, what: str) -> Sheet:
         raise UsageError(f"{what}: a CSV file is given by its path, not by a {type(path).__name__}.")
     file = Path(path)
     try:
+        if file.exists() and not file.is_file():
+            raise UsageError(f"{what}: '{file}' is not a file. Give the path of a CSV file.")
         if file.stat().st_size > MOST_BYTES:
             raise UsageError(f"{what}: {file} is larger than {MOST_BYTES // 10**6} MB. Keep fewer rows.")
         lines = file.read_text(encoding="utf-8-sig").splitlines()
@@ -105,14 +107,22 @@ def read_sheet(path: Any, what: str) -> Sheet:
     kept = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
     first = kept[0][1] if kept else ""
     separator = next((s for s in (";", "\t") if s in first), ",")
-    rows = [(i, [c.strip() for c in cells]) for i, line in kept for cells in csv.reader([line], delimiter=separator)]
-    names: list[tuple[str, str]] = []
+    rows = [(i, _cells(line, separator, Source(str(file), i))) for i, line in kept]
+    header: list[str] = []
     if rows and not any(NUMBER.match(cell) for cell in rows[0][1]):
-        found = [HEADER.fullmatch(cell) for cell in rows.pop(0)[1]]
-        names = [(m["name"], (m["unit"] or "").strip()) if m else ("", "") for m in found]
+        header = rows.pop(0)[1]
     if len(rows) < 2:
         raise UsageError(f"{what}: {file} has {len(rows)} rows of numbers; a curve needs two or more.")
-    return Sheet(str(file), tuple(n for n, _ in names), tuple(u for _, u in names), tuple(rows))
+    found = [HEADER.fullmatch(cell) for cell in header]
+    names, units = (tuple((m[part] or "").strip() if m else "" for m in found) for part in ("name", "unit"))
+    return Sheet(str(file), tuple(header), names, units, tuple(rows))
+
+
+def _cells(line: str, separator: str, here: Source) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+    except csv.Error as error:
+        raise UsageError(f"{here}: the line cannot be read as cells ({error}). Write numbers separated by commas.") from error
 
 
 def read_curves(
