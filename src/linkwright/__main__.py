@@ -1,8 +1,19 @@
-"""`python -m linkwright`: the command line."""
+"""`linkwright` and `python -m linkwright`: the command line, quiet when it is interrupted before it has begun."""
 
 import sys
 
-from linkwright.cli import main
+
+def main() -> int:
+    """Run a command and return its exit code. Ctrl-C counts from the first import on, which takes the first part of a second."""
+    try:
+        from linkwright.cli import main as run
+
+        return run()
+    except KeyboardInterrupt:  # before a command has begun, or while it tells of an interrupt
+        if sys.stderr is not None:
+            print("interrupted", file=sys.stderr)
+        return 130
+
 
 if __name__ == "__main__":
     sys.exit(main())

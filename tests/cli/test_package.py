@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -42,3 +43,22 @@ def test_version_is_the_same_everywhere() -> None:
         assert version("linkwright") == lw.__version__
     except PackageNotFoundError:  # run from the sources, nothing installed
         assert not list(ROOT.glob("src/*.egg-info"))
+
+
+@pytest.mark.parametrize("start", ["runpy.run_module('linkwright', run_name='__main__')", "sys.exit(entry_point()())"])
+def test_an_interrupt_during_the_imports_is_told_in_one_line(start: str) -> None:
+    """Ctrl-C arrives while numpy is looked for; the entry point is what pyproject.toml names for the installed command."""
+    (module, name) = re.findall(r'^linkwright = "([\w.]+):(\w+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    code = f"""
+import importlib, os, runpy, signal, sys
+class Pressed:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Pressed())
+sys.argv = ["linkwright", "models"]
+entry_point = lambda: getattr(importlib.import_module({module!r}), {name!r})
+{start}
+"""
+    done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True)
+    assert done.returncode == 130 and done.stdout == "" and done.stderr == "interrupted\n"
