@@ -93,6 +93,25 @@ class Equations(KinematicEquations):
         a, lam = usual(place, raw.a, raw.lam)
         return {"a": a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), raw.watch)}
 
+    def responses(self, q: Any, v: Any, B: Any, t: Any, near: Any, *, multipliers: bool = True) -> Arrays:
+        """What drives can do, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the
+        drives' directions in v. Without `multipliers` L is left out."""
+        T = self._terms(q, v, t, near)
+        place, lean = _place(T), self.plan.lean
+        rows = T if self.plan.keep is None else T.select(list(self.plan.keep))
+        calm = replace(rows, k_parts=tuple(0.0 * k for k in rows.k_parts), bias=tuple(0.0 * h for h in rows.bias))
+        base = self.forward(q, v, 0.0 * T.h, t, near)
+        G, L = [], []
+        for column in B.T:
+            raw = self._solve(calm, along_world(place, column) if lean else column, "sslm")
+            a, lam = usual(place, raw.a, raw.lam) if lean else (raw.a, None)
+            if lam is None and multipliers:  # of redundant rows those of least reactions: affine as well
+                lam = self._redundant(T, column, "sslm")["lam"] - base["lam"]
+            G.append(a)
+            L.append(lam)
+        out = {"a": base["a"], "lam": base["lam"], "G": np.array(G).T.reshape(T.nv, len(B.T)), "margin": base["margin"]}
+        return {**out, "L": np.array(L).T.reshape(len(base["lam"]), len(B.T))} if multipliers else out
+
     def _redundant(self, T: Terms, tau: Any, formulation: str) -> Arrays:
         """On independent rows; then, of all multipliers that give the same motion, those of least reactions in all joints."""
         keep, place = list(self.plan.keep or ()), _place(T)

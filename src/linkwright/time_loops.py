@@ -100,8 +100,8 @@ def setup(
         "tau": entries("tau", tau, system.kernels.entries["tau"], default),
         "near": cut_row(system, system.start.near if near is None else near),
     }
-    if actuation is not None and n_held and actuation.held.t:
-        values["held"] = actuation.held.values[-1]
+    if actuation is not None and n_held:
+        values["held"] = actuation.held.values[-1] if actuation.held.t else actuation.start["held"]
     if held is not None:
         values["gains"] = entries("gains", held, ["alpha", "beta"], np.zeros(2))
     if "free" in row.sizes:

@@ -1,1 +1,102 @@
-"""Controllers: what drives shall do, from a measured state and a motion or force to follow; one file a kind."""
+"""Controllers: what drives shall do, from a measured state and a motion or force to follow; one file a kind.
+
+    s.simulate(st, 5, control=lw.projected({"A": lw.minimum_jerk("60 deg", "1 s")}, P=25, D=10))
+
+    pd                springs and dampers to the reference
+    inverse_dynamics  computed torque: as many drives as coordinates
+    projected         the motion wanted with least efforts, for any drives, redundant or passive joints  [Aghili2005 VII]
+    hybrid            that, and constraint forces held at wanted values
+    lqr               linear state feedback about an equilibrium
+
+Words they share: `drives` (joints with motors; default the model's), `every` (sampled, "1 ms"; else followed at all times),
+`model` (a mechanism that differs from the real one), `off` (loops the controller does not know), `rated` (efforts that cost the
+same), `damping` (what is left of the weakest direction where efforts are let go, 1e-3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from linkwright.controllers.actuators import Actuator
+from linkwright.controllers.base import Control
+from linkwright.controllers.hybrid import Hybrid
+from linkwright.controllers.inverse_dynamics import InverseDynamics
+from linkwright.controllers.noise import noise
+from linkwright.controllers.pd import Pd
+from linkwright.controllers.projected import Projected
+from linkwright.controllers.references import csv, minimum_jerk, setpoint, sinusoid, spline, trapezoidal
+
+CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, InverseDynamics, Projected, Hybrid)}
+
+
+def pd(reference: Any, P: Any = 100.0, D: Any = None, *, gravity: bool = False, **common: Any) -> Pd:
+    """Springs P (effort per unit of error) and dampers D towards a reference; `gravity`: with what holds the mechanism."""
+    return Pd(reference=reference, P=P, D=D, gravity=gravity, **_known("pd", common))
+
+
+def inverse_dynamics(reference: Any, P: Any = 100.0, D: Any = None, **common: Any) -> InverseDynamics:
+    """Computed torque: e'' + D e' + P e = 0 for as many coordinates as drives; `off`: loops the controller does not know."""
+    return InverseDynamics(reference=reference, P=P, D=D, **_known("inverse_dynamics", common))
+
+
+def projected(reference: Any, P: Any = 100.0, D: Any = None, **common: Any) -> Projected:
+    """Projected inverse dynamics: e'' + D e' + P e = 0 with efforts of least weighted norm, for any drives."""
+    return Projected(reference=reference, P=P, D=D, **_known("projected", common))
+
+
+def hybrid(
+    reference: Any,
+    force: Mapping[str, Any],
+    P: Any = 100.0,
+    D: Any = None,
+    F: Any = 1.0,
+    I: Any = 0.0,
+    *,
+    filter: Any = None,
+    **common: Any,
+) -> Hybrid:
+    """Motion as `projected`, and forces held: (1 + F) e' + I e = 0 of their errors.
+
+    force: by multiplier ("C.y") or joint force ("C.on.rod.x"), house sign. filter: time constant of the force sensor's filter.
+    """
+    return Hybrid(reference=reference, force=force, P=P, D=D, F=F, I=I, filter=filter, **_known("hybrid", common))
+
+
+def actuator(limit: Any = None, *, motor: Any = None, back_emf: bool = True) -> Actuator:
+    """What a controller acts through: an effort within `limit`, or a DC motor (lw.motor(...), True: the model's own).
+
+    back_emf=False leaves the motor's back-EMF and friction in, instead of making them good.
+    """
+    return Actuator(limit, motor, back_emf)
+
+
+COMMON = ("drives", "every", "model", "off", "rated", "damping")
+
+
+def _known(kind: str, common: dict[str, Any]) -> dict[str, Any]:
+    from linkwright.errors import UsageError, nearest
+
+    for name in common:
+        if name not in COMMON:
+            raise UsageError(f"lw.{kind} has no option '{name}'. {nearest(name, COMMON, 'Options')}")
+    return common
+
+
+__all__ = [
+    "CONTROLLERS",
+    "Actuator",
+    "Control",
+    "actuator",
+    "csv",
+    "hybrid",
+    "inverse_dynamics",
+    "minimum_jerk",
+    "noise",
+    "pd",
+    "projected",
+    "setpoint",
+    "sinusoid",
+    "spline",
+    "trapezoidal",
+]

@@ -6,7 +6,7 @@ a.drivers, a.armature, a.x0, a.inputs(row), a.sampler(row), a.columns(...)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -64,7 +64,7 @@ class Actuation:
         """The inputs as a program, where all functions can be traced and the trace is what they do."""
         if self.equations.constant:
             return None
-        found = traced(self.equations, self.equations.inputs, guarded=True)
+        found = traced(self.equations, self.equations.inputs)
         return found if found is None or not self.equations.functions or agrees(self.equations, found, self.start) else None
 
     @cached_property
@@ -101,7 +101,8 @@ class Actuation:
 
     @cached_property
     def states(self) -> list[tuple[str, float, float]]:
-        return [s for b in self.bounds for s in b.states]
+        control = self.equations.control
+        return [*(s for b in self.bounds for s in b.states), *(() if control is None else control.states)]
 
     @property
     def x_names(self) -> tuple[str, ...]:
@@ -157,7 +158,7 @@ class Actuation:
         """Held values from a full row; called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""
         if not self.n_held:
             return None
-        steps = [round(b.every / self.every) for b in self.bounds if b.every]
+        steps = [round(every / self.every) for every in _sampled(self.equations)]
         t0 = float(self.start["t"][0]) if origin is None else origin
 
         def sample(x: np.ndarray) -> np.ndarray:
@@ -200,6 +201,9 @@ class Actuation:
                 effort = b.target.effort_kind
                 shaft = mine[:, 0] - b.armature * np.asarray(a, dtype=float)[:, b.target.entry]
                 out[f"motor.{b.target.name}.{effort}.shaft"] = (shaft, effort)
+        if self.equations.control is not None:
+            told = enumerate(self.equations.control.channels.items(), start=at)
+            out |= {name: (values[:, k].copy(), kind) for k, (name, kind) in told}
         return out | self._wrenches(rows, n)
 
     def rows(self, t: Any, q: Any, v: Any, x: Any = None, *, near: Any = None, free: Any = None) -> np.ndarray:
@@ -232,19 +236,25 @@ class Actuation:
         return np.broadcast_to(np.asarray(values, dtype=float)[..., :size], (n, size))
 
     def _recorded(self, rows: dict[str, np.ndarray], n: int) -> np.ndarray:
-        if not sum(len(b.channels) for b in self.bounds):
+        if not sum(len(b.channels) for b in self.bounds) and self.equations.control is None:
             return np.zeros((n, 0))
         program = self._record_program
-        if program is not None:
-            return interpret(program, packed(self.equations, rows))
-        each = [self.equations.record({k: x[i] for k, x in rows.items()}) for i in range(n)]
-        return np.array(each, dtype=float).reshape(n, -1)
+        if program is None:
+            return np.array([self._record_at(rows, i) for i in range(n)], dtype=float).reshape(n, -1)
+        found = interpret(program, packed(self.equations, rows))
+        values, margin = found[:, :-1], found[:, -1]
+        for i in np.flatnonzero(~(margin > 0.0)) if self.equations.control is not None else ():  # its program degenerates there
+            values[i] = self._record_at(rows, int(i))
+        return values
+
+    def _record_at(self, rows: dict[str, np.ndarray], i: int) -> np.ndarray:
+        return self.equations.record({k: x[i] for k, x in rows.items()})
 
     @cached_property
     def _record_program(self) -> Program | None:
         if self.needs_kernel and self.program is None:
             return None
-        return traced(self.equations, self.equations.record, guarded=False)
+        return traced(self.equations, self.equations.record)
 
 
 def actuation(
@@ -255,18 +265,24 @@ def actuation(
     wrench: Mapping[str, Any] | None = None,
     free: Any = None,
     check: bool = True,
+    control: Any = None,
+    off: Sequence[str] = (),
+    first: bool = True,
 ) -> Actuation:
     """Bind drives to a mechanism and the state a run starts from.
 
     drive: by joint (`A`, `C.slide`) or cylinder, one of lw.torque, lw.speed, lw.position, lw.voltage each; the rest is free.
     wrench: by body, [moment; force] at its origin in world axes, constant or a function of t or of t and the state.
     free: values of the free parameters. check=False: the state need not lie on the prescribed motions, functions are not tried.
+    control: a controller with its actuators, which drives the rest; `off` are loops switched off now, `first` whether a run begins.
     """
     equations, x = _bound(system, drive, st, wrench, free, check)
+    if control is not None:
+        equations, x = _controlled(equations, x, control, st, off, first)
     if check:
         check_pure(equations, x)
         equations.inputs(x)  # what is simply wrong with a function shows here
-    return Actuation(equations, x, _sampling(equations.bounds))
+    return Actuation(equations, x, _sampling(equations))
 
 
 def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> dict[str, tuple[float, float]]:
@@ -318,9 +334,39 @@ def _check_drive(name: str, d: Any) -> None:
     raise UsageError(f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {usual}, for example lw.torque('2 N m').")
 
 
-def _sampling(bounds: tuple[Bound, ...]) -> float:
+def _controlled(
+    equations: InputEquations, x: dict[str, np.ndarray], control: Any, st: State, off: Sequence[str], first: bool
+) -> tuple[InputEquations, dict[str, np.ndarray]]:
+    """The same drives with those a controller commands, and what it holds at the start."""
+    system, free = equations.system, x["free"]
+    armature = np.zeros(equations.sizes["v"])
+    movers = []
+    for b in equations.bounds:
+        movers += [b.target.name] if b.moves else []
+        if b.armature:
+            armature[b.target.entry] += b.armature
+    loop, commanded = control.placed(system, st, free=free, drivers=movers, armature=armature, off=off, first=first)
+    taken = {b.target.name for b in equations.bounds}
+    for b in commanded:
+        if b.target.name in taken:
+            raise UsageError(f"'{b.target.name}' is driven by drive= and by the controller: leave it to one of them.")
+    out = InputEquations(system, (*equations.bounds, *commanded), equations.pushes, loop)
+    x["x"] = np.array([value for b in out.bounds for _, value, _ in b.states] + [value for _, value, _ in loop.states])
+    x["held"] = np.concatenate([np.zeros(out.sizes["held"] - loop.n_held), loop.held_at_start])
+    return out, {k: x[k] for k in out.sizes}
+
+
+def _sampled(equations: InputEquations) -> list[float]:
+    """Times between samples of everything sampled, a controller last."""
+    control = equations.control
+    return [*(b.every for b in equations.bounds if b.every), *([control.every] if control is not None and control.every else [])]
+
+
+def _sampling(equations: InputEquations) -> float:
     """The shortest time between samples; the others are multiples of it."""
-    times = {b.target.name: b.every for b in bounds if b.every}
+    times = {b.target.name: b.every for b in equations.bounds if b.every}
+    if equations.control is not None and equations.control.every:
+        times["the controller"] = equations.control.every
     if not times:
         return 0.0
     least = min(times.values())
@@ -334,6 +380,11 @@ def _sampling(bounds: tuple[Bound, ...]) -> float:
 
 def _notes(equations: InputEquations, program: Program | None) -> list[str]:
     out = [note for b in equations.bounds for note in b.notes]
+    if equations.control is not None:
+        out += equations.control.notes
+        if not equations.control.every:
+            called = "called back once per stage (its reference cannot be traced)"
+            out.append(f"controller: {'compiled' if program is not None else called}")
     for b in equations.bounds:
         if b.every:
             what = b.signal.label if isinstance(b.signal, Function) else f"drive of '{b.target.name}'"

@@ -67,6 +67,50 @@ class Bound(Protocol):
     def record(self, here: Here, x: Any, held: Any) -> list[Any]: ...
 
 
+class ControlLoop(Protocol):
+    """A controller with its sensors and actuators, as the drives of a run see it."""
+
+    @property
+    def targets(self) -> Sequence[Target]: ...
+    @property
+    def states(self) -> Sequence[tuple[str, float, float]]:
+        """Of a controller that is followed at all times; a sampled one holds its own."""
+        ...
+
+    @property
+    def every(self) -> float: ...
+    @property
+    def n_held(self) -> int: ...
+    @property
+    def held_at_start(self) -> Any: ...
+    @property
+    def traceable(self) -> bool: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+    @property
+    def channels(self) -> Mapping[str, str]: ...
+    def acting(self, here: Here, x: Mapping[str, Any], states: Any, held: Any, motions: Any) -> Acting: ...
+
+
+class Acting(Protocol):
+    """What a controller does at one instant."""
+
+    @property
+    def commands(self) -> Sequence[Any]:
+        """Efforts or voltages, one a drive."""
+        ...
+
+    @property
+    def rates(self) -> list[Any]: ...
+    @property
+    def told(self) -> Sequence[Any]: ...
+    @property
+    def margin(self) -> Any: ...
+    def sampled(self, efforts: Any) -> Any:
+        """What is held from now on, given the efforts that act just before."""
+        ...
+
+
 class Written:
     """What all drives that a caller writes have in common: a kind, and a short text for people."""
 

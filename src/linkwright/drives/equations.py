@@ -16,9 +16,9 @@ import numpy as np
 
 from linkwright import dynamics
 from linkwright.channels import Channels
-from linkwright.drives.base import Bound
+from linkwright.drives.base import Bound, ControlLoop
 from linkwright.drives.place import Here, numbers
-from linkwright.drives.signals import Constant, Function, Points, Signal
+from linkwright.drives.signals import Commanded, Constant, Function, Points, Signal
 from linkwright.errors import UsageError
 from linkwright.kinematics import Skeleton
 from linkwright.modelfile import quantity
@@ -67,6 +67,7 @@ class InputEquations:
     system: Any  # loops and kernels are read
     bounds: tuple[Bound, ...]
     pushes: tuple[Push, ...] = ()
+    control: ControlLoop | None = None  # commands some of the bounds
 
     # ---------------------------------------------------------------- sizes
 
@@ -78,6 +79,8 @@ class InputEquations:
     def sizes(self) -> dict[str, int]:
         s = self.system.kernels.sizes
         n_x, n_held = sum(len(b.states) for b in self.bounds), sum(b.every > 0.0 for b in self.bounds)
+        if self.control is not None:
+            n_x, n_held = n_x + len(self.control.states), n_held + self.control.n_held
         return {"q": s.nq, "v": s.nv, "x": n_x, "t": 1, "free": s.free, "near": s.near, "held": n_held}
 
     @cached_property
@@ -88,6 +91,13 @@ class InputEquations:
             out.append((slice(x, x + len(b.states)), held if b.every else -1))
             x, held = x + len(b.states), held + bool(b.every)
         return out
+
+    @cached_property
+    def _of_control(self) -> tuple[slice, slice]:
+        """The controller's own states in x, and what it holds: both come last."""
+        assert self.control is not None
+        n_x, n_held = self.sizes["x"], self.sizes["held"]
+        return slice(n_x - len(self.control.states), n_x), slice(n_held - self.control.n_held, n_held)
 
     @cached_property
     def signals(self) -> list[Signal]:
@@ -101,7 +111,7 @@ class InputEquations:
 
     @property
     def traceable(self) -> bool:
-        return all(s.traceable for s in self.signals if isinstance(s, Points))
+        return all(s.traceable for s in self.signals if isinstance(s, Points)) and (self.control is None or self.control.traceable)
 
     @property
     def constant(self) -> bool:
@@ -112,6 +122,13 @@ class InputEquations:
     # ---------------------------------------------------------------- functions of arrays
 
     def here(self, x: Arrays) -> Here:
+        """The instant of these arrays; the last one is kept, because tracing a controller twice takes as long as twice."""
+        kept = vars(self).get("_here")
+        if kept is None or kept[0] is not x:
+            kept = vars(self)["_here"] = (x, self._instant(x))
+        return kept[1]
+
+    def _instant(self, x: Arrays) -> Here:
         free = x["free"]
         skel = self.skel if not len(free) else self._with_free(free)
         near, at = {n.joint.name: x["q"][n.q] for n in skel.tree.nodes}, 0
@@ -119,7 +136,20 @@ class InputEquations:
             size = len(skel.start_coordinates[name])
             near[name] = x["near"][at : at + size]
             at += size
-        return Here(skel, x["q"], x["v"], near, x["t"][0], self._channels if skel is self.skel else None)
+        here = Here(skel, x["q"], x["v"], near, x["t"][0], self._channels if skel is self.skel else None)
+        if self.control is not None:
+            own, held = self._of_control
+            here.acting = self.control.acting(here, x, x["x"][own], x["held"][held], self._motions(here, x))
+        return here
+
+    def _motions(self, here: Here, x: Arrays) -> Any:
+        """Values, speeds and accelerations of prescribed motions, which a controller must know of."""
+        found = [b.doing(here, x["x"][mine], 0.0).motion for b, (mine, _) in zip(self.bounds, self._places, strict=True) if b.moves]
+        return numbers([m[k] for k in range(3) for m in found if m is not None])
+
+    def margin(self, x: Arrays) -> Any:
+        """Not positive where a controller's elimination degenerated."""
+        return 1.0 if self.control is None else self.here(x).acting.margin
 
     @property
     def _channels(self) -> Channels:
@@ -158,6 +188,8 @@ class InputEquations:
         if wrenches:
             more = dynamics.generalised(here.skel, here.moment.m, wrenches)
             tau = [a + b for a, b in zip(tau, more, strict=True)]
+        if self.control is not None:
+            rates += here.acting.rates
         return numbers([*tau, *(m[k] for k in range(3) for m in motions), *rates])
 
     def record(self, x: Arrays) -> np.ndarray:
@@ -165,7 +197,7 @@ class InputEquations:
         here, out = self.here(x), []
         for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
             out += b.record(here, x["x"][mine], x["held"][slot] if slot >= 0 else 0.0)
-        return numbers(out)
+        return numbers([*out, *(here.acting.told if self.control is not None else ())])
 
     def sample(self, x: Arrays, due: Sequence[bool]) -> np.ndarray:
         """Held values: of the sampled drives that are due anew, of the others as they are."""
@@ -174,4 +206,11 @@ class InputEquations:
         for k, b in enumerate(sampled):
             if due[k]:
                 out[k] = b.signal.at(here)
+        if self.control is not None and self.control.every and due[-1]:
+            out[self._of_control[1]] = here.acting.sampled(self.efforts_of_control(here, x))
         return out
+
+    def efforts_of_control(self, here: Here, x: Arrays) -> Any:
+        """Efforts that the commanded drives give at this instant."""
+        pairs = zip(self.bounds, self._places, strict=True)
+        return numbers([b.doing(here, x["x"][mine], 0.0).effort for b, (mine, _) in pairs if isinstance(b.signal, Commanded)])

@@ -20,27 +20,28 @@ from linkwright.drives.equations import Arrays, InputEquations
 from linkwright.drives.signals import Function
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import Kernel, python_kernel
-from linkwright.scalars import where
+from linkwright.scalars import minimum, where
 
 AGREE = 1e-9  # between a trace and the function it was made from: round-off of long sums
 LOOKS = ((0.0, 0.0), (0.013, 0.01), (0.37, 0.1), (2.9, 0.3))  # (seconds later, by how much the state is shaken)
 HUGE = 1e300
 
 
-def traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray], *, guarded: bool) -> Program | None:
-    """The program of a function of the drives' arrays, or None. `guarded`: with a margin that falls where a result is not finite."""
+def traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray]) -> Program | None:
+    """The program of a function of the drives' arrays, or None; its last output is a margin that falls where a result is not
+    finite or cannot be trusted."""
     if not equations.traceable:
         return None
     graph = Graph()
+    arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}
     try:
-        found = function({k: graph.input(k, n) for k, n in equations.sizes.items()})
+        found = function(arrays)
     except Exception:  # code of the user's meets traced values, and may fail in any way it likes
         return None
     outputs: list[tuple[str, Any]] = [("u", found)]
-    if guarded:
-        total = sum(found, start=0.0)
-        size = abs(total)
-        outputs.append(("margin", np.array([where(size < HUGE, 1.0, -1.0) if hasattr(total, "where") else 1.0], dtype=object)))
+    total = sum(found, start=0.0)
+    finite = where(abs(total) < HUGE, 1.0, -1.0) if hasattr(total, "where") else 1.0
+    outputs.append(("margin", np.array([minimum(finite, equations.margin(arrays))], dtype=object)))
     return graph.program(outputs)
 
 

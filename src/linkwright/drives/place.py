@@ -23,6 +23,7 @@ class Here:
 
     def __init__(self, skel: Skeleton, q: Any, v: Any, near: Mapping[str, Any], t: Any, channels: Channels | None = None):
         self.skel, self.q, self.v, self.near, self.t, self._channels = skel, q, v, near, t, channels
+        self.acting: Any = None  # what a controller commands at this instant, where there is one
 
     @cached_property
     def st(self) -> State:

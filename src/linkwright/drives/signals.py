@@ -116,7 +116,17 @@ class Function:
         return x
 
 
-Signal = Constant | Points | Law | Function
+@dataclass(frozen=True, eq=False)
+class Commanded:
+    """What a controller commands this drive to do: an effort, or a motor's voltage."""
+
+    index: int
+
+    def at(self, here: Here) -> Any:
+        return here.acting.commands[self.index]
+
+
+Signal = Constant | Points | Law | Function | Commanded
 
 
 def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, *, motion: bool = False) -> Signal:

@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwright import forces, time_loops
 from linkwright.closing import GOOD_ENOUGH, close, consistent_velocity, open_error
+from linkwright.controllers.loop import Controlling
 from linkwright.drives import actuation, prescribed
 from linkwright.errors import UsageError
 from linkwright.integrators import Solution
@@ -60,22 +61,30 @@ class Simulation:
     off: tuple[str, ...]
     wrench: Mapping[str, Any]
     free: np.ndarray
+    control: Controlling | None = None
     pieces: list[Piece] = field(default_factory=list)
     happened: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.samples = sample_times(self.options.output, self.start.t, self.t_end)
-        self.needs_power = bool(self.drive or self.wrench) or any(
+        self.needs_power = bool(self.drive or self.wrench or self.control) or any(
             not f.conservative for f in forces.of_description(self.system.description)
         )
-        driven = tuple(self.system.kernels.entries["v"].index(n) for n in self.drive if n in self.system.kernels.entries["v"])
+        driven = tuple(self.system.kernels.entries["v"].index(n) for n in self.driven if n in self.system.kernels.entries["v"])
         named = driven or tuple(
             self.system.kernels.entries["v"].index(d.joint)
             for d in self.system.description.drives
             if d.joint in self.system.kernels.entries["v"]
         )
         self.evidence = Evidence(self.system, named, bool(driven), self.free)
+
+    @property
+    def driven(self) -> dict[str, Any]:
+        """What drives each joint: a drive, or the controller."""
+        if self.control is None:
+            return dict(self.drive)
+        return {**self.drive, **{name: self.control.written for name in self.control.drives(self.system.description)}}
 
     # ---------------------------------------------------------------- modes
 
@@ -103,7 +112,9 @@ class Simulation:
 
     def _mode(self, mode: Mode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> Piece:
         system, o = self.system, self.options
-        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=self.free if len(self.free) else None)
+        free = self.free if len(self.free) else None
+        controlled = {"control": self.control, "off": mode.off, "first": not self.pieces}
+        act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, **controlled)
         if act.n_held and self.pieces:  # a controller goes on with what it holds and when it samples
             act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held)
         self.notes += [n for n in act.notes if n not in self.notes]
@@ -220,6 +231,10 @@ def simulation(
     off: Sequence[str] = (),
     wrench: Mapping[str, Any] | None = None,
     free: Any = None,
+    control: Any = None,
+    actuators: Any = None,
+    noise: Any = None,
+    delay: Any = None,
     engine: str | None = None,
     progress: Any = None,
     smallest_step: float = 0.0,
@@ -241,4 +256,15 @@ def simulation(
     names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
     values = entries("free", free, system.kernels.entries["free"], system.kernels.defaults["free"])
     st = closed_for(system, st, values)
-    return Simulation(system, st, st.t + seconds, dict(drive or {}), chosen, whens, names, dict(wrench or {}), values)
+    loop = controlling(control, actuators, noise, delay, st.t)
+    return Simulation(system, st, st.t + seconds, dict(drive or {}), chosen, whens, names, dict(wrench or {}), values, loop)
+
+
+def controlling(control: Any, actuators: Any, noise: Any, delay: Any, origin: float) -> Controlling | None:
+    """The controller with what surrounds it; options about it without one are mistakes."""
+    if control is not None:
+        return Controlling.of(control, actuators, noise, delay, origin)
+    for name, given in (("actuators", actuators), ("noise", noise), ("delay", delay)):
+        if given is not None:
+            raise UsageError(f"{name} belongs to a controller: control=lw.projected(...).")
+    return None

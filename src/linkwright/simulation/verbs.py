@@ -34,6 +34,7 @@ class Simulating(Compiled):
         duration: Any,
         *,
         drive: Mapping[str, Any] | None = None,
+        control: Any = None,
         integrator: str = "dopri",
         step: Any = None,
         tolerance: float = 1e-9,
@@ -44,13 +45,14 @@ class Simulating(Compiled):
         """The motion from a state, for `duration` seconds.
 
         drive: by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely.
+        control: lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names.
         integrator: "dopri" (adaptive, order 8; order 5 for tolerances from 1e-5 on), "rk4" (fixed step), "rodas" (stiff).
         step: the fixed step, or the first one. tolerance: relative to the size of states, per step.
         stabiliser: "project", "none", "baumgarte", "post_adjust", lw.baumgarte(...), or several.
         output: seconds between samples, times, or "steps"; 500 intervals if nothing is said.
 
         Further options: `formulation` (sslm, slm, kkt, ...), `events` (lw.when(...)), `off` (constraints switched off at the
-        start), `wrench` (by body), `free` (values of free parameters), `certify=True` (runs again with half the step and
+        start), `wrench` (by body), `free` (values of free parameters), `actuators`, `noise` and `delay` of a controller, `certify=True` (runs again with half the step and
         states the error), `engine` ("native" or "python"), `progress` (True, False, or a function of t), `largest_step`,
         `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot go on
         raises SimulationError, which holds it as `run`.
@@ -58,7 +60,14 @@ class Simulating(Compiled):
         from linkwright.simulation import simulate
 
         self._checked(st, options.get("off", ()), options.get("free") is None)
-        given = {"drive": drive, "integrator": integrator, "step": step, "tolerance": tolerance, "stabiliser": stabiliser}
+        given = {
+            "drive": drive,
+            "control": control,
+            "integrator": integrator,
+            "step": step,
+            "tolerance": tolerance,
+            "stabiliser": stabiliser,
+        }
         try:
             return self._with_source(simulate(self, st, duration, output=output, **_known(given, options)))
         except SimulationError as problem:  # what there is has its loads too
@@ -103,7 +112,7 @@ class Simulating(Compiled):
 
 
 OPTIONS = (
-    "drive", "integrator", "step", "tolerance", "stabiliser", "output", "formulation", "events", "off", "wrench", "free", "certify",
+    "drive", "control", "actuators", "noise", "delay", "integrator", "step", "tolerance", "stabiliser", "output", "formulation", "events", "off", "wrench", "free", "certify",
     "engine", "progress", "largest_step", "smallest_step", "most_steps",
 )  # fmt: skip
 

@@ -1,0 +1,81 @@
+"""What a controller is: an object the caller writes, and what it says at an instant.
+
+A written controller is frozen: a reference to follow, gains, the drives it may use. `bind` (in `binding`) puts it at a
+mechanism and a state; from then on its law is a pure function of what is measured, so that it can be traced, compiled with the
+mechanism and run in a time loop, or called alone. Adding a kind: one file with `states` and `command`, one line in `CONTROLLERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from linkwright.drives.base import shown
+
+if TYPE_CHECKING:
+    from linkwright.controllers.bound import BoundControl
+    from linkwright.controllers.situation import Situation
+
+
+class Command(NamedTuple):
+    """What a law says at an instant: efforts of the drives, rates of its own states, and how firm its grip is."""
+
+    efforts: Sequence[Any]
+    rates: Sequence[Any] = ()
+    grip: Any = 1.0  # smallest pivot against its usual size; 1 where nothing had to be solved
+    damped: Any = 0.0
+    told: Sequence[Any] = ()  # values of the kind's own channels
+
+
+class OwnState(NamedTuple):
+    """A state a controller brings along: `lag` is its time constant, 0 for an integral."""
+
+    name: str
+    size: float
+    lag: float = 0.0
+    start: float = 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Control:
+    """What all controllers are told; see `linkwright.controllers` for the words."""
+
+    reference: Any
+    drives: Sequence[str] | None = None
+    every: Any = None
+    model: Any = None
+    off: Sequence[str] = ()
+    rated: Mapping[str, Any] | None = None
+    damping: float = 1e-3
+    kind = ""
+    least_norm = True  # more drives than wanted outputs are shared out by least norm
+
+    def states(self, bound: BoundControl) -> Sequence[OwnState]:
+        return ()
+
+    def channels(self, bound: BoundControl) -> Mapping[str, str]:
+        """The kind's own channels with their dimensions, in the order of `told`."""
+        return {}
+
+    def outputs(self, at: Situation) -> Any:
+        """Rows of what is wanted per unit effort of the drives: their usual sizes are taken where a controller begins."""
+        return at.J @ at.model.G
+
+    def prepared(self, bound: BoundControl) -> Control:
+        """The controller with what only the mechanism can tell (names checked, gains filled in)."""
+        return self
+
+    def command(self, at: Situation) -> Command:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        own = [f for f in fields(self) if f.name != "reference"]
+        more = [f"{f.name}={shown(getattr(self, f.name))}" for f in own if getattr(self, f.name) is not f.default]
+        return f"lw.{self.kind}({', '.join([_followed(self.reference), *more])})"
+
+
+def _followed(reference: Any) -> str:
+    if isinstance(reference, Mapping):
+        return "{" + ", ".join(f"{k!r}: {shown(v)}" for k, v in reference.items()) + "}"
+    return type(reference).__name__

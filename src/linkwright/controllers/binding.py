@@ -1,0 +1,212 @@
+"""From a written controller to one at its place: drives and coordinates by name, references from where things stand, weights.
+
+Coordinates are those the reference names; a State or a Trajectory to follow names none, and then as many joint coordinates as
+there are freedoms are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
+masses and gravity may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.controllers.base import Control
+from linkwright.controllers.bound import Believed, BoundControl
+from linkwright.controllers.controllability import Controllability, controllable, drive_rows
+from linkwright.controllers.followed import recorded_references
+from linkwright.controllers.references import Path, read_reference
+from linkwright.controllers.tasks import Task, Wanted, tasks_of
+from linkwright.drives.base import sample_time
+from linkwright.drives.place import Target, target
+from linkwright.errors import UsageError
+from linkwright.kinematics import motion
+from linkwright.modelfile import quantity
+from linkwright.state import State
+from linkwright.variants import Variant, loops_without
+
+
+def bind(
+    written: Control,
+    system: Any,
+    st: State,
+    *,
+    free: Any = None,
+    drivers: Sequence[str] = (),
+    armature: Sequence[float] = (),
+    off: Sequence[str] = (),
+    first: bool = True,
+) -> BoundControl:
+    """The controller at a mechanism and the state it begins from.
+
+    drivers, armature, off: motions given by others, rotors of motors and loops switched off at this moment. `first`: whether
+    the drives must be able to push everything there is to push; later on, after a switch, that is only noted.
+    """
+    if not isinstance(written, Control):
+        raise UsageError(f"control is lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), not {type(written).__name__}.")
+    _check_numbers(written)
+    variant = Variant(tuple(drivers), tuple(armature), tuple(off))
+    real = Believed(system.kernels.variant(variant))
+    believed = _believed(written, system, variant, real)
+    skel = believed.kernels.loops.skel
+    targets = _targets(written, system, drivers)
+    tasks, paths = _followed(written, system, believed, st, targets)
+    names = believed.kernels.entries["lam"]
+    kinds = [k for c in believed.kernels.loops.constraints for k in c.kinds]
+    default = system.kernels.defaults["free"]
+    start = {
+        "q": np.array(st.q, dtype=float),
+        "v": np.array(st.v, dtype=float),
+        "t": np.array([st.t], dtype=float),
+        "near": _cut(skel, st),
+        "free": np.array(default if free is None else free, dtype=float),
+        "moved": np.zeros(3 * len(drivers)),
+    }
+    out = BoundControl(
+        written,
+        system.description,
+        real,
+        believed,
+        targets,
+        tuple(tasks),
+        tuple(paths),
+        _weights(written, targets, system.loops.kappa),
+        sample_time(written.every, written.kind),
+        start,
+        tuple(names[: len(kinds)]),
+        tuple(kinds),
+        [note for p in paths for note in p.notes],
+    )
+    out.written = written.prepared(out)
+    start["ref"] = np.asarray(out.reference(st.t), dtype=float)
+    start["state"] = np.array([s.start for s in out.states])
+    _check_reach(out, system, st, off, first)
+    return out
+
+
+def _check_numbers(written: Control) -> None:
+    d = written.damping
+    if isinstance(d, bool) or not isinstance(d, (int, float)) or not 0.0 <= d < 0.5:
+        raise UsageError(f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}; 1e-3 is usual.")
+
+
+def _believed(written: Control, system: Any, variant: Variant, real: Believed) -> Believed:
+    """The equations the law is made of."""
+    off = (written.off,) if isinstance(written.off, str) else tuple(written.off)
+    variant = replace(variant, without=(*variant.without, *(n for n in off if n not in variant.without)))
+    if written.model is None:
+        return Believed(system.kernels.variant(variant)) if off else real
+    description = getattr(written.model, "description", written.model)
+    if not hasattr(description, "joints"):
+        raise UsageError(f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)), not {type(written.model).__name__}.")
+    other = type(system)(description, list(system.tree.cuts), system.loops.kappa, engine=system.kernels.engine)
+    mine, theirs = ([(n.joint.name, n.joint.type) for n in x.tree.nodes] for x in (system, other))
+    if mine != theirs or [x.labels for x in system.loops.constraints] != [x.labels for x in other.loops.constraints]:
+        raise UsageError(
+            f"{written.kind}: the controller's model needs the joints of the mechanism; only dimensions and masses may differ."
+        )
+    return Believed(other.kernels.variant(variant), np.zeros(0))
+
+
+def _targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[Target, ...]:
+    """The drives a controller may use; those of the model file if nothing is said."""
+    given = [d.joint for d in system.description.drives] if written.drives is None else written.drives
+    names = [given] if isinstance(given, str) else list(given)
+    if not names:
+        raise UsageError(f"{written.kind}: the model names no drives; say which joints have motors, drives=['A'].")
+    twice = [n for n in names if names.count(n) > 1]
+    if twice:
+        raise UsageError(f"{written.kind}: drive '{twice[0]}' is named twice.")
+    taken = [n for n in names if n in drivers]
+    if taken:
+        raise UsageError(f"{written.kind}: '{taken[0]}' is moved by a prescribed motion and cannot be controlled as well.")
+    return tuple(target(system.loops.skel, n) for n in names)
+
+
+def _followed(written: Control, system: Any, believed: Believed, st: State, targets: Sequence[Target]) -> tuple[list[Task], list[Path]]:
+    """Coordinates and the references they follow."""
+    skel, reference = system.loops.skel, written.reference
+    if not isinstance(reference, Mapping):
+        reference = recorded_references(reference, system.loops, st, [x.name for x in targets], written.kind)
+    if not reference:
+        raise UsageError(f"{written.kind}: the reference names no coordinate; for example {{'A': lw.minimum_jerk('60 deg', '1 s')}}.")
+    tasks: list[Task] = []
+    paths: list[Path] = []
+    m = motion(skel, st.q, st.v)
+    for name, given in reference.items():
+        mine = tasks_of(skel, name)
+        kinds = [k for x in mine for k in x.kinds]
+        now = [float(v) for x in mine for v in x.rows(skel, m, st.near, _nothing(len(x.kinds))).value]
+        labels = [label for x in mine for label in x.labels]
+        again = [label for label in labels if any(label in x.labels for x in tasks)]
+        if again:
+            raise UsageError(f"{written.kind}: '{again[0]}' is followed twice.")
+        what, called = f"reference of '{name}'", [f"reference of '{label}'" for label in labels]
+        path = given if isinstance(given, Path) else read_reference(given, kinds, now, what, system.description, t=st.t, names=called)
+        tasks += mine
+        paths.append(path)
+    return tasks, paths
+
+
+def _nothing(n: int) -> Wanted:
+    return Wanted(*([0.0] * n for _ in range(3)))
+
+
+def _weights(written: Control, targets: Sequence[Target], kappa: float) -> np.ndarray:
+    """Sizes of efforts that cost the same: rated ones, or torques and forces times the characteristic length [Aghili2005 (48)]."""
+    rated = dict(written.rated or {})
+    unknown = [n for n in rated if n not in [x.name for x in targets]]
+    if unknown:
+        raise UsageError(f"{written.kind}: rated names '{unknown[0]}', which is no drive of this controller.")
+    if not rated:
+        return np.array([1.0 if x.rotary else 1.0 / kappa for x in targets])
+    missing = [x.name for x in targets if x.name not in rated]
+    if missing:
+        raise UsageError(f"{written.kind}: rated gives no effort for drive '{missing[0]}'; name all drives or none.")
+    out = np.array([quantity(rated[x.name], x.dimension("effort"), f"rated effort of '{x.name}'") for x in targets])
+    if not (np.isfinite(out).all() and (out > 0.0).all()):
+        raise UsageError(f"{written.kind}: rated efforts are positive.")
+    return out
+
+
+def _cut(skel: Any, st: State) -> np.ndarray:
+    parts = [np.asarray(st.near[name], dtype=float) for name in skel.tree.cuts]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _check_reach(bound: BoundControl, system: Any, st: State, off: Sequence[str], first: bool) -> None:
+    """Whether the drives can push what is to be followed, and whether everything that can move is followed."""
+    written, n, p = bound.written, bound.n_tasks, len(bound.targets)
+    if written.kind in ("pd", "lqr"):
+        return
+    held = loops_without(bound.believed.kernels.loops, ())
+    names = [x.name for x in bound.targets]
+    found = controllable(held, st, drive_rows(held, st, names), names)
+    if n > found.freedoms:
+        raise UsageError(
+            f"{written.kind}: {n} coordinates are to be followed ({', '.join(bound.labels)}), but {found.freedoms} "
+            f"{'freedom moves' if found.freedoms == 1 else 'freedoms move'} here: they would contradict each other."
+        )
+    problem = _lack(found, n, p, bound.labels)
+    if problem and first:
+        raise UsageError(f"{written.kind}: {problem}")
+    if problem:
+        bound.notes.append(f"t = {st.t:.6g} s: {written.kind}: {problem}")
+    elif n < found.freedoms:
+        left = found.freedoms - n
+        bound.notes.append(f"{written.kind}: {left} of {found.freedoms} freedoms {'is' if left == 1 else 'are'} not followed")
+
+
+def _lack(found: Controllability, n: int, p: int, labels: Sequence[str]) -> str:
+    if p < n:
+        return f"{p} drives cannot make {n} coordinates ({', '.join(labels)}) follow; name more drives=[...] or follow fewer."
+    if n == found.freedoms and not found.ok:
+        return found.text
+    if n < found.freedoms and p > n:
+        return (
+            f"{n} coordinates are followed ({', '.join(labels)}), but {found.freedoms} freedoms can move and {p} drives push them: "
+            f"the reference must name {found.freedoms - n} more."
+        )
+    return ""

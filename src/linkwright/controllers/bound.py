@@ -1,0 +1,229 @@
+"""A controller at its place: drives, coordinates and references of one mechanism, and its law as a compiled program.
+
+The law is a pure function of measured q and v, time, the reference there and the controller's own states. Inside a time loop it
+is traced with the drives' inputs; sampled, or where a reference cannot be traced, its own program is called. Where a program's
+pivots degenerate, the rank-revealing path on numbers answers instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.compiler import native
+from linkwright.compiler.graph import Graph, Sym
+from linkwright.compiler.kernels import Kernels
+from linkwright.compiler.program import Program, interpret
+from linkwright.controllers.base import Command, Control, OwnState
+from linkwright.controllers.least import usual_sizes
+from linkwright.controllers.references import Path
+from linkwright.controllers.situation import Situation
+from linkwright.controllers.tasks import Task
+from linkwright.description import Description
+from linkwright.drives.place import Target
+from linkwright.equations import Equations
+from linkwright.errors import SimulationError
+from linkwright.scalars import common_type
+
+Arrays = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """A mechanism's equations: as it is, or as a controller believes it to be; with rotors, without the constraints left out."""
+
+    kernels: Kernels
+    values: np.ndarray | None = None  # of free parameters, where they are not those of the run
+
+    def equations(self, x: Arrays) -> Equations:
+        free = x["free"] if self.values is None else self.values
+        eq = self.kernels.equations(free if len(self.kernels.free) else ())
+        if not self.kernels.chosen.drivers:
+            return eq
+        n = len(self.kernels.chosen.drivers)
+        return eq.moved(*(x["moved"][k * n : (k + 1) * n] for k in range(3)))
+
+
+@dataclass(eq=False)
+class BoundControl:
+    """A written controller with everything its law reads. `start`: the arrays it was bound at."""
+
+    written: Control
+    description: Description
+    real: Believed
+    believed: Believed
+    targets: tuple[Target, ...]
+    tasks: tuple[Task, ...]
+    paths: tuple[Path, ...]
+    weights: np.ndarray
+    every: float
+    start: dict[str, np.ndarray]
+    lam_names: tuple[str, ...] = ()
+    lam_kinds: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+    # ---------------------------------------------------------------- sizes and names
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(x for t in self.tasks for x in t.labels)
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(k for t in self.tasks for k in t.kinds)
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def states(self) -> tuple[OwnState, ...]:
+        return tuple(self.written.states(self))
+
+    @property
+    def force_rows(self) -> tuple[Any, ...]:
+        """Forces a hybrid controller holds."""
+        return tuple(getattr(self.written, "rows", ()))
+
+    @property
+    def needs_multipliers(self) -> bool:
+        return bool(self.force_rows)
+
+    @cached_property
+    def channels(self) -> dict[str, str]:
+        """What is recorded: references, values and errors of the coordinates, the kind's own, grip and damping."""
+        out: dict[str, str] = {}
+        for label, kind in zip(self.labels, self.kinds, strict=True):
+            out |= {f"control.{label}.{x}": kind for x in ("reference", "value", "error")}
+        return out | dict(self.written.channels(self)) | {"control.grip": "none", "control.damping": "none"}
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Usual sizes of the outputs, from where the controller begins."""
+        at = Situation(self, dict(self.start), safe=True, sensed=None)
+        return usual_sizes(self.written.outputs(at), self.weights)
+
+    # ---------------------------------------------------------------- the law
+
+    def reference(self, t: Any) -> Any:
+        """Values, rates and accelerations of all coordinates followed, one after the other."""
+        parts: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+        for path in self.paths:
+            for part, x in zip(parts, path(t), strict=True):
+                part.extend(x)
+        out = [x for part in parts for x in part]
+        return np.array(out, dtype=common_type(*[np.asarray(x) for x in out]) if out else float)
+
+    @property
+    def traceable(self) -> bool:
+        return all(p.traceable for p in self.paths)
+
+    def law(self, x: Arrays, *, safe: bool = False, sensed: Any = None) -> tuple[Command, Situation]:
+        at = Situation(self, dict(x), safe=safe, sensed=sensed)
+        return self.written.command(at), at
+
+    def told(self, command: Command, at: Situation) -> list[Any]:
+        """Values of `channels`."""
+        n, out = self.n_tasks, []
+        for i in range(n):
+            out += [at.x["ref"][i], at.value[i], at.error[i]]
+        return [*out, *command.told, command.grip, command.damped]
+
+    def answer(self, x: Arrays, sensed: Any = None) -> Answer:
+        """The law on numbers: by its program, or where that degenerates by the rank-revealing path."""
+        found = self._by_program(x, sensed)
+        if found is not None:
+            return found
+        command, at = self.law(x, safe=True, sensed=sensed)
+        parts = (command.efforts, command.rates, self.told(command, at))
+        out = Answer(*(np.array([float(v) for v in part]) for part in parts))
+        if not (np.isfinite(out.efforts).all() and np.isfinite(out.rates).all()):
+            raise SimulationError(f"t = {float(x['t'][0]):.6g} s: {self.written.kind} gives no finite efforts here.{self._where(out)}")
+        return out
+
+    def _where(self, out: Answer) -> str:
+        return "" if self.written.damping else " The drives have lost their grip, and damping=0 asks for no help: give damping=1e-3."
+
+    def _by_program(self, x: Arrays, sensed: Any) -> Answer | None:
+        program, code = self._sensing if sensed is not None else self._plain
+        blocks = {**x, **({} if sensed is None else {"sensed": sensed})}
+        row = np.concatenate([np.asarray(blocks[b.name], dtype=float).ravel() for b in program.inputs])
+        y = interpret(program, row) if code is None else code.call(row)[0]
+        if not (np.isfinite(y).all() and y[-1] > 0.0):
+            return None
+        p, n = len(self.targets), len(self.states)
+        return Answer(y[:p], y[p : p + n], y[p + n : -1])
+
+    @cached_property
+    def _plain(self) -> tuple[Program, Any]:
+        return self._compiled(False)
+
+    @cached_property
+    def _sensing(self) -> tuple[Program, Any]:
+        return self._compiled(True)
+
+    def _compiled(self, sensing: bool) -> tuple[Program, Any]:
+        graph = Graph()
+        arrays = {k: graph.input(k, len(v)) for k, v in self.start.items()}
+        sensed = graph.input("sensed", len(self.force_rows)) if sensing else None
+        command, at = self.law(arrays, sensed=sensed)
+        parts = [*command.efforts, *command.rates, *self.told(command, at), at.margin]
+        program = graph.program([("u", np.array(parts, dtype=object))])
+        return self._code(program)
+
+    # ---------------------------------------------------------------- force sensors
+
+    def sense(self, x: Arrays, efforts: np.ndarray) -> np.ndarray | None:
+        """Forces of the mechanism as it is, under these efforts; None where nobody asks for them."""
+        if not self.force_rows:
+            return None
+        program, code = self._sensor
+        blocks = {**x, "u": efforts}
+        row = np.concatenate([np.asarray(blocks[b.name], dtype=float).ravel() for b in program.inputs])
+        y = interpret(program, row) if code is None else code.call(row)[0]
+        if np.isfinite(y).all() and y[-1] > 0.0:
+            return y[:-1]
+        return np.asarray(self._felt(Situation(self, dict(x), safe=True), efforts), dtype=float)
+
+    def _felt(self, at: Situation, efforts: Any) -> Any:
+        eq = self.real.equations(at.x)
+        pairs = [row.affine(at, at.plant, eq) for row in self.force_rows]
+        return [base + per @ efforts for base, per in pairs]
+
+    @cached_property
+    def _sensor(self) -> tuple[Program, Any]:
+        graph = Graph()
+        arrays = {k: graph.input(k, len(v)) for k, v in self.start.items()}
+        at = Situation(self, arrays, safe=False)
+        felt = self._felt(at, graph.input("u", len(self.targets)))
+        return self._code(graph.program([("u", np.array([*felt, at.margin], dtype=object))]))
+
+    def _code(self, program: Program) -> tuple[Program, Any]:
+        if self.real.kernels.engine != "native" or not native.available():
+            return program, None
+        return program, native.NativeCode.of(program)
+
+    # ---------------------------------------------------------------- called alone
+
+    def arrays(self, q: Any, v: Any, t: float, cut: Any, states: Any = None) -> dict[str, np.ndarray]:
+        """What the law reads, for a measured state."""
+        own = np.array([s.start for s in self.states]) if states is None else np.asarray(states, dtype=float)
+        return {**self.start, "q": np.asarray(q), "v": np.asarray(v), "t": np.array([t]), "near": cut, "state": own,
+                "ref": np.asarray(self.reference(t), dtype=float)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A law's answer in numbers."""
+
+    efforts: np.ndarray
+    rates: np.ndarray
+    told: np.ndarray
+
+
+def is_traced(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == object and any(type(e) is Sym for e in x)

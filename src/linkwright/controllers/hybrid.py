@@ -1,0 +1,122 @@
+"""Motion and constraint force at once  [Aghili2005 VII-C], [Aghili2005 (52)].
+
+Multipliers and joint forces are affine in the drives' efforts, as accelerations are. Stacked under the rows of `projected`,
+
+    [J_t G]     [theta_d'' + G_D e' + G_P e - J_t a_0 - bias]
+    [  L  ] u = [              lam_c - lam_0                ],      lam_c = lam_d + G_F e_f + G_I int e_f,   e_f = lam_d - lam,
+
+the motion is the same as without force control, and the force error obeys (1 + G_F) e_f' + G_I e_f = 0. The sensor's reading
+depends on the efforts at the same instant: without a filter that algebraic loop is solved exactly. A sampled controller reads
+what its last efforts made: then e_f changes sign from sample to sample and grows where G_F > 1, unless the reading is filtered
+(`force_loop`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.controllers import force_loop
+from linkwright.controllers.base import Command, OwnState
+from linkwright.controllers.force_rows import ForceRow, force_row
+from linkwright.controllers.gains import gains
+from linkwright.controllers.projected import Projected
+from linkwright.controllers.response import Response
+from linkwright.controllers.situation import Situation
+from linkwright.errors import UsageError
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import KINDS
+from linkwright.scalars import solve
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Hybrid(Projected):
+    """`lw.hybrid(reference, force={"C.y": 0}, P=..., D=..., F=..., I=...)`."""
+
+    force: Any = None
+    F: Any = 1.0
+    I: Any = 0.0  # 1/s
+    filter: Any = None  # time constant of the sensor's filter; None: what a sampled loop needs, none where it is continuous
+    kind = "hybrid"
+    rows: tuple[ForceRow, ...] = ()
+    wanted: Any = None
+
+    # ---------------------------------------------------------------- set up
+
+    def prepared(self, bound: Any) -> Hybrid:
+        if not isinstance(self.force, Mapping) or not self.force:
+            raise UsageError("hybrid: force={'C.y': '0 N'} names the multipliers or joint forces to hold, with their values.")
+        plain = super().prepared(bound)
+        assert isinstance(plain, Hybrid)
+        rows = tuple(force_row(bound.description, bound.lam_names, bound.lam_kinds, str(name)) for name in self.force)
+        n, p = bound.n_tasks + len(rows), len(bound.targets)
+        if n > p:
+            raise UsageError(
+                f"hybrid: {bound.n_tasks} coordinates and {len(rows)} forces are wanted from {p} drives; {n - p} more "
+                f"{'is' if n - p == 1 else 'are'} needed, or fewer wishes."
+            )
+        wanted = np.array([quantity(v, KINDS[r.kind], f"force of '{r.name}'") for v, r in zip(self.force.values(), rows, strict=True)])
+        names = [r.name for r in rows]
+        F, I = gains(self.F, names, "hybrid: F"), gains(self.I, names, "hybrid: I")
+        lag, said = force_loop.filter_for(self.filter, F, I, bound.every)
+        bound.notes += said
+        return replace(plain, rows=rows, wanted=wanted, F=F, I=I, filter=lag)
+
+    def states(self, bound: Any) -> Sequence[OwnState]:
+        size = 1.0 + float(np.abs(self.wanted).max(initial=0.0))
+        out = [OwnState(f"control.{r.name}.integral", size) for r in self.rows]
+        if self.filter > 0.0:
+            out += [OwnState(f"control.{r.name}.filtered", size, self.filter) for r in self.rows]
+        return out
+
+    def channels(self, bound: Any) -> Mapping[str, str]:
+        out: dict[str, str] = {}
+        for r in self.rows:
+            out |= {f"control.{r.name}.wanted": r.kind, f"control.{r.name}.sensed": r.kind, f"control.{r.name}.error": r.kind}
+        return out
+
+    # ---------------------------------------------------------------- the law
+
+    def _forces(self, at: Situation, r: Response, eq: Any) -> tuple[Any, Any]:
+        """(without efforts, per unit effort) of all forces wanted."""
+        found = [row.affine(at, r, eq) for row in self.rows]
+        return np.array([x for x, _ in found]), np.array([x for _, x in found]).reshape(len(found), len(at.bound.targets))
+
+    def outputs(self, at: Situation) -> Any:
+        return np.concatenate([super().outputs(at), self._forces(at, at.model, at.eq)[1]])
+
+    def command(self, at: Situation) -> Command:
+        n = len(self.rows)
+        integral, filtered = at.states[:n], at.states[n:]
+        base, L = self._forces(at, at.model, at.eq)
+        A = np.concatenate([super().outputs(at), L])
+        motion_part = np.concatenate([self.right(at), -base])
+        unit = np.concatenate([np.zeros((at.bound.n_tasks, n)), np.eye(n)])
+        found = at.solve(A, np.column_stack([motion_part, unit]))
+        u_0, U = found.efforts[:, 0], found.efforts[:, 1:]  # efforts = u_0 + U lam_c
+        real, real_L = (base, L) if at.plant is at.model else self._forces(at, at.plant, at.bound.real.equations(at.x))
+        if at.sensed is not None:
+            sensed = at.sensed if self.filter == 0.0 else self._taken_in(at, filtered)
+            aim = self.wanted + self.F * (self.wanted - sensed) + self.I * (integral + at.bound.every * (self.wanted - sensed))
+        elif self.filter > 0.0:
+            sensed = filtered
+            aim = self.wanted + self.F * (self.wanted - sensed) + self.I * integral
+        else:
+            # what is sensed depends on the aim itself: lam = real + real_L (u_0 + U aim)
+            open_loop = real + real_L @ u_0
+            right = self.wanted + self.I * integral + self.F * (self.wanted - open_loop)
+            aim = solve(np.eye(n) + self.F[:, None] * (real_L @ U), right)
+            sensed = open_loop + real_L @ U @ aim
+        efforts = u_0 + U @ aim
+        error = self.wanted - sensed
+        acting = at.sensed if at.sensed is not None else real + real_L @ efforts
+        rates = [*error, *((acting - filtered) / self.filter if self.filter > 0.0 else ())]
+        told = [x for i in range(n) for x in (self.wanted[i], sensed[i], error[i])]
+        return Command(efforts, rates, found.grip, found.damped, told)
+
+    def _taken_in(self, at: Situation, filtered: Any) -> Any:
+        """A sampled filter after it has taken in what was sensed now."""
+        return filtered + (1.0 - np.exp(-at.bound.every / self.filter)) * (at.sensed - filtered)
