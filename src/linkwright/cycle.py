@@ -29,6 +29,7 @@ from linkwright.results import Trajectory
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
+OWN_MOTION = ("speed", "position", "moves")  # kinds of drives that say how they move
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
 
 
@@ -133,7 +134,7 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, du
     drives = {d.joint: d for d in desc.drives}
     notes: list[str] = []
     if lead is None:
-        moving = [d.joint for d in desc.drives if d.kind in ("speed", "position", "moves")]
+        moving = [d.joint for d in desc.drives if d.kind in OWN_MOTION]
         lead = (moving or list(drives) or [_first_ground_joint(desc)])[0]
         if lead not in drives:
             notes.append(f"no drive in the model: turning '{lead}'")
@@ -150,11 +151,13 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, du
     laws: dict[str, Law] = {lead: law}
     if still:
         notes.append("at rest: positions over the cycle, no speeds (statics)")
-    free = drives if together else _independent(loops, here, lead, list(drives))
-    for name, other in ((n, drives[n]) for n in free):
-        if name != lead:
-            moves = together and other.kind in ("speed", "position", "moves") and not still
-            laws[name] = law_of(other, x[name]) if moves else LinearLaw(x[name], 0.0)
+    others = {n: d for n, d in drives.items() if n != lead}
+    own = [n for n, d in others.items() if together and d.kind in OWN_MOTION]
+    held = _independent(loops, here, [lead, *own], [n for n in others if n not in own])
+    for name, other in ((n, d) for n, d in others.items() if n in own or n in held):
+        laws[name] = law_of(other, x[name]) if name in own and not still else LinearLaw(x[name], 0.0)
+    if together and (following := [n for n in others if n not in laws]):
+        notes.append(f"{listing(following)} follow{'s' * (len(following) == 1)}: the other drives decide the motion already")
     if isinstance(law, LinearLaw):
         if law.slope == 0.0:
             raise UsageError(f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.")
@@ -172,18 +175,18 @@ def _programme_length(law: Law, notes: list[str]) -> float:
     return 1.0
 
 
-def _independent(loops: Loops, here: Position, lead: str, others: Sequence[str]) -> list[str]:
-    """Drives that can be held while the lead moves: those that leave it free."""
+def _independent(loops: Loops, here: Position, moving: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Drives that can be held while some move: those that leave them free."""
     desc = loops.skel.tree.description
     zero = np.zeros(loops.skel.tree.nv)
-    chosen = [lead]
-    for name in (n for n in others if n != lead):
+    chosen = list(moving)
+    for name in others:
         trial = loops.with_([driven(desc, n, LinearLaw(coordinate_now(loops, n, here), 0.0)) for n in [*chosen, name]])
         base = loops.with_(trial.constraints[len(loops.constraints) : -1])
         more = trial.factored(trial.at(here.q, zero, 0.0, here.near)).rank
         if more > base.factored(base.at(here.q, zero, 0.0, here.near)).rank:
             chosen.append(name)
-    return chosen[1:]
+    return chosen[len(moving) :]
 
 
 def _first_ground_joint(desc: Description) -> str:

@@ -54,13 +54,16 @@ def hybrid(
     I: Any = 0.0,
     *,
     filter: Any = None,
+    integral: Any = 0.0,
     **common: Any,
 ) -> Hybrid:
     """Motion as `projected`, and forces held: (1 + F) e' + I e = 0 of their errors.
 
-    force: by multiplier ("C.y") or joint force ("C.on.rod.x"), house sign. filter: time constant of the force sensor's filter.
+    force: by multiplier ("C.y") or joint force ("C.on.rod.x"), house sign. filter: time constant of the force sensor's filter;
+    integral: where the integrals of the force errors begin.
     """
-    return Hybrid(reference=reference, force=force, P=P, D=D, F=F, I=I, filter=filter, **_known("hybrid", common))
+    own: dict[str, Any] = {"force": force, "F": F, "I": I, "filter": filter, "integral": integral}
+    return Hybrid(reference=reference, P=P, D=D, **own, **_known("hybrid", common))
 
 
 def actuator(limit: Any = None, *, motor: Any = None, back_emf: bool = True) -> Actuator:

@@ -40,6 +40,7 @@ class Hybrid(Projected):
     F: Any = 1.0
     I: Any = 0.0  # 1/s
     filter: Any = None  # time constant of the sensor's filter; None: what a sampled loop needs, none where it is continuous
+    integral: Any = 0.0  # where the integral of the force error begins, N s
     kind = "hybrid"
     rows: tuple[ForceRow, ...] = ()
     wanted: Any = None
@@ -67,7 +68,8 @@ class Hybrid(Projected):
 
     def states(self, bound: Any) -> Sequence[OwnState]:
         size = 1.0 + float(np.abs(self.wanted).max(initial=0.0))
-        out = [OwnState(f"control.{r.name}.integral", size) for r in self.rows]
+        begin = np.broadcast_to(np.asarray(self.integral, dtype=float), (len(self.rows),))
+        out = [OwnState(f"control.{r.name}.integral", size, start=float(x)) for r, x in zip(self.rows, begin, strict=True)]
         if self.filter > 0.0:
             out += [OwnState(f"control.{r.name}.filtered", size, self.filter) for r in self.rows]
         return out

@@ -52,7 +52,8 @@ class Simulating(Compiled):
         output: seconds between samples, times, or "steps"; 500 intervals if nothing is said.
 
         Further options: `formulation` (sslm, slm, kkt, ...), `events` (lw.when(...)), `off` (constraints switched off at the
-        start), `wrench` (by body), `free` (values of free parameters), `actuators`, `noise` and `delay` of a controller, `certify=True` (runs again with half the step and
+        start), `wrench` (by body), `free` (values of free parameters), `actuators`, `noise`
+        and `delay` (of a controller: lw.actuator, lw.noise, seconds), `certify=True` (runs again with half the step and
         states the error), `engine` ("native" or "python"), `progress` (True, False, or a function of t), `largest_step`,
         `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot go on
         raises SimulationError, which holds it as `run`.
@@ -112,8 +113,8 @@ class Simulating(Compiled):
 
 
 OPTIONS = (
-    "drive", "control", "actuators", "noise", "delay", "integrator", "step", "tolerance", "stabiliser", "output", "formulation", "events", "off", "wrench", "free", "certify",
-    "engine", "progress", "largest_step", "smallest_step", "most_steps",
+    "drive", "control", "actuators", "noise", "delay", "integrator", "step", "tolerance", "stabiliser", "output", "formulation", "events",
+    "off", "wrench", "free", "certify", "engine", "progress", "largest_step", "smallest_step", "most_steps",
 )  # fmt: skip
 
 
