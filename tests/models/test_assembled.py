@@ -12,8 +12,9 @@ from linkwright import models
 from linkwright.modelfile import read
 from linkwright.results import Trajectory
 from linkwright.system import System
+from tests.reference import load
 
-FREEDOMS = {"five-bar": 2, "3-rrr": 3, "3-rrr-motors": 3, "excavator": 3, "stewart": 6, "delta": 9}  # all others 1
+FREEDOMS = {"five-bar": 2, "3r-slider": 2, "3-rrr": 3, "3-rrr-motors": 3, "excavator": 3, "stewart": 6, "delta": 9}  # all others 1
 FULL_TURN = {
     "wiper", "four-bar", "slider-crank", "punch-press", "five-bar", "carpet-scraper", "carpet-scraper-2007", "rssr", "rssr-7r",
     "jansen-leg", "bennett", "parallelogram-middle", "change-point-four-bar", "parallelogram-chain",
@@ -67,6 +68,38 @@ def test_3rrr_start() -> None:
 def test_motor_driven_3rrr_starts_where_the_paper_prints() -> None:
     s = system("3-rrr-motors")
     np.testing.assert_allclose(s.start["P"], (0.59363, 0.60145, 0.020707), atol=5e-6)  # half of the last printed digit
+
+
+def test_three_hinge_arm_starts_on_its_task() -> None:
+    """x = -0.075 + 0.225 sin(pi t + pi/9) m with the last link level [Aghili2005 IX], elbow with J2 negative."""
+    s = system("3r-slider")
+    st = s.start
+    x, v = -0.075 + 0.225 * math.sin(math.pi / 9), 0.225 * math.pi * math.cos(math.pi / 9)
+    reached = [st["tip.slide"], st["tip.angle"], st["tip.slide.v"], st["tip.angle.v"]]
+    np.testing.assert_allclose(reached, [x, 0.0, v, 0.0], atol=1e-13)
+    np.testing.assert_allclose(s.point(st, "hand.E")[:2], (x, -0.27), atol=1e-14)
+    assert st["J2"] < 0.0 and s.tree.cuts == ("tip",)
+    assert turned("3r-slider").notes == ("J3 follows: the other drives decide the motion already",)
+    c = s.turn(steps=60)
+    np.testing.assert_allclose([c["tip.slide"].min(), c["tip.slide"].max()], [-0.3, 0.15], atol=1e-3)  # the task's range
+    assert np.abs(c["tip.angle"]).max() < 0.5
+    stations = c["tip.angle"][[12, 27, 42, 60]]  # where one move ends: chosen with the hand level
+    np.testing.assert_allclose(stations, 0.0, atol=1e-6)  # 1e-6 deg of two hinges on a hand of 0.1 m
+
+
+def test_three_hinge_arm_weighs_what_its_reference_weighs() -> None:
+    """Along the task the efforts of least norm are the ideal projected control: RMS 0.9901 N m, peak 1.2432 N m, contact 3.3400 N.
+
+    The reference holds efforts for 2 ms, which changes them by up to 6e-5 (RMS) and 2e-3 (peak).
+    """
+    known = load("aghili_hoang")["planar_3R_own_data"]["elbow-1 ideal PIDC delta=0"]
+    s = system("3r-slider")
+    c = s.follow({"hand": lambda t: (-0.175 + 0.225 * math.sin(math.pi * t + math.pi / 9), -0.27, 0.0)}, duration=2.0, steps=100)
+    tau = np.array([c[f"{j}.torque"] for j in ("J1", "J2", "J3")])[:, :-1]  # one period: the sum over equal steps is exact
+    assert math.sqrt((tau**2).sum(axis=0).mean()) == pytest.approx(known["rms"], rel=1e-4)
+    assert np.abs(tau).max() == pytest.approx(known["peak"], rel=3e-3)
+    contact = np.asarray(c["tip.on.hand.y"])[:-1]
+    assert math.sqrt((contact**2).mean()) == pytest.approx(known["lam_rms"], rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["rssr", "rssr-7r"])

@@ -19,7 +19,7 @@ from linkwright.modelfile import read
 REQUIRED = {
     "wiper", "four-bar", "slider-crank", "punch-press", "five-bar", "boot-lid", "carpet-scraper", "carpet-scraper-2007", "3-rrr",
     "3-rrr-motors", "rssr", "rssr-7r", "stewart", "delta", "scissor-lift", "jansen-leg", "excavator", "bennett", "door",
-    "parallelogram-middle", "change-point-four-bar", "parallelogram-chain",
+    "parallelogram-middle", "change-point-four-bar", "parallelogram-chain", "3r-slider",
 }  # fmt: skip
 
 # Drawn shapes close by construction, and these guesses are computed: the start is exact to the digits written.
@@ -35,10 +35,12 @@ JOINTS = {
     "carpet-scraper": "J1 J2 J3 J4 J5 J6 J7 J8 J9 J10", "carpet-scraper-2007": "J1 J2 J3 J4 J5 J6 J7 J8 J9 J10",
     "3-rrr": "J1 J2 J3 J4 J5 J6 J7 J8 J9", "3-rrr-motors": "A1 A2 A3 P", "rssr": "crank rocker U S",
     "excavator": " ".join(f"J{i}" for i in range(1, 16)), "bennett": "A B C D", "door": "H1 H2 H3",
+    "3r-slider": "J1 J2 J3 tip",
 }  # fmt: skip
 DRIVES = {
     "wiper": "A", "four-bar": "A", "slider-crank": "A", "carpet-scraper": "J1", "carpet-scraper-2007": "J1", "3-rrr": "J1 J8 J9",
     "3-rrr-motors": "A1 A2 A3", "rssr": "crank", "rssr-7r": "crank", "excavator": "J4 J10 J13", "five-bar": "A E",
+    "3r-slider": "J1 J2 J3",
 }  # fmt: skip
 SCRAPER_TREE = {
     "J1": "ground crank", "J2": "ground rocker", "J3": "rocker coupler", "J4": "ground arm", "J5": "arm link5", "J6": "arm tool",
@@ -53,6 +55,7 @@ ORDER = {
     },
     "rssr": {"S": "coupler crank", "U": "rocker coupler", "crank": "ground crank", "rocker": "ground rocker"},
     "slider-crank": {"A": "ground crank", "B": "crank rod", "C": "ground rod"},
+    "3r-slider": {"J1": "ground upper", "J2": "upper fore", "J3": "fore hand", "tip": "ground hand"},
 }  # fmt: skip
 
 
