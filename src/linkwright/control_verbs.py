@@ -1,4 +1,4 @@
-"""The controlling side of a System: what drives can push."""
+"""The controlling side of a System: what drives can push, and controllers to call alone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from linkwright.simulation.verbs import Simulating
 from linkwright.state import State
 
 if TYPE_CHECKING:
+    from linkwright.controllers.alone import Controller
+    from linkwright.controllers.base import Control
     from linkwright.controllers.controllability import Controllability
     from linkwright.description import Description
     from linkwright.loops import Loops
@@ -37,6 +39,19 @@ class Controlling(Simulating):
         self._need_closed(st)
         names = self._named_drives(drives)
         return controllable(self.loops, st, drive_rows(self.loops, st, names), names, tolerance=tolerance)
+
+    def control(self, controller: Control, st: State | None = None, *, free: Any = None) -> Controller:
+        """A controller at this mechanism, to be called alone: `c = s.control(lw.projected(...))`, then `c(st)["A"]`.
+
+        st: where it begins (references that start from where things stand, usual sizes); default the start of the model.
+        """
+        from linkwright.controllers.alone import Controller
+        from linkwright.loop_rows import entries
+
+        begin = self.start if st is None else st
+        self._need_closed(begin)
+        values = entries("free", free, self.kernels.entries["free"], self.kernels.defaults["free"])
+        return Controller(controller, self, begin, values)
 
     def _named_drives(self, drives: Any) -> list[str]:
         """The names in a call's `drives`, each once; the model's drives if nothing is said."""

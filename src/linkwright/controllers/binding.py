@@ -35,7 +35,7 @@ def bind(
     *,
     free: Any = None,
     drivers: Sequence[str] = (),
-    armature: Sequence[float] = (),
+    armature: Any = (),
     off: Sequence[str] = (),
     first: bool = True,
 ) -> BoundControl:
@@ -60,7 +60,7 @@ def bind(
         "q": np.array(st.q, dtype=float),
         "v": np.array(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
-        "near": _cut(skel, st),
+        "near": cut_coordinates(skel, st),
         "free": np.array(default if free is None else free, dtype=float),
         "moved": np.zeros(3 * len(drivers)),
     }
@@ -171,7 +171,8 @@ def _weights(written: Control, targets: Sequence[Target], kappa: float) -> np.nd
     return out
 
 
-def _cut(skel: Any, st: State) -> np.ndarray:
+def cut_coordinates(skel: Any, st: State) -> np.ndarray:
+    """Reference coordinates of the cut joints, one after the other."""
     parts = [np.asarray(st.near[name], dtype=float) for name in skel.tree.cuts]
     return np.concatenate(parts) if parts else np.zeros(0)
 

@@ -65,7 +65,7 @@ def _push(place: Any, target: Target) -> list[tuple[int, Any]]:
         return []
     skel = place.loops.skel
     moment = forces.Moment(skel, place.motion, place.t, place.near)
-    return list(target.pushes(type("Pushing", (), {"moment": moment})(), 1.0))
+    return list(target.pushes(moment, 1.0))
 
 
 ForceRow = Multiplier | Reaction

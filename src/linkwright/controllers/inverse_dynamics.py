@@ -23,7 +23,7 @@ class InverseDynamics(Projected):
     kind = "inverse_dynamics"
     least_norm = False
 
-    def prepared(self, bound: Any) -> InverseDynamics:
+    def prepared(self, bound: Any) -> Projected:
         n, p = bound.n_tasks, len(bound.targets)
         if n != p:
             drives, followed = ", ".join(x.name for x in bound.targets), ", ".join(bound.labels)

@@ -9,7 +9,6 @@ smoothly from zero: efforts stay finite, and what nobody can push is let go.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,17 +22,17 @@ class Least(NamedTuple):
     damped: Any  # what was added to the diagonal
 
 
-def usual_sizes(A: Any, weights: Sequence[float]) -> np.ndarray:
+def usual_sizes(A: Any, weights: np.ndarray) -> np.ndarray:
     """Sizes of the rows of A W A' where a controller begins; a row nobody moves counts as one."""
-    squares = np.sum((np.asarray(A, dtype=float) * np.asarray(weights)) ** 2, axis=1)
+    squares = np.sum((np.asarray(A, dtype=float) * weights) ** 2, axis=1)
     return np.sqrt(np.where(squares > 0.0, squares, 1.0))
 
 
-def least(A: Any, r: Any, weights: Sequence[float], sizes: Sequence[float], damping: float) -> Least:
+def least(A: Any, r: Any, weights: np.ndarray, sizes: np.ndarray, damping: float) -> Least:
     """Efforts for the right side r, a vector or several columns."""
-    Aw = A * np.asarray(weights) / np.asarray(sizes)[:, None]
+    Aw = A * weights / sizes[:, None]
     K = Aw @ Aw.T
-    right = r / (np.asarray(sizes) if np.ndim(r) == 1 else np.asarray(sizes)[:, None])
+    right = r / (sizes if np.ndim(r) == 1 else sizes[:, None])
     grip: Any = 1.0
     for pivot in _eliminated(K, right)[1]:
         grip = minimum(grip, pivot)
@@ -41,7 +40,7 @@ def least(A: Any, r: Any, weights: Sequence[float], sizes: Sequence[float], damp
     lack = 1.0 - grip / limit if limit else 0.0
     added = where(real(grip) < limit, limit * lack * lack, 0.0) if limit else 0.0
     z, _ = _eliminated(K + added * np.eye(len(K)), right)
-    return Least((np.asarray(weights) * (Aw.T @ z).T).T, grip, added)
+    return Least((weights * (Aw.T @ z).T).T, grip, added)
 
 
 def _eliminated(K: Any, right: Any) -> tuple[Any, list[Any]]:

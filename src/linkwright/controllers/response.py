@@ -38,15 +38,8 @@ def effort_columns(eq: Equations, m: Motion, t: Any, near: Mapping[str, Any], ta
         if x.entry is not None:
             columns.append(np.eye(skel.tree.nv)[x.entry])
         else:
-            here = _Pushing(at)
-            columns.append(dynamics.generalised(skel, m, x.pushes(here, 1.0)))
+            columns.append(dynamics.generalised(skel, m, x.pushes(at, 1.0)))
     return np.array(columns, dtype=common_type(*columns)).T.reshape(skel.tree.nv, len(columns))
-
-
-class _Pushing(NamedTuple):
-    """The part of an instant that a drive's push reads."""
-
-    moment: forces.Moment
 
 
 def traced_response(eq: Equations, q: Any, v: Any, t: Any, cut: Any, B: Any, multipliers: bool) -> Response:

@@ -172,6 +172,28 @@ class PoseTask:
         return TaskRows([*p.position, *rpy_of(X.R)], J, np.concatenate([p.acceleration, A[:3]]), error, rate, acceleration)
 
 
+@dataclass(frozen=True)
+class OriginTask:
+    """A body's origin in a plane."""
+
+    body: str
+    letters: str
+    kinds: tuple[str, ...] = ("length", "length")
+
+    @property
+    def name(self) -> str:
+        return self.body
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{self.body}.{x}" for x in self.letters)
+
+    def rows(self, skel: Skeleton, m: Motion, near: Mapping[str, Any], wanted: Wanted) -> TaskRows:
+        p = locate_at(skel, m, skel.node(self.body), np.zeros(3))
+        value = list(p.position[:2])
+        return TaskRows(value, _point_rows(skel, m, p)[:2], p.acceleration[:2], *_followed(value, p.velocity[:2], wanted))
+
+
 def turning(wanted: Wanted) -> tuple[Any, Any, Any]:
     """(R, w, dw/dt) of roll, pitch and yaw with their rates."""
     (r, p, y), (dr, dp, dy), (ddr, ddp, ddy) = wanted
@@ -203,14 +225,14 @@ def _array(values: Sequence[Any]) -> Any:
     return np.array(list(values), dtype=common_type(*[np.asarray(x) for x in values]) if len(values) else float)
 
 
-Task = CoordinateTask | PointTask | AngleTask | PoseTask
+Task = CoordinateTask | PointTask | AngleTask | OriginTask | PoseTask
 
 
 def tasks_of(skel: Skeleton, name: str) -> list[Task]:
     """The task of a name; a pose in a plane is a point and an angle."""
     d = skel.tree.description
     head, _, rest = str(name).partition(".")
-    if head in {*(j.name for j in d.joints), *(c.name for c in d.cylinders), *(n.joint.name for n in skel.tree.nodes)}:
+    if head in {*(j.name for j in d.joints), *(c.name for c in d.cylinders)}:
         return [CoordinateTask(target(skel, name))]
     bodies = {b.name: b for b in d.bodies if skel.node(b.name) >= 0}
     if head not in bodies:
@@ -226,6 +248,8 @@ def tasks_of(skel: Skeleton, name: str) -> list[Task]:
     if point in points and (not axis or axis in letters):
         axes = tuple(range(len(letters))) if not axis else (letters.index(axis),)
         return [PointTask((head, point), axes, str(name), tuple(f"{head}.{point}.{letters[i]}" for i in axes))]
+    if head in skel.tree.floating:  # its place is coordinates of the tree, such as platform.x
+        return [CoordinateTask(target(skel, name))]
     known = [*(f"{head}.{p}" for p in points), *([f"{head}.angle"] if d.planar else []), head]
     raise UsageError(f"reference: '{name}' is no coordinate of body '{head}'. {nearest(str(name), known, 'Its coordinates')}")
 
@@ -235,25 +259,3 @@ def _pose(skel: Skeleton, body: str) -> list[Task]:
     if not d.planar:
         return [PoseTask(body)]
     return [OriginTask(body, d.plane or "xy"), AngleTask(body)]
-
-
-@dataclass(frozen=True)
-class OriginTask:
-    """A body's origin in a plane."""
-
-    body: str
-    letters: str
-    kinds: tuple[str, ...] = ("length", "length")
-
-    @property
-    def name(self) -> str:
-        return self.body
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"{self.body}.{x}" for x in self.letters)
-
-    def rows(self, skel: Skeleton, m: Motion, near: Mapping[str, Any], wanted: Wanted) -> TaskRows:
-        p = locate_at(skel, m, skel.node(self.body), np.zeros(3))
-        value = list(p.position[:2])
-        return TaskRows(value, _point_rows(skel, m, p)[:2], p.acceleration[:2], *_followed(value, p.velocity[:2], wanted))

@@ -181,7 +181,7 @@ class InputEquations:
             elif b.target.entry is not None:
                 tau[b.target.entry] = tau[b.target.entry] + done.effort
             else:
-                wrenches += b.target.pushes(here, done.effort)
+                wrenches += b.target.pushes(here.moment, done.effort)
         for push in self.pushes:
             node = here.skel.node(push.body)
             wrenches.append((node, push.wrench(here, node)))

@@ -80,11 +80,11 @@ class Target:
             return forces.line(here.moment, self.of.between).rate
         return here.moment.speed(self.of, self.i)
 
-    def pushes(self, here: Here, effort: Any) -> forces.Wrenches:
+    def pushes(self, at: forces.Moment, effort: Any) -> forces.Wrenches:
         """Wrenches of an effort that is no entry of tau."""
         if isinstance(self.of, Cylinder):
-            return forces.push(forces.line(here.moment, self.of.between), effort)
-        return forces.joint_effort(here.moment, self.of, effort, self.i)
+            return forces.push(forces.line(at, self.of.between), effort)
+        return forces.joint_effort(at, self.of, effort, self.i)
 
 
 def target(skel: Skeleton, name: Any) -> Target:

@@ -126,10 +126,11 @@ class Commanded:
         return here.acting.commands[self.index]
 
 
-Signal = Constant | Points | Law | Function | Commanded
+Readable = Constant | Points | Law | Function  # what a caller may write
+Signal = Readable | Commanded
 
 
-def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, *, motion: bool = False) -> Signal:
+def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, *, motion: bool = False) -> Readable:
     """The signal a caller (or the model file) wrote. Motions depend on time only and are smooth."""
     if isinstance(given, (Expr, Table)):
         return _over_time(Law(given, what)) if motion else Law(given, what)
@@ -146,7 +147,7 @@ def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, 
     return Constant(quantity(given, dimension, what))
 
 
-def _over_time(law: Law) -> Signal:
+def _over_time(law: Law) -> Readable:
     what = law.what
     if isinstance(law.law, Table):
         if law.law.channel != "t":

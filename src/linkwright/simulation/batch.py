@@ -154,7 +154,8 @@ def _run(
 ) -> BatchRun:
     o, times = first.options, first.samples
     assert times is not None
-    act = actuation(system, first.drive, first.start, wrench=first.wrench, free=first.free if len(first.free) else None)
+    free = first.free if len(first.free) else None
+    act = actuation(system, first.drive, first.start, wrench=first.wrench, free=free, control=first.control)
     _check_alike(act.drivers, [st for st, _ in pairs])
     limits = dict(o.of_the_loop)
     if limits["most_steps"] is None and act.needs_kernel and act.program is None:

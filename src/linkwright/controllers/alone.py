@@ -1,0 +1,103 @@
+"""A controller called by itself, with a measured state: for a loop of one's own, a test bench, or a look at what it would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from linkwright.controllers.base import Control
+from linkwright.controllers.binding import bind, cut_coordinates
+from linkwright.controllers.bound import BoundControl
+from linkwright.errors import UsageError, nearest
+from linkwright.modelfile import quantity
+from linkwright.modelfile.units import KINDS
+from linkwright.state import State
+
+
+class Controller:
+    """A controller at a mechanism: `c(st)` tells the efforts, `c.step(st)` tells them and lets its own states go on.
+
+    Own states are integrals and filters of force errors (`states`, by name). A sampled controller advances by its `every`.
+    """
+
+    def __init__(self, written: Control, system: Any, st: State, free: Any = None):
+        self.system = system
+        self.bound: BoundControl = bind(written, system, st, free=free)
+        self._own = np.array([s.start for s in self.bound.states])
+        self.begin = st
+
+    def __repr__(self) -> str:
+        drives = ", ".join(x.name for x in self.bound.targets)
+        return f"<Controller {self.bound.written.kind} of {drives}: follows {', '.join(self.bound.labels)}>"
+
+    @property
+    def drives(self) -> tuple[str, ...]:
+        return tuple(x.name for x in self.bound.targets)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What is followed."""
+        return self.bound.labels
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self.bound.notes)
+
+    @property
+    def states(self) -> dict[str, float]:
+        return {s.name: float(x) for s, x in zip(self.bound.states, self._own, strict=True)}
+
+    def reset(self) -> None:
+        """Own states as at the start."""
+        self._own = np.array([s.start for s in self.bound.states])
+
+    def __call__(self, st: State, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
+        """Efforts of the drives for a measured state (its time `st.t` counts); `force`: what the force sensors read."""
+        return self._named(self._answer(st, force).efforts)
+
+    def step(self, st: State, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
+        """The same, and own states go on by the time between samples."""
+        every = self.bound.every
+        if not every:
+            raise UsageError(f"step needs the time between samples: lw.{self.bound.written.kind}(..., every='1 ms').")
+        found = self._answer(st, force)
+        times = np.array([s.lag * (1.0 - np.exp(-every / s.lag)) if s.lag else every for s in self.bound.states])
+        self._own = self._own + times * found.rates
+        return self._named(found.efforts)
+
+    def told(self, st: State, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
+        """References, values and errors of what is followed, forces, and how firm the drives' grip is."""
+        found = self._answer(st, force)
+        return {name: float(x) for name, x in zip(self.bound.channels, found.told, strict=True)}
+
+    def _answer(self, st: State, force: Mapping[str, Any] | None) -> Any:
+        if not isinstance(st, State):
+            raise UsageError(f"a controller is called with a State (s.assemble, s.state), not {type(st).__name__}.")
+        b = self.bound
+        mine, theirs = ([n.joint.name for n in skel.tree.nodes] for skel in (self.system.loops.skel, st.skel))
+        if mine != theirs:
+            raise UsageError("this state belongs to a system with other cuts; s.mirror(st) gives the same state in this one.")
+        sensed = self._sensed(force)
+        return b.answer(b.arrays(st.q, st.v, st.t, cut_coordinates(b.believed.kernels.loops.skel, st), self._own), sensed)
+
+    def _sensed(self, force: Mapping[str, Any] | None) -> np.ndarray | None:
+        rows = self.bound.force_rows
+        if not rows or force is None:
+            if force:
+                raise UsageError(f"{self.bound.written.kind} controls no force; leave force= out.")
+            return None
+        if not isinstance(force, Mapping):
+            raise UsageError("force is a dict of what the sensors read, force={'C.y': '3 N'}.")
+        names = [r.name for r in rows]
+        for name in force:
+            if name not in names:
+                raise UsageError(f"force: '{name}' is not controlled. {nearest(str(name), names, 'Forces')}")
+        missing = [n for n in names if n not in force]
+        if missing:
+            raise UsageError(f"force: what the sensor of '{missing[0]}' reads is missing.")
+        return np.array([quantity(force[r.name], KINDS[r.kind], f"force of '{r.name}'") for r in rows])
+
+    def _named(self, efforts: np.ndarray) -> dict[str, float]:
+        return {x.name: float(u) for x, u in zip(self.bound.targets, efforts, strict=True)}
