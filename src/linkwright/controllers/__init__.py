@@ -10,7 +10,7 @@
 
 Words they share: `drives` (joints with motors; default the model's), `every` (sampled, "1 ms"; else followed at all times),
 `model` (a mechanism that differs from the real one), `off` (loops the controller does not know), `rated` (efforts that cost the
-same), `damping` (what is left of the weakest direction where efforts are let go, 1e-3).
+same), `damping` (share of the grip the drives had at the start below which efforts are damped, 0.02; 0: never).
 """
 
 from __future__ import annotations

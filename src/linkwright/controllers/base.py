@@ -47,7 +47,7 @@ class Control:
     model: Any = None
     off: Sequence[str] = ()
     rated: Mapping[str, Any] | None = None
-    damping: float = 1e-3
+    damping: float = 0.02
     kind = ""
     least_norm = True  # more drives than wanted outputs are shared out by least norm
 

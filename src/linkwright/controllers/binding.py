@@ -89,7 +89,7 @@ def bind(
 def _check_numbers(written: Control) -> None:
     d = written.damping
     if isinstance(d, bool) or not isinstance(d, (int, float)) or not 0.0 <= d < 0.5:
-        raise UsageError(f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}; 1e-3 is usual.")
+        raise UsageError(f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}; 0.02 is usual.")
 
 
 def _believed(written: Control, system: Any, variant: Variant, real: Believed) -> Believed:

@@ -146,7 +146,7 @@ class BoundControl:
         return out
 
     def _where(self, out: Answer) -> str:
-        return "" if self.written.damping else " The drives have lost their grip, and damping=0 asks for no help: give damping=1e-3."
+        return "" if self.written.damping else " The drives have lost their grip, and damping=0 asks for no help: give damping=0.02."
 
     def _by_program(self, x: Arrays, sensed: Any) -> Answer | None:
         program, code = self._sensing if sensed is not None else self._plain

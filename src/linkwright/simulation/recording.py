@@ -13,10 +13,12 @@ import numpy as np
 from linkwright.batch_channels import cut_references
 from linkwright.compiler.kernels import TRACED_FORMULATIONS
 from linkwright.compiler.program import interpret
+from linkwright.controllers.grip import said
 from linkwright.loop_rows import HEAD, cut_row
 from linkwright.recorded import Column, CountedReferences, RunEvent
 from linkwright.results import Trajectory
 from linkwright.simulation.run import Piece, Simulation
+from linkwright.time_loops import state_of
 
 
 def trajectory(sim: Simulation) -> Trajectory:
@@ -35,6 +37,7 @@ def trajectory(sim: Simulation) -> Trajectory:
         names = [c.name for c in system.loops.constraints]
         rows = [[float(n not in off) for n in names] for _, off in sim.evidence.modes]
         arrays["closed"] = np.concatenate([np.tile(row, (len(p.solution.t), 1)) for p, row in zip(sim.pieces, rows, strict=True)])
+    columns = _columns(sim, parts)
     return Trajectory(
         skel,
         t,
@@ -42,14 +45,31 @@ def trajectory(sim: Simulation) -> Trajectory:
         v,
         a,
         CountedReferences(skel, q, lambda: _counted(sim, t, q, v, loops)),
-        notes=tuple(sim.notes),
+        notes=(*sim.notes, *_grip(sim, columns, t, loops)),
         drive=next(iter(sim.driven), ""),
-        columns=_columns(sim, parts),
+        columns=columns,
         arrays=arrays,
         events=tuple(RunEvent(time, name, values) for time, name, values in sim.happened),
         settings=settings(sim),
         loops=loops,
     )
+
+
+def _grip(sim: Simulation, columns: Mapping[str, Column], t: np.ndarray, loops: Any) -> list[str]:
+    """What there is to say about a controller whose drives lost their grip."""
+    if sim.control is None or sim.off or any(off for _, off in sim.evidence.modes):
+        return []
+    ends = np.cumsum([0, *(len(p.solution.t) for p in sim.pieces)])
+
+    def state(i: int) -> Any:
+        k = int(np.searchsorted(ends, i, side="right")) - 1
+        piece, row = sim.pieces[k], i - int(ends[k])
+        q, v, _ = _states(piece)
+        cut = sim.evidence.cut_at(k, piece.solution.t)[row]
+        return state_of(sim.system, q[row], v[row], cut, float(piece.solution.t[row]))
+
+    drives = sim.control.drives(sim.system.description)
+    return said(columns, t, state, loops, drives, sim.control.written.kind)
 
 
 def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
