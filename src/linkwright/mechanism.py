@@ -151,6 +151,7 @@ class Mechanism:
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: State | None = None, **options: Any) -> Trajectory:
         """The motion for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
 
+        With `control=lw.projected(...)` the controller has its drives, and what else the file drives goes on as written.
         It starts at the file's `start:`, prescribed motions at their own position and speed. Options: `lw.System.simulate`.
         """
         from linkwright.drives import drives_of_description
@@ -158,6 +159,10 @@ class Mechanism:
         if drive is not None and not isinstance(drive, Mapping):
             raise UsageError(f"drive is a dict by joint name, drive={{'A': lw.torque('2 N m')}}, not {drive!r:.60}.")
         chosen = drives_of_description(self.description) if drive is None else dict(drive)
+        if drive is None and options.get("control") is not None:
+            given = getattr(options["control"], "drives", None)
+            taken = list(chosen) if given is None else [given] if isinstance(given, str) else list(given)
+            chosen = {name: d for name, d in chosen.items() if name not in taken}
         st = self.system.starting(chosen) if start is None else start
         try:
             return _designed(self.system.simulate(st, duration, drive=chosen, **options))

@@ -178,6 +178,8 @@ def followed(signal: Function | Law, size: int, t0: float, what: str) -> Formula
         entries(t0)  # says what is wrong with it, where tracing would just give up
     except LinkwrightError as error:
         raise UsageError(str(error) if what in str(error) else f"{what}: {error}") from error
+    except Exception as error:  # code of the caller's, which may fail in any way it likes
+        raise UsageError(f"the {what}: its function fails at t = {t0:.6g} s: {type(error).__name__}: {error}.") from error
     laws = [differentiated(entry(i), 2, t0) for i in range(size)]
     traced = [law for law in laws if isinstance(law, Traced)]
     part = Formulas(traced, what) if len(traced) == size else Sampled(Differences(lambda t: np.array(entries(t), dtype=float), 2), what)
