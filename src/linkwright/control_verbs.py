@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from linkwright.controllers.alone import Controller
     from linkwright.controllers.base import Control
     from linkwright.controllers.controllability import Controllability
+    from linkwright.controllers.linearise import Linearised
     from linkwright.description import Description
     from linkwright.loops import Loops
 
@@ -52,6 +53,34 @@ class Controlling(Simulating):
         self._need_closed(begin)
         values = entries("free", free, self.kernels.entries["free"], self.kernels.defaults["free"])
         return Controller(controller, self, begin, values)
+
+    def linearise(
+        self,
+        st: State,
+        *,
+        coordinates: str | Iterable[str] | None = None,
+        drives: str | Iterable[str] | None = None,
+        control: Control | None = None,
+        actuators: Any = None,
+        tau: Any = None,
+        free: Any = None,
+    ) -> Linearised:
+        """Small motions about a state on the loops: A, B, poles, natural frequencies; prints as a table.
+
+        coordinates: as many as there are freedoms, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
+        named, drives first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that
+        hold the state. control: the loop closed, with the controller's integrals and filters and, by `actuators`, currents of
+        motors among the states; its reference stands still. Exact derivatives; idle freedoms are left out.
+        """
+        from linkwright.controllers.linearise import linearise
+        from linkwright.loop_rows import entries
+        from linkwright.simulation.run import closed_for
+
+        values = entries("free", free, self.kernels.entries["free"], self.kernels.defaults["free"])
+        self._checked(st, (), free is None)
+        there = closed_for(self, st, values)
+        options: dict[str, Any] = {"coordinates": coordinates, "drives": drives, "control": control}
+        return linearise(self, there, **options, actuators=actuators, tau=tau, free=values)
 
     def _named_drives(self, drives: Any) -> list[str]:
         """The names in a call's `drives`, each once; the model's drives if nothing is said."""

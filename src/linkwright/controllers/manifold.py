@@ -1,0 +1,125 @@
+"""Small motions on the loops: how all coordinates and speeds of a mechanism move with its independent ones.
+
+    S(q) v = [-b; theta'; spins],    S = [J; J_t; E]        rows of the loops, of the independent coordinates, of idle freedoms
+
+has one solution v where the coordinates are independent and tell everything. A small change of theta at held theta' moves q along
+Lambda = dq/dtheta, the solution of S Lambda = [0; 1; 0] [Aghili2005 (39)], and, because S turns with q, also v, along Gamma:
+
+    S Gamma_j = -(D S along Lambda_j) v
+
+so that J v + b = 0 keeps holding. Idle freedoms (rods that spin between ball joints) stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.compiler.derivatives import jacobian
+from linkwright.compiler.graph import Graph
+from linkwright.controllers.tasks import PoseTask, Task, Wanted
+from linkwright.equations import Equations
+from linkwright.errors import UsageError
+from linkwright.idle import idle_motions
+from linkwright.kinematics import Motion, motion, qdot
+from linkwright.linalg import Factored, factor
+from linkwright.metric import scale
+from linkwright.spatial import skew
+
+INDEPENDENT = 1e-7  # smallest singular value of S, dimensionless, at which coordinates still tell the motion
+
+
+class Manifold(NamedTuple):
+    """First-order motions at a state."""
+
+    Lambda: np.ndarray  # (nv, coordinates): dq/dtheta in the space of v
+    Gamma: np.ndarray  # (nv, coordinates): change of v with theta, theta' held
+    turning: np.ndarray  # d theta/dt = theta' + turning @ d theta: zero but for turning poses at speed
+    rates: np.ndarray  # theta'
+
+
+def task_rows(eq: Equations, tasks: Sequence[Task], q: Any, v: Any, near: Any) -> tuple[Any, Any, Motion]:
+    """(J_t, bias, motion): the acceleration of the coordinates is J_t a + bias."""
+    skel = eq.loops.skel
+    m, references = motion(skel, q, v), eq.near(q, near)
+    found = [t.rows(skel, m, references, nothing_wanted(t)) for t in tasks]
+    return np.concatenate([r.J for r in found]), np.concatenate([r.bias for r in found]), m
+
+
+def nothing_wanted(task: Task) -> Wanted:
+    n = len(task.kinds)
+    return Wanted([0.0] * n, [0.0] * n, [0.0] * n)
+
+
+class Stacked(NamedTuple):
+    """S at a position, dimensionless, with what makes it so."""
+
+    factors: Factored
+    rows: np.ndarray  # scales
+    coordinates: slice
+
+    def solve(self, right: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        found = self.factors.solve(right / (self.rows if right.ndim == 1 else self.rows[:, None]))
+        return found * (columns if right.ndim == 1 else columns[:, None])
+
+
+def stacked(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, t: float, near: np.ndarray) -> Stacked:
+    """S with its rank checked: as many independent coordinates as there are freedoms."""
+    loops = eq.loops
+    J_t, _, m = task_rows(eq, tasks, q, v, near)
+    c = loops.at(q, v, t, eq.near(q, near), m)
+    J = loops.dimensionless(c)[1]
+    null = factor(J).null
+    idle = np.array([x for _, x in idle_motions(loops, q, null, m)]).reshape(-1, len(v))
+    kinds, labels = [k for x in tasks for k in x.kinds], [x for task in tasks for x in task.labels]
+    freedoms = null.shape[1] - factor(idle).rank
+    if len(labels) != freedoms:
+        raise UsageError(
+            f"linearisation needs as many coordinates as freedoms: {freedoms} {'moves' if freedoms == 1 else 'move'} here, "
+            f"{len(labels)} {'is' if len(labels) == 1 else 'are'} named ({', '.join(labels) or 'none'})."
+        )
+    sizes = scale(kinds, loops.kappa)
+    S = np.concatenate([J, J_t * loops.columns / sizes[:, None], idle])
+    f = factor(S)
+    weakest = float(f.s[len(v) - 1]) if len(f.s) >= len(v) > 0 else 1.0
+    if weakest < INDEPENDENT:
+        raise UsageError(
+            f"the coordinates {', '.join(labels)} do not tell the motion here (smallest singular value {weakest:.2g}): a motion leaves "
+            "them at rest. Name others, coordinates=[...]."
+        )
+    rows = np.concatenate([loops.row_scale, sizes, np.ones(len(idle))])
+    return Stacked(f, rows, slice(len(J), len(J) + len(labels)))
+
+
+def manifold(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, t: float, near: np.ndarray) -> Manifold:
+    """Lambda and Gamma at a state on the loops; derivatives of the rows are exact."""
+    loops, skel = eq.loops, eq.loops.skel
+    S = stacked(eq, tasks, q, v, t, near)
+    n = S.coordinates.stop - S.coordinates.start
+    unit = np.zeros((len(S.rows), n))
+    unit[S.coordinates] = np.eye(n)
+    Lambda = S.solve(unit, loops.columns)
+    g = Graph()
+    qs, vs = g.input("q", len(q)), g.input("v", len(v))
+    J_t, _, m = task_rows(eq, tasks, qs, vs, near)
+    c = loops.at(qs, vs, t, eq.near(qs, near), m)
+    program = g.program([("rows", np.concatenate([c.J @ vs + c.b, J_t @ vs]))])
+    moves = [dict(enumerate(qdot(skel, q, column))) for column in Lambda.T]
+    found = jacobian(program, np.concatenate([q, v]), moves)
+    changed = np.zeros_like(unit)
+    changed[: S.coordinates.stop] = -found.dense()
+    rates = np.array(found.results[S.coordinates], dtype=float)
+    return Manifold(Lambda, S.solve(changed, loops.columns), _turning(tasks, rates), rates)
+
+
+def _turning(tasks: Sequence[Task], rates: np.ndarray) -> np.ndarray:
+    """Small turns phi of a pose about the world's axes and the change of its angular velocity: phi' = dw + w x phi."""
+    out, at = np.zeros((len(rates), len(rates))), 0
+    for task in tasks:
+        if isinstance(task, PoseTask):
+            turns = slice(at + 3, at + 6)
+            out[turns, turns] = skew(rates[turns])
+        at += len(task.kinds)
+    return out
