@@ -56,7 +56,7 @@ class Hybrid(Projected):
         n, p = bound.n_tasks + len(rows), len(bound.targets)
         if n > p:
             raise UsageError(
-                f"hybrid: coordinates ({', '.join(bound.labels)}) and forces ({', '.join(r.name for r in rows)}) are {n} wishes, which take "
+                f"hybrid: coordinates ({', '.join(bound.labels)}) and forces ({', '.join(r.name for r in rows)}) are {n} wishes for "
                 f"{n} drives; there {'is' if p == 1 else 'are'} {p} ({', '.join(x.name for x in bound.targets)}). Name more drives=[...]."
             )
         wanted = np.array([quantity(v, KINDS[r.kind], f"force of '{r.name}'") for v, r in zip(self.force.values(), rows, strict=True)])
