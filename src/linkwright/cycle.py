@@ -29,7 +29,6 @@ from linkwright.results import Trajectory
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
-OWN_MOTION = ("speed", "position", "moves")  # kinds of drives that say how they move
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
 
 
@@ -134,7 +133,7 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, du
     drives = {d.joint: d for d in desc.drives}
     notes: list[str] = []
     if lead is None:
-        moving = [d.joint for d in desc.drives if d.kind in OWN_MOTION]
+        moving = [d.joint for d in desc.drives if d.kind in ("speed", "position", "moves")]
         lead = (moving or list(drives) or [_first_ground_joint(desc)])[0]
         if lead not in drives:
             notes.append(f"no drive in the model: turning '{lead}'")
@@ -151,13 +150,11 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, du
     laws: dict[str, Law] = {lead: law}
     if still:
         notes.append("at rest: positions over the cycle, no speeds (statics)")
-    others = {n: d for n, d in drives.items() if n != lead}
-    own = [n for n, d in others.items() if together and d.kind in OWN_MOTION]
-    held = _independent(loops, here, [lead, *own], [n for n in others if n not in own])
-    for name, other in ((n, d) for n, d in others.items() if n in own or n in held):
-        laws[name] = law_of(other, x[name]) if name in own and not still else LinearLaw(x[name], 0.0)
-    if together and (following := [n for n in others if n not in laws]):
-        notes.append(f"{listing(following)} follow{'s' * (len(following) == 1)}: the other drives decide the motion already")
+    free = drives if together else _independent(loops, here, lead, list(drives))
+    for name, other in ((n, drives[n]) for n in free):
+        if name != lead:
+            moves = together and other.kind in ("speed", "position", "moves") and not still
+            laws[name] = law_of(other, x[name]) if moves else LinearLaw(x[name], 0.0)
     if isinstance(law, LinearLaw):
         if law.slope == 0.0:
             raise UsageError(f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.")
@@ -175,18 +172,18 @@ def _programme_length(law: Law, notes: list[str]) -> float:
     return 1.0
 
 
-def _independent(loops: Loops, here: Position, moving: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Drives that can be held while some move: those that leave them free."""
+def _independent(loops: Loops, here: Position, lead: str, others: Sequence[str]) -> list[str]:
+    """Drives that can be held while the lead moves: those that leave it free."""
     desc = loops.skel.tree.description
     zero = np.zeros(loops.skel.tree.nv)
-    chosen = list(moving)
-    for name in others:
+    chosen = [lead]
+    for name in (n for n in others if n != lead):
         trial = loops.with_([driven(desc, n, LinearLaw(coordinate_now(loops, n, here), 0.0)) for n in [*chosen, name]])
         base = loops.with_(trial.constraints[len(loops.constraints) : -1])
         more = trial.factored(trial.at(here.q, zero, 0.0, here.near)).rank
         if more > base.factored(base.at(here.q, zero, 0.0, here.near)).rank:
             chosen.append(name)
-    return chosen[len(moving) :]
+    return chosen[1:]
 
 
 def _first_ground_joint(desc: Description) -> str:

@@ -157,7 +157,7 @@ def test_rows_are_those_of_virtual_work(model: str, names: tuple[str, ...]) -> N
     here = Here(s.skel, s.start.q, s.start.v, s.start.near, 0.0)
     for name, row in zip(names, drive_rows(s.loops, s.start, names), strict=True):
         x = target(s.skel, name)
-        pushed = dynamics.generalised(s.skel, s.start.instant.motion, x.pushes(here, 1.0))
+        pushed = dynamics.generalised(s.skel, s.start.instant.motion, x.pushes(here.moment, 1.0))
         np.testing.assert_allclose(row, pushed, atol=1e-12)
 
 

@@ -40,7 +40,7 @@ JOINTS = {
 DRIVES = {
     "wiper": "A", "four-bar": "A", "slider-crank": "A", "carpet-scraper": "J1", "carpet-scraper-2007": "J1", "3-rrr": "J1 J8 J9",
     "3-rrr-motors": "A1 A2 A3", "rssr": "crank", "rssr-7r": "crank", "excavator": "J4 J10 J13", "five-bar": "A E",
-    "3r-slider": "J1 J2 J3",
+    "3r-slider": "J1 J2",
 }  # fmt: skip
 SCRAPER_TREE = {
     "J1": "ground crank", "J2": "ground rocker", "J3": "rocker coupler", "J4": "ground arm", "J5": "arm link5", "J6": "arm tool",

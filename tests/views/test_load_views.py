@@ -44,7 +44,7 @@ def assert_balanced(fb: FreeBody) -> None:
     moment = sum(r.moment + np.cross(r.at, r.force) for r in fb.rows)
     largest = max(np.linalg.norm(r.force) for r in fb.rows)
     turning = max(np.linalg.norm(r.moment + np.cross(r.at, r.force)) for r in fb.rows)
-    assert np.abs(force).max() < 1e-9 * largest and np.abs(moment).max() < 1e-9 * max(turning, 1e-300)
+    assert np.abs(force).max() <= 1e-9 * largest and np.abs(moment).max() < 1e-9 * max(turning, 1e-300)
     assert fb.residual < 1e-9
 
 
