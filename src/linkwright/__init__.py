@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linkwright import models
+    from linkwright.comparison import Comparison, compare, control_report
     from linkwright.controllers import (
         actuator,
         csv,
@@ -49,6 +50,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AssemblyError",
     "ChannelError",
+    "Comparison",
     "Description",
     "LinkwrightError",
     "Mechanism",
@@ -63,7 +65,9 @@ __all__ = [
     "__version__",
     "actuator",
     "baumgarte",
+    "compare",
     "compile",
+    "control_report",
     "csv",
     "engage",
     "force",
@@ -95,13 +99,16 @@ __all__ = [
 ]
 
 _HOME = {
+    "Comparison": "comparison",
     "Description": "description",
     "Mechanism": "mechanism",
     "Pose": "spatial",
     "State": "state",
     "System": "system",
     "Trajectory": "results",
+    "compare": "comparison",
     "compile": "mechanism",
+    "control_report": "comparison",
     "load": "mechanism",
     "open": "mechanism",
     "to_mjcf": "converters",

@@ -1,0 +1,417 @@
+"""What a controlled run was like, and several controllers side by side on one task.
+
+    print(lw.control_report(run))
+    result = lw.compare(s, st, 5, {"two motors": lw.projected(...), "one motor": lw.projected(...)})
+    print(result); result.best("rms"); result.plot("efforts.png")
+
+The numbers are those of `controllers.analysis`; this module runs, gathers and prints them.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwright.controllers.analysis import Deviation, EffortNorms, Facts, Window, effort_norms, facts, forces, tracking
+from linkwright.controllers.base import Control
+from linkwright.errors import LinkwrightError, SimulationError, UsageError, nearest
+from linkwright.machine.tables import columns, show
+from linkwright.results import Trajectory, unit_of
+from linkwright.simulation.verbs import OPTIONS
+from linkwright.state import State
+
+Deviations = Mapping[str, Deviation]
+SHORT = 160  # characters of a reason in a table
+USUAL = ("controller: compiled",)  # notes nobody needs to read
+
+
+# -------------------------------------------------------------------- one run
+
+
+@dataclass(frozen=True)
+class ControlReport:
+    """A controlled run in figures, SI; prints as tables in the file's units. Shares are of the time looked at."""
+
+    controller: Facts
+    start: float
+    end: float
+    efforts: EffortNorms
+    tracking: Deviations
+    forces: Deviations
+    work: float  # of the drives, net
+    damped: float  # share of time in which efforts were let go for lack of grip
+    grip: float  # the smallest
+    steps: int | None
+    notes: tuple[str, ...] = ()
+    units: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def saturated(self) -> float:
+        """Share of time in which a drive was at a limit."""
+        return self.efforts.saturated
+
+    @property
+    def settled(self) -> float | None:
+        """The time after which all coordinates stay within 2 % of their way; None where one does not, or none is followed."""
+        times = [d.settled for d in self.tracking.values()]
+        return None if not times or None in times else max(x for x in times if x is not None)
+
+    def __str__(self) -> str:
+        kind = self.controller.kind or "no controller"
+        sampled = f", sampled every {self.controller.every:g} s" if self.controller.every else ""
+        parts = [f"{kind}{sampled}: t = {self.start:.6g} .. {self.end:.6g} s", *self._efforts()]
+        parts += [_errors_table("follows", self.tracking, self.units)] if self.tracking else []
+        parts += [_errors_table("holds", self.forces, self.units)] if self.forces else []
+        said = [f"work {show(self.work)} J", f"smallest grip {show(self.grip)}"]
+        said += [f"damped {show(100.0 * self.damped)} % of the time"] if self.damped else []
+        said += [f"{self.steps} steps"] if self.steps is not None else []
+        return "\n".join([*parts, "; ".join(said), *(f"note: {n}" for n in self.notes if n not in USUAL)])
+
+    def _efforts(self) -> list[str]:
+        e, tables = self.efforts, []
+        for kind in dict.fromkeys(d.kind for d in e.by_drive.values()):
+            symbol, size = unit_of(self.units, kind)
+            mine = [d for d in e.by_drive.values() if d.kind == kind]
+            limited = any(d.limit is not None or d.saturated for d in mine)
+            header = [("drive", ""), ("RMS", symbol), ("peak", symbol), ("at t", "s")]
+            header += [("limit", symbol), ("at limit", "%")] if limited else []
+            rows = [
+                (d.drive, d.rms / size, d.peak / size, d.at)
+                + ((None if d.limit is None else d.limit / size, 100.0 * d.saturated) if limited else ())
+                for d in mine
+            ]
+            if len(mine) == len(e.by_drive) > 1:
+                rows.append(("all", e.rms / size, e.peak / size, None, *((None, 100.0 * e.saturated) if limited else ())))
+            tables.append(columns(header, rows))
+        if e.kind == "mixed":
+            symbol, size = unit_of(self.units, "torque")
+            rms, peak = (show(x / size) for x in (e.rms, e.peak))
+            tables.append(f"all: RMS {rms} {symbol}, peak {peak} {symbol}, {_mixed(e.length)}")
+        return tables
+
+
+def _mixed(length: float) -> str:
+    return f"forces times the mechanism's length {show(length)} m"
+
+
+def _errors_table(word: str, found: Deviations, units: Sequence[str]) -> str:
+    parts = []
+    for kind in dict.fromkeys(d.kind for d in found.values()):
+        symbol, size = unit_of(units, kind)
+        header = [(word, ""), ("RMS error", symbol), ("largest", symbol), ("at t", "s"), ("final", symbol), ("settled after", "s")]
+        rows = [
+            (d.name, d.rms / size, d.largest / size, d.at, d.final / size, d.settled if d.settled is not None else "not yet")
+            for d in found.values()
+            if d.kind == kind
+        ]
+        parts.append(columns(header, rows))
+    return "\n".join(parts)
+
+
+def control_report(run: Trajectory, between: Any = None) -> ControlReport:
+    """Efforts, errors, forces, work and grip of a controlled run; `between=(t0, t1)`: of a part of it."""
+    if not isinstance(run, Trajectory):
+        raise UsageError(f"a report is made of a run, s.simulate(..., control=...), not of {type(run).__name__}.")
+    if len(run) < 2:
+        raise UsageError("one sample is no run: there is nothing to report.")
+    window, known = Window.of(run, between), facts(run)
+    grip = window.cut(run["control.grip"])[1].min() if "control.grip" in run.columns else 1.0
+    damped = window.share(run["control.damping"] > 0.0) if "control.damping" in run.columns else 0.0
+    work = np.interp([window.a, window.b], run.t, run["work.in"]) if "work.in" in run.columns else np.zeros(2)
+    return ControlReport(
+        known,
+        window.a,
+        window.b,
+        effort_norms(run, between=between),
+        tracking(run, between),
+        forces(run, between),
+        float(work[1] - work[0]),
+        damped,
+        float(grip),
+        _steps(run),
+        tuple(run.notes),
+        tuple(run.skel.tree.description.units),
+    )
+
+
+def _steps(run: Trajectory) -> int | None:
+    """Steps of the integrator; counted without working out the run's certificate."""
+    sim = getattr(run.proof, "sim", None)
+    if sim is not None:
+        return int(sum(p.solution.counters["steps"] for p in sim.pieces))
+    return getattr(run.certificate, "steps", None)
+
+
+# -------------------------------------------------------------------- several
+
+
+@dataclass(frozen=True)
+class Row:
+    """One controller on the task. `failed` says why there are no numbers; `run` then is what was computed so far, if anything."""
+
+    name: str
+    run: Trajectory | None
+    report: ControlReport | None
+    failed: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return () if self.run is None else tuple(self.run.notes)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of the table: what it is called, and the dimension of its numbers ("" for counts, "share" of time)."""
+
+    text: str
+    dimension: str = ""
+
+    def unit(self, units: Sequence[str]) -> tuple[str, float]:
+        """(symbol, size in SI) in a file's units."""
+        own = {"": ("", 1.0), "share": ("%", 0.01), "energy": ("J", 1.0)}
+        return own[self.dimension] if self.dimension in own else unit_of(units, self.dimension)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Controllers on one task. `rows`, `runs` by name, `result["hybrid"]` the row of one; prints as a table."""
+
+    rows: tuple[Row, ...]
+    window: tuple[float, float] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __getitem__(self, name: str) -> Row:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise UsageError(f"no controller '{name}' was compared. {nearest(str(name), [r.name for r in self.rows], 'Compared')}")
+
+    @property
+    def runs(self) -> dict[str, Trajectory]:
+        """Those that came to their end."""
+        return {r.name: r.run for r in self.rows if r.run is not None and r.report is not None}
+
+    @property
+    def failed(self) -> dict[str, str]:
+        return {r.name: r.failed for r in self.rows if r.failed}
+
+    def between(self, t0: Any, t1: Any) -> Comparison:
+        """The same comparison over a part of the time."""
+        rows = [_reported(r.name, r.run, (t0, t1)) if r.report is not None and r.run is not None else r for r in self.rows]
+        spans = [(r.report.start, r.report.end) for r in rows if r.report is not None]
+        return Comparison(tuple(rows), spans[0] if spans else None)
+
+    # ---------------------------------------------------------------- values
+
+    @cached_property
+    def _reports(self) -> list[ControlReport]:
+        return [r.report for r in self.rows if r.report is not None]
+
+    @cached_property
+    def _one_kind(self) -> str:
+        """What all efforts are: torques, forces, or "mixed"."""
+        kinds = {r.efforts.kind for r in self._reports}
+        return kinds.pop() if len(kinds) == 1 else "mixed"
+
+    @cached_property
+    def quantities(self) -> dict[str, Quantity]:
+        """Columns that have something to say here, by the name `best` and `values` take."""
+        out = {name: Quantity(text, "force" if self._one_kind == "force" else "torque") for name, text in EFFORTS.items()}
+        for name, text, word in DEVIATIONS:
+            kinds = dict.fromkeys(d.kind for r in self._reports for d in getattr(r, word).values())
+            out |= {name if len(kinds) == 1 else f"{name}.{kind}": Quantity(text, kind) for kind in kinds}
+        out |= {"settled": Quantity("settled after", "time")} if any(r.tracking for r in self._reports) else {}
+        out["work"] = Quantity("work", "energy")
+        for name, text in SHARES.items():
+            if any(getattr(r, name) for r in self._reports):
+                out[name] = Quantity(text, "share")
+        return out if self.window else out | {"steps": Quantity("steps")}
+
+    def values(self, quantity: str) -> dict[str, float | None]:
+        """One column in SI by controller, None where a run failed or has no such number."""
+        if quantity not in self.quantities:
+            raise UsageError(f"there is no column '{quantity}' here. {nearest(str(quantity), self.quantities, 'Columns')}")
+        return {r.name: None if r.report is None else self._value(r.report, quantity) for r in self.rows}
+
+    def _value(self, r: ControlReport, quantity: str) -> float | None:
+        if quantity in EFFORTS:
+            return float(getattr(r.efforts, f"metric_{quantity}" if self._one_kind == "mixed" else quantity))
+        for name, _, word in DEVIATIONS:
+            if quantity.partition(".")[0] == name:
+                kind = self.quantities[quantity].dimension
+                mine = [d for d in getattr(r, word).values() if d.kind == kind]
+                return _together(mine, name) if mine else None
+        return getattr(r, quantity)
+
+    def best(self, quantity: str = "rms") -> str:
+        """The name of the controller with the least of a column (work: the least, braking counts as negative)."""
+        found = {name: x for name, x in self.values(quantity).items() if x is not None}
+        if not found:
+            raise UsageError(
+                f"no controller has a '{quantity}': {'; '.join(f'{n} failed' for n in self.failed) or 'nothing was compared'}."
+            )
+        return min(found, key=lambda name: found[name])
+
+    # ---------------------------------------------------------------- for people
+
+    @cached_property
+    def _units(self) -> tuple[str, ...]:
+        return self._reports[0].units if self._reports else ()
+
+    def _cells(self) -> tuple[list[tuple[str, str]], list[list[Any]]]:
+        quantities = self.quantities if self._reports else {}
+        header = [("controller", ""), *((q.text, q.unit(self._units)[0]) for q in quantities.values())]
+        table = {name: self.values(name) for name in quantities}
+        rows: list[list[Any]] = []
+        for r in self.rows:
+            found = [(table[n][r.name], q) for n, q in quantities.items()]
+            cells = [_cell(x, q, self._units) for x, q in found] if r.report else ["failed", *(None for _ in found[1:])]
+            rows.append([r.name, *cells])
+        return header, rows
+
+    @cached_property
+    def remarks(self) -> list[str]:
+        """What stands under the table: reasons, notes, how efforts are weighed, what was followed."""
+        out = [f"{name} failed: {_short(why)}" for name, why in self.failed.items()]
+        if self.window is not None:
+            out.append(f"between t = {self.window[0]:.6g} s and {self.window[1]:.6g} s")
+        if self._one_kind == "mixed" and self._reports:
+            out.append(f"efforts: torques, and {_mixed(self._reports[0].efforts.length)}")
+        followed = {r.name: ", ".join(r.report.tracking) for r in self.rows if r.report is not None}
+        if len(set(followed.values())) > 1:
+            out.append("errors are of different coordinates: " + "; ".join(f"{n} follows {x or 'nothing'}" for n, x in followed.items()))
+        doubtful = {r.name: r.report.efforts.doubt for r in self.rows if r.report is not None and r.report.efforts.doubt > 1e-2}
+        out += [f"{n}: the RMS effort is read from few samples, to about {show(100.0 * x)} %; give output=..." for n, x in doubtful.items()]
+        return out + [f"{r.name}: {note}" for r in self.rows for note in r.notes if note not in USUAL and r.report is not None]
+
+    def __str__(self) -> str:
+        header, rows = self._cells()
+        return "\n".join([columns(header, rows), *self.remarks])
+
+    def _repr_html_(self) -> str:
+        header, rows = self._cells()
+        heads = "".join(f"<th>{escape(n)}{f'<br>[{escape(u)}]' if u else ''}</th>" for n, u in header)
+        lines = "".join("<tr>" + "".join(f"<td>{escape(show(x))}</td>" for x in row) + "</tr>" for row in rows)
+        said = "".join(f"<div>{escape(x)}</div>" for x in self.remarks)
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>{said}"
+
+    def to_csv(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the table, in the file's units; a last column says why a run failed."""
+        path = Path(path)
+        if path.exists() and not force:
+            raise UsageError(f"'{path}' exists already; choose another name or pass force=True to replace it.")
+        quantities = self.quantities if self._reports else {}
+        heads = [(q.text, q.unit(self._units)[0]) for q in quantities.values()]
+        try:
+            with open(path, "w", newline="", encoding="utf-8") as file:
+                out = csv.writer(file)
+                out.writerow(["controller", *(f"{n} [{u}]" if u else n for n, u in heads), "failed"])
+                for r in self.rows:
+                    found = [(self.values(n)[r.name], q.unit(self._units)[1]) for n, q in quantities.items()]
+                    out.writerow([r.name, *("" if x is None else repr(x / size) for x, size in found), r.failed])
+        except OSError as problem:
+            raise LinkwrightError(f"cannot write '{path}': {problem.strerror or problem}.") from problem
+        return path
+
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Norm of the efforts, errors and force errors of all controllers over time (matplotlib Figure, or with `path` the file)."""
+        if not self.runs:
+            raise UsageError("no run came to its end, so there is nothing to plot.")
+        name, *others = self.runs
+        return self.runs[name].plot("control", path, other={n: self.runs[n] for n in others}, name=name, **options)
+
+
+EFFORTS = {"rms": "RMS effort", "peak": "peak effort"}
+DEVIATIONS = (
+    ("error", "largest error", "tracking"),
+    ("rms_error", "RMS error", "tracking"),
+    ("force_error", "largest force error", "forces"),
+)
+SHARES = {"saturated": "at limits", "damped": "damped"}
+
+
+def _together(found: Sequence[Deviation], name: str) -> float:
+    """Of coordinates of one kind: the largest of all, or the RMS of their vector."""
+    if name == "rms_error":
+        return float(np.sqrt(sum(d.rms**2 for d in found)))
+    return max(d.largest for d in found)
+
+
+def _cell(x: float | None, q: Quantity, units: Sequence[str]) -> Any:
+    if x is None:
+        return "not yet" if q.dimension == "time" else None
+    return f"{x:.0f}" if q.text == "steps" else float(x) / q.unit(units)[1]
+
+
+def _short(text: str) -> str:
+    """The first sentence, not too long."""
+    first = text.split(". ")[0].strip().rstrip(".") + "."
+    return first if len(first) <= SHORT else first[: SHORT - 3].rstrip() + "..."
+
+
+def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[str, Any], **options: Any) -> Comparison:
+    """Several controllers on one task: the same mechanism, start, duration and samples; a table of efforts, errors and work.
+
+    subject: a System or a Mechanism; st: where all begin, None for the start of the file. controllers: by name, a controller
+    (lw.projected(...)) or a dict of options of `simulate` with its `control`. options: of `simulate`, for all. A run that fails
+    is a row that says why; the others go on.
+    """
+    system = getattr(subject, "system", subject)
+    if not hasattr(system, "simulate") or not hasattr(system, "assembler"):
+        raise UsageError(f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.")
+    if not isinstance(controllers, Mapping) or not controllers:
+        raise UsageError("controllers is a dict by name, {'two motors': lw.projected(...), 'one motor': lw.projected(...)}.")
+    told = {str(name): _options(str(name), given, options) for name, given in controllers.items()}
+    start = system.start if st is None else st
+    rows: list[Row] = []
+    for name, given in told.items():
+        row = _row(name, system, start, duration, given)
+        rows.append(row)
+        if row.failed.startswith("interrupted"):
+            rows += [Row(x, None, None, "not run") for x in list(told)[len(rows) :]]
+            break
+    return Comparison(tuple(rows))
+
+
+def _options(name: str, given: Any, shared: Mapping[str, Any]) -> dict[str, Any]:
+    """What `simulate` is told for one controller; unknown words are mistakes of the call, not of a run."""
+    if isinstance(given, Mapping):
+        out = {**shared, **given}
+    elif isinstance(given, Control):
+        out = {**shared, "control": given}
+    else:
+        raise UsageError(f"'{name}' is lw.projected(...) or another controller, or a dict of options, not {type(given).__name__}.")
+    for word in out:
+        if word not in OPTIONS:
+            raise UsageError(f"'{name}': simulate has no option '{word}'. {nearest(str(word), OPTIONS, 'Options')}")
+    return out
+
+
+def _row(name: str, system: Any, st: State, duration: Any, options: Mapping[str, Any]) -> Row:
+    try:
+        run = system.simulate(st, duration, **options)
+    except SimulationError as problem:
+        return Row(name, problem.run, None, str(problem).replace(" The trajectory up to there is in the error's `run`.", ""))
+    except LinkwrightError as problem:
+        return Row(name, None, None, str(problem))
+    if run.notes and run.notes[-1].startswith("interrupted at"):
+        return Row(name, run, None, run.notes[-1])
+    return _reported(name, run, None)
+
+
+def _reported(name: str, run: Trajectory | None, between: Any) -> Row:
+    assert run is not None
+    return Row(name, run, control_report(run, between))
