@@ -22,12 +22,13 @@ from linkwright.controllers.actuators import Actuator
 from linkwright.controllers.base import Control
 from linkwright.controllers.hybrid import Hybrid
 from linkwright.controllers.inverse_dynamics import InverseDynamics
+from linkwright.controllers.lqr import Lqr
 from linkwright.controllers.noise import noise
 from linkwright.controllers.pd import Pd
 from linkwright.controllers.projected import Projected
 from linkwright.controllers.references import csv, minimum_jerk, setpoint, sinusoid, spline, trapezoidal
 
-CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, InverseDynamics, Projected, Hybrid)}
+CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, InverseDynamics, Projected, Hybrid, Lqr)}
 
 
 def pd(reference: Any, P: Any = 100.0, D: Any = None, *, gravity: bool = False, **common: Any) -> Pd:
@@ -66,6 +67,15 @@ def hybrid(
     return Hybrid(reference=reference, P=P, D=D, **own, **_known("hybrid", common))
 
 
+def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
+    """State feedback of least cost int x' Q x + u' R u dt about an equilibrium: a State at rest, or set-points by coordinate.
+
+    x: errors of the coordinates, then their rates ("A", "A.v"); u: efforts beside those that hold. A number scales the usual
+    weights (1 for angles, 1/kappa^2 for lengths, kappa^2 for forces; `rated` efforts instead); one each, dicts or matrices are SI.
+    """
+    return Lqr(reference=reference, Q=Q, R=R, **_known("lqr", common))
+
+
 def actuator(limit: Any = None, *, motor: Any = None, back_emf: bool = True) -> Actuator:
     """What a controller acts through: an effort within `limit`, or a DC motor (lw.motor(...), True: the model's own).
 
@@ -94,6 +104,7 @@ __all__ = [
     "csv",
     "hybrid",
     "inverse_dynamics",
+    "lqr",
     "minimum_jerk",
     "noise",
     "pd",

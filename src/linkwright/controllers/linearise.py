@@ -24,6 +24,7 @@ from linkwright.controllers.followed import independent
 from linkwright.controllers.loop import Controlling
 from linkwright.controllers.manifold import Manifold, manifold, task_rows
 from linkwright.controllers.response import effort_columns
+from linkwright.controllers.riccati import Gains, riccati
 from linkwright.controllers.tasks import Task, tasks_of
 from linkwright.drives.actuation import actuation
 from linkwright.drives.place import Target, target
@@ -88,7 +89,7 @@ class Linearised:
     @property
     def growth(self) -> float:
         """The largest real part of the poles, 1/s."""
-        return float(self.poles.real.max(initial=-np.inf))
+        return max((float(p.real) for p in self.poles), default=-np.inf)
 
     @property
     def stable(self) -> bool:
@@ -102,10 +103,8 @@ class Linearised:
         grows = self.growth > MARGIN * float(np.abs(self.poles).max(initial=0.0))
         return "unstable" if grows else "undamped: deviations neither grow nor die out"
 
-    def lqr(self, Q: Any = None, R: Any = None) -> Any:
+    def lqr(self, Q: Any = None, R: Any = None) -> Gains:
         """Gains of least cost for these A and B, see `lw.lqr`: (K, S, poles), efforts -K x, cost x' S x."""
-        from linkwright.controllers.lqr import riccati
-
         return riccati(self, Q, R)
 
     def __str__(self) -> str:
@@ -142,6 +141,7 @@ class Plant:
     acting: Callable[[Mapping[str, Any]], tuple[Any, Any, Any, Any]] | None = None
     x_names: tuple[str, ...] = ()
     x: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    costly: np.ndarray | None = None  # sizes of efforts that cost the same; None: from the metric
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -161,8 +161,8 @@ class Plant:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """Sizes of efforts that cost the same: torques, and forces times the characteristic length."""
-        return np.array([1.0 if x.rotary else 1.0 / self.eq.loops.kappa for x in self.targets])
+        """Sizes of efforts that cost the same: torques, and forces times the characteristic length, or as told."""
+        return self.costly if self.costly is not None else np.array([1.0 if x.rotary else 1.0 / self.eq.loops.kappa for x in self.targets])
 
     @cached_property
     def program(self) -> Program:

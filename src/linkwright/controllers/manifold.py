@@ -12,6 +12,7 @@ so that J v + b = 0 keeps holding. Idle freedoms (rods that spin between ball jo
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -23,12 +24,15 @@ from linkwright.controllers.tasks import PoseTask, Task, Wanted
 from linkwright.equations import Equations
 from linkwright.errors import UsageError
 from linkwright.idle import idle_motions
-from linkwright.kinematics import Motion, motion, qdot
+from linkwright.kinematics import Motion, displaced, motion, qdot
 from linkwright.linalg import Factored, factor
 from linkwright.metric import scale
 from linkwright.spatial import skew
 
 INDEPENDENT = 1e-7  # smallest singular value of S, dimensionless, at which coordinates still tell the motion
+CLOSED = 1e-12  # dimensionless
+LONGEST_STEP = 0.2  # radians or kappa: short enough to stay on the branch
+MOST_STEPS = 400
 
 
 class Manifold(NamedTuple):
@@ -59,44 +63,49 @@ class Stacked(NamedTuple):
     factors: Factored
     rows: np.ndarray  # scales
     coordinates: slice
+    freedoms: int  # idle ones not counted
 
     def solve(self, right: np.ndarray, columns: np.ndarray) -> np.ndarray:
         found = self.factors.solve(right / (self.rows if right.ndim == 1 else self.rows[:, None]))
         return found * (columns if right.ndim == 1 else columns[:, None])
 
+    def check(self, labels: Sequence[str]) -> None:
+        """That there are as many coordinates as freedoms, and that they tell everything."""
+        if len(labels) != self.freedoms:
+            raise UsageError(
+                f"as many coordinates as freedoms are needed: {self.freedoms} {'moves' if self.freedoms == 1 else 'move'} here, "
+                f"{len(labels)} {'is' if len(labels) == 1 else 'are'} named ({', '.join(labels) or 'none'})."
+            )
+        n = self.factors.Vt.shape[1]
+        weakest = float(self.factors.s[n - 1]) if n else 1.0
+        if weakest < INDEPENDENT:
+            raise UsageError(
+                f"the coordinates {', '.join(labels)} do not tell the motion here (smallest singular value {weakest:.2g}): something "
+                "moves that leaves them at rest. Name others."
+            )
+
 
 def stacked(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, t: float, near: np.ndarray) -> Stacked:
-    """S with its rank checked: as many independent coordinates as there are freedoms."""
+    """S at a state on the loops, or near them."""
     loops = eq.loops
     J_t, _, m = task_rows(eq, tasks, q, v, near)
     c = loops.at(q, v, t, eq.near(q, near), m)
     J = loops.dimensionless(c)[1]
+    sizes = scale([k for x in tasks for k in x.kinds], loops.kappa)
+    E_t = J_t * loops.columns / sizes[:, None]
     null = factor(J).null
     idle = np.array([x for _, x in idle_motions(loops, q, null, m)]).reshape(-1, len(v))
-    kinds, labels = [k for x in tasks for k in x.kinds], [x for task in tasks for x in task.labels]
-    freedoms = null.shape[1] - factor(idle).rank
-    if len(labels) != freedoms:
-        raise UsageError(
-            f"linearisation needs as many coordinates as freedoms: {freedoms} {'moves' if freedoms == 1 else 'move'} here, "
-            f"{len(labels)} {'is' if len(labels) == 1 else 'are'} named ({', '.join(labels) or 'none'})."
-        )
-    sizes = scale(kinds, loops.kappa)
-    S = np.concatenate([J, J_t * loops.columns / sizes[:, None], idle])
-    f = factor(S)
-    weakest = float(f.s[len(v) - 1]) if len(f.s) >= len(v) > 0 else 1.0
-    if weakest < INDEPENDENT:
-        raise UsageError(
-            f"the coordinates {', '.join(labels)} do not tell the motion here (smallest singular value {weakest:.2g}): a motion leaves "
-            "them at rest. Name others, coordinates=[...]."
-        )
+    idle = factor(E_t @ idle.T, 1e-8).null.T @ idle  # one that a coordinate sees is not idle
+    S = np.concatenate([J, E_t, idle])
     rows = np.concatenate([loops.row_scale, sizes, np.ones(len(idle))])
-    return Stacked(f, rows, slice(len(J), len(J) + len(labels)))
+    return Stacked(factor(S), rows, slice(len(J), len(J) + len(sizes)), null.shape[1] - factor(idle).rank)
 
 
 def manifold(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, t: float, near: np.ndarray) -> Manifold:
     """Lambda and Gamma at a state on the loops; derivatives of the rows are exact."""
     loops, skel = eq.loops, eq.loops.skel
     S = stacked(eq, tasks, q, v, t, near)
+    S.check([x for task in tasks for x in task.labels])
     n = S.coordinates.stop - S.coordinates.start
     unit = np.zeros((len(S.rows), n))
     unit[S.coordinates] = np.eye(n)
@@ -112,6 +121,30 @@ def manifold(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray,
     changed[: S.coordinates.stop] = -found.dense()
     rates = np.array(found.results[S.coordinates], dtype=float)
     return Manifold(Lambda, S.solve(changed, loops.columns), _turning(tasks, rates), rates)
+
+
+def reached(
+    eq: Equations, tasks: Sequence[Task], values: np.ndarray, q: np.ndarray, t: float, near: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """(q, near) on the loops with these values of the coordinates, by short steps from q; None where the way ends."""
+    loops, skel, still = eq.loops, eq.loops.skel, np.zeros(len(eq.loops.columns))
+    ends = np.cumsum([0, *(len(task.kinds) for task in tasks)])
+    for _ in range(MOST_STEPS):
+        m, references = motion(skel, q, still), eq.near(q, near)
+        S = stacked(eq, tasks, q, still, t, near)
+        right = np.zeros(len(S.rows))
+        right[: S.coordinates.start] = -loops.at(q, still, t, references, m).phi
+        wanted = [Wanted(list(values[a:b]), [0.0] * (b - a), [0.0] * (b - a)) for a, b in itertools.pairwise(ends)]
+        found = [task.rows(skel, m, references, w) for task, w in zip(tasks, wanted, strict=True)]
+        right[S.coordinates] = [e for r in found for e in r.error]
+        if np.abs(right / S.rows).max(initial=0.0) < CLOSED:
+            return q, near
+        step = S.solve(right, loops.columns)
+        length = float(np.abs(step / loops.columns).max())
+        q = displaced(skel, q, step * min(1.0, LONGEST_STEP / length))
+        parts = loops.references(q, eq.near(q, near))
+        near = np.concatenate([np.asarray(parts[name], dtype=float) for name in skel.tree.cuts]) if skel.tree.cuts else near
+    return None
 
 
 def _turning(tasks: Sequence[Task], rates: np.ndarray) -> np.ndarray:
