@@ -41,8 +41,11 @@ class Factored(NamedTuple):
         return self.Vt[:r].T @ (y / self.s[:r] if b.ndim == 1 else y / self.s[:r, None])
 
 
-def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE) -> Factored:
-    """SVD with full bases; entries below the absolute tolerance do not count for the rank."""
+def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE, *, thin: bool = False) -> Factored:
+    """SVD with full bases; entries below the absolute tolerance do not count for the rank.
+
+    `thin` leaves out what only null spaces need: enough to `solve`, and much less work for a few long columns.
+    """
     m, n = A.shape
     if min(m, n) == 0:
         return Factored(np.eye(m), np.zeros(0), np.eye(n), 0)
@@ -50,7 +53,7 @@ def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE) -> Factored:
         raise UsageError(
             "numbers overflow in the equations: check the lengths, masses and speeds of the model (one is out of any proportion)."
         )
-    U, s, Vt = np.linalg.svd(A, full_matrices=True)
+    U, s, Vt = np.linalg.svd(A, full_matrices=not thin)
     return Factored(U, s, Vt, int(np.count_nonzero(s > tolerance)))
 
 

@@ -78,39 +78,58 @@ def _carried(place: Place, pushes: list[tuple[int, Any]]) -> list[Any]:
 
 def _at_joint(place: Place, joint: Joint, wrench: Any, origin_node: int) -> JointWrench:
     """Move a wrench from a subsystem's origin to the joint point."""
-    skel = place.loops.skel
-    second = skel.node(joint.second)
-    X = node_motion(skel, place.motion, second)[0] @ pose_of(joint.frame_second)
-    point = X.p + skel.origin(second)
-    arm = point - skel.origin(origin_node)
+    point = at_joint(place, joint.name).point
+    arm = point - place.loops.skel.origin(origin_node)
     return JointWrench(joint.name, wrench[:3] - cross(arm, wrench[3:]), wrench[3:], point)
+
+
+class AtJoint(NamedTuple):
+    """A joint in one state, whatever acts: the axes of its first frame, its point in the world, its freedoms at that point."""
+
+    R: Any
+    point: Any
+    freedoms: Any  # (6, nv) in the axes R, None where there are none
+    gram: Any  # their products
+
+
+def at_joint(place: Place, name: str) -> AtJoint:
+    """Computed once in a state: reactions to every self-stress and every effort are taken there."""
+    found = place.kept.get(name)
+    if found is None:
+        found = place.kept[name] = _at(place, _joint(place, name))
+    return found
+
+
+def _at(place: Place, joint: Joint) -> AtJoint:
+    skel = place.loops.skel
+    R = (node_motion(skel, place.motion, skel.node(joint.first))[0] @ pose_of(joint.frame_first)).R
+    second = skel.node(joint.second)
+    point = (node_motion(skel, place.motion, second)[0] @ pose_of(joint.frame_second)).p + skel.origin(second)
+    jt = joints.create(joint.type, joint.options)
+    if jt.nv == 0:
+        return AtJoint(R, point, None, None)
+    if hasattr(jt, "span"):
+        freedoms = jt.span
+    else:
+        q = joint_coordinates(skel, place.motion, joint, place.near[joint.name])
+        S = jt.subspace(q)
+        freedoms = np.concatenate([S[:3], S[3:] - cross_columns(jt.pose(q)[1], S[:3])])
+    return AtJoint(R, point, freedoms, freedoms.T @ freedoms)
 
 
 def constraint_part(place: Place, w: JointWrench) -> JointWrench:
     """The wrench without its component along the joint's own freedoms (that part is effort, not reaction)."""
-    joint = _joint(place, w.joint)
-    jt = joints.create(joint.type, joint.options)
-    if jt.nv == 0:
+    R, _, freedoms, gram = at_joint(place, w.joint)
+    if freedoms is None:
         return w
-    R = _first_frame(place, joint)
-    if hasattr(jt, "span"):
-        at_M = jt.span
-    else:
-        q = _coordinates(place, joint)
-        S = jt.subspace(q)
-        at_M = np.concatenate([S[:3], S[3:] - cross_columns(jt.pose(q)[1], S[:3])])
     local = np.concatenate([R.T @ w.moment, R.T @ w.force])
-    local = local - at_M @ solve(at_M.T @ at_M, at_M.T @ local)
+    local = local - freedoms @ solve(gram, freedoms.T @ local)
     return w._replace(moment=R @ local[:3], force=R @ local[3:])
 
 
 def cross_columns(p: Any, W: Any) -> np.ndarray:
     """p x w for every column w."""
     return np.array([cross(p, w) for w in W.T]).T if W.shape[1] else W
-
-
-def _coordinates(place: Place, joint: Joint) -> Any:
-    return joint_coordinates(place.loops.skel, place.motion, joint, place.near[joint.name])
 
 
 AXES = ("rx", "ry", "rz", "tx", "ty", "tz")
@@ -126,7 +145,7 @@ def labelled(place: Place, wrenches: list[JointWrench], lam: Any) -> tuple[list[
     values: list[Any] = []
     for w in wrenches:
         reaction = constraint_part(place, w)
-        R = _first_frame(place, _joint(place, w.joint))
+        R = at_joint(place, w.joint).R
         for axis, value in zip(AXES, np.concatenate([R.T @ reaction.moment / kappa, R.T @ reaction.force]), strict=True):
             names.append((w.joint, axis))
             values.append(value)
@@ -136,12 +155,6 @@ def labelled(place: Place, wrenches: list[JointWrench], lam: Any) -> tuple[list[
             names += [(c.name, label) for label in c.labels]
             values += [x / (kappa if kind == "angle" else 1.0) for x, kind in zip(lam[rows], c.kinds, strict=True)]
     return names, np.array(values)
-
-
-def _first_frame(place: Place, j: Joint) -> np.ndarray:
-    """Axes of a joint's frame F in the world."""
-    skel = place.loops.skel
-    return (node_motion(skel, place.motion, skel.node(j.first))[0] @ pose_of(j.frame_first)).R
 
 
 def _joint(place: Place, name: str) -> Joint:
@@ -167,6 +180,6 @@ def least_reactions(place: Place, lam: np.ndarray, a: np.ndarray, self_stress: n
         return labelled(place, every_joint_wrench(place, multipliers, a, inertial=inertial), multipliers)[1]
 
     R = np.array([reactions(z, False) for z in Z.T]).T
-    y = factor(R, 1e-10 * max(1.0, np.abs(R).max())).solve(-reactions(lam, True))
+    y = factor(R, 1e-10 * max(1.0, np.abs(R).max()), thin=True).solve(-reactions(lam, True))
     scaled = np.abs(Z / place.loops.row_scale[:, None])
     return Chosen(lam + Z @ y, scaled.max(axis=1) < UNIQUE * max(1.0, scaled.max()), Z)

@@ -38,6 +38,7 @@ class Place:
     closure: Closure
     external: tuple[tuple[int, Any], ...]
     rotors: Mapping[int, Any] = field(default_factory=dict)  # node -> inertia that turns with its joint's own speed
+    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # of each joint, whatever acts: see reactions.py
 
 
 @dataclass(frozen=True)

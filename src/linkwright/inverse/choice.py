@@ -68,7 +68,8 @@ def _least_reactions(p: Problem, z: np.ndarray, rest: np.ndarray, stiffness: Map
         null = np.eye(len(y))
     weight = np.array([_weight(label, stiffness) for label in names])
     if R.shape[1]:
-        best = factor(weight[:, None] * R, 1e-10 * max(1.0, np.abs(weight[:, None] * R).max())).solve(-weight * r0)
+        weighed = weight[:, None] * R
+        best = factor(weighed, 1e-10 * max(1.0, np.abs(weighed).max()), thin=True).solve(-weight * r0)
         y = y + null @ best
     return y
 
