@@ -6,7 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 export CHROMIUM
-PYTEST_FLAGS ?= -n auto --dist loadfile
+# files in the order of tests/conftest.py, long ones first
+PYTEST_FLAGS ?= -n auto --dist loadfile --no-loadscope-reorder
 
 # What draws the pages in the tests of tests/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable

@@ -143,11 +143,16 @@ def test_at_rest_the_float_path_explains():
 def test_matrices_too_small_to_share_stay_on_one_thread():
     """Forty loops of a chain were a hundred times slower on a busy machine with all cores at each decomposition."""
     threads = blas._threads()
-    ask = (lambda: 1) if threads is None else threads[0]
+    ask, tell = (lambda: 1, lambda n: None) if threads is None else threads
+    found = ask()
+    tell(2)  # the tests themselves run on one, see conftest.py
     before, inside = ask(), []
-    for rows in (10, 160, 1000):
-        with pytest.raises(KeyError), blas.one_thread(rows):
-            inside.append(ask())
-            raise KeyError
-        assert ask() == before
-    assert inside == [before, 1, before]
+    try:
+        for rows in (10, 160, 1000):
+            with pytest.raises(KeyError), blas.one_thread(rows):
+                inside.append(ask())
+                raise KeyError
+            assert ask() == before
+    finally:
+        tell(found)
+    assert before == (1 if threads is None else 2) and inside == [before, 1, before]
