@@ -71,8 +71,15 @@ class Control:
 
     def __repr__(self) -> str:
         own = [f for f in fields(self) if f.name != "reference"]
-        more = [f"{f.name}={shown(getattr(self, f.name))}" for f in own if getattr(self, f.name) is not f.default]
+        more = [f"{f.name}={_word(f.name, getattr(self, f.name))}" for f in own if getattr(self, f.name) is not f.default]
         return f"lw.{self.kind}({', '.join([_followed(self.reference), *more])})"
+
+
+def _word(name: str, value: Any) -> str:
+    """A model by its name: written out it may be pages."""
+    if name == "model":
+        return repr(getattr(getattr(value, "description", value), "name", type(value).__name__))
+    return shown(value)
 
 
 def _followed(reference: Any) -> str:
