@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwright.compiler.derivatives import jacobian, places
 from linkwright.compiler.graph import Graph
@@ -69,7 +70,7 @@ class Linearised:
     notes: tuple[str, ...] = ()
 
     @cached_property
-    def poles(self) -> np.ndarray:
+    def poles(self) -> NDArray[np.complex128]:
         """Eigenvalues of A in 1/s, slowest first: those that grow before those that die out."""
         found = np.linalg.eigvals(self.A).astype(complex) if len(self.A) else np.zeros(0, dtype=complex)
         size = float(np.abs(found).max(initial=0.0)) or 1.0
@@ -89,7 +90,7 @@ class Linearised:
     @property
     def growth(self) -> float:
         """The largest real part of the poles, 1/s."""
-        return max((float(p.real) for p in self.poles), default=-np.inf)
+        return float(self.poles.real.max(initial=-np.inf))
 
     @property
     def stable(self) -> bool:
@@ -111,15 +112,21 @@ class Linearised:
         loop = f"under {self.control}" if self.control else "open loop"
         lines = [f"{loop}, {len(self.states)} states ({', '.join(self.states)}): {self.verdict}"]
         lines += [f"  {'pole 1/s':>26}  {'frequency':>12}  {'damping':>9}"]
-        lines += [f"  {_pole_text(x.pole):>26}  {f'{x.frequency:.4g} Hz':>12}  {round(x.damping, 4) + 0.0:>9.4f}" for x in self.natural]
+        for pole, times, frequency, damping in _table(self.natural):
+            lines.append(f"  {pole + times:>26}  {frequency:>12}  {damping:>9}")
         return "\n".join([*lines, *(f"  note: {n}" for n in self.notes)])
 
 
-def _pole_text(p: complex) -> str:
-    """A pole or pair; parts that are round-off beside the other (of a double pole: its square root) are not shown."""
-    small = ROUND_OFF * abs(p)
-    re, im = (x if abs(x) > small else 0.0 for x in (p.real, p.imag))
-    return f"{re:.5g} +- {im:.5g}i" if im else f"{re:.5g}{', twice' if p.imag else ''}"
+def _table(natural: Sequence[Natural]) -> list[tuple[str, str, str, str]]:
+    """Poles or pairs, how often, frequencies and damping ratios. Parts that are round-off beside the other (of a double pole: its
+    square root) are not shown."""
+    often: dict[tuple[str, str, str], int] = {}
+    for p, frequency, damping in natural:
+        re, im = (x if abs(x) > ROUND_OFF * abs(p) else 0.0 for x in (p.real, p.imag))
+        text = f"{re:.5g} +- {im:.5g}i" if im else f"{re:.5g}"
+        row = (text, f"{frequency:.4g} Hz", f"{round(damping, 4) + 0.0:.4f}")
+        often[row] = often.get(row, 0) + (2 if p.imag and not im else 1)
+    return [(pole, f" ({n} times)" if n > 1 else "", f, d) for (pole, f, d), n in often.items()]
 
 
 # -------------------------------------------------------------------- the program

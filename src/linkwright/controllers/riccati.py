@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwright.errors import UsageError, nearest
 
@@ -43,7 +44,7 @@ class Gains(NamedTuple):
 
     K: np.ndarray
     S: np.ndarray
-    poles: np.ndarray
+    poles: NDArray[np.complex128]
 
 
 def riccati(linear: Linear, Q: Any = None, R: Any = None, every: float = 0.0) -> Gains:
@@ -55,7 +56,7 @@ def riccati(linear: Linear, Q: Any = None, R: Any = None, every: float = 0.0) ->
     K, S, poles = (_continuous if not every else _sampled)(A, B, Q * np.outer(x, x), R * np.outer(u, u), every)
     if not poles.real.max(initial=-1.0) < 0.0:
         raise _no_solution()
-    return Gains(K * u[:, None] / x, S / np.outer(x, x), poles[np.argsort(-poles.real, kind="stable")])
+    return Gains(K * u[:, None] / x, S / np.outer(x, x), poles[np.argsort(-poles.real, kind="stable")].astype(complex))
 
 
 def _continuous(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, every: float) -> tuple[Any, Any, Any]:
@@ -160,13 +161,14 @@ def _by_name(given: Mapping[str, Any], usual: np.ndarray, names: Sequence[str], 
 
 def _check_reach(A: np.ndarray, B: np.ndarray, linear: Linear) -> None:
     """Every motion that does not die out by itself must answer to the drives: [A - s, B] has full rank at its pole s."""
-    poles, left = np.linalg.eig(A.T)
     size = max(float(np.abs(A).max(initial=0.0)), 1.0)
-    for s, w in zip(poles, left.T, strict=True):
+    for s in np.linalg.eigvals(A).astype(complex):
         if s.real < -ROUND_OFF * size:
             continue
-        if np.linalg.svd(np.column_stack([A - s * np.eye(len(A)), B]), compute_uv=False)[-1] > REACH * size:
+        U, values, _ = np.linalg.svd(np.column_stack([A - s * np.eye(len(A)), B]))
+        if values[-1] > REACH * size:
             continue
+        w = U[:, -1]  # w' x goes on by itself, whatever the drives do
         share = np.abs(w[: len(linear.coordinates)]) + np.abs(w[len(linear.coordinates) : 2 * len(linear.coordinates)])
         what = "grows" if s.real > ROUND_OFF * size else "does not die out"
         drives = ", ".join(linear.drives) or "none"
