@@ -83,7 +83,7 @@ class ControlReport:
             limited = any(d.limit is not None or d.saturated for d in mine)
             header = [("drive", ""), ("RMS", symbol), ("peak", symbol), ("at t", "s")]
             header += [("limit", symbol), ("at limit", "%")] if limited else []
-            rows = [
+            rows: list[tuple[Any, ...]] = [
                 (d.drive, d.rms / size, d.peak / size, d.at)
                 + ((None if d.limit is None else d.limit / size, 100.0 * d.saturated) if limited else ())
                 for d in mine
@@ -102,7 +102,7 @@ def _mixed(length: float) -> str:
     return f"forces times the mechanism's length {show(length)} m"
 
 
-def _errors_table(word: str, found: Deviations, units: Sequence[str]) -> str:
+def _errors_table(word: str, found: Deviations, units: tuple[str, ...]) -> str:
     parts = []
     for kind in dict.fromkeys(d.kind for d in found.values()):
         symbol, size = unit_of(units, kind)
@@ -174,7 +174,7 @@ class Quantity:
     text: str
     dimension: str = ""
 
-    def unit(self, units: Sequence[str]) -> tuple[str, float]:
+    def unit(self, units: tuple[str, ...]) -> tuple[str, float]:
         """(symbol, size in SI) in a file's units."""
         own = {"": ("", 1.0), "share": ("%", 0.01), "energy": ("J", 1.0)}
         return own[self.dimension] if self.dimension in own else unit_of(units, self.dimension)
@@ -295,7 +295,7 @@ class Comparison:
             out.append("errors are of different coordinates: " + "; ".join(f"{n} follows {x or 'nothing'}" for n, x in followed.items()))
         doubtful = {r.name: r.report.efforts.doubt for r in self.rows if r.report is not None and r.report.efforts.doubt > 1e-2}
         out += [f"{n}: the RMS effort is read from few samples, to about {show(100.0 * x)} %; give output=..." for n, x in doubtful.items()]
-        return out + [f"{r.name}: {note}" for r in self.rows for note in r.notes if note not in USUAL and r.report is not None]
+        return out + [f"{r.name}: {_short(note)}" for r in self.rows for note in r.notes if note not in USUAL and r.report is not None]
 
     def __str__(self) -> str:
         header, rows = self._cells()
@@ -350,7 +350,7 @@ def _together(found: Sequence[Deviation], name: str) -> float:
     return max(d.largest for d in found)
 
 
-def _cell(x: float | None, q: Quantity, units: Sequence[str]) -> Any:
+def _cell(x: float | None, q: Quantity, units: tuple[str, ...]) -> Any:
     if x is None:
         return "not yet" if q.dimension == "time" else None
     return f"{x:.0f}" if q.text == "steps" else float(x) / q.unit(units)[1]

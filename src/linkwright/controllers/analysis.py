@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from linkwright.modelfile.units import TIME
 from linkwright.results import Trajectory
 
 BAND = 0.02  # of the way, or of the largest force: what counts as settled
+STAYS = 0.1  # of the farthest way of all: the least size of a coordinate, for one that is to stay where it is
+HELD = 1e-9  # rad, or of the mechanism's length: no way at all
 AT_LIMIT = 1.0 - 1e-9  # share of a limit from which a drive counts as saturated
 EFFORTS = ("torque", "force")
 
@@ -70,6 +72,13 @@ def _effort_names(run: Trajectory) -> dict[str, str]:
     return {head: n for n, (head, _, _) in ends.items() if not head.startswith(("motor.", "control.")) and f"{head}.power" in run.columns}
 
 
+class Held(NamedTuple):
+    """Efforts that stay as they are for `every`, counted from `origin`."""
+
+    every: float
+    origin: float
+
+
 @dataclass(frozen=True)
 class Window:
     """The part of a run that is looked at."""
@@ -102,12 +111,12 @@ class Window:
         ends = np.interp([self.a, self.b], self.t, y)
         return np.array([self.a, *self.t[inside], self.b]), np.array([ends[0], *y[inside], ends[1]])
 
-    def mean(self, y: np.ndarray, every: float = 0.0, origin: float = 0.0) -> float:
-        """Of what is smooth between samples, or held for `every`."""
-        if not every:
+    def mean(self, y: np.ndarray, held: Held | None = None) -> float:
+        """Of what is smooth between samples, or held."""
+        if held is None:
             return integral(self.t, y, self.a, self.b) / self.span
-        held = held_integral(self.t, y, every, origin, self.a, self.b)
-        return (integral(self.t, y, self.a, self.b, 2) if held is None else held) / self.span
+        exact = held_integral(self.t, y, held.every, held.origin, self.a, self.b)
+        return (integral(self.t, y, self.a, self.b, 2) if exact is None else exact) / self.span
 
     def rms(self, y: np.ndarray) -> float:
         return float(np.sqrt(max(self.mean(y * y), 0.0)))
@@ -172,7 +181,8 @@ def effort_norms(run: Trajectory, drives: Sequence[str] | str | None = None, bet
     u = np.array([run[channels[n]] for n in named])
     length = float(run.frame.kappa)
     w = u * np.where(np.array(kinds) == "force", length, 1.0)[:, None]
-    held = () if set(named) & set(known.motors) else (known.every, known.origin)  # a held voltage is no held effort
+    # a held voltage is no held effort
+    held = Held(known.every, known.origin) if known.every and not set(named) & set(known.motors) else None
     at_limit = np.array([_at_limit(run, known, n, x) for n, x in zip(named, u, strict=True)])
     rows = [
         _drive(window, name, kind, x, held, known.limits.get(name), on) for name, kind, x, on in zip(named, kinds, u, at_limit, strict=True)
@@ -181,19 +191,25 @@ def effort_norms(run: Trajectory, drives: Sequence[str] | str | None = None, bet
     kind = kinds[0] if len(set(kinds)) == 1 else "mixed"
     rms, peak = metric if kind == "mixed" else plain
     return EffortNorms(
-        kind, rms, peak, {r.drive: r for r in rows}, length, *metric, *plain, window.share(at_limit.any(axis=0)), _doubt(window, w, held)
+        kind,
+        rms,
+        peak,
+        {r.drive: r for r in rows},
+        length,
+        *metric,
+        *plain,
+        window.share(np.max(at_limit, axis=0)),
+        _doubt(window, w, held),
     )
 
 
-def _norms(window: Window, u: np.ndarray, held: tuple[float, ...]) -> tuple[float, float]:
+def _norms(window: Window, u: np.ndarray, held: Held | None) -> tuple[float, float]:
     square = np.sum(u * u, axis=0)
-    rms = float(np.sqrt(max(window.mean(square, *held), 0.0)))
+    rms = float(np.sqrt(max(window.mean(square, held), 0.0)))
     return rms, max(float(np.abs(window.cut(x)[1]).max()) for x in u)
 
 
-def _drive(
-    window: Window, name: str, kind: str, u: np.ndarray, held: tuple[float, ...], limit: float | None, on: np.ndarray
-) -> DriveEffort:
+def _drive(window: Window, name: str, kind: str, u: np.ndarray, held: Held | None, limit: float | None, on: np.ndarray) -> DriveEffort:
     t, y = window.cut(u)
     rms, peak = _norms(window, u[None], held)
     return DriveEffort(name, kind, rms, peak, float(t[np.argmax(np.abs(y))]), limit, window.share(on))
@@ -212,11 +228,11 @@ def _at_limit(run: Trajectory, known: Facts, name: str, effort: np.ndarray) -> n
     return on
 
 
-def _doubt(window: Window, u: np.ndarray, held: tuple[float, ...]) -> float:
+def _doubt(window: Window, u: np.ndarray, held: Held | None) -> float:
     y = np.sum(u * u, axis=0)
-    if held and held[0] and held_integral(window.t, y, *held, window.a, window.b) is not None:
+    if held is not None and held_integral(window.t, y, held.every, held.origin, window.a, window.b) is not None:
         return 0.0
-    nodes = 2 if held and held[0] else SMOOTH
+    nodes = SMOOTH if held is None else 2
     keep = np.unique([*range(0, len(y), 2), len(y) - 1])
     fine, coarse = (integral(window.t[k], y[k], window.a, window.b, nodes) for k in (slice(None), keep))
     return 0.5 * abs(coarse - fine) / fine if fine > 0.0 else 0.0
@@ -229,7 +245,8 @@ def _doubt(window: Window, u: np.ndarray, held: tuple[float, ...]) -> float:
 class Deviation:
     """How far a coordinate or a force was from what was wanted, SI. `at` is the time of the largest error; `settled` the time
     since the beginning from which on the error stays within 2 % of `size`, None where it never does. The size of a coordinate is
-    the farthest that was asked for from where it stood, that of a force the largest that was wanted or occurred."""
+    the farthest that was asked for from where it stood (at least a tenth of what was asked for of any other, for those that are
+    to stay), that of a force the largest that was wanted or occurred."""
 
     name: str
     kind: str
@@ -267,13 +284,15 @@ def _told(run: Trajectory, word: str) -> list[str]:
 
 def tracking(run: Trajectory, between: Any = None) -> dict[str, Deviation]:
     """Errors of the coordinates a controller followed, by name."""
-    window, out = Window.of(run, between), {}
-    for name, e in errors(run).items():
-        reference = run[f"control.{name}.reference"]
-        stood = float(run[f"control.{name}.value"][0])
-        way = float(np.abs(reference - stood).max())
-        out[name] = _deviation(window, name, run.dimension(f"control.{name}.error"), e, way)
-    return out
+    window, found = Window.of(run, between), errors(run)
+    kinds = {n: run.dimension(f"control.{n}.error") for n in found}
+    units = {n: float(run.frame.kappa) if kinds[n] == "length" else 1.0 for n in found}  # lengths and angles side by side
+    ways = {n: float(np.abs(run[f"control.{n}.reference"] - run[f"control.{n}.value"][0]).max()) / units[n] for n in found}
+    farthest = max(ways.values(), default=0.0)
+    if farthest < HELD:  # nothing was to move: what disturbed it
+        farthest = max(float(np.abs(e).max()) / units[n] for n, e in found.items()) if found else 0.0
+    sizes = {n: max(ways[n], STAYS * farthest, HELD) * units[n] for n in found}
+    return {n: _deviation(window, n, kinds[n], e, sizes[n]) for n, e in found.items()}
 
 
 def forces(run: Trajectory, between: Any = None) -> dict[str, Deviation]:

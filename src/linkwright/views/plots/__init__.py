@@ -17,7 +17,7 @@ from typing import Any
 
 from linkwright.errors import UsageError, nearest
 from linkwright.results import Trajectory
-from linkwright.views.plots import blocks, curves, efforts, energies, graph, hodographs, motors, paths, portraits, singular
+from linkwright.views.plots import blocks, control, curves, efforts, energies, graph, hodographs, motors, paths, portraits, singular
 from linkwright.views.plots.curves import MOST_CURVES, main_angles, marked_points, overview, plot
 from linkwright.views.plots.frame import Paper, Place, natural_axis
 from linkwright.views.plots.subjects import system_of, trajectory_of
@@ -48,6 +48,7 @@ PLOTS: dict[str, Entry] = {
     "phase": Entry(portraits.phase, "speed over position of a coordinate"),
     "energy": Entry(energies.energy, "kinetic, potential, total energy, works and losses"),
     "drift": Entry(energies.drift, "residuals of loops and energy balance, logarithmic"),
+    "control": Entry(control.control, "what a controller followed, its errors, efforts with limits, forces held", "run"),
     "singular": Entry(singular.singular, "singular values and determinants, passages named", "run"),
     "gicm": Entry(blocks.gicm, "block pattern of J and of the GICM, by subsystem", "mechanism"),
     "topology": Entry(graph.topology, "graph of bodies and joints, with cuts and subsystems", "mechanism"),

@@ -1,0 +1,290 @@
+"""A controlled run at a glance, or several of them on one task.
+
+control(run, "control.png")                          references and values, errors, efforts with limits, forces, grip where it was lost
+control(run, other={"hybrid": run2}, name="projected")    norms of efforts and of errors of all, over time  [Aghili2005 Fig. 8]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+
+from linkwright.controllers.analysis import EffortNorms, effort_norms, errors, facts, force_errors, force_of
+from linkwright.errors import UsageError
+from linkwright.results import Trajectory, unit_of
+from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, draw_flags, drawn, flags_of, four, x_axis, y_axis
+
+MOST_RUNS = 8
+WANTED = (0, (4, 2))  # dashes of references and wanted forces
+LOST = 0.15  # shade over the times at which a controller let go
+FAR = 30.0  # errors that differ by more than this are told apart on a logarithmic scale
+NEAR = 1.5  # limits farther away than this many times what was used do not stretch the picture
+NOTHING = 1e-9  # share of what is usual that is round-off
+VAST = 1e6  # and by more than this on none: the smaller one is zero beside the other
+Panel = Callable[[Frame, Any, np.ndarray], None]
+
+
+def control(
+    c: Trajectory, path: Place = None, *, other: Mapping[str, Trajectory] | None = None, name: str = "this run", **paper: Unpack[Paper]
+) -> Any:
+    """What a controller followed and did; with `other` runs by name the norms of all of them instead."""
+    if other:
+        return compared({name: c, **other}, path, **paper)
+    _controlled(c, "this run")
+    panels = [*_followed(c), *_efforts(c), *_forces(c), *_grip(c)]
+
+    def make(frame: Frame) -> Any:
+        figure = frame.figure(7.4, 0.7 + sum(1.85 if tall else 1.3 for _, tall in panels))
+        grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=[1.85 if tall else 1.3 for _, tall in panels])[
+            :, 0
+        ]
+        x = x_axis(c, "t", grid[-1])
+        for axes, (draw, _) in zip(grid, panels, strict=True):
+            draw(frame, axes, x)
+        _let_go(frame, grid, c, x)
+        draw_flags(frame, grid, flags_of(c), c, x, names=False)
+        figure.align_ylabels(list(grid))
+        return figure
+
+    return drawn(make, path, **paper)
+
+
+def _controlled(c: Any, who: str) -> None:
+    if not isinstance(c, Trajectory):
+        raise UsageError(f"'{who}' is {type(c).__name__}, not a run.")
+    if not errors(c) or len(c) < 2:
+        raise UsageError(f"{who} followed nothing: 'control' shows a run with a controller, s.simulate(st, 2, control=lw.projected(...)).")
+
+
+def _kinds(c: Trajectory, names: Iterable[str]) -> dict[str, list[str]]:
+    """Names by the dimension of their errors."""
+    out: dict[str, list[str]] = {}
+    for n in names:
+        out.setdefault(c.dimension(f"control.{n}.error"), []).append(n)
+    return out
+
+
+def _least(c: Trajectory, kind: str) -> float:
+    """Below that an error is round-off: of a radian, of the mechanism's size, of the efforts."""
+    size = float(c.frame.kappa)
+    usual = {"angle": 1.0, "length": size}
+    if kind not in usual:
+        peak = effort_norms(c).metric_peak
+        usual = {"torque": peak, "force": peak / size}
+    return NOTHING * usual.get(kind, 0.0)
+
+
+def _unit(c: Trajectory, kind: str) -> tuple[str, float]:
+    return unit_of(c.skel.tree.description.units, kind)
+
+
+# -------------------------------------------------------------------- one run
+
+
+def _followed(c: Trajectory) -> list[tuple[Panel, bool]]:
+    """References and values, and below them their errors; angles and lengths by themselves."""
+    kinds = _kinds(c, errors(c)).items()
+    return [x for kind, names in kinds for x in ((partial(_values, c, kind, names), True), (partial(_gaps, c, kind, names), False))]
+
+
+def _values(c: Trajectory, kind: str, names: list[str], frame: Frame, axes: Any, x: np.ndarray) -> None:
+    symbol, size = _unit(c, kind)
+    for k, n in enumerate(names):
+        y = c[f"control.{n}.value"] / size
+        axes.plot(x, y, lw=1.7, color=colour_of(k))
+        axes.plot(x, c[f"control.{n}.reference"] / size, lw=1.1, ls=WANTED, color=frame.look.ink)
+        frame.name(axes, y, n, colour_of(k))
+    _not_too_close(axes, 1e3 * _least(c, kind) / size)
+    y_axis(axes, names[0] if len(names) == 1 else {"length": "position"}.get(kind, kind), symbol, kind)
+    axes.set_title("value, and reference dashed", fontsize=8, loc="left")
+
+
+def _gaps(c: Trajectory, kind: str, names: list[str], frame: Frame, axes: Any, x: np.ndarray) -> None:
+    symbol, size = _unit(c, kind)
+    found = errors(c)
+    axes.axhline(0.0, color=frame.look.faint, lw=0.9)
+    for k, n in enumerate(names):
+        axes.plot(x, found[n] / size, lw=1.4, color=colour_of(k))
+    largest = max(float(np.abs(found[n]).max()) for n in names) / size
+    _not_too_close(axes, _least(c, kind) / size)
+    y_axis(axes, "error", symbol)
+    axes.set_title(f"largest {four(largest)} {symbol}", fontsize=8, loc="left", parse_math=False)
+
+
+def _efforts(c: Trajectory) -> list[tuple[Panel, bool]]:
+    """Efforts of the drives by kind, with limits; held ones as steps."""
+    norms = effort_norms(c)
+    return [(partial(_pushing, c, norms, kind), True) for kind in dict.fromkeys(d.kind for d in norms.by_drive.values())]
+
+
+def _pushing(c: Trajectory, norms: EffortNorms, kind: str, frame: Frame, axes: Any, x: np.ndarray) -> None:
+    symbol, size = _unit(c, kind)
+    known = facts(c)
+    drives = [d for d in norms.by_drive.values() if d.kind == kind]
+    style = "steps-post" if known.every and not known.motors else "default"
+    axes.axhline(0.0, color=frame.look.faint, lw=0.9)
+    for k, d in enumerate(drives):
+        y = c[f"{d.drive}.{kind}"] / size
+        axes.plot(x, y, lw=1.5, color=colour_of(k), drawstyle=style)
+        frame.name(axes, y, d.drive, colour_of(k))
+    used = max(d.peak for d in drives)
+    limits = sorted({d.limit for d in drives if d.limit is not None and d.limit <= NEAR * used})
+    for limit in limits:
+        for sign in (-1.0, 1.0):
+            axes.axhline(sign * limit / size, color=frame.look.accent, lw=0.9, ls=(0, (5, 3)))
+    rms = float(np.sqrt(sum(d.rms**2 for d in drives)))
+    said = [f"RMS {four(rms / size)} {symbol}", f"peak {four(used / size)} {symbol}"]
+    if any(d.limit is not None or d.saturated for d in drives):
+        share = 100.0 * max(d.saturated for d in drives)
+        said.append(f"at the limit{' (dashed)' if limits else ''} {four(share)} % of the time")
+    y_axis(axes, kind, symbol)
+    axes.set_title(", ".join(said), fontsize=8, loc="left", parse_math=False)
+
+
+def _forces(c: Trajectory) -> list[tuple[Panel, bool]]:
+    return [(partial(_held, c, kind, names), True) for kind, names in _kinds(c, force_errors(c)).items()]
+
+
+def _held(c: Trajectory, kind: str, names: list[str], frame: Frame, axes: Any, x: np.ndarray) -> None:
+    """Forces wanted (dashed), acting, and as sensed where that differs."""
+    symbol, size = _unit(c, kind)
+    apart, largest, floor = False, 0.0, _least(c, kind)
+    for k, n in enumerate(names):
+        acting, sensed, wanted = force_of(c, n), c[f"control.{n}.sensed"], c[f"control.{n}.wanted"]
+        if float(np.abs(acting - sensed).max()) > max(1e-6 * float(np.abs([acting, sensed]).max()), floor):
+            axes.plot(x, sensed / size, lw=0.8, color=colour_of(k), alpha=0.6)
+            apart = True
+        axes.plot(x, acting / size, lw=1.7, color=colour_of(k))
+        axes.plot(x, wanted / size, lw=1.1, ls=WANTED, color=frame.look.ink)
+        frame.name(axes, acting / size, n, colour_of(k))
+        largest = max(largest, float(np.abs(wanted - acting).max()) / size)
+    _not_too_close(axes, 1e3 * floor / size)
+    y_axis(axes, f"held {kind}", symbol)
+    text = "acting, as sensed thin, and wanted dashed" if apart else "acting, and wanted dashed"
+    axes.set_title(f"{text}: off by at most {four(largest)} {symbol}", fontsize=8, loc="left", parse_math=False)
+
+
+def _not_too_close(axes: Any, least: float) -> None:
+    """Round-off is no curve: an axis shows at least this much."""
+    low, high = axes.get_ylim()
+    if high - low < least:
+        axes.set_ylim(0.5 * (low + high) - least, 0.5 * (low + high) + least)
+
+
+def _grip(c: Trajectory) -> list[tuple[Panel, bool]]:
+    """How firm the drives' grip was, where the controller ever let go."""
+    if "control.damping" not in c.columns or not (c["control.damping"] > 0.0).any():
+        return []
+
+    def draw(frame: Frame, axes: Any, x: np.ndarray) -> None:
+        axes.plot(x, np.maximum(c["control.grip"], 1e-16), lw=1.4, color=frame.look.ink)
+        axes.set_yscale("log")
+        y_axis(axes, "grip", "-")
+        axes.set_title("shaded: efforts were let go", fontsize=8, loc="left")
+
+    return [(draw, False)]
+
+
+def _let_go(frame: Frame, grid: Iterable[Any], c: Trajectory, x: np.ndarray) -> None:
+    """Shade the times at which efforts were damped."""
+    if "control.damping" not in c.columns:
+        return
+    on = c["control.damping"] > 0.0
+    for axes in grid:
+        for start, end in _spans(on):
+            axes.axvspan(x[max(start - 1, 0)], x[min(end, len(x) - 1)], color=frame.look.accent, alpha=LOST, lw=0.0, zorder=0.5)
+
+
+def _spans(on: np.ndarray) -> list[tuple[int, int]]:
+    """(first, one after the last) of every stretch that is on."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], on, [False]]).astype(int)))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+# -------------------------------------------------------------------- several runs
+
+
+def compared(runs: Mapping[str, Trajectory], path: Place = None, **paper: Unpack[Paper]) -> Any:
+    """Euclidean norms over time of the efforts, of the errors and of the force errors of several runs."""
+    for who, run in runs.items():
+        _controlled(run, who)
+    if len(runs) > MOST_RUNS:
+        raise UsageError(f"{len(runs)} runs are too many for one picture; take at most {MOST_RUNS}.")
+    first = next(iter(runs.values()))
+    units = first.skel.tree.description.units
+    panels = [_effort_norm(runs, units)]
+    for words, read in (("error", errors), ("force error", force_errors)):
+        kinds = dict.fromkeys(k for run in runs.values() for k in _kinds(run, read(run)))
+        panels += [_error_norm(runs, units, kind, words, read) for kind in kinds]
+
+    def make(frame: Frame) -> Any:
+        figure = frame.figure(7.4, 1.1 + 2.0 * len(panels))
+        grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        x_axis(first, "t", grid[-1])
+        for axes, panel in zip(grid, panels, strict=True):
+            _curves(axes, runs, *panel)
+        _who(figure, runs)
+        figure.align_ylabels(list(grid))
+        return figure
+
+    return drawn(make, path, **paper)
+
+
+Curves = tuple[dict[str, np.ndarray], str, str, float]  # by run, label, unit, what an axis shows at least
+
+
+def _effort_norm(runs: Mapping[str, Trajectory], units: tuple[str, ...]) -> Curves:
+    """Norm of the efforts; torques and forces together in the metric of the mechanism."""
+    norms = {who: effort_norms(run) for who, run in runs.items()}
+    kinds = {n.kind for n in norms.values()}
+    kind = kinds.pop() if len(kinds) == 1 else "mixed"
+    symbol, size = unit_of(units, "force" if kind == "force" else "torque")
+    out = {}
+    for who, n in norms.items():
+        weigh = {"force": n.length if kind == "mixed" else 1.0}
+        parts = [runs[who][f"{d.drive}.{d.kind}"] * weigh.get(d.kind, 1.0) for d in n.by_drive.values()]
+        out[who] = np.sqrt(np.sum(np.square(parts), axis=0)) / size
+    return out, "norm of efforts", symbol, 0.0
+
+
+def _error_norm(runs: Mapping[str, Trajectory], units: tuple[str, ...], kind: str, words: str, read: Any) -> Curves:
+    symbol, size = unit_of(units, kind)
+    out = {}
+    for who, run in runs.items():
+        found = read(run)
+        names = _kinds(run, found).get(kind, [])
+        if names:
+            out[who] = np.sqrt(np.sum(np.square([found[n] for n in names]), axis=0)) / size
+    return out, words, symbol, _least(next(iter(runs.values())), kind) / size
+
+
+def _curves(axes: Any, runs: Mapping[str, Trajectory], curves: Mapping[str, np.ndarray], label: str, symbol: str, least: float) -> None:
+    """Curves of equal shape stay visible: later ones are thinner and dashed over the earlier."""
+    for k, who in enumerate(runs):
+        if who in curves:
+            axes.plot(runs[who].t, curves[who], lw=max(2.4 - 0.35 * k, 1.0), ls=_dashes(k), color=colour_of(k))
+    tops = [float(y.max()) for y in curves.values()]
+    if label != "norm of efforts" and FAR * min(tops) < max(tops) < VAST * min(tops):
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=max(max(tops) / VAST, 0.3 * min(float(y[y > 0.0].min(initial=np.inf)) for y in curves.values())))
+    else:
+        axes.set_ylim(0.0, max(axes.get_ylim()[1], least))
+    y_axis(axes, label, symbol)
+
+
+def _dashes(k: int) -> Any:
+    return ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))[k % 4]
+
+
+def _who(figure: Any, runs: Mapping[str, Trajectory]) -> None:
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], color=colour_of(k), lw=max(2.4 - 0.35 * k, 1.0), ls=_dashes(k)) for k in range(len(runs))]
+    room = 0.62 + 0.068 * max(len(n) for n in runs)  # inches of the widest entry, about
+    side = max(1, min(len(runs), int(figure.get_size_inches()[0] / room)))
+    made = figure.legend(lines, list(runs), loc="outside upper left", ncols=side, fontsize=8, handlelength=2.6)
+    for text in made.get_texts():
+        text.set_parse_math(False)
