@@ -65,6 +65,7 @@ class BoundControl:
     lam_names: tuple[str, ...] = ()
     lam_kinds: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+    force_paths: tuple[Path, ...] = ()  # what the forces of a hybrid controller shall be
 
     # ---------------------------------------------------------------- sizes and names
 
@@ -110,17 +111,20 @@ class BoundControl:
     # ---------------------------------------------------------------- the law
 
     def reference(self, t: Any) -> Any:
-        """Values, rates and accelerations of all coordinates followed, one after the other."""
+        """Values, rates and accelerations of all coordinates followed, one after the other, then wanted forces."""
         parts: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
         for path in self.paths:
             for part, x in zip(parts, path(t), strict=True):
                 part.extend(x)
-        out = [x for part in parts for x in part]
+        out = [*(x for part in parts for x in part), *self.wanted_forces(t)]
         return np.array(out, dtype=common_type(*[np.asarray(x) for x in out]) if out else float)
+
+    def wanted_forces(self, t: Any) -> list[Any]:
+        return [path(t)[0][0] for path in self.force_paths]
 
     @property
     def traceable(self) -> bool:
-        return all(p.traceable for p in self.paths)
+        return all(p.traceable for p in (*self.paths, *self.force_paths))
 
     def law(self, x: Arrays, *, safe: bool = False, sensed: Any = None) -> tuple[Command, Situation]:
         at = Situation(self, dict(x), safe=safe, sensed=sensed)

@@ -24,11 +24,10 @@ from linkwright.controllers.base import Command, OwnState
 from linkwright.controllers.force_rows import ForceRow, force_row
 from linkwright.controllers.gains import gains
 from linkwright.controllers.projected import Projected
+from linkwright.controllers.references import read_reference
 from linkwright.controllers.response import Response
 from linkwright.controllers.situation import Situation
 from linkwright.errors import UsageError
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import KINDS
 from linkwright.scalars import solve
 
 
@@ -43,7 +42,6 @@ class Hybrid(Projected):
     integral: Any = 0.0  # where the integral of the force error begins, N s
     kind = "hybrid"
     rows: tuple[ForceRow, ...] = ()
-    wanted: Any = None
 
     # ---------------------------------------------------------------- set up
 
@@ -59,15 +57,19 @@ class Hybrid(Projected):
                 f"hybrid: coordinates ({', '.join(bound.labels)}) and forces ({', '.join(r.name for r in rows)}) are {n} wishes for "
                 f"{n} drives; there {'is' if p == 1 else 'are'} {p} ({', '.join(x.name for x in bound.targets)}). Name more drives=[...]."
             )
-        wanted = np.array([quantity(v, KINDS[r.kind], f"force of '{r.name}'") for v, r in zip(self.force.values(), rows, strict=True)])
+        now = float(bound.start["t"][0])
+        bound.force_paths = tuple(
+            read_reference(given, [r.kind], [0.0], f"force of '{r.name}'", bound.description, t=now)
+            for given, r in zip(self.force.values(), rows, strict=True)
+        )
         names = [r.name for r in rows]
         F, I = gains(self.F, names, "hybrid: F"), gains(self.I, names, "hybrid: I")
-        lag, said = force_loop.filter_for(self.filter, F, I, bound.every)
-        bound.notes += said
-        return replace(plain, rows=rows, wanted=wanted, F=F, I=I, filter=lag)
+        lag, notes = force_loop.filter_for(self.filter, F, I, bound.every)
+        bound.notes += notes
+        return replace(plain, rows=rows, F=F, I=I, filter=lag)
 
     def states(self, bound: Any) -> Sequence[OwnState]:
-        size = 1.0 + float(np.abs(self.wanted).max(initial=0.0))
+        size = 1.0 + float(np.abs(bound.wanted_forces(bound.start["t"][0])).max(initial=0.0))
         begin = np.broadcast_to(np.asarray(self.integral, dtype=float), (len(self.rows),))
         out = [OwnState(f"control.{r.name}.integral", size, start=float(x)) for r, x in zip(self.rows, begin, strict=True)]
         if self.filter > 0.0:
@@ -91,7 +93,7 @@ class Hybrid(Projected):
         return np.concatenate([super().outputs(at), self._forces(at, at.model, at.eq)[1]])
 
     def command(self, at: Situation) -> Command:
-        n = len(self.rows)
+        n, wanted = len(self.rows), at.wanted_forces
         integral, filtered = at.states[:n], at.states[n:]
         base, L = self._forces(at, at.model, at.eq)
         A = np.concatenate([super().outputs(at), L])
@@ -102,21 +104,21 @@ class Hybrid(Projected):
         real, real_L = (base, L) if at.plant is at.model else self._forces(at, at.plant, at.bound.real.equations(at.x))
         if at.sensed is not None:
             sensed = at.sensed if self.filter == 0.0 else self._taken_in(at, filtered)
-            aim = self.wanted + self.F * (self.wanted - sensed) + self.I * (integral + at.bound.every * (self.wanted - sensed))
+            aim = wanted + self.F * (wanted - sensed) + self.I * (integral + at.bound.every * (wanted - sensed))
         elif self.filter > 0.0:
             sensed = filtered
-            aim = self.wanted + self.F * (self.wanted - sensed) + self.I * integral
+            aim = wanted + self.F * (wanted - sensed) + self.I * integral
         else:
             # what is sensed depends on the aim itself: lam = real + real_L (u_0 + U aim)
             open_loop = real + real_L @ u_0
-            right = self.wanted + self.I * integral + self.F * (self.wanted - open_loop)
+            right = wanted + self.I * integral + self.F * (wanted - open_loop)
             aim = solve(np.eye(n) + self.F[:, None] * (real_L @ U), right)
             sensed = open_loop + real_L @ U @ aim
         efforts = u_0 + U @ aim
-        error = self.wanted - sensed
+        error = wanted - sensed
         acting = at.sensed if at.sensed is not None else real + real_L @ efforts
         rates = [*error, *((acting - filtered) / self.filter if self.filter > 0.0 else ())]
-        told = [x for i in range(n) for x in (self.wanted[i], sensed[i], error[i])]
+        told = [x for i in range(n) for x in (wanted[i], sensed[i], error[i])]
         return Command(efforts, rates, found.grip, found.damped, told)
 
     def _taken_in(self, at: Situation, filtered: Any) -> Any:

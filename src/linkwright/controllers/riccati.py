@@ -162,6 +162,7 @@ def _by_name(given: Mapping[str, Any], usual: np.ndarray, names: Sequence[str], 
 def _check_reach(A: np.ndarray, B: np.ndarray, linear: Linear) -> None:
     """Every motion that does not die out by itself must answer to the drives: [A - s, B] has full rank at its pole s."""
     size = max(float(np.abs(A).max(initial=0.0)), 1.0)
+    B = B * size / max(float(np.abs(B).max(initial=0.0)), 1e-300)  # how strong the drives are does not matter here
     for s in np.linalg.eigvals(A).astype(complex):
         if s.real < -ROUND_OFF * size:
             continue

@@ -67,6 +67,10 @@ class Situation:
     def value(self) -> Any:
         return _vector([e for r in self.rows for e in r.value])
 
+    @property
+    def wanted_forces(self) -> Any:
+        return self.x["ref"][3 * self.bound.n_tasks :]
+
     @cached_property
     def J(self) -> Any:
         """(components, nv): rows of the coordinates followed."""
