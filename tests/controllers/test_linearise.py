@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,17 @@ def test_poles_do_not_depend_on_coordinates(stewart: System, planar: System) -> 
         assert np.abs(s.J(s.start) @ pose.Lambda).max() < 1e-12
 
 
+def test_free_parameters_have_other_values() -> None:
+    """Against the model with that length; the crank stays where it is and the rest closes: round-off of two assemblies."""
+    m = lw.load("four-bar")
+    st = (s := lw.compile(m, free=["L1"])).start
+    other = lw.compile(lw.load("four-bar", L1=0.32))
+    for law in (None, lw.pd({"A": 1.0}, P=40)):
+        found = s.linearise(st, control=law, free={"L1": 0.32})
+        assert gap(found.A, other.linearise(other.start, control=law).A) < 1e-9
+        assert gap(found.A, s.linearise(st, control=law).A) > 0.1
+
+
 # ---------------------------------------------------------------- closed loops
 
 
@@ -209,6 +221,8 @@ def test_riccati_and_the_cost_of_a_run(pole: System) -> None:
     K, S, poles = free.lqr(Q, [R])
     left = free.A.T @ S + S @ free.A - S @ free.B @ free.B.T @ S / R + Q
     assert np.abs(left).max() < 1e-9 * np.abs(S).max() and np.linalg.eigvalsh(S).min() > 0
+    weak = replace(free, B=1e-8 * free.B).lqr(Q, [1e-16 * R])  # weak drives reach as far as strong ones
+    assert gap(1e-8 * weak.K, K) < 1e-6 * np.abs(K).max()
     law = lw.lqr(st, Q=np.diag(Q), R={"A": R})
     closed = pole.linearise(st, control=law)
     assert closed.stable and closed.poles.real == pytest.approx(sorted(poles.real, reverse=True), abs=1e-7)
