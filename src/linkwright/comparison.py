@@ -260,9 +260,7 @@ class Comparison:
         """The name of the controller with the least of a column (work: the least, braking counts as negative)."""
         found = {name: x for name, x in self.values(quantity).items() if x is not None}
         if not found:
-            raise UsageError(
-                f"no controller has a '{quantity}': {'; '.join(f'{n} failed' for n in self.failed) or 'nothing was compared'}."
-            )
+            raise UsageError(f"no controller has a '{quantity}' to compare{', all failed' if not self._reports else ''}.")
         return min(found, key=lambda name: found[name])
 
     # ---------------------------------------------------------------- for people
@@ -272,7 +270,9 @@ class Comparison:
         return self._reports[0].units if self._reports else ()
 
     def _cells(self) -> tuple[list[tuple[str, str]], list[list[Any]]]:
-        quantities = self.quantities if self._reports else {}
+        if not self._reports:
+            return [("controller", ""), ("result", "")], [[r.name, "failed"] for r in self.rows]
+        quantities = self.quantities
         header = [("controller", ""), *((q.text, q.unit(self._units)[0]) for q in quantities.values())]
         table = {name: self.values(name) for name in quantities}
         rows: list[list[Any]] = []

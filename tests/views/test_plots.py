@@ -36,6 +36,13 @@ def folding() -> Any:
 
 
 @pytest.fixture(scope="module")
+def controlled() -> Any:
+    s = lw.compile("slider-crank")
+    control = lw.pd({"A": "60 deg"}, P=50, D=10, drives=["A"])
+    return s.simulate(s.assemble(q={"A": "30 deg"}), 1, control=control, output=0.02)
+
+
+@pytest.fixture(scope="module")
 def motors() -> Any:
     m = lw.load("3-rrr-motors")
     drive = {f"A{i}": lw.voltage(f"{u} V*sin(6 rad/s*t)") for i, u in ((1, 20), (2, -14), (3, 9))}
@@ -63,8 +70,8 @@ def texts(axes: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("what", PLOTS)
-def test_every_plot_makes_a_picture(what: str, wiper: Any, folding: Any, tmp_path: Path) -> None:
-    subject = folding if PLOTS[what].takes == "run" else wiper
+def test_every_plot_makes_a_picture(what: str, wiper: Any, folding: Any, controlled: Any, tmp_path: Path) -> None:
+    subject = controlled if what == "control" else folding if PLOTS[what].takes == "run" else wiper
     more: dict[str, Any] = {"motor": MOTOR, "ratio": 40} if what == "motor" else {}
     path = plot_of(subject, None if what == "overview" else what, tmp_path / "p.png", title="A title", dark=True, size=(6.0, 4.6), **more)
     image = pixels(path)

@@ -1,0 +1,90 @@
+"""The plot of a controlled run shows its channels and limits; that of several shows the norms by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.views.plots import plot_of
+
+
+@pytest.fixture(scope="module")
+def compared() -> Any:
+    """The slider-crank from 30 deg to 60 deg: by a weak motor, by two that hold a force and are sampled, and by the slider's
+    force through the dead centre, where it can push nothing."""
+    s = lw.compile("slider-crank")
+    kinds: dict[str, Any] = {
+        "weak": {"control": lw.projected({"A": "60 deg"}, P=25, D=10, drives=["A"]), "actuators": lw.actuator(limit="12 N m")},
+        "sampled": lw.hybrid({"A": "60 deg"}, {"C.ty": 2}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], every="20 ms"),
+        "lost": {
+            "control": lw.projected({"A": lw.minimum_jerk("-30 deg", "1 s")}, P=100, drives=["C.slide"], damping=0.05),
+            "actuators": lw.actuator(limit="40 N"),
+        },
+    }
+    return lw.compare(s, s.assemble(q={"A": "30 deg"}), 1, kinds, output=0.005)
+
+
+def curves(axes: Any, n: int) -> list[Any]:
+    return [x for x in axes.lines if len(x.get_xdata()) == n]
+
+
+def test_values_errors_and_efforts_with_limits(compared: Any) -> None:
+    run = compared["weak"].run
+    value, error, torque = plot_of(run, "control").axes
+    shown, reference = curves(value, len(run))
+    np.testing.assert_array_equal(shown.get_ydata(), run["control.A.value"])
+    np.testing.assert_array_equal(reference.get_ydata(), run["control.A.reference"])
+    np.testing.assert_array_equal(curves(error, len(run))[0].get_ydata(), run["control.A.error"])
+    assert [a.get_ylabel() for a in (value, error, torque)] == ["A [rad]", "error [rad]", "torque [N m]"]
+    assert {float(x.get_ydata()[0]) for x in torque.lines if len(x.get_xdata()) == 2} == {0.0, 12.0, -12.0}
+    assert "peak 12 N m" in torque.get_title("left") and "at the limit (dashed)" in torque.get_title("left")
+
+
+def test_forces_held_and_efforts_as_steps(compared: Any) -> None:
+    run = compared["sampled"].run
+    _, _, torque, force = plot_of(run, "control").axes
+    assert [x.get_drawstyle() for x in curves(torque, len(run))] == ["steps-post", "steps-post"]
+    sensed, acting, wanted = curves(force, len(run))
+    np.testing.assert_array_equal(acting.get_ydata(), run["lam.C.ty"])
+    np.testing.assert_array_equal(sensed.get_ydata(), run["control.C.ty.sensed"])
+    assert (wanted.get_ydata() == 2.0).all() and force.get_ylabel() == "held force [N]"
+
+
+def test_where_a_controller_lets_go(compared: Any) -> None:
+    run = compared["lost"].run
+    damped = run["control.damping"] > 0.0
+    assert damped.any()  # the dead centre is passed at about half the time
+    *_, force, grip = plot_of(run, "control").axes
+    assert force.get_ylabel() == "force [N]" and grip.get_yscale() == "log"
+    spans = [p for p in grip.patches if p.get_alpha()]
+    first, last = run.t[damped][[0, -1]]
+    assert min(p.get_x() for p in spans) <= first and max(p.get_x() + p.get_width() for p in spans) >= last
+
+
+def test_several_runs_in_one_picture(compared: Any, tmp_path: Path) -> None:
+    figure = compared.plot()
+    efforts, error, force = figure.axes
+    length = compared["lost"].report.efforts.length
+    norms = {
+        "weak": np.abs(compared["weak"].run["A.torque"]),
+        "sampled": np.hypot(compared["sampled"].run["A.torque"], compared["sampled"].run["B.torque"]),
+        "lost": length * np.abs(compared["lost"].run["C.slide.force"]),  # torques and a force: in the metric
+    }
+    for line, name in zip(efforts.lines, norms, strict=True):
+        np.testing.assert_allclose(line.get_ydata(), norms[name], rtol=1e-12)
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == list(norms)
+    assert len(error.lines) == 3 and len(force.lines) == 1
+    assert compared.plot(tmp_path / "all.svg", title="three").stat().st_size > 5000
+
+
+def test_a_run_without_controller_is_no_such_plot() -> None:
+    s = lw.compile("slider-crank")
+    run = s.simulate(s.assemble(q={"A": "120 deg"}), 0.1, output=0.05)
+    with pytest.raises(lw.UsageError, match=r"control=lw\.projected"):
+        run.plot("control")
+    with pytest.raises(lw.UsageError, match="simulation"):
+        plot_of(s, "control")
