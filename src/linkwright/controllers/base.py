@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from linkwright.drives.base import shown
 
 if TYPE_CHECKING:
@@ -29,12 +31,13 @@ class Command(NamedTuple):
 
 
 class OwnState(NamedTuple):
-    """A state a controller brings along: `lag` is its time constant, 0 for an integral."""
+    """A state a controller brings along: `lag` is its time constant, 0 for an integral; in the closed loop it may be shorter."""
 
     name: str
     size: float
     lag: float = 0.0
     start: float = 0.0
+    closed: float = np.inf  # time constant in the closed loop: steps shall not be longer
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -69,4 +69,5 @@ def recorded(run: Any, name: str) -> Path:
     quintic = (6.0 * rest - 3.0 * slope + 0.5 * bend) / h**5
     pieces = np.stack([f[:-1], df[:-1], 0.5 * ddf[:-1], cubic, quartic, quintic], axis=1)
     before, after = [f[0], *[0.0] * 5], [f[-1], *[0.0] * 5]  # it waits at its ends
+    t = np.append(t[:-1], np.nextafter(t[-1], np.inf))  # the last piece holds up to its end
     return Path((Curves((Piecewise(t, np.concatenate([[before], pieces, [after]])),)),), f"{name} as recorded")

@@ -73,7 +73,10 @@ class Hybrid(Projected):
         begin = np.broadcast_to(np.asarray(self.integral, dtype=float), (len(self.rows),))
         out = [OwnState(f"control.{r.name}.integral", size, start=float(x)) for r, x in zip(self.rows, begin, strict=True)]
         if self.filter > 0.0:
-            out += [OwnState(f"control.{r.name}.filtered", size, self.filter) for r in self.rows]
+            out += [
+                OwnState(f"control.{r.name}.filtered", size, self.filter, closed=self.filter / (1.0 + F))
+                for r, F in zip(self.rows, self.F, strict=True)
+            ]
         return out
 
     def channels(self, bound: Any) -> Mapping[str, str]:

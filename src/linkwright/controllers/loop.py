@@ -128,6 +128,11 @@ class ControlLoop:
         return [] if self.every else [(s.name, s.start, s.size) for s in self.bound.states]
 
     @property
+    def longest_step(self) -> float:
+        """What a step may be so that states between steps are as good as at their ends: fast filters want short ones."""
+        return np.inf if self.every else min((s.closed for s in self.bound.states), default=np.inf)
+
+    @property
     def traceable(self) -> bool:
         return bool(self.every) or self.bound.traceable
 

@@ -15,7 +15,7 @@ from linkwright.formulations.projection import constraint_inertia, decoupled, pr
 from linkwright.forward import forward
 from linkwright.linalg import factor
 from linkwright.mechanism import load
-from linkwright.papers import Item, compared
+from linkwright.papers import Item, aghili_control, compared
 from linkwright.terms import of_matrices
 
 # q1 at 0.5, 1, 2, 3 s, let go at rest at 2 pi / 3 and pushed by 1 N m at the crank; g = 0 and 9.81
@@ -121,4 +121,4 @@ def _thrown(g: float) -> Any:
     return s.simulate(st, 3.0, drive={"A": drives.torque(1.0)}, output=[0.5, 1.0, 2.0, 3.0], tolerance=1e-11)
 
 
-ITEMS = (particle, slider_crank, inertia_variants, decoupling)
+ITEMS = (particle, slider_crank, inertia_variants, decoupling, *aghili_control.ITEMS)

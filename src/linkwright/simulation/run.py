@@ -140,6 +140,8 @@ class Simulation:
         self.evidence.begin(evaluator, mode.off, st.near)
         within = None if self.samples is None else self.samples[self.samples > st.t] if self.pieces else self.samples
         given = {**o.of_the_loop, "progress": bar, "observe": self.evidence.add, "origin": self.start.t if act.n_held else None}
+        if act.equations.control is not None and o.adaptive:
+            given["largest_step"] = min(given["largest_step"], act.equations.control.longest_step)
         solution = _with_end(time_loops.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
         piece = Piece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched)
         self.pieces.append(piece)

@@ -1,18 +1,11 @@
-"""What a controlled run was like, and several controllers side by side on one task.
-
-    print(lw.control_report(run))
-    result = lw.compare(s, st, 5, {"two motors": lw.projected(...), "one motor": lw.projected(...)})
-    print(result); result.best("rms"); result.plot("efforts.png")
-
-The numbers are those of `controllers.analysis`; this module runs, gathers and prints them.
-"""
+"""Several controllers on one task, side by side; a run that fails is a row that says why."""
 
 from __future__ import annotations
 
 import csv
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -20,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.controllers.analysis import Deviation, EffortNorms, Facts, Window, effort_norms, facts, forces, tracking
+from linkwright.comparison.report import USUAL, ControlReport, control_report, in_metric
+from linkwright.controllers.analysis import Deviation
 from linkwright.controllers.base import Control
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, nearest
 from linkwright.machine.tables import columns, show
@@ -28,129 +22,7 @@ from linkwright.results import Trajectory, unit_of
 from linkwright.simulation.verbs import OPTIONS
 from linkwright.state import State
 
-Deviations = Mapping[str, Deviation]
 SHORT = 160  # characters of a reason in a table
-USUAL = ("controller: compiled",)  # notes nobody needs to read
-
-
-# -------------------------------------------------------------------- one run
-
-
-@dataclass(frozen=True)
-class ControlReport:
-    """A controlled run in figures, SI; prints as tables in the file's units. Shares are of the time looked at."""
-
-    controller: Facts
-    start: float
-    end: float
-    efforts: EffortNorms
-    tracking: Deviations
-    forces: Deviations
-    work: float  # of the drives, net
-    damped: float  # share of time in which efforts were let go for lack of grip
-    grip: float  # the smallest
-    steps: int | None
-    notes: tuple[str, ...] = ()
-    units: tuple[str, ...] = field(default=(), repr=False)
-
-    @property
-    def saturated(self) -> float:
-        """Share of time in which a drive was at a limit."""
-        return self.efforts.saturated
-
-    @property
-    def settled(self) -> float | None:
-        """The time after which all coordinates stay within 2 % of their way; None where one does not, or none is followed."""
-        times = [d.settled for d in self.tracking.values()]
-        return None if not times or None in times else max(x for x in times if x is not None)
-
-    def __str__(self) -> str:
-        kind = self.controller.kind or "no controller"
-        sampled = f", sampled every {self.controller.every:g} s" if self.controller.every else ""
-        parts = [f"{kind}{sampled}: t = {self.start:.6g} .. {self.end:.6g} s", *self._efforts()]
-        parts += [_errors_table("follows", self.tracking, self.units)] if self.tracking else []
-        parts += [_errors_table("holds", self.forces, self.units)] if self.forces else []
-        said = [f"work {show(self.work)} J", f"smallest grip {show(self.grip)}"]
-        said += [f"damped {show(100.0 * self.damped)} % of the time"] if self.damped else []
-        said += [f"{self.steps} steps"] if self.steps is not None else []
-        return "\n".join([*parts, "; ".join(said), *(f"note: {n}" for n in self.notes if n not in USUAL)])
-
-    def _efforts(self) -> list[str]:
-        e, tables = self.efforts, []
-        for kind in dict.fromkeys(d.kind for d in e.by_drive.values()):
-            symbol, size = unit_of(self.units, kind)
-            mine = [d for d in e.by_drive.values() if d.kind == kind]
-            limited = any(d.limit is not None or d.saturated for d in mine)
-            header = [("drive", ""), ("RMS", symbol), ("peak", symbol), ("at t", "s")]
-            header += [("limit", symbol), ("at limit", "%")] if limited else []
-            rows: list[tuple[Any, ...]] = [
-                (d.drive, d.rms / size, d.peak / size, d.at)
-                + ((None if d.limit is None else d.limit / size, 100.0 * d.saturated) if limited else ())
-                for d in mine
-            ]
-            if len(mine) == len(e.by_drive) > 1:
-                rows.append(("all", e.rms / size, e.peak / size, None, *((None, 100.0 * e.saturated) if limited else ())))
-            tables.append(columns(header, rows))
-        if e.kind == "mixed":
-            symbol, size = unit_of(self.units, "torque")
-            rms, peak = (show(x / size) for x in (e.rms, e.peak))
-            tables.append(f"all: RMS {rms} {symbol}, peak {peak} {symbol}, {_mixed(e.length)}")
-        return tables
-
-
-def _mixed(length: float) -> str:
-    return f"forces times the mechanism's length {show(length)} m"
-
-
-def _errors_table(word: str, found: Deviations, units: tuple[str, ...]) -> str:
-    parts = []
-    for kind in dict.fromkeys(d.kind for d in found.values()):
-        symbol, size = unit_of(units, kind)
-        header = [(word, ""), ("RMS error", symbol), ("largest", symbol), ("at t", "s"), ("final", symbol), ("settled after", "s")]
-        rows = [
-            (d.name, d.rms / size, d.largest / size, d.at, d.final / size, d.settled if d.settled is not None else "not yet")
-            for d in found.values()
-            if d.kind == kind
-        ]
-        parts.append(columns(header, rows))
-    return "\n".join(parts)
-
-
-def control_report(run: Trajectory, between: Any = None) -> ControlReport:
-    """Efforts, errors, forces, work and grip of a controlled run; `between=(t0, t1)`: of a part of it."""
-    if not isinstance(run, Trajectory):
-        raise UsageError(f"a report is made of a run, s.simulate(..., control=...), not of {type(run).__name__}.")
-    if len(run) < 2:
-        raise UsageError("one sample is no run: there is nothing to report.")
-    window, known = Window.of(run, between), facts(run)
-    grip = window.cut(run["control.grip"])[1].min() if "control.grip" in run.columns else 1.0
-    damped = window.share(run["control.damping"] > 0.0) if "control.damping" in run.columns else 0.0
-    work = np.interp([window.a, window.b], run.t, run["work.in"]) if "work.in" in run.columns else np.zeros(2)
-    return ControlReport(
-        known,
-        window.a,
-        window.b,
-        effort_norms(run, between=between),
-        tracking(run, between),
-        forces(run, between),
-        float(work[1] - work[0]),
-        damped,
-        float(grip),
-        _steps(run),
-        tuple(run.notes),
-        tuple(run.skel.tree.description.units),
-    )
-
-
-def _steps(run: Trajectory) -> int | None:
-    """Steps of the integrator; counted without working out the run's certificate."""
-    sim = getattr(run.proof, "sim", None)
-    if sim is not None:
-        return int(sum(p.solution.counters["steps"] for p in sim.pieces))
-    return getattr(run.certificate, "steps", None)
-
-
-# -------------------------------------------------------------------- several
 
 
 @dataclass(frozen=True)
@@ -254,7 +126,7 @@ class Comparison:
                 kind = self.quantities[quantity].dimension
                 mine = [d for d in getattr(r, word).values() if d.kind == kind]
                 return _together(mine, name) if mine else None
-        return getattr(r, quantity)
+        return r.shown_work if quantity == "work" else getattr(r, quantity)
 
     def best(self, quantity: str = "rms") -> str:
         """The name of the controller with the least of a column (work: the least, braking counts as negative)."""
@@ -289,7 +161,7 @@ class Comparison:
         if self.window is not None:
             out.append(f"between t = {self.window[0]:.6g} s and {self.window[1]:.6g} s")
         if self._one_kind == "mixed" and self._reports:
-            out.append(f"efforts: torques, and {_mixed(self._reports[0].efforts.length)}")
+            out.append(f"efforts: torques, and {in_metric(self._reports[0].efforts.length)}")
         followed = {r.name: ", ".join(r.report.tracking) for r in self.rows if r.report is not None}
         if len(set(followed.values())) > 1:
             out.append("errors are of different coordinates: " + "; ".join(f"{n} follows {x or 'nothing'}" for n, x in followed.items()))
