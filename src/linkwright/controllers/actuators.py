@@ -26,6 +26,9 @@ from linkwright.forces.motor_dc import DCMotor, gearbox_loss, terminal_voltage
 from linkwright.modelfile import quantity
 from linkwright.scalars import real, where
 
+CUT = 0.05  # share of a command that is missing where integrals stand still
+TINY = 1e-12  # N m, N or V: commands below count as this
+
 
 @dataclass(frozen=True)
 class Actuator:
@@ -68,15 +71,25 @@ class Placed:
         return 0.0 if self.motor is None else float(self.motor.armature)
 
     def command(self, effort: Any, speed: Any) -> tuple[Any, Any]:
-        """(effort or voltage to command, 1 where it can be given in full and 0 where a limit cuts it off)."""
+        """(effort or voltage to command, 1 where it can be given in full, falling to 0 where a limit cuts off a share of it)."""
         if self.motor is not None:
             wanted = voltage_for(self.motor, effort, speed, self.back_emf)
             given = terminal_voltage(self.motor, wanted, self.motor.ratio * speed)
-            return given, where(abs(real(given - wanted)) <= 1e-12 * (1.0 + abs(real(wanted))), 1.0, 0.0)
+            return given, _in_full(wanted, given)
         if self.limit is None:
             return effort, 1.0
         low = where(real(effort) < -self.limit, -self.limit, effort)
-        return where(real(low) > self.limit, self.limit, low), where(abs(real(effort)) <= self.limit, 1.0, 0.0)
+        given = where(real(low) > self.limit, self.limit, low)
+        return given, _in_full(effort, given)
+
+
+def _in_full(wanted: Any, given: Any) -> Any:
+    """1 where all is given, 0 where more than `CUT` is missing, straight between: an integral that stopped at once would chatter."""
+    missing = wanted - given
+    missing = where(real(missing) < 0.0, -missing, missing)
+    size = where(real(wanted) < 0.0, -wanted, wanted)
+    share = missing / where(real(size) > TINY, size, TINY)
+    return where(real(share) < CUT, 1.0 - share / CUT, 0.0)
 
 
 def voltage_for(m: DCMotor, effort: Any, speed: Any, back_emf: bool = True) -> Any:
