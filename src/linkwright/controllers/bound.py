@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import native
-from linkwright.compiler.graph import Graph, Sym
+from linkwright.compiler.graph import Sym
 from linkwright.compiler.kernels import Kernels
-from linkwright.compiler.program import Program, interpret
 from linkwright.controllers.base import Command, Control, OwnState
 from linkwright.controllers.least import usual_sizes
+from linkwright.controllers.programmed import Programmed
 from linkwright.controllers.references import Path
 from linkwright.controllers.situation import Situation
 from linkwright.controllers.tasks import Task
@@ -153,31 +152,28 @@ class BoundControl:
         return "" if self.written.damping else " The drives have lost their grip, and damping=0 asks for no help: give damping=0.02."
 
     def _by_program(self, x: Arrays, sensed: Any) -> Answer | None:
-        program, code = self._sensing if sensed is not None else self._plain
-        blocks = {**x, **({} if sensed is None else {"sensed": sensed})}
-        row = np.concatenate([np.asarray(blocks[b.name], dtype=float).ravel() for b in program.inputs])
-        y = interpret(program, row) if code is None else code.call(row)[0]
-        if not (np.isfinite(y).all() and y[-1] > 0.0):
+        y = self._plain(x) if sensed is None else self._sensing({**x, "sensed": sensed})
+        if y is None:
             return None
         p, n = len(self.targets), len(self.states)
-        return Answer(y[:p], y[p : p + n], y[p + n : -1])
+        return Answer(y[:p], y[p : p + n], y[p + n :])
+
+    def _everything(self, x: dict[str, Any]) -> list[Any]:
+        """All that the law says, and its margin."""
+        command, at = self.law(x, sensed=x.get("sensed"))
+        return [*command.efforts, *command.rates, *self.told(command, at), at.margin]
 
     @cached_property
-    def _plain(self) -> tuple[Program, Any]:
-        return self._compiled(False)
+    def _plain(self) -> Programmed:
+        return self._programmed(self._everything)
 
     @cached_property
-    def _sensing(self) -> tuple[Program, Any]:
-        return self._compiled(True)
+    def _sensing(self) -> Programmed:
+        return self._programmed(self._everything, sensed=len(self.force_rows))
 
-    def _compiled(self, sensing: bool) -> tuple[Program, Any]:
-        graph = Graph()
-        arrays = {k: graph.input(k, len(v)) for k, v in self.start.items()}
-        sensed = graph.input("sensed", len(self.force_rows)) if sensing else None
-        command, at = self.law(arrays, sensed=sensed)
-        parts = [*command.efforts, *command.rates, *self.told(command, at), at.margin]
-        program = graph.program([("u", np.array(parts, dtype=object))])
-        return self._code(program)
+    def _programmed(self, function: Any, **more: int) -> Programmed:
+        sizes = {k: len(v) for k, v in self.start.items()} | more
+        return Programmed(function, sizes, self.real.kernels.engine == "native")
 
     # ---------------------------------------------------------------- force sensors
 
@@ -185,31 +181,23 @@ class BoundControl:
         """Forces of the mechanism as it is, under these efforts; None where nobody asks for them."""
         if not self.force_rows:
             return None
-        program, code = self._sensor
-        blocks = {**x, "u": efforts}
-        row = np.concatenate([np.asarray(blocks[b.name], dtype=float).ravel() for b in program.inputs])
-        y = interpret(program, row) if code is None else code.call(row)[0]
-        if np.isfinite(y).all() and y[-1] > 0.0:
-            return y[:-1]
+        found = self._sensor({**x, "u": efforts})
+        if found is not None:
+            return found
         return np.asarray(self._felt(Situation(self, dict(x), safe=True), efforts), dtype=float)
 
-    def _felt(self, at: Situation, efforts: Any) -> Any:
+    def _felt(self, at: Situation, efforts: Any) -> list[Any]:
         eq = self.real.equations(at.x)
         pairs = [row.affine(at, at.plant, eq) for row in self.force_rows]
         return [base + per @ efforts for base, per in pairs]
 
     @cached_property
-    def _sensor(self) -> tuple[Program, Any]:
-        graph = Graph()
-        arrays = {k: graph.input(k, len(v)) for k, v in self.start.items()}
-        at = Situation(self, arrays, safe=False)
-        felt = self._felt(at, graph.input("u", len(self.targets)))
-        return self._code(graph.program([("u", np.array([*felt, at.margin], dtype=object))]))
+    def _sensor(self) -> Programmed:
+        def felt(x: dict[str, Any]) -> list[Any]:
+            at = Situation(self, x, safe=False)
+            return [*self._felt(at, x["u"]), at.margin]
 
-    def _code(self, program: Program) -> tuple[Program, Any]:
-        if self.real.kernels.engine != "native" or not native.available():
-            return program, None
-        return program, native.NativeCode.of(program)
+        return self._programmed(felt, u=len(self.targets))
 
     # ---------------------------------------------------------------- called alone
 
