@@ -10,8 +10,11 @@ import pytest
 import linkwright as lw
 from linkwright import papers
 
-DIFFER = {"sizes solved by the subsystem approach", "singularities met"}
-UNDECIDED = {"cost of the dynamic algorithm", "cost of the multipliers, SLM against SSLM"}  # times of old machines
+DIFFER = {"sizes solved by the subsystem approach", "singularities met", "RMS torques of the three controllers"}
+UNDECIDED = {
+    "cost of the dynamic algorithm", "cost of the multipliers, SLM against SSLM",  # times of old machines
+    "RMS torques of the arm: PIDC, hybrid, IDC",  # its masses are not printed
+}  # fmt: skip
 KEYS = re.findall(r"@\w+\{(\w+),", (Path(__file__).parents[2] / "docs" / "references.bib").read_text(encoding="utf-8"))
 
 
