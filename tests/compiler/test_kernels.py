@@ -101,7 +101,9 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
     assert np.abs(s.J(done) @ a + s.k(done)).max(initial=0.0) < 1e-8 * (1.0 + np.abs(a).max())
 
 
-SMALL = (0, 2, 3, 5, 8, 9, 13, 14, 15, 17, 18, 25, 27, 28, 30, 31, 33, 37, 41, 42)  # seeds of at most 16 velocities: seconds to compile
+# Seeds of at most 16 velocities, a second each to compile. With seed 7 below they have whatever the twenty small ones up to 42 have:
+# every kind of joint in the tree (either way round) and cut, plane and space, rods, redundant loops. The rest is in check-slow.
+SMALL = (2, 3, 9, 13, 14, 17, 18, 25, 28, 30, 33, 37, 42)
 
 
 def check_random(seed: int) -> None:
