@@ -85,6 +85,11 @@ class Designer:
 
         return plot_of(c, what, path, **options)
 
+    def control(self, c: Trajectory, between: Any = None) -> Any:
+        from linkwright.comparison import control_report
+
+        return control_report(c, between)
+
     def animate(self, c: Trajectory, path: Any, **options: Any) -> Path:
         from linkwright.views.animation import play
 

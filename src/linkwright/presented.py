@@ -49,6 +49,10 @@ class Presented:
         """This motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
         return self._source("animate").animate(self, path, **options)
 
+    def control(self, between: Any = None) -> Any:
+        """How a controlled run did: norms of the efforts, tracking and force errors; prints as tables."""
+        return self._source("control").control(self, between)
+
     def _repr_html_(self) -> str | None:
         """Notebooks: the page itself, playing this result."""
         try:

@@ -22,7 +22,7 @@ from linkwright.drives.place import Target
 from linkwright.drives.signals import Commanded
 from linkwright.drives.voltage import BoundVoltage, motor_of
 from linkwright.errors import UsageError
-from linkwright.forces.motor_dc import DCMotor, gearbox_loss, terminal_voltage
+from linkwright.forces.motor_dc import DCMotor, flow, gearbox_loss, terminal_voltage
 from linkwright.modelfile import quantity
 from linkwright.scalars import real, where
 
@@ -81,6 +81,16 @@ class Placed:
         low = where(real(effort) < -self.limit, -self.limit, effort)
         given = where(real(low) > self.limit, self.limit, low)
         return given, _in_full(effort, given)
+
+    @property
+    def limits(self) -> bool:
+        """Whether it may give less than is asked for."""
+        return self.limit is not None or self.motor is not None
+
+    def given(self, effort: Any, speed: Any) -> Any:
+        """The effort at the joint when this one is asked for; a motor's current is taken as settled."""
+        command, _ = self.command(effort, speed)
+        return command if self.motor is None else flow(self.motor, command, speed).effort
 
 
 def _in_full(wanted: Any, given: Any) -> Any:

@@ -57,13 +57,11 @@ def facts_of(loop: Any) -> Facts:
 
 
 def facts(run: Trajectory) -> Facts:
-    """What the run's settings say about its controller, or the run's own memory; of a run without one, its drives alone."""
+    """What the run's settings say about its controller; of a run without one, its drives alone."""
     told = run.settings.get("control")
     if isinstance(told, Mapping):
         return Facts(**{**told, "drives": tuple(told["drives"])})
-    sim = getattr(run.proof, "sim", None)
-    loop = sim.pieces[0].evaluator.setup.actuation.equations.control if sim is not None and sim.pieces else None
-    return Facts(drives=tuple(_effort_names(run))) if loop is None else facts_of(loop)
+    return Facts(drives=tuple(_effort_names(run)))
 
 
 def _effort_names(run: Trajectory) -> dict[str, str]:

@@ -72,6 +72,10 @@ class Control:
     def command(self, at: Situation) -> Command:
         raise NotImplementedError
 
+    def felt(self, at: Situation, command: Command, efforts: Any) -> Command:
+        """The same command where limits let only these efforts through: what sensors feel is theirs."""
+        return command
+
     def __repr__(self) -> str:
         own = [f for f in fields(self) if f.name != "reference"]
         more = [f"{f.name}={_word(f.name, getattr(self, f.name))}" for f in own if getattr(self, f.name) is not f.default]

@@ -26,7 +26,7 @@ from linkwright.description import Description
 from linkwright.drives.place import Target
 from linkwright.equations import Equations
 from linkwright.errors import SimulationError
-from linkwright.scalars import common_type
+from linkwright.scalars import common_type, real, where
 
 Arrays = Mapping[str, Any]
 
@@ -65,6 +65,7 @@ class BoundControl:
     lam_kinds: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     force_paths: tuple[Path, ...] = ()  # what the forces of a hybrid controller shall be
+    limited: Any = None  # (efforts, speeds) -> efforts that actuators with limits really give
 
     # ---------------------------------------------------------------- sizes and names
 
@@ -95,11 +96,12 @@ class BoundControl:
 
     @cached_property
     def channels(self) -> dict[str, str]:
-        """What is recorded: references, values and errors of the coordinates, the kind's own, grip and damping."""
+        """What is recorded: references, values and errors of the coordinates, the kind's own, own states, grip and damping."""
         out: dict[str, str] = {}
         for label, kind in zip(self.labels, self.kinds, strict=True):
             out |= {f"control.{label}.{x}": kind for x in ("reference", "value", "error")}
-        return out | dict(self.written.channels(self)) | {"control.grip": "none", "control.damping": "none"}
+        own = {s.name: "none" for s in self.states}
+        return out | dict(self.written.channels(self)) | own | {"control.grip": "none", "control.damping": "none"}
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -127,14 +129,18 @@ class BoundControl:
 
     def law(self, x: Arrays, *, safe: bool = False, sensed: Any = None) -> tuple[Command, Situation]:
         at = Situation(self, dict(x), safe=safe, sensed=sensed)
-        return self.written.command(at), at
+        command = self.written.command(at)
+        if self.limited is not None and sensed is None and self.force_rows:  # sensors feel what really acts
+            command = self.written.felt(at, command, self.limited(command.efforts, at.B.T @ at.v))
+        return command, at
 
     def told(self, command: Command, at: Situation) -> list[Any]:
         """Values of `channels`."""
         n, out = self.n_tasks, []
         for i in range(n):
             out += [at.x["ref"][i], at.value[i], at.error[i]]
-        return [*out, *command.told, command.grip, command.damped]
+        grip = np.sqrt(where(real(command.grip) > 0.0, command.grip, 0.0))
+        return [*out, *command.told, *at.states, grip, command.damped]
 
     def answer(self, x: Arrays, sensed: Any = None) -> Answer:
         """The law on numbers: by its program, or where that degenerates by the rank-revealing path."""

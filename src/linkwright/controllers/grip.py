@@ -22,7 +22,7 @@ def said(columns: Mapping[str, Any], t: np.ndarray, state: Any, loops: Loops, dr
     if not damped.any():
         return []
     i = int(np.argmin(columns["control.grip"].values))
-    left = float(np.sqrt(max(0.0, columns["control.grip"].values[i])))
+    left = float(columns["control.grip"].values[i])
     times = t[damped]
     when = f"t = {times[0]:.4g} s" if len(times) == 1 else f"t = {times[0]:.4g} .. {times[-1]:.4g} s"
     return [

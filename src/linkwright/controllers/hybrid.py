@@ -118,11 +118,21 @@ class Hybrid(Projected):
             aim = solve(np.eye(n) + self.F[:, None] * (real_L @ U), right)
             sensed = open_loop + real_L @ U @ aim
         efforts = u_0 + U @ aim
-        error = wanted - sensed
         acting = at.sensed if at.sensed is not None else real + real_L @ efforts
+        return self._said(at, Command(efforts, (), found.grip, found.damped), sensed, acting)
+
+    def felt(self, at: Situation, command: Command, efforts: Any) -> Command:
+        eq = at.eq if at.plant is at.model else at.bound.real.equations(at.x)
+        base, L = self._forces(at, at.plant, eq)
+        acting = base + L @ np.array(list(efforts))
+        return self._said(at, command, acting if self.filter == 0.0 else at.states[len(self.rows) :], acting)
+
+    def _said(self, at: Situation, command: Command, sensed: Any, acting: Any) -> Command:
+        """The command with the rates of integrals and filters, and what is told of the forces."""
+        error, filtered = at.wanted_forces - sensed, at.states[len(self.rows) :]
         rates = [*error, *((acting - filtered) / self.filter if self.filter > 0.0 else ())]
-        told = [x for i in range(n) for x in (wanted[i], sensed[i], error[i])]
-        return Command(efforts, rates, found.grip, found.damped, told)
+        told = [x for i in range(len(self.rows)) for x in (at.wanted_forces[i], sensed[i], error[i])]
+        return command._replace(rates=rates, told=told)
 
     def _taken_in(self, at: Situation, filtered: Any) -> Any:
         """A sampled filter after it has taken in what was sensed now."""

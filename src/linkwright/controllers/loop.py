@@ -112,6 +112,8 @@ class ControlLoop:
 
     def __post_init__(self) -> None:
         self.notes = self.bound.notes
+        if any(a.limits for a in self.actuators):
+            self.bound.limited = self.given
         if self.every:
             self.notes.append(f"{self.bound.written.kind}: sampled every {self.every:g} s")
 
@@ -158,6 +160,10 @@ class ControlLoop:
         if self.every:
             held[self._spans[1]] = [s.start for s in self.bound.states]
         return held
+
+    def given(self, efforts: Sequence[Any], speeds: Sequence[Any]) -> list[Any]:
+        """Efforts that the actuators make of those asked for."""
+        return [a.given(u, v) for a, u, v in zip(self.actuators, efforts, speeds, strict=True)]
 
     def acting(self, here: Here, x: Mapping[str, Any], states: Any, held: Any, motions: Any) -> Acting:
         return Acting(self, here, x, states, held, motions)

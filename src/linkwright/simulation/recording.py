@@ -13,6 +13,7 @@ import numpy as np
 from linkwright.batch_channels import cut_references
 from linkwright.compiler.kernels import TRACED_FORMULATIONS
 from linkwright.compiler.program import interpret
+from linkwright.controllers.analysis import facts_of
 from linkwright.controllers.grip import said
 from linkwright.loop_rows import HEAD, cut_row
 from linkwright.recorded import Column, CountedReferences, RunEvent
@@ -161,7 +162,9 @@ def _moving(sim: Simulation) -> list[tuple[np.ndarray, Any]]:
 def settings(sim: Simulation) -> dict[str, Any]:
     """How the run was made, in plain texts and numbers."""
     o, setup = sim.options, sim.pieces[0].evaluator.setup
+    loop = setup.actuation.equations.control
     return {
+        **({} if loop is None else {"control": facts_of(loop).as_dict()}),
         "start": float(sim.start.t),
         "end": float(sim.t_end),
         "integrator": o.method,
