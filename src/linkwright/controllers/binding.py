@@ -25,7 +25,7 @@ from linkwright.errors import UsageError
 from linkwright.kinematics import motion
 from linkwright.modelfile import quantity
 from linkwright.state import State
-from linkwright.variants import Variant, loops_without
+from linkwright.variants import Variant
 
 
 def bind(
@@ -121,7 +121,7 @@ def _targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[Tar
         raise UsageError(f"{written.kind}: drive '{twice[0]}' is named twice.")
     taken = [n for n in names if n in drivers]
     if taken:
-        raise UsageError(f"{written.kind}: '{taken[0]}' is moved by a prescribed motion and cannot be controlled as well.")
+        raise UsageError(f"{written.kind}: '{taken[0]}' is locked or moved as prescribed: the controller cannot drive it as well.")
     return tuple(target(system.loops.skel, n) for n in names)
 
 
@@ -182,14 +182,10 @@ def _check_reach(bound: BoundControl, system: Any, st: State, off: Sequence[str]
     written, n, p = bound.written, bound.n_tasks, len(bound.targets)
     if written.kind in ("pd", "lqr"):
         return
-    held = loops_without(bound.believed.kernels.loops, ())
+    drivers = len(bound.believed.kernels.chosen.drivers)
+    held = bound.believed.equations({**bound.start, "moved": np.ones(3 * drivers)}).loops  # with the rows of prescribed motions
     names = [x.name for x in bound.targets]
     found = controllable(held, st, drive_rows(held, st, names), names)
-    if n > found.freedoms:
-        raise UsageError(
-            f"{written.kind}: {n} coordinates are to be followed ({', '.join(bound.labels)}), but {found.freedoms} "
-            f"{'freedom moves' if found.freedoms == 1 else 'freedoms move'} here: they would contradict each other."
-        )
     problem = _lack(found, n, p, bound.labels)
     if problem and first:
         raise UsageError(f"{written.kind}: {problem}")
@@ -201,6 +197,11 @@ def _check_reach(bound: BoundControl, system: Any, st: State, off: Sequence[str]
 
 
 def _lack(found: Controllability, n: int, p: int, labels: Sequence[str]) -> str:
+    if n > found.freedoms:
+        return (
+            f"{n} coordinates are to be followed ({', '.join(labels)}), but {found.freedoms} "
+            f"{'freedom moves' if found.freedoms == 1 else 'freedoms move'} here: they would contradict each other."
+        )
     if p < n:
         return f"{p} drives cannot make {n} coordinates ({', '.join(labels)}) follow; name more drives=[...] or follow fewer."
     if n == found.freedoms and not found.ok:

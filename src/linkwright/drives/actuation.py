@@ -384,7 +384,8 @@ def _notes(equations: InputEquations, program: Program | None) -> list[str]:
         out += equations.control.notes
         if not equations.control.every:
             called = "called back once per stage (its reference cannot be traced)"
-            out.append(f"controller: {'compiled' if program is not None else called}")
+            done = "compiled" if is_native(equations) else "interpreted"
+            out.append(f"controller: {called if program is None else done}")
     for b in equations.bounds:
         if b.every:
             what = b.signal.label if isinstance(b.signal, Function) else f"drive of '{b.target.name}'"
