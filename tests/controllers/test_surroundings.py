@@ -58,7 +58,11 @@ def test_a_force_integral_does_not_wind_up_at_a_limit(crank):
     cut = np.abs(run["A.torque"]) >= 24.0
     wrong = run["lam.C.ty"] + 5.0
     assert cut[0] and 0.3 < run.t[cut][-1] < 2.0 and not cut[-100:].any()
-    wound = 20.0 / 2.0 * abs(np.trapezoid(wrong[cut], run.t[cut]))
+    assert np.abs(run["control.C.ty.sensed"] - run["lam.C.ty"]).max() < 1e-6, "the sensor feels what acts"
+    integral, missed = run["control.C.ty.integral"], float(np.trapezoid(wrong[cut], run.t[cut]))
+    assert (integral[run.t < 0.05] == 0.5).all() and integral[0] - missed < -0.8, "it waits; gone on, it would be there"
+    assert np.abs(integral[-1]) < 1e-6 and integral.min() > -1e-6
+    wound = 20.0 / 2.0 * missed
     after = np.abs(wrong[run.t > run.t[cut][-1]])
     assert wound > 10.0 and after.max() < 0.25 * wound
     i = np.flatnonzero(run.t > run.t[cut][-1] + 0.05)[0]
@@ -85,19 +89,19 @@ def test_the_voltage_makes_exactly_the_effort(crank, plate):
     assert np.abs(run["control.A.error"]).max() < 1e-8
     rotor = 100 * 0.001 * run["A.a"] if "J" in plate else 0.0
     assert np.abs(run["A.torque"] - rotor - ideal["A.torque"]).max() < 1e-7
-    assert np.ptp(run["motor.A.voltage"]) > 5.0 and np.abs(run["motor.A.loss.friction"]).max() > 0.0 or plate is PLATE
+    assert np.ptp(run["motor.A.voltage"]) > 5.0
 
 
 def test_inductance_leaves_a_bounded_error(crank):
-    """The current lags by L / R = 1 ms: an effort late by that much is wrong by 1 ms max |u'|, e by that over m_eff P at most,
-    m_eff >= 2 kg m^2 on the way; half of it is lost at the step of the torque at the start."""
+    """The current lags by L / R = 1 ms: efforts are wrong by 1 ms max |u'|, accelerations by that over m_eff (2 kg m^2 at 30 deg, more
+    later), and e by that over P. At the start the current is zero: an impulse u L / R is missing, answered by t exp(-10 t) / m_eff."""
     s, st = crank
     law = lw.projected(SMOOTH, P=100, drives=["A"])
     ideal = gives(s, st, law, 0.5)
     run = gives(s, st, law, 0.5, actuators=lw.actuator(motor=lw.motor(**PLATE, L="3 mH")))
     u = ideal["A.torque"]
     slope = np.abs(np.gradient(u, ideal.t)).max()
-    start = abs(u[0]) * 1e-3 / (2.0 * 10.0 * math.e)  # the current begins at zero: a missing impulse, answered by t exp(-10 t)
+    start = abs(u[0]) * 1e-3 / (2.0 * 10.0 * math.e)  # largest at t = 0.1 s
     worst = np.abs(run["control.A.error"]).max()
     assert 1e-6 < worst < 1e-3 * slope / (2.0 * 100.0) + start
 
@@ -196,6 +200,13 @@ def test_beside_a_prescribed_motion(five):
     run = five.simulate(st, 0.6, drive=told, control=law, output=0.02)
     assert np.abs(run["control.E.error"]).max() < 1e-7
     assert np.abs(run["A"] - a - 0.2 * (1 - np.cos(3 * run.t))).max() < 1e-12 and np.ptp(run["A"]) > 0.2
+    shared = lw.projected({"E": lw.minimum_jerk(e + 0.3, "0.5 s")}, P=100, drives=["E", "D"])
+    both = five.simulate(st, 0.6, drive=told, control=shared, output=0.02)
+    assert np.abs(both["control.E.error"]).max() < 1e-7 and np.abs(both["E"] - run["E"]).max() < 1e-8
+    less = np.sum(both["E.torque"] ** 2 + both["D.torque"] ** 2)
+    assert less < 0.99 * np.sum(run["E.torque"] ** 2), "two motors on one freedom share the work"
+    with pytest.raises(UsageError, match="but 1 freedom moves here"):
+        five.simulate(st, 0.1, drive=told, control=lw.projected({"E": 0, "B": 0}, drives=["E", "D"]))
     with pytest.raises(UsageError, match="'A' is locked or moved as prescribed"):
         five.simulate(st, 0.1, drive=told, control=lw.projected({"A": 0, "E": 0}, drives=["A", "E"]))
 
@@ -241,7 +252,7 @@ def test_a_cylinder_lifts_a_boom():
 
 def test_three_cylinders_move_a_bucket():
     s = lw.load("excavator").system
-    aim = s.point(s.start, "bucket.T")[:2] + [0.3, 0.4]
+    aim = s.point(s.start, "bucket.T")[:2] + np.array([0.3, 0.4])
     pose = {"bucket.T": lw.minimum_jerk(list(aim), "1 s"), "bucket.angle": lw.minimum_jerk("10 deg", "1 s")}
     run = s.simulate(s.start, 1.0, control=lw.projected(pose, P=100), output=0.05, tolerance=1e-8)
     assert max(np.abs(run[f"control.{x}.error"]).max() for x in ("bucket.T.x", "bucket.T.y", "bucket.angle")) < 1e-6
