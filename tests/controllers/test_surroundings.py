@@ -117,6 +117,8 @@ def test_a_motor_gives_no_more_than_its_plate(crank):
         gives(s, st, law, actuators=lw.actuator(limit="5 N m", motor=lw.motor(**PLATE)))
     with pytest.raises(UsageError, match="no motor"):
         gives(s, st, law, actuators=lw.actuator(motor=True))
+    with pytest.raises(UsageError, match="rotor, whose inertia can only be added in a joint that is not cut"):
+        gives(s, st, lw.projected(STEP, drives=["C.slide"]), actuators=lw.actuator(motor=lw.motor(**REAL)))
     with pytest.raises(UsageError, match="'B' is no drive"):
         gives(s, st, law, actuators={"B": lw.actuator(limit="5 N m")})
 

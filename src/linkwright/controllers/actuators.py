@@ -20,7 +20,7 @@ from linkwright.drives.base import Bound, Reading
 from linkwright.drives.effort import BoundEffort
 from linkwright.drives.place import Target
 from linkwright.drives.signals import Commanded
-from linkwright.drives.voltage import BoundVoltage, motor_of
+from linkwright.drives.voltage import BoundVoltage, motor_of, need_place_for_rotor
 from linkwright.errors import UsageError
 from linkwright.forces.motor_dc import DCMotor, flow, gearbox_loss, terminal_voltage
 from linkwright.modelfile import quantity
@@ -48,7 +48,9 @@ class Actuator:
             raise UsageError(
                 f"the motor of '{target.name}' is limited by its plate, lw.motor(rated='24 V', max_current='10 A'): drop limit=."
             )
-        return Placed(target, index, None, _plate(self.motor, target, description), self.back_emf)
+        plate = _plate(self.motor, target, description)
+        need_place_for_rotor(plate, target)
+        return Placed(target, index, None, plate, self.back_emf)
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,14 @@ def _positive(key: str, value: float) -> float:
     return value
 
 
+def need_place_for_rotor(plate: DCMotor, target: Target) -> None:
+    if plate.J > 0.0 and target.entry is None:
+        raise UsageError(
+            f"the motor of '{target.name}' has a rotor, whose inertia can only be added in a joint that is not cut: choose other "
+            "cuts= that keep it, or give the motor J = 0 and the inertia to a body."
+        )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Voltage(Written):
     """`lw.voltage(value, motor=...)`: a constant, (times, values) joined by straight lines, or a function; `current` at the start."""
@@ -88,11 +96,7 @@ class Voltage(Written):
     def bind(self, target: Target, start: Start) -> BoundVoltage:
         what = f"the voltage of '{target.name}'"
         plate = self._motor(target, start)
-        if plate.J > 0.0 and target.entry is None:
-            raise UsageError(
-                f"the motor of '{target.name}' has a rotor, whose inertia can only be added in a joint that is not cut: choose other "
-                "cuts= that keep it, or give the motor J = 0 and the inertia to a body."
-            )
+        need_place_for_rotor(plate, target)
         signal = read_signal(self.value, VOLTAGE, what, start.description)
         every = 0.0 if isinstance(signal, Constant) else sample_time(self.every, what)
         current = quantity(self.current, CURRENT, f"the start current of '{target.name}'")
