@@ -7,6 +7,7 @@ sampled one the map in `controllers.force_loop`, here written out again step by 
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.controllers import force_loop
+from linkwright.errors import UsageError
 from linkwright.results import Trajectory
 from linkwright.system import System
 from tests.reference import load
@@ -103,6 +105,51 @@ def test_a_force_the_motion_decides_is_told(crank):
     run = moved(crank, {"B.on.rod.x": 2.0}, duration=0.05)
     assert any("lose their grip" in note for note in run.notes)
     assert np.isfinite(run["A.torque"]).all() and np.abs(run["A.torque"]).max() < 1e3
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"integral": "0.5 N s"}, "hybrid: integral is a number"),
+        ({"integral": [1.0, 2.0]}, "hybrid: integral needs one number"),
+        ({"integral": math.nan}, "hybrid: integral is finite"),
+        ({"force": {"C.ty": 0, "C": 1}, "drives": ["A", "B", "C.slide"]}, "'C.ty' is named twice"),
+    ],
+)
+def test_what_is_refused(crank, given, says):
+    law = {"reference": {"A": "60 deg"}, "force": {"C.ty": 0}, "drives": ["A", "B"]} | given
+    with pytest.raises(UsageError, match=re.escape(says)):
+        crank.control(lw.hybrid(**law), crank.assemble({"A": "30 deg"}))
+
+
+GEARS = """
+name: wheels
+plane: xy
+drawing: {A: [0, 0], B: [0.08, 0], C: [0, 0.03], D: [0.08, 0.03]}
+gravity: [0, -9.81]
+bodies:
+  ground: {pins: [A, B]}
+  left:   {pins: [A], points: [C], mass: 1, com: C, inertia: 0.001 kg m^2}
+  right:  {pins: [B], points: [D], mass: 1, com: D, inertia: 0.001 kg m^2}
+gears: {g: {joints: [A, B], radii: [20 mm, 60 mm], pressure_angle: ALPHA}}
+start: {A: 30 deg}
+"""
+
+
+def test_forces_of_teeth_are_held_and_those_of_bearings_only_where_they_are_a_line(tmp_path):
+    """Teeth at an angle press their wheels apart with |lam| tan(alpha): affine in efforts only while lam keeps its sign."""
+    for alpha, held in (("20 deg", "g.mesh"), ("0 deg", "g.mesh"), ("0 deg", "B.on.right.y")):
+        path = tmp_path / "wheels.yaml"
+        path.write_text(GEARS.replace("ALPHA", alpha))
+        s = lw.load(path).system
+        law = lw.hybrid({"A": "40 deg"}, {held: 30.0}, P=25, D=10, F=1, I=20, drives=["A", "B"])
+        run = s.simulate(s.start, 0.3, control=law, tolerance=1e-10, output=0.02)
+        true = run[held if ".on." in held else f"lam.{held}"]
+        np.testing.assert_allclose(run[f"control.{held}.sensed"], true, atol=1e-9)
+    path.write_text(GEARS.replace("ALPHA", "20 deg"))
+    s = lw.load(path).system
+    with pytest.raises(UsageError, match=r"press it aside.*'g.mesh'"):
+        s.control(lw.hybrid({"A": "40 deg"}, {"A.on.left.x": 30.0}, drives=["A", "B"]))
 
 
 # -------------------------------------------------------------------- sampled

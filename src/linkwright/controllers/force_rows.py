@@ -82,6 +82,18 @@ def force_row(description: Description, lam: Sequence[str], kinds: Sequence[str]
     if len(parts) == 4 and parts[1] == "on" and parts[3] in letters:
         joint = next((j for j in description.joints if j.name == parts[0]), None)
         if joint is not None and parts[2] in (joint.first, joint.second):
+            _check_affine(description, joint.name)
             return Reaction(name, joint.name, 1.0 if parts[2] == joint.second else -1.0, letters.index(parts[3]))
     known = [*lam, *(f"{j.name}.on.{b}.{x}" for j in description.joints for b in (j.first, j.second) for x in letters)]
     raise UsageError(f"force: '{name}' is no multiplier and no force of a joint on a body. {nearest(name, known, 'Known')}")
+
+
+def _check_affine(description: Description, joint: str) -> None:
+    """Teeth press their wheels apart with |lam| tan(alpha), whichever way they push: the bearings' forces are no line in the efforts."""
+    for g in description.gears:
+        straight = isinstance(g.pressure_angle, int | float) and g.pressure_angle == 0.0
+        if joint in (g.first, g.second) and not straight:
+            raise UsageError(
+                f"force: '{joint}' carries a wheel of the gear '{g.name}', whose teeth press it aside with |force| tan(pressure angle) "
+                f"whichever way they push; such a force cannot be held. Hold that of the teeth, '{g.name}.mesh', or set pressure_angle: 0."
+            )

@@ -63,15 +63,18 @@ class Hybrid(Projected):
             for given, r in zip(self.force.values(), rows, strict=True)
         )
         names = [r.name for r in rows]
+        twice = [n for n in names if names.count(n) > 1]
+        if twice:
+            raise UsageError(f"hybrid: the force '{twice[0]}' is named twice.")
         F, I = gains(self.F, names, "hybrid: F"), gains(self.I, names, "hybrid: I")
         lag, notes = force_loop.filter_for(self.filter, F, I, bound.every)
         bound.notes += notes
-        return replace(plain, rows=rows, F=F, I=I, filter=lag)
+        begin = gains(self.integral, names, "hybrid: integral", signed=True)
+        return replace(plain, rows=rows, F=F, I=I, filter=lag, integral=begin)
 
     def states(self, bound: Any) -> Sequence[OwnState]:
         size = 1.0 + float(np.abs(bound.wanted_forces(bound.start["t"][0])).max(initial=0.0))
-        begin = np.broadcast_to(np.asarray(self.integral, dtype=float), (len(self.rows),))
-        out = [OwnState(f"control.{r.name}.integral", size, start=float(x)) for r, x in zip(self.rows, begin, strict=True)]
+        out = [OwnState(f"control.{r.name}.integral", size, start=float(x)) for r, x in zip(self.rows, self.integral, strict=True)]
         if self.filter > 0.0:
             out += [
                 OwnState(f"control.{r.name}.filtered", size, self.filter, closed=self.filter / (1.0 + F))
