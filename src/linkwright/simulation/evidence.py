@@ -5,6 +5,7 @@ Steps are kept up to a bound of memory; beyond it what they tell is drawn from t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -81,11 +82,15 @@ class Evidence:
             self.digest()
 
     def _count(self) -> None:
-        """Turns of cut joints, from step to step: there they are small enough to be told."""
-        for mode, rows in self.uncounted:
+        """Turns of cut joints, from step to step: there they are small enough to be told. All steps of a mode at once: every call
+        traces the cut joints anew, and a sampled run hands its steps out in many parts."""
+        for mode, group in itertools.groupby(self.uncounted, key=lambda part: part[0]):
+            parts = [rows for _, rows in group]
+            rows = np.concatenate(parts)
             found = cut_references(self.system.loops.skel, rows[:, 0], *self._states(rows), self.near[mode], self.system.loops)
             self.near[mode] = found[-1]
-            self.counted.append((mode, rows[:, 0].copy(), found.rows))
+            cuts = np.split(found.rows, np.cumsum([len(part) for part in parts])[:-1])
+            self.counted += [(mode, part[:, 0].copy(), cut) for part, cut in zip(parts, cuts, strict=True)]
         self.uncounted = []
 
     def cut_at(self, mode: int, times: np.ndarray) -> np.ndarray:
