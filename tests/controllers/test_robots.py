@@ -64,7 +64,7 @@ def follows(name, reference, point, sizes, turn=(), wrong=False):
     assert "controller: compiled" in run.notes
     assert np.ptp(run[point], axis=0).min() > 0.05, "it moves in all directions"
     far = np.linalg.norm(run[point] - numbers(run.t), axis=1)
-    return far, bound_of_mass_error(s, run, point, acceleration, P, 1.2) if wrong else 1e-6
+    return far, bound_of_mass_error(s, run, point, acceleration, P, 1.2) if wrong else 1e-6, run
 
 
 STEWART = ("stewart", "platform", "platform.C", (0.06, 0.08, 0.03))
@@ -72,25 +72,38 @@ TURN = (f"8 deg*sin({W} rad/s*t)^3", f"5 deg*(1 - cos({W} rad/s*t))", f"10 deg*s
 DELTA = ("delta", "platform.C", "platform.C", (-0.08, 0.1, 0.04))
 
 
+def about(axis, angle):
+    """A rotation about x, y or z."""
+    R, (i, j) = np.eye(3), [(1, 2), (2, 0), (0, 1)][axis]
+    R[i, i] = R[j, j] = np.cos(angle)
+    R[j, i], R[i, j] = np.sin(angle), -np.sin(angle)
+    return R
+
+
 def test_stewart_platform_follows_a_path_and_turns():
-    far, bound = follows(*STEWART, TURN)
+    far, bound, run = follows(*STEWART, TURN)
     assert far.max() < bound == 1e-6
+    for i in (7, 22, 40):  # roll first, then pitch, then yaw, about the axes of the world
+        s, k = np.sin(W * run.t[i]), np.cos(W * run.t[i])
+        x, y, z = np.radians([8 * s**3, 5 * (1 - k), 10 * np.sin(2 * W * run.t[i]) ** 3])
+        R = about(2, z) @ about(1, y) @ about(0, x)
+        assert np.abs(lw.load("stewart").system.pose(run.state(i), "platform").R - R).max() < 1e-6
 
 
 def test_stewart_platform_with_masses_known_to_20_percent():
     """Gravity alone makes 0.2 * 9.81 / (1.2 * 900) = 1.8 mm; the bound, 3.4 mm, is met within a fifth."""
-    far, bound = follows(*STEWART, TURN, wrong=True)
+    far, bound, _ = follows(*STEWART, TURN, wrong=True)
     assert 1e-3 < 0.8 * bound < far.max() <= bound < 4e-3
 
 
 def test_delta_robot_follows_a_path():
-    far, bound = follows(*DELTA)
+    far, bound, _ = follows(*DELTA)
     assert far.max() < bound == 1e-6
 
 
 @pytest.mark.slow
 def test_delta_robot_with_masses_known_to_20_percent():
-    far, bound = follows(*DELTA, wrong=True)
+    far, bound, _ = follows(*DELTA, wrong=True)
     assert 1e-3 < 0.8 * bound < far.max() <= bound < 5e-3
 
 
