@@ -72,6 +72,19 @@ def test_a_force_integral_does_not_wind_up_at_a_limit(crank):
     assert abs(run["lam.C.ty"][-1] + 5.0) < 0.01 and np.abs(run["A.torque"]).max() == 28.0
 
 
+def test_force_feedback_makes_up_for_a_wrong_model(crank):
+    """With masses 20 % too large the force is missed; feedback F divides that by 1 + F at once, the integral removes it."""
+    s, st = crank
+    missed = {}
+    for F, I in ((0.0, 0.0), (4.0, 0.0), (4.0, 50.0)):
+        law = lw.hybrid(STEP, {"C.ty": -5.0}, P=25, D=10, F=F, I=I, drives=["A", "B"], model=lw.load("slider-crank", m="1.2 kg"))
+        run = gives(s, st, law, 1.0, output=0.01)
+        missed[F, I] = run["lam.C.ty"] + 5.0
+        assert np.abs(run["control.C.ty.sensed"] - run["lam.C.ty"]).max() < 1e-8
+    assert abs(missed[0, 0][0]) > 0.5 and missed[0, 0][0] / missed[4, 0][0] == pytest.approx(5.0, rel=1e-9)
+    assert abs(missed[4, 50][-1]) < 0.05 * abs(missed[4, 0][-1])
+
+
 # ---------------------------------------------------------------- motors
 
 PLATE = {"Kt": "0.3 N m/A", "R": "3 ohm", "ratio": 10}
