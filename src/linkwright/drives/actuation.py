@@ -22,6 +22,7 @@ from linkwright.drives.place import numbers, target
 from linkwright.drives.signals import MOST_TRACED, Function, Points
 from linkwright.errors import UsageError
 from linkwright.integrators import Kernel, python_kernel
+from linkwright.integrators.control import SAME
 from linkwright.state import State
 
 Column = tuple[np.ndarray, str]
@@ -41,9 +42,14 @@ class Held:
         self.t.append(t)
         self.values.append(values)
 
-    def take_over(self, other: Held) -> None:
-        """Go on from what another one holds."""
+    def take_over(self, other: Held, t: float, origin: float, every: float) -> None:
+        """Go on from what another one held at t. A sample of this very instant is taken again, from what was held before it: what it
+        counted (integrals, commands on their way) must not count twice."""
         self.t, self.values = list(other.t), list(other.values)
+        k = round((t - origin) / every)
+        if abs(t - origin - k * every) <= SAME * every and self.t and round((self.t[-1] - origin) / every) == k:
+            self.t.pop()
+            self.values.pop()
 
     def at(self, t: np.ndarray) -> np.ndarray:
         k = np.searchsorted(np.array(self.t), t, side="right") - 1
