@@ -30,16 +30,21 @@ class Noise:
 
     def measured(self, skel: Skeleton, q: np.ndarray, v: np.ndarray, sample: int) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds of the tree's joints as sensors read them: not quite on the loops."""
-        rng = np.random.default_rng([self.seed, sample])
+        rng = _deviates(self.seed, sample)
         kinds = velocity_kinds(skel)
         where = np.array([self.angle if k == "angle" else self.length for k in kinds])
         how_fast = np.array([self.angular_speed if k == "angle" else self.speed for k in kinds])
         return displaced(skel, q, where * rng.standard_normal(len(v))), v + how_fast * rng.standard_normal(len(v))
 
     def sensed(self, forces: np.ndarray, kinds: Any, sample: int) -> np.ndarray:
-        rng = np.random.default_rng([self.seed, sample, 1])
+        rng = _deviates(self.seed, sample, 1)
         sizes = np.array([self.force if k == "force" else self.torque for k in kinds])
         return forces + sizes * rng.standard_normal(len(forces))
+
+
+def _deviates(*numbers: int) -> np.random.Generator:
+    """A generator that depends on these numbers alone; times before zero have negative samples."""
+    return np.random.default_rng([n % (1 << 63) for n in numbers])
 
 
 def noise(
