@@ -13,7 +13,7 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import interpret
 from linkwright.controllers.binding import bind, cut_coordinates
 from linkwright.controllers.bound import BoundControl
-from linkwright.controllers.least import least, usual_sizes
+from linkwright.controllers.least import Usual, least, usual
 from linkwright.controllers.tasks import PoseTask, TaskRows, Wanted, rpy_of, tasks_of, turning
 from linkwright.kinematics import displaced, motion
 from linkwright.state import State
@@ -40,36 +40,37 @@ def test_least_is_the_weighted_pseudoinverse(rng, rows, drives):
     """u / w is least: u = w (A w)^+ r. The sizes of the rows scale, but do not choose."""
     A, r, w = rng.normal(size=(rows, drives)), rng.normal(size=rows), rng.uniform(0.1, 10.0, drives)
     wanted = w * (np.linalg.pinv(A * w) @ r)
-    for sizes in (np.ones(rows), usual_sizes(A, w)):
-        found = least(A, r, w, sizes, 1e-3)
+    for start in (Usual(np.ones(rows), np.ones(rows)), usual(A, w)):
+        found = least(A, r, w, start, 1e-3)
         np.testing.assert_allclose(found.efforts, wanted, rtol=1e-9, atol=1e-12 * np.abs(wanted).max())
         assert found.damped == 0.0
     several = rng.normal(size=(rows, 3))
-    columns = least(A, several, w, usual_sizes(A, w), 1e-3).efforts
+    columns = least(A, several, w, usual(A, w), 1e-3).efforts
     np.testing.assert_allclose(columns, w[:, None] * (np.linalg.pinv(A * w) @ several), rtol=1e-8, atol=1e-12)
 
 
 def test_damping_is_continuous_and_bounded_as_a_row_vanishes(rng):
     """The second row shrinks to nothing. Undamped its effort grows as 1/s; damped it goes back to zero without a jump."""
     A, w, d = rng.normal(size=(2, 3)), np.ones(3), 1e-3
-    sizes = usual_sizes(A, w)
+    start = usual(A, w)
     right = np.array([1.0, 1.0])
 
     def at(s: float, damping: float = d) -> np.ndarray:
-        return least(A * np.array([[1.0], [s]]), right, w, sizes, damping).efforts
+        return least(A * np.array([[1.0], [s]]), right, w, start, damping).efforts
 
     shares = np.geomspace(1.0, 1e-10, 4001)
     found = np.array([at(s) for s in shares])
     largest = np.linalg.norm(found, axis=1).max()
     assert largest < np.linalg.norm(at(1.0)) / d  # an undamped effort is larger from s = d on
-    assert np.linalg.norm(found[-1] - least(A[:1], right[:1], w, sizes[:1], d).efforts) < 1e-3
+    assert np.linalg.norm(found[-1] - least(A[:1], right[:1], w, Usual(start.sizes[:1], start.firm[:1]), d).efforts) < 1e-3
     jumps = np.linalg.norm(np.diff(found, axis=0), axis=1).max()
     assert jumps < 0.02 * largest  # 4000 steps of 0.58 %
     assert np.linalg.norm(at(1e-7, 0.0)) > 1e3 * largest
-    limit = next(s for s in shares if least(A * np.array([[1.0], [s]]), right, w, sizes, d).damped > 0.0)
+    limit = next(s for s in shares if least(A * np.array([[1.0], [s]]), right, w, start, d).damped > 0.0)
     assert 0.3 * d < limit < 3.0 * d  # damping sets in where the row has lost all but about d of its size
-    firm = least(A, right, w, sizes, d)
-    assert 0.0 < firm.grip <= 1.0
+    assert least(A, right, w, start, d).grip == pytest.approx(1.0)
+    for s in (1.0, 1e-3, 1e-6, 0.0):  # what comes first is obeyed, whatever becomes of the second
+        assert (A @ at(s))[0] == pytest.approx(1.0, rel=1e-9)
 
 
 # -------------------------------------------------------------------- tasks

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.errors import UsageError
 from linkwright.results import Trajectory
 from linkwright.system import System
 
@@ -50,3 +51,18 @@ def test_a_lock_elsewhere_changes_nothing_for_the_crank(beside, every, delay):
     assert len(switched.events) == 2 and np.abs(switched["Z"] - plain["Z"]).max() > 1e-3
     for channel in ("A", "A.torque", "control.A.reference"):
         assert np.abs(switched[channel] - plain[channel]).max() < (1e-12 if every else 1e-7), channel
+
+
+def test_runs_of_a_batch_begin_where_they_stand_or_not_at_all():
+    """A batch is bound at its first state: a reference that begins there is no reference for the others."""
+    s = lw.load("slider-crank").system
+    states = [s.assemble({"A": f"{a} deg"}) for a in (30, 20)]
+    begins = lw.projected({"A": lw.minimum_jerk("60 deg", "1 s")}, P=25, drives=["A"])
+    with pytest.raises(UsageError, match=r"'A' begins where the first state stands.*one by one"):
+        s.simulate_batch(states, 0.2, control=begins, output=0.1)
+    same = s.simulate_batch([states[1], states[1]], 0.2, control=begins, output=0.1)
+    given = lw.projected({"A": lw.minimum_jerk("60 deg", "1 s", start="30 deg")}, P=25, drives=["A"])
+    both = s.simulate_batch(states, 0.2, control=given, output=0.1)
+    for batch, i, law in ((same, 1, begins), (both, 0, given), (both, 1, given)):
+        st = states[1] if batch is same else states[i]
+        assert np.abs(batch["A"][i] - s.simulate(st, 0.2, control=law, output=0.1)["A"]).max() < 1e-12

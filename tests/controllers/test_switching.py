@@ -66,6 +66,33 @@ def test_a_constraint_appears_and_the_motion_goes_on(arm):
         assert np.abs(e[after] - closed).max() < 0.02 * np.abs(e[after]).max()
 
 
+def test_references_go_on_across_a_switch(arm):
+    """What begins where the coordinate stood at the start of the run does not begin again."""
+    law = lw.projected({"hand.E.x": lw.minimum_jerk("0.1 m", "0.5 s"), "hand.angle": lw.sinusoid("5 deg", "1 Hz")}, P=100, drives=ALL)
+    still = arm.state(arm.start.q)
+    release = [lw.when("t", 0.2, do=lw.release("tip"))]
+    plain, switched = (arm.simulate(still, 0.5, control=law, events=e, output=0.005) for e in ([], release))
+    for name in ("hand.E.x", "hand.angle"):
+        assert np.abs(switched[f"control.{name}.reference"] - plain[f"control.{name}.reference"]).max() < 1e-12
+        # the sinusoid begins with 0.55 rad/s, the hand at rest: 0.55 t exp(-10 t) is left after half a second
+        assert np.abs(switched[f"control.{name}.error"])[-1] < 2e-3
+
+
+def test_more_is_followed_than_can_move_once_a_constraint_appears(arm):
+    """x, y and angle of a free hand; then its slider holds y, which was wanted there anyway: x and angle go on."""
+    law = lw.projected({"hand.E.x": ALONG, "hand.E.y": "-0.27 m", "hand.angle": "0 deg"}, P=100, drives=ALL)
+    engage = [lw.when("t", 0.4, do=lw.engage("tip"))]
+    run = arm.simulate(arm.start, 0.8, off=["tip"], control=law, events=engage, output=0.01)
+    assert worst(run, "hand.E.x", "hand.E.y", "hand.angle") < 1e-6
+    assert any("t = 0.4 s" in note and "2 freedoms" in note for note in run.notes)
+    efforts = np.stack([run[f"{j}.torque"] for j in ALL])
+    assert np.isfinite(efforts).all() and np.abs(efforts).max() < 10.0
+    # held by its slider, the hand needs less: the two ways to push against it are left alone
+    free = arm.simulate(arm.start, 0.8, off=["tip"], control=law, output=0.01)
+    late = run.t > 0.41
+    assert sum(np.sum(run[f"{j}.torque"][late] ** 2) for j in ALL) < sum(np.sum(free[f"{j}.torque"][late] ** 2) for j in ALL)
+
+
 # ---------------------------------------------------------------- singular positions
 
 
@@ -103,7 +130,7 @@ def test_drives_that_lose_their_grip_are_damped_and_say_so(lost):
     found = {}
     for damping in (0.1, 0.02, 0.0):
         law = lw.projected({"platform": [lw.minimum_jerk(x, "0.5 s") for x in pose(s, beyond)]}, P=100, damping=damping)
-        run = s.simulate(before, 0.6, control=law, output=0.001, tolerance=1e-8)
+        run = s.simulate(before, 1.0, control=law, output=0.001, tolerance=1e-8)
         found[damping] = max(float(np.abs(run[f"{j}.torque"]).max()) for j in ("A1", "A2", "A3"))
         told = [n for n in run.notes if "lose their grip" in n]
         assert bool(told) == (damping > 0.0) == bool(run["control.damping"].max() > 0.0)

@@ -16,6 +16,7 @@ same), `damping` (share of the grip the drives had at the start below which effo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from linkwright.controllers.actuators import Actuator
@@ -56,14 +57,16 @@ def hybrid(
     *,
     filter: Any = None,
     integral: Any = 0.0,
+    begin: Any = None,
     **common: Any,
 ) -> Hybrid:
     """Motion as `projected`, and forces held: (1 + F) e' + I e = 0 of their errors.
 
     force: by multiplier ("C.y") or joint force ("C.on.rod.x"), house sign. filter: time constant of the force sensor's filter;
-    integral: where the integrals of the force errors begin.
+    integral: where the integrals of the force errors begin; begin: what filtered or sampled sensors read before the start
+    (default: what is wanted, so that nothing kicks).
     """
-    own: dict[str, Any] = {"force": force, "F": F, "I": I, "filter": filter, "integral": integral}
+    own: dict[str, Any] = {"force": force, "F": F, "I": I, "filter": filter, "integral": integral, "begin": begin}
     return Hybrid(reference=reference, P=P, D=D, **own, **_known("hybrid", common))
 
 
@@ -92,7 +95,8 @@ def _known(kind: str, common: dict[str, Any]) -> dict[str, Any]:
 
     for name in common:
         if name not in COMMON:
-            raise UsageError(f"lw.{kind} has no option '{name}'. {nearest(name, COMMON, 'Options')}")
+            own = [f.name for f in fields(CONTROLLERS[kind]) if f.name not in ("reference", "rows", *COMMON)]
+            raise UsageError(f"lw.{kind} has no option '{name}'. {nearest(name, [*own, *COMMON], 'Options')}")
     return common
 
 

@@ -12,14 +12,15 @@ from linkwright.controllers.binding import bind, cut_coordinates
 from linkwright.controllers.bound import BoundControl
 from linkwright.errors import UsageError, nearest
 from linkwright.modelfile import quantity
-from linkwright.modelfile.units import KINDS
+from linkwright.modelfile.units import KINDS, TIME
 from linkwright.state import State
 
 
 class Controller:
-    """A controller at a mechanism: `c(st)` tells the efforts, `c.step(st)` tells them and lets its own states go on.
+    """A controller at a mechanism: `c(st)` tells the efforts, `c.step(st)` tells them and lets time and its own states go on.
 
-    Own states are integrals and filters of force errors (`states`, by name). A sampled controller advances by its `every`.
+    Own states are integrals and filters of force errors (`states`, by name). The time of a reference is that of the call, `t=`,
+    else that of the state; `step` counts its own from the start on, one `every` at a time.
     """
 
     def __init__(self, written: Control, system: Any, st: State, free: Any = None):
@@ -27,6 +28,7 @@ class Controller:
         self.bound: BoundControl = bind(written, system, st, free=free)
         self._own = np.array([s.start for s in self.bound.states])
         self.begin = st
+        self.samples = 0
 
     def __repr__(self) -> str:
         drives = ", ".join(x.name for x in self.bound.targets)
@@ -50,37 +52,40 @@ class Controller:
         return {s.name: float(x) for s, x in zip(self.bound.states, self._own, strict=True)}
 
     def reset(self) -> None:
-        """Own states as at the start."""
+        """Own states and time as at the start."""
         self._own = np.array([s.start for s in self.bound.states])
+        self.samples = 0
 
-    def __call__(self, st: State, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
-        """Efforts of the drives for a measured state (its time `st.t` counts); `force`: what the force sensors read."""
-        return self._named(self._answer(st, force).efforts)
+    def __call__(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
+        """Efforts of the drives for a measured state; `force`: what the force sensors read (default: as the model has it)."""
+        return self._named(self._answer(st, t, force).efforts)
 
-    def step(self, st: State, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
-        """The same, and own states go on by the time between samples."""
+    def step(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
+        """The same for the next sample; own states go on by the time between samples."""
         every = self.bound.every
         if not every:
             raise UsageError(f"step needs the time between samples: lw.{self.bound.written.kind}(..., every='1 ms').")
-        found = self._answer(st, force)
+        found = self._answer(st, self.begin.t + self.samples * every if t is None else t, force)
         times = np.array([s.lag * (1.0 - np.exp(-every / s.lag)) if s.lag else every for s in self.bound.states])
         self._own = self._own + times * found.rates
+        self.samples += 1
         return self._named(found.efforts)
 
-    def told(self, st: State, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
+    def told(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
         """References, values and errors of what is followed, forces, and how firm the drives' grip is."""
-        found = self._answer(st, force)
+        found = self._answer(st, t, force)
         return {name: float(x) for name, x in zip(self.bound.channels, found.told, strict=True)}
 
-    def _answer(self, st: State, force: Mapping[str, Any] | None) -> Any:
+    def _answer(self, st: State, t: Any, force: Mapping[str, Any] | None) -> Any:
         if not isinstance(st, State):
             raise UsageError(f"a controller is called with a State (s.assemble, s.state), not {type(st).__name__}.")
         b = self.bound
         mine, theirs = ([n.joint.name for n in skel.tree.nodes] for skel in (self.system.loops.skel, st.skel))
         if mine != theirs:
-            raise UsageError("this state belongs to a system with other cuts; s.mirror(st) gives the same state in this one.")
+            raise UsageError("this state belongs to another mechanism, or to the same with other cuts (then s.mirror(st) gives it here).")
+        time = st.t if t is None else quantity(t, TIME, "t")
         sensed = self._sensed(force)
-        return b.answer(b.arrays(st.q, st.v, st.t, cut_coordinates(b.believed.kernels.loops.skel, st), self._own), sensed)
+        return b.answer(b.arrays(st.q, st.v, time, cut_coordinates(b.believed.kernels.loops.skel, st), self._own), sensed)
 
     def _sensed(self, force: Mapping[str, Any] | None) -> np.ndarray | None:
         rows = self.bound.force_rows

@@ -18,14 +18,20 @@ from linkwright.controllers.bound import Believed, BoundControl
 from linkwright.controllers.controllability import Controllability, controllable, drive_rows
 from linkwright.controllers.followed import recorded_references
 from linkwright.controllers.references import Path, read_reference
+from linkwright.controllers.situation import Situation
 from linkwright.controllers.tasks import Task, Wanted, tasks_of
 from linkwright.drives.base import sample_time
 from linkwright.drives.place import Target, target
 from linkwright.errors import UsageError
 from linkwright.kinematics import motion
+from linkwright.linalg import factor
 from linkwright.modelfile import quantity
 from linkwright.state import State
 from linkwright.variants import Variant
+
+DEPENDENT = 1e-7  # singular value of normalised outputs below which they are not independent
+FAR, FAR_ANGLE = 10.0, 15.0  # of the mechanism's size, and rad: a reference that begins beyond is hardly meant
+FAST = 1e-3  # of that, per second: an offset in speed worth telling
 
 
 def bind(
@@ -52,7 +58,7 @@ def bind(
     believed = _believed(written, system, variant, real)
     skel = believed.kernels.loops.skel
     targets = _targets(written, system, drivers)
-    tasks, paths = _followed(written, system, believed, st, targets)
+    tasks, paths = _followed(written, system, st, targets)
     names = believed.kernels.entries["lam"]
     kinds = [k for c in believed.kernels.loops.constraints for k in c.kinds]
     default = system.kernels.defaults["free"]
@@ -82,7 +88,10 @@ def bind(
     out.written = written.prepared(out)
     start["ref"] = np.asarray(out.reference(st.t), dtype=float)
     start["state"] = np.array([s.start for s in out.states])
-    _check_reach(out, system, st, off, first)
+    _check_reach(out, st, first)
+    if first:
+        _check_outputs(out)
+        out.notes += _begins(out, system.loops.kappa)
     return out
 
 
@@ -101,6 +110,12 @@ def _believed(written: Control, system: Any, variant: Variant, real: Believed) -
     description = getattr(written.model, "description", written.model)
     if not hasattr(description, "joints"):
         raise UsageError(f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)), not {type(written.model).__name__}.")
+    names, known = ([j.name for j in d.joints] for d in (description, system.description))
+    if sorted(names) != sorted(known):
+        raise UsageError(
+            f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}; '{description.name}' has "
+            f"{', '.join(names)}. Only dimensions, masses and forces may differ."
+        )
     other = type(system)(description, list(system.tree.cuts), system.loops.kappa, engine=system.kernels.engine)
     mine, theirs = ([(n.joint.name, n.joint.type) for n in x.tree.nodes] for x in (system, other))
     if mine != theirs or [x.labels for x in system.loops.constraints] != [x.labels for x in other.loops.constraints]:
@@ -125,7 +140,7 @@ def _targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[Tar
     return tuple(target(system.loops.skel, n) for n in names)
 
 
-def _followed(written: Control, system: Any, believed: Believed, st: State, targets: Sequence[Target]) -> tuple[list[Task], list[Path]]:
+def _followed(written: Control, system: Any, st: State, targets: Sequence[Target]) -> tuple[list[Task], list[Path]]:
     """Coordinates and the references they follow."""
     skel, reference = system.loops.skel, written.reference
     if not isinstance(reference, Mapping):
@@ -156,6 +171,8 @@ def _nothing(n: int) -> Wanted:
 
 def _weights(written: Control, targets: Sequence[Target], kappa: float) -> np.ndarray:
     """Sizes of efforts that cost the same: rated ones, or torques and forces times the characteristic length [Aghili2005 (48)]."""
+    if written.rated is not None and not isinstance(written.rated, Mapping):
+        raise UsageError(f"{written.kind}: rated is a dict by drive, rated={{'{targets[0].name}': '5 N m'}}, not {written.rated!r:.40}.")
     rated = dict(written.rated or {})
     unknown = [n for n in rated if n not in [x.name for x in targets]]
     if unknown:
@@ -177,7 +194,40 @@ def cut_coordinates(skel: Any, st: State) -> np.ndarray:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _check_reach(bound: BoundControl, system: Any, st: State, off: Sequence[str], first: bool) -> None:
+def _check_outputs(bound: BoundControl) -> None:
+    """Whether what is wanted can be had independently of each other, where the controller begins."""
+    written, n = bound.written, bound.n_tasks
+    if written.kind in ("pd", "lqr"):
+        return
+    A = bound.outputs_at_start * bound.weights / bound.usual.sizes[:, None]
+    if factor(A[:n], DEPENDENT).rank < n:
+        raise UsageError(
+            f"{written.kind}: the coordinates {', '.join(bound.labels)} do not tell the motion here: something can move that leaves them "
+            "at rest, or they depend on each other. Follow others, or start elsewhere."
+        )
+    if len(A) > n and factor(A, DEPENDENT).rank < len(A):
+        forces = ", ".join(r.name for r in bound.force_rows)
+        raise UsageError(
+            f"{written.kind}: drives {', '.join(x.name for x in bound.targets)} cannot change {forces} here without moving "
+            f"{', '.join(bound.labels)}: choose other forces or drives, or start elsewhere."
+        )
+
+
+def _begins(bound: BoundControl, kappa: float) -> list[str]:
+    """What a person should know about references that begin elsewhere or with another speed."""
+    at, out = Situation(bound, dict(bound.start), safe=True), []
+    for label, kind, e, rate in zip(bound.labels, bound.kinds, at.error, at.error_rate, strict=True):
+        unit, far = ("m", FAR * kappa) if kind == "length" else ("rad", FAR_ANGLE)
+        if abs(e) > far:
+            said = "bare numbers are SI, m and rad, whatever the file's units"
+            out.append(f"reference of '{label}' begins {abs(e):.4g} {unit} away from where it stands ({said})")
+        elif abs(rate) > FAST * far:
+            said = "s.assemble(v=...) gives a start on it"
+            out.append(f"reference of '{label}' begins {abs(rate):.3g} {unit}/s faster or slower than it moves; {said}")
+    return out
+
+
+def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
     """Whether the drives can push what is to be followed, and whether everything that can move is followed."""
     written, n, p = bound.written, bound.n_tasks, len(bound.targets)
     if written.kind in ("pd", "lqr"):

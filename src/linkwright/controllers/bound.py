@@ -17,7 +17,7 @@ import numpy as np
 from linkwright.compiler.graph import Sym
 from linkwright.compiler.kernels import Kernels
 from linkwright.controllers.base import Command, Control, OwnState
-from linkwright.controllers.least import usual_sizes
+from linkwright.controllers.least import Usual, usual
 from linkwright.controllers.programmed import Programmed
 from linkwright.controllers.references import Path
 from linkwright.controllers.situation import Situation
@@ -104,10 +104,14 @@ class BoundControl:
         return out | dict(self.written.channels(self)) | own | {"control.grip": "none", "control.damping": "none"}
 
     @cached_property
-    def sizes(self) -> np.ndarray:
-        """Usual sizes of the outputs, from where the controller begins."""
+    def usual(self) -> Usual:
+        """What outputs are like where the controller begins."""
+        return usual(self.outputs_at_start, self.weights)
+
+    @cached_property
+    def outputs_at_start(self) -> np.ndarray:
         at = Situation(self, dict(self.start), safe=True, sensed=None)
-        return usual_sizes(self.written.outputs(at), self.weights)
+        return np.asarray(self.written.outputs(at), dtype=float)
 
     # ---------------------------------------------------------------- the law
 
@@ -181,7 +185,18 @@ class BoundControl:
         sizes = {k: len(v) for k, v in self.start.items()} | more
         return Programmed(function, sizes, self.real.kernels.engine == "native")
 
+    def goes_on_from(self, other: BoundControl) -> None:
+        """After a switch: references go on as they began, and grip is measured against the same start."""
+        self.paths, self.force_paths = other.paths, other.force_paths
+        self.start["ref"] = np.asarray(self.reference(self.start["t"][0]), dtype=float)
+        vars(self)["usual"] = other.usual
+
     # ---------------------------------------------------------------- force sensors
+
+    @property
+    def before_the_start(self) -> np.ndarray | None:
+        """What force sensors read before anything acted."""
+        return np.asarray(getattr(self.written, "begin", None), dtype=float) if self.force_rows else None
 
     def sense(self, x: Arrays, efforts: np.ndarray) -> np.ndarray | None:
         """Forces of the mechanism as it is, under these efforts; None where nobody asks for them."""

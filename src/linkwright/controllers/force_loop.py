@@ -54,8 +54,8 @@ def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[st
     lag = chosen(F, I, every)
     worst = max(zip(F, I, strict=True))
     return lag, [
-        f"force loop: G_F = {worst[0]:g} with one sample of delay ({every:g} s) grows {growth(*worst, every, 0.0):.3g} times a sample "
-        f"without a filter (stable where G_F < 1); a filter of {lag:.3g} s is put in. filter=... chooses another one."
+        f"force loop: F = {worst[0]:g} with one sample of delay ({every:g} s) grows {growth(*worst, every, 0.0):.3g} times a sample "
+        f"without a filter (stable where F < 1); a filter of {lag:.3g} s is put in. filter=... chooses another one."
     ]
 
 
@@ -77,6 +77,6 @@ def _warning(F: float, I: float, every: float, lag: float) -> str:
     with_filter = f"a filter of {lag:g} s" if lag else "no filter"
     least = chosen([F], [I], every)
     return (
-        f"force loop unstable: G_F = {F:g} at samples every {every:g} s with {with_filter} grows {growth(F, I, every, lag):.3g} times a "
-        f"sample; stable where (1 - exp(-T / T_f)) (1 + G_F) < 2. Take filter={least:.2g} s or more, or G_F below 1."
+        f"force loop unstable: F = {F:g} at samples every {every:g} s with {with_filter} grows {growth(F, I, every, lag):.3g} times a "
+        f"sample; stable where (1 - exp(-T / T_f)) (1 + F) < 2. Take filter={least:.2g} s or more, or F below 1."
     )

@@ -40,6 +40,7 @@ class Hybrid(Projected):
     I: Any = 0.0  # 1/s
     filter: Any = None  # time constant of the sensor's filter; None: what a sampled loop needs, none where it is continuous
     integral: Any = 0.0  # where the integral of the force error begins, N s
+    begin: Any = None  # what a sensor with memory (filtered or sampled) read before the start; None: what is wanted, so that nothing kicks
     kind = "hybrid"
     rows: tuple[ForceRow, ...] = ()
 
@@ -69,16 +70,17 @@ class Hybrid(Projected):
         F, I = gains(self.F, names, "hybrid: F"), gains(self.I, names, "hybrid: I")
         lag, notes = force_loop.filter_for(self.filter, F, I, bound.every)
         bound.notes += notes
-        begin = gains(self.integral, names, "hybrid: integral", signed=True)
-        return replace(plain, rows=rows, F=F, I=I, filter=lag, integral=begin)
+        integral = gains(self.integral, names, "hybrid: integral", signed=True)
+        begin = bound.wanted_forces(now) if self.begin is None else gains(self.begin, names, "hybrid: begin", signed=True)
+        return replace(plain, rows=rows, F=F, I=I, filter=lag, integral=integral, begin=np.array(begin, dtype=float))
 
     def states(self, bound: Any) -> Sequence[OwnState]:
         size = 1.0 + float(np.abs(bound.wanted_forces(bound.start["t"][0])).max(initial=0.0))
         out = [OwnState(f"control.{r.name}.integral", size, start=float(x)) for r, x in zip(self.rows, self.integral, strict=True)]
         if self.filter > 0.0:
             out += [
-                OwnState(f"control.{r.name}.filtered", size, self.filter, closed=self.filter / (1.0 + F))
-                for r, F in zip(self.rows, self.F, strict=True)
+                OwnState(f"control.{r.name}.filtered", size, self.filter, float(x), closed=self.filter / (1.0 + F))
+                for r, F, x in zip(self.rows, self.F, self.begin, strict=True)
             ]
         return out
 
@@ -109,32 +111,32 @@ class Hybrid(Projected):
         u_0, U = found.efforts[:, 0], found.efforts[:, 1:]  # efforts = u_0 + U lam_c
         real, real_L = (base, L) if at.plant is at.model else self._forces(at, at.plant, at.bound.real.equations(at.x))
         if at.sensed is not None:
-            sensed = at.sensed if self.filter == 0.0 else self._taken_in(at, filtered)
-            aim = wanted + self.F * (wanted - sensed) + self.I * (integral + at.bound.every * (wanted - sensed))
+            used = at.sensed if self.filter == 0.0 else self._taken_in(at, filtered)
+            aim = wanted + self.F * (wanted - used) + self.I * (integral + at.bound.every * (wanted - used))
         elif self.filter > 0.0:
-            sensed = filtered
-            aim = wanted + self.F * (wanted - sensed) + self.I * integral
+            used = filtered
+            aim = wanted + self.F * (wanted - used) + self.I * integral
         else:
             # what is sensed depends on the aim itself: lam = real + real_L (u_0 + U aim)
             open_loop = real + real_L @ u_0
             right = wanted + self.I * integral + self.F * (wanted - open_loop)
             aim = solve(np.eye(n) + self.F[:, None] * (real_L @ U), right)
-            sensed = open_loop + real_L @ U @ aim
+            used = open_loop + real_L @ U @ aim
         efforts = u_0 + U @ aim
-        acting = at.sensed if at.sensed is not None else real + real_L @ efforts
-        return self._said(at, Command(efforts, (), found.grip, found.damped), sensed, acting)
+        sensed = at.sensed if at.sensed is not None else real + real_L @ efforts
+        return self._said(at, Command(efforts, (), found.grip, found.damped), sensed, used)
 
     def felt(self, at: Situation, command: Command, efforts: Any) -> Command:
         eq = at.eq if at.plant is at.model else at.bound.real.equations(at.x)
         base, L = self._forces(at, at.plant, eq)
-        acting = base + L @ np.array(list(efforts))
-        return self._said(at, command, acting if self.filter == 0.0 else at.states[len(self.rows) :], acting)
+        sensed = base + L @ np.array(list(efforts))
+        return self._said(at, command, sensed, sensed if self.filter == 0.0 else at.states[len(self.rows) :])
 
-    def _said(self, at: Situation, command: Command, sensed: Any, acting: Any) -> Command:
-        """The command with the rates of integrals and filters, and what is told of the forces."""
-        error, filtered = at.wanted_forces - sensed, at.states[len(self.rows) :]
-        rates = [*error, *((acting - filtered) / self.filter if self.filter > 0.0 else ())]
-        told = [x for i in range(len(self.rows)) for x in (at.wanted_forces[i], sensed[i], error[i])]
+    def _said(self, at: Situation, command: Command, sensed: Any, used: Any) -> Command:
+        """The command with the rates of integrals and filters, and what is told of the forces; `used` is sensed, or filtered."""
+        n, wanted = len(self.rows), at.wanted_forces
+        rates = [*(wanted - used), *((sensed - at.states[n:]) / self.filter if self.filter > 0.0 else ())]
+        told = [x for i in range(n) for x in (wanted[i], sensed[i], wanted[i] - sensed[i])]
         return command._replace(rates=rates, told=told)
 
     def _taken_in(self, at: Situation, filtered: Any) -> Any:

@@ -41,6 +41,7 @@ class Controlling:
     noise: Noise | None = None
     delay: float = 0.0
     origin: float = 0.0  # samples are counted from here
+    begun: list[BoundControl] = field(default_factory=list, repr=False)  # as it was bound when the run began
 
     @classmethod
     def of(cls, written: Any, actuators: Any, noise: Any, delay: Any, origin: float) -> Controlling:
@@ -70,14 +71,19 @@ class Controlling:
         self, system: Any, st: State, *, free: Any, drivers: Sequence[str], armature: np.ndarray, off: Sequence[str], first: bool
     ) -> tuple[ControlLoop, list[Bound]]:
         """The loop at a mechanism and a state, and the drives it commands."""
-        bound = bind(self.written, system, st, free=free, drivers=drivers, armature=armature, off=off, first=first)
+        now: dict[str, Any] = {"free": free, "drivers": drivers, "off": off, "first": first}
+        bound = bind(self.written, system, st, armature=armature, **now)
         acting = self._actuators(bound)
         rotors = np.array(armature, dtype=float)
         for a in acting:
             if a.armature and a.target.entry is not None:
                 rotors[a.target.entry] += a.armature
         if np.any(rotors != armature):  # the controller's model turns the rotors as well
-            bound = bind(self.written, system, st, free=free, drivers=drivers, armature=rotors, off=off, first=first)
+            bound = bind(self.written, system, st, armature=rotors, **now)
+        if first:
+            self.begun[:] = [bound]
+        else:
+            bound.goes_on_from(self.begun[0])
         late = round(self.delay / bound.every) if bound.every else 0
         if late and abs(self.delay / bound.every - late) > 1e-6:
             raise UsageError(f"the delay of {self.delay:g} s is no multiple of the time between samples, {bound.every:g} s.")
@@ -196,7 +202,8 @@ class Acting:
         return self._through(self._law[0])
 
     def _through(self, efforts: Any) -> list[tuple[Any, Any]]:
-        return [a.command(u, a.target.speed(self.here)) for a, u in zip(self.loop.actuators, efforts, strict=True)]
+        pairs = zip(self.loop.actuators, efforts, strict=True)
+        return [a.command(u, 0.0 if a.motor is None else a.target.speed(self.here)) for a, u in pairs]
 
     @cached_property
     def commands(self) -> list[Any]:
@@ -237,9 +244,10 @@ class Acting:
         loop, bound = self.loop, self.loop.bound
         commands, own, told, queue = loop._spans
         held = np.asarray(self.held, dtype=float)
-        k = round((float(self.x["t"][0]) - loop.origin) / loop.every)
+        t = float(self.x["t"][0])
+        k = round(t / loop.every)
         read = {**self._read, "state": held[own]}
-        sensed = bound.sense(read, np.asarray(efforts, dtype=float))
+        sensed = bound.sense(read, np.asarray(efforts, dtype=float)) if t > loop.origin + 0.5 * loop.every else bound.before_the_start
         if loop.noise is not None:
             read["q"], read["v"] = loop.noise.measured(self.here.skel, read["q"], read["v"], k)
             sensed = None if sensed is None else loop.noise.sensed(sensed, [r.kind for r in bound.force_rows], k)

@@ -131,7 +131,7 @@ class Situation:
     def solve(self, A: Any, r: Any) -> Least:
         """Efforts of least weighted norm with A u = r."""
         b = self.bound
-        return least(A, r, b.weights, b.sizes, b.written.damping)
+        return least(A, r, b.weights, b.usual, b.written.damping)
 
 
 def _vector(entries: list[Any]) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright import time_loops
+from linkwright.controllers.alike import need_same_references
 from linkwright.drives import actuation
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.integrators import integrate_many
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from linkwright.compiled import Compiled
 
 MOST_CALLED_BACK = 50_000  # steps of a run whose inputs are Python functions, if nothing else is said
+LOOKED_AT = 7  # times at which references are compared
 OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
 MOST_NUMBERS = 250_000_000  # of the result: 2 GB
 
@@ -157,6 +159,9 @@ def _run(
     free = first.free if len(first.free) else None
     act = actuation(system, first.drive, first.start, wrench=first.wrench, free=free, control=first.control)
     _check_alike(act.drivers, [st for st, _ in pairs])
+    loop: Any = act.equations.control
+    if loop is not None:
+        need_same_references(loop.bound, system.loops.skel, [st for st, _ in pairs], np.linspace(first.start.t, first.t_end, LOOKED_AT))
     limits = dict(o.of_the_loop)
     if limits["most_steps"] is None and act.needs_kernel and act.program is None:
         limits["most_steps"] = MOST_CALLED_BACK

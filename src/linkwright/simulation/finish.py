@@ -173,4 +173,5 @@ def _why(sim: Simulation) -> str:
         worst = int(np.argmax(np.where(np.isfinite(v), np.abs(v), np.inf)))
         speed = solution.end_state[problem.nq + worst]
         text += f" The fastest coordinate there is {sim.system.kernels.entries['v'][worst]} at {speed:.3g} (rad/s or m/s)."
-    return f"{text} The trajectory up to there is in the error's `run`."
+    unstable = [n for n in sim.notes if "unstable" in n]  # what was known beforehand
+    return " ".join([text, *unstable, "The trajectory up to there is in the error's `run`."])

@@ -1,0 +1,45 @@
+"""Whether one controller serves runs from several states: references that begin where the first one stands do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwright.controllers.bound import BoundControl
+from linkwright.controllers.references import read_reference
+from linkwright.controllers.tasks import Wanted, tasks_of
+from linkwright.errors import UsageError
+from linkwright.kinematics import Skeleton, motion
+from linkwright.state import State
+
+SAME = 1e-9  # rad or m: what counts as the same place
+
+
+def need_same_references(bound: BoundControl, skel: Skeleton, states: Sequence[State], times: np.ndarray) -> None:
+    """Refuse states from which a reference would be another one than from the state the controller is bound at."""
+    reference = bound.written.reference
+    if not isinstance(reference, Mapping):  # a State or a Trajectory does not depend on where a run begins
+        return
+    for (name, given), path in zip(reference.items(), bound.paths, strict=True):
+        what, known = f"reference of '{name}'", [path(t)[0] for t in times]
+        kinds, here = _here(skel, name, states[0])
+        elsewhere = read_reference(given, kinds, [x + 1.0 for x in here], what, bound.description, t=states[0].t)
+        if all(elsewhere(t)[0] == x for t, x in zip(times, known, strict=True)):
+            continue
+        if any(np.abs(np.subtract(_here(skel, name, st)[1], here)).max() > SAME for st in states[1:]):
+            raise UsageError(
+                f"the {what} begins where the first state stands, but '{name}' differs among the states: give it start= (or centre=), "
+                "or simulate them one by one."
+            )
+
+
+def _here(skel: Skeleton, name: str, st: State) -> tuple[list[str], list[float]]:
+    """(kinds, values) of a coordinate's components at a state."""
+    m, kinds, now = motion(skel, st.q, st.v), [], []
+    for task in tasks_of(skel, name):
+        nothing: Any = Wanted(*([0.0] * len(task.kinds) for _ in range(3)))
+        kinds += task.kinds
+        now += [float(x) for x in task.rows(skel, m, st.near, nothing).value]
+    return kinds, now
