@@ -66,3 +66,43 @@ def test_runs_of_a_batch_begin_where_they_stand_or_not_at_all():
     for batch, i, law in ((same, 1, begins), (both, 0, given), (both, 1, given)):
         st = states[1] if batch is same else states[i]
         assert np.abs(batch["A"][i] - s.simulate(st, 0.2, control=law, output=0.1)["A"]).max() < 1e-12
+
+
+def test_a_state_is_held_across_a_switch_with_as_many_coordinates_as_can_move():
+    """Let go, the arm has a freedom more, which is followed as well: e'' + 20 e' + 100 e = 0 leaves 9 exp(-8) = 0.3 % after 0.8 s."""
+    arm = lw.compile("3r-slider")
+    st = arm.state(arm.start.q)
+    beside = arm.assemble({"J1": st["J1"] + 0.02, "J2": st["J2"]}, {"J1": 0.0, "J2": 0.0})
+    law = lw.projected(st, P=100, drives=["J1", "J2", "J3"])
+    for begin, off, event in ((beside, [], lw.release("tip")), (st, ["tip"], lw.engage("tip"))):
+        run = arm.simulate(begin, 1.0, control=law, off=off, events=[lw.when("t", 0.1, do=event)], output=0.05)
+        assert run.events and {n for n in run.columns if n.endswith(".error")} == {f"control.J{i}.error" for i in (1, 2, 3)}
+        assert np.abs(run.q[-1] - st.q).max() <= 0.01 * np.abs(begin.q - st.q).max() + 1e-12
+        assert not any("not followed" in note for note in run.notes)
+
+
+def test_a_force_that_is_let_go_is_no_wish_any_more():
+    arm = lw.compile("3r-slider")
+    law = lw.hybrid({"hand.E.x": lw.sinusoid("5 mm", "1 Hz"), "hand.angle": 0}, {"tip.ty": 2.0}, drives=["J1", "J2", "J3"])
+    with pytest.raises(lw.SimulationError, match=r"constraint of 'tip\.ty' is off or released"):
+        arm.simulate(arm.start, 0.1, control=law, events=[lw.when("t", 0.05, do=lw.release("tip"))])
+
+
+def test_references_begin_where_the_mechanism_of_the_run_stands():
+    """With another length as free parameter the slider stands elsewhere, and its reference begins there."""
+    s = lw.compile(lw.load("slider-crank"), free=["l"])
+    law = lw.projected({"rod.C.x": lw.minimum_jerk("-0.9 m", "1 s")}, P=25, drives=["A"])
+    run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": 1.2}, output=0.05)
+    assert run["rod.C.x"][0] == pytest.approx(-1.2) and np.abs(run["control.rod.C.x.error"]).max() < 1e-9
+
+
+def test_freedoms_that_no_drive_reaches_do_not_count(beside):
+    """Both motors of the crank share its work, though a pendulum beside it is free; and with a force for the second one."""
+    for law in (
+        lw.projected({"A": "31 deg"}, P=25, drives=["A", "B"]),
+        lw.hybrid({"A": "31 deg"}, {"C.ty": 1.0}, P=25, drives=["A", "B"]),
+    ):
+        c = beside.control(law)
+        assert c.notes and "freedoms are not followed" in c.notes[0]
+        a = beside.forward(beside.start, c(beside.start))
+        assert float(a["A.a"]) == pytest.approx(25 * np.radians(1.0), rel=1e-9)

@@ -7,13 +7,15 @@ mechanism and run in a time loop, or called alone. Adding a kind: one file with 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright.description import Description
 from linkwright.drives.base import shown
+from linkwright.errors import UsageError
 
 if TYPE_CHECKING:
     from linkwright.controllers.bound import BoundControl
@@ -54,6 +56,10 @@ class Control:
     kind = ""
     least_norm = True  # more drives than wanted outputs are shared out by least norm
 
+    def drive_names(self, description: Description) -> list[str]:
+        """Joints and cylinders it drives: those named, or those of the model file."""
+        return [d.joint for d in description.drives] if self.drives is None else read_names(self.drives, f"{self.kind}: drives")
+
     def states(self, bound: BoundControl) -> Sequence[OwnState]:
         return ()
 
@@ -80,6 +86,15 @@ class Control:
         own = [f for f in fields(self) if f.name != "reference"]
         more = [f"{f.name}={_word(f.name, getattr(self, f.name))}" for f in own if getattr(self, f.name) is not f.default]
         return f"lw.{self.kind}({', '.join([_followed(self.reference), *more])})"
+
+
+def read_names(given: Any, what: str) -> list[str]:
+    """One name, or several, as a caller may write them."""
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        raise UsageError(f"{what} is a name or a list of names, ['A', 'B'], not {given!r:.40}.")
+    return [x if isinstance(x, str) else str(x) for x in given]
 
 
 def _word(name: str, value: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.controllers.base import Control
+from linkwright.controllers.base import Control, read_names
 from linkwright.controllers.bound import Believed, BoundControl
 from linkwright.controllers.controllability import Controllability, controllable, drive_rows
 from linkwright.controllers.followed import recorded_references
@@ -25,6 +25,7 @@ from linkwright.drives.place import Target, target
 from linkwright.errors import UsageError
 from linkwright.kinematics import motion
 from linkwright.linalg import factor
+from linkwright.loops import Loops
 from linkwright.modelfile import quantity
 from linkwright.state import State
 from linkwright.variants import Variant
@@ -58,7 +59,6 @@ def bind(
     believed = _believed(written, system, variant, real)
     skel = believed.kernels.loops.skel
     targets = _targets(written, system, drivers)
-    tasks, paths = _followed(written, system, st, targets)
     names = believed.kernels.entries["lam"]
     kinds = [k for c in believed.kernels.loops.constraints for k in c.kinds]
     default = system.kernels.defaults["free"]
@@ -70,6 +70,7 @@ def bind(
         "free": np.array(default if free is None else free, dtype=float),
         "moved": np.zeros(3 * len(drivers)),
     }
+    tasks, paths = _followed(written, _loops(believed, start), st, targets)
     out = BoundControl(
         written,
         system.description,
@@ -103,7 +104,7 @@ def _check_numbers(written: Control) -> None:
 
 def _believed(written: Control, system: Any, variant: Variant, real: Believed) -> Believed:
     """The equations the law is made of."""
-    off = (written.off,) if isinstance(written.off, str) else tuple(written.off)
+    off = tuple(read_names(written.off, f"{written.kind}: off"))
     variant = replace(variant, without=(*variant.without, *(n for n in off if n not in variant.without)))
     if written.model is None:
         return Believed(system.kernels.variant(variant)) if off else real
@@ -127,24 +128,28 @@ def _believed(written: Control, system: Any, variant: Variant, real: Believed) -
 
 def _targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[Target, ...]:
     """The drives a controller may use; those of the model file if nothing is said."""
-    given = [d.joint for d in system.description.drives] if written.drives is None else written.drives
-    names = [given] if isinstance(given, str) else list(given)
-    if not names:
+    mine = written.drive_names(system.description)
+    if not mine:
         raise UsageError(f"{written.kind}: the model names no drives; say which joints have motors, drives=['A'].")
-    twice = [n for n in names if names.count(n) > 1]
+    twice = [n for n in mine if mine.count(n) > 1]
     if twice:
         raise UsageError(f"{written.kind}: drive '{twice[0]}' is named twice.")
-    taken = [n for n in names if n in drivers]
+    taken = [n for n in mine if n in drivers]
     if taken:
         raise UsageError(f"{written.kind}: '{taken[0]}' is locked or moved as prescribed: the controller cannot drive it as well.")
-    return tuple(target(system.loops.skel, n) for n in names)
+    return tuple(target(system.loops.skel, n) for n in mine)
 
 
-def _followed(written: Control, system: Any, st: State, targets: Sequence[Target]) -> tuple[list[Task], list[Path]]:
-    """Coordinates and the references they follow."""
-    skel, reference = system.loops.skel, written.reference
+def _loops(of: Believed, start: Mapping[str, np.ndarray]) -> Loops:
+    """The loops of this moment: with the free parameters of the run, without what is off, with the rows of prescribed motions."""
+    return of.equations({**start, "moved": np.ones(len(start["moved"]))}).loops
+
+
+def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Target]) -> tuple[list[Task], list[Path]]:
+    """Coordinates and the references they follow, from where things stand in the controller's eyes."""
+    skel, description, reference = loops.skel, loops.skel.tree.description, written.reference
     if not isinstance(reference, Mapping):
-        reference = recorded_references(reference, system.loops, st, [x.name for x in targets], written.kind)
+        reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)
     if not reference:
         raise UsageError(f"{written.kind}: the reference names no coordinate; for example {{'A': lw.minimum_jerk('60 deg', '1 s')}}.")
     tasks: list[Task] = []
@@ -159,7 +164,7 @@ def _followed(written: Control, system: Any, st: State, targets: Sequence[Target
         if again:
             raise UsageError(f"{written.kind}: '{again[0]}' is followed twice.")
         what, called = f"reference of '{name}'", [f"reference of '{label}'" for label in labels]
-        path = given if isinstance(given, Path) else read_reference(given, kinds, now, what, system.description, t=st.t, names=called)
+        path = given if isinstance(given, Path) else read_reference(given, kinds, now, what, description, t=st.t, names=called)
         tasks += mine
         paths.append(path)
     return tasks, paths
@@ -232,11 +237,9 @@ def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
     written, n, p = bound.written, bound.n_tasks, len(bound.targets)
     if written.kind in ("pd", "lqr"):
         return
-    drivers = len(bound.believed.kernels.chosen.drivers)
-    held = bound.believed.equations({**bound.start, "moved": np.ones(3 * drivers)}).loops  # with the rows of prescribed motions
-    names = [x.name for x in bound.targets]
+    held, names = _loops(bound.believed, bound.start), [x.name for x in bound.targets]
     found = controllable(held, st, drive_rows(held, st, names), names)
-    problem = _lack(found, n, p, bound.labels)
+    problem = _lack(found, n, p, bound.labels, len(bound.force_rows))
     if problem and first:
         raise UsageError(f"{written.kind}: {problem}")
     if problem:
@@ -246,7 +249,9 @@ def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
         bound.notes.append(f"{written.kind}: {left} of {found.freedoms} freedoms {'is' if left == 1 else 'are'} not followed")
 
 
-def _lack(found: Controllability, n: int, p: int, labels: Sequence[str]) -> str:
+def _lack(found: Controllability, n: int, p: int, labels: Sequence[str], forces: int) -> str:
+    """What is wrong with n coordinates and so many forces for p drives. Freedoms that no drive reaches are nobody's business."""
+    reached = found.freedoms - found.missing
     if n > found.freedoms:
         return (
             f"{n} coordinates are to be followed ({', '.join(labels)}), but {found.freedoms} "
@@ -256,9 +261,9 @@ def _lack(found: Controllability, n: int, p: int, labels: Sequence[str]) -> str:
         return f"{p} drives cannot make {n} coordinates ({', '.join(labels)}) follow; name more drives=[...] or follow fewer."
     if n == found.freedoms and not found.ok:
         return found.text
-    if n < found.freedoms and p > n:
+    if n < reached and p > n + forces:
         return (
-            f"{n} coordinates are followed ({', '.join(labels)}), but {found.freedoms} freedoms can move and {p} drives push them: "
-            f"the reference must name {found.freedoms - n} more."
+            f"{n} coordinates are followed ({', '.join(labels)}), but {reached} freedoms can move and {p} drives push them: "
+            f"the reference must name {reached - n} more."
         )
     return ""

@@ -186,7 +186,10 @@ class BoundControl:
         return Programmed(function, sizes, self.real.kernels.engine == "native")
 
     def goes_on_from(self, other: BoundControl) -> None:
-        """After a switch: references go on as they began, and grip is measured against the same start."""
+        """After a switch: references go on as they began, and grip is measured against the same start. Coordinates that are chosen
+        for a State or a Trajectory may be others now; what these shall do does not depend on where a run begins."""
+        if self.labels != other.labels:
+            return
         self.paths, self.force_paths = other.paths, other.force_paths
         self.start["ref"] = np.asarray(self.reference(self.start["t"][0]), dtype=float)
         vars(self)["usual"] = other.usual

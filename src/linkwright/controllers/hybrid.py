@@ -51,6 +51,9 @@ class Hybrid(Projected):
             raise UsageError("hybrid: force={'C.y': '0 N'} names the multipliers or joint forces to hold, with their values.")
         plain = super().prepared(bound)
         assert isinstance(plain, Hybrid)
+        released = [n for n in self.force if str(n).partition(".")[0] in bound.believed.kernels.chosen.without]
+        if released:
+            raise UsageError(f"hybrid: the constraint of '{released[0]}' is off or released here: there is no force to hold.")
         rows = tuple(force_row(bound.description, bound.lam_names, bound.lam_kinds, str(name)) for name in self.force)
         n, p = bound.n_tasks + len(rows), len(bound.targets)
         if n > p:

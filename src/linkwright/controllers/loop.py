@@ -62,10 +62,7 @@ class Controlling:
 
     def drives(self, description: Description) -> list[str]:
         """Joints it drives."""
-        given = self.written.drives
-        if given is None:
-            return [d.joint for d in description.drives]
-        return [given] if isinstance(given, str) else list(given)
+        return self.written.drive_names(description)
 
     def placed(
         self, system: Any, st: State, *, free: Any, drivers: Sequence[str], armature: np.ndarray, off: Sequence[str], first: bool
