@@ -93,6 +93,8 @@ def test_references_begin_where_the_mechanism_of_the_run_stands():
     s = lw.compile(lw.load("slider-crank"), free=["l"])
     law = lw.projected({"rod.C.x": lw.minimum_jerk("-0.9 m", "1 s")}, P=25, drives=["A"])
     run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": 1.2}, output=0.05)
+    with pytest.raises(UsageError, match=r"'rod\.C\.x' begins where the first state stands"):
+        s.simulate_batch(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": [1.0, 1.2]}, output=0.05)
     assert run["rod.C.x"][0] == pytest.approx(-1.2) and np.abs(run["control.rod.C.x.error"]).max() < 1e-9
 
 

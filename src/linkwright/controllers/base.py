@@ -54,7 +54,6 @@ class Control:
     rated: Mapping[str, Any] | None = None
     damping: float = 0.02
     kind = ""
-    least_norm = True  # more drives than wanted outputs are shared out by least norm
 
     def drive_names(self, description: Description) -> list[str]:
         """Joints and cylinders it drives: those named, or those of the model file."""

@@ -21,7 +21,6 @@ class InverseDynamics(Projected):
     """`lw.inverse_dynamics(reference, P=..., D=...)`."""
 
     kind = "inverse_dynamics"
-    least_norm = False
 
     def prepared(self, bound: Any) -> Projected:
         n, p = bound.n_tasks, len(bound.targets)

@@ -161,7 +161,8 @@ def _run(
     _check_alike(act.drivers, [st for st, _ in pairs])
     loop: Any = act.equations.control
     if loop is not None:
-        need_same_references(loop.bound, system.loops.skel, [st for st, _ in pairs], np.linspace(first.start.t, first.t_end, LOOKED_AT))
+        looked = np.linspace(first.start.t, first.t_end, LOOKED_AT)
+        need_same_references(loop.bound, len(pairs), lambda i: (system.kernels.equations(pairs[i][1]).loops.skel, pairs[i][0]), looked)
     limits = dict(o.of_the_loop)
     if limits["most_steps"] is None and act.needs_kernel and act.program is None:
         limits["most_steps"] = MOST_CALLED_BACK
