@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
 from linkwright.controllers.bound import BoundControl
 from linkwright.controllers.references import read_reference
-from linkwright.controllers.tasks import Wanted, tasks_of
+from linkwright.controllers.tasks import tasks_of, values_of
 from linkwright.errors import UsageError
 from linkwright.kinematics import Skeleton, motion
 from linkwright.state import State
@@ -38,9 +37,5 @@ def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], 
 
 def _here(skel: Skeleton, st: State, name: str) -> tuple[list[str], list[float]]:
     """(kinds, values) of a coordinate's components at a state."""
-    m, kinds, now = motion(skel, st.q, st.v), [], []
-    for task in tasks_of(skel, name):
-        nothing: Any = Wanted(*([0.0] * len(task.kinds) for _ in range(3)))
-        kinds += task.kinds
-        now += [float(x) for x in task.rows(skel, m, st.near, nothing).value]
-    return kinds, now
+    tasks = tasks_of(skel, name)
+    return [k for x in tasks for k in x.kinds], values_of(tasks, skel, motion(skel, st.q, st.v), st.near)

@@ -19,7 +19,7 @@ from linkwright.controllers.controllability import Controllability, controllable
 from linkwright.controllers.followed import recorded_references
 from linkwright.controllers.references import Path, read_reference
 from linkwright.controllers.situation import Situation
-from linkwright.controllers.tasks import Task, Wanted, tasks_of
+from linkwright.controllers.tasks import Task, tasks_of, values_of
 from linkwright.drives.base import sample_time
 from linkwright.drives.place import Target, target
 from linkwright.errors import UsageError
@@ -158,7 +158,7 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Targe
     for name, given in reference.items():
         mine = tasks_of(skel, name)
         kinds = [k for x in mine for k in x.kinds]
-        now = [float(v) for x in mine for v in x.rows(skel, m, st.near, _nothing(len(x.kinds))).value]
+        now = values_of(mine, skel, m, st.near)
         labels = [label for x in mine for label in x.labels]
         again = [label for label in labels if any(label in x.labels for x in tasks)]
         if again:
@@ -168,10 +168,6 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Targe
         tasks += mine
         paths.append(path)
     return tasks, paths
-
-
-def _nothing(n: int) -> Wanted:
-    return Wanted(*([0.0] * n for _ in range(3)))
 
 
 def _weights(written: Control, targets: Sequence[Target], kappa: float) -> np.ndarray:

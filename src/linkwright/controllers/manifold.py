@@ -20,7 +20,7 @@ import numpy as np
 
 from linkwright.compiler.derivatives import jacobian
 from linkwright.compiler.graph import Graph
-from linkwright.controllers.tasks import PoseTask, Task, Wanted
+from linkwright.controllers.tasks import PoseTask, Task, Wanted, nothing_wanted
 from linkwright.equations import Equations
 from linkwright.errors import UsageError
 from linkwright.idle import idle_motions
@@ -50,11 +50,6 @@ def task_rows(eq: Equations, tasks: Sequence[Task], q: Any, v: Any, near: Any) -
     m, references = motion(skel, q, v), eq.near(q, near)
     found = [t.rows(skel, m, references, nothing_wanted(t)) for t in tasks]
     return np.concatenate([r.J for r in found]), np.concatenate([r.bias for r in found]), m
-
-
-def nothing_wanted(task: Task) -> Wanted:
-    n = len(task.kinds)
-    return Wanted([0.0] * n, [0.0] * n, [0.0] * n)
 
 
 class Stacked(NamedTuple):

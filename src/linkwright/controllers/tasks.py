@@ -228,6 +228,16 @@ def _array(values: Sequence[Any]) -> Any:
 Task = CoordinateTask | PointTask | AngleTask | OriginTask | PoseTask
 
 
+def nothing_wanted(task: Task) -> Wanted:
+    n = len(task.kinds)
+    return Wanted([0.0] * n, [0.0] * n, [0.0] * n)
+
+
+def values_of(tasks: Sequence[Task], skel: Skeleton, m: Motion, near: Mapping[str, Any]) -> list[float]:
+    """Where the components of tasks stand."""
+    return [float(x) for task in tasks for x in task.rows(skel, m, near, nothing_wanted(task)).value]
+
+
 def tasks_of(skel: Skeleton, name: str) -> list[Task]:
     """The task of a name; a pose in a plane is a point and an angle."""
     d = skel.tree.description
