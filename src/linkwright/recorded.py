@@ -29,6 +29,10 @@ class Column(NamedTuple):
     values: np.ndarray
     dimension: str
 
+    def __repr__(self) -> str:
+        """How much of what, without the numbers: a run has dozens of columns, which print together."""
+        return f"Column({' x '.join(map(str, self.values.shape))} x {self.dimension})"
+
 
 class RunEvent(NamedTuple):
     """Something that happened at a time: a zero crossing, an impact, a switch; `values` are plain numbers, texts or lists."""

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.controllers.analysis import effort_norms, errors, facts, forces, settling, tracking
+from linkwright.comparison import Comparison, Row
+from linkwright.comparison.report import when
+from linkwright.controllers.analysis import effort_norms, errors, facts, forces, settling, together, tracking
 from linkwright.controllers.quadrature import held_integral, integral
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "aghili_hoang.json").read_text(encoding="utf-8"))
@@ -185,7 +187,43 @@ def test_wrong_calls(heavy: Any) -> None:
 def test_a_report_prints_what_it_knows(heavy: Any) -> None:
     text = str(heavy["weak"].report)
     assert text.startswith("projected: t = 0 .. 5 s") and "limit" in text and "settled after" in text
+    assert f"smallest grip {heavy['weak'].report.grip:.4f} of that at the start" in text
     assert "holds" in str(heavy["hyb"].report) and "sampled every 0.01 s" in str(heavy["sampled"].report)
+
+
+def test_errors_of_several_coordinates_are_those_of_their_vector(heavy: Any) -> None:
+    """Errors of 0.3 cos 3t and -0.4 cos 3t: their norm is 0.5 |cos 3t|, beyond the largest of each."""
+    run = heavy["2act"].run
+    two = {"A": 0.3 * np.cos(3.0 * run.t), "B": -0.4 * np.cos(3.0 * run.t)}
+    both = {
+        **{f"control.{n}.error": (e, "angle") for n, e in two.items()},
+        **{f"control.{n}.reference": (0.0 * run.t, "angle") for n in two},
+    }
+    run = replace(run, columns={**run.columns, **both, "control.B.value": (0.0 * run.t, "angle")}, proof=None)
+    found = together(run, errors(run), tracking(run, (0.5, 4.0)), (0.5, 4.0))["angle"]
+    assert found.largest == pytest.approx(0.5, rel=1e-4) and np.sin(3.0 * found.at) == pytest.approx(0.0, abs=0.016)  # half a sample
+    assert found.final == pytest.approx(0.5 * abs(np.cos(12.0)), rel=1e-9) and found.at > 0.5
+    report = lw.control_report(run)
+    mean = 0.5 * (1.0 + np.sin(30.0) / 30.0)  # of cos^2(3 t) over 5 s
+    assert report.errors["angle"].rms == pytest.approx(0.5 * np.sqrt(mean), rel=1e-8)  # order six, 100 samples a second
+    assert any(x.startswith("all ") and x.split()[2] == "0.5000" for x in str(report).splitlines())
+    table = Comparison((Row("both", run, report),))
+    assert table.values("error")["both"] == report.errors["angle"].largest == pytest.approx(0.5, rel=1e-12)
+    assert table.values("rms_error")["both"] == report.errors["angle"].rms
+
+
+def test_nothing_is_largest_at_no_time(heavy: Any) -> None:
+    assert when(0.385, 0.0) is None and when(0.385, 1e-14) is None and when(0.385, 3.0) == 0.385
+    run = heavy["1act"].run
+    idle = replace(run, columns={**run.columns, "B.torque": (0.0 * run.t, "torque"), "B.power": (0.0 * run.t, "power")}, proof=None)
+    idle = replace(idle, settings={**run.settings, "control": {**facts(run).as_dict(), "drives": ["A", "B"]}})
+    rows = [x.split() for x in str(lw.control_report(idle)).splitlines()]
+    assert ["B", "0", "0", "-"] in rows
+
+
+def test_columns_print_short(heavy: Any) -> None:
+    columns = heavy["1act"].run.columns
+    assert repr(columns["A.torque"]) == "Column(501 x torque)" and len(str(dict(columns))) < 60 * len(columns)
 
 
 def test_a_run_from_a_file_tells_the_same(heavy: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.comparison import Comparison
+from linkwright.controllers.analysis import effort_norms
 from linkwright.views.plots import plot_of
 
 
@@ -26,6 +29,16 @@ def compared() -> Any:
         },
     }
     return lw.compare(s, s.assemble(q={"A": "30 deg"}), 1, kinds, output=0.005)
+
+
+@pytest.fixture(scope="module")
+def circle() -> Any:
+    """A five-bar's tip on a circle by two motors, one of them at its rated voltage for a while."""
+    five = lw.compile("five-bar")
+    y = float(five.point(five.start, "left_rod.C")[1])
+    round_ = [lw.sinusoid("20 mm", "1 Hz"), lw.sinusoid("20 mm", "1 Hz", phase="90 deg", centre=f"{y - 0.02} m")]
+    motors = {n: lw.actuator(motor=lw.motor(Kt="0.05 N m/A", R="1 ohm", rated=rated, ratio=10)) for n, rated in (("A", 0.45), ("E", 0.5))}
+    return five.simulate(five.start, 1, control=lw.projected({"left_rod.C": round_}, P=400), actuators=motors, output=0.01)
 
 
 def curves(axes: Any, n: int) -> list[Any]:
@@ -65,6 +78,32 @@ def test_where_a_controller_lets_go(compared: Any) -> None:
     assert min(p.get_x() for p in spans) <= first and max(p.get_x() + p.get_width() for p in spans) >= last
 
 
+def test_voltages_of_motors_between_their_limits(circle: Any) -> None:
+    *_, torque, voltage, _ = plot_of(circle, "control").axes
+    assert [a.get_ylabel() for a in (torque, voltage)] == ["torque [N m]", "voltage [V]"]
+    for line, name in zip(curves(voltage, len(circle)), "AE", strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), circle[f"motor.{name}.voltage"])
+    assert {float(x.get_ydata()[0]) for x in voltage.lines if len(x.get_xdata()) == 2} == {0.0, 0.45, -0.45, 0.5, -0.5}
+    assert voltage.get_title("left") == "peak 0.5 V, limit 0.45 V or 0.5 V (dashed)"
+    norms = effort_norms(circle)
+    assert 0.0 < max(d.saturated for d in norms.by_drive.values()) < norms.saturated  # not always the same one
+    assert f"one or more at the limit (below) {100.0 * norms.saturated:.4g} % of the time" in torque.get_title("left")
+    rows = [x.split() for x in str(circle.control()).splitlines()]
+    assert [x[-3:-1] for x in rows if x[0] in "AE" and len(x) > 2] == [["0.45", "V"], ["0.5", "V"]]
+
+
+def test_the_path_of_a_point_that_was_followed(circle: Any) -> None:
+    _, error, *_, path = plot_of(circle, "control").axes
+    went, wanted, start = path.lines
+    for line, word in ((went, "value"), (wanted, "reference")):
+        for data, axis in ((line.get_xdata(), "x"), (line.get_ydata(), "y")):
+            np.testing.assert_allclose(data, 1e3 * circle[f"control.left_rod.C.{axis}.{word}"], rtol=1e-15)
+    assert went.get_linewidth() > wanted.get_linewidth() and path.get_aspect() == 1.0 and len(start.get_xdata()) == 1
+    assert (path.get_xlabel(), path.get_ylabel()) == ("x [mm]", "y [mm]")
+    norm = np.hypot(*(1e3 * circle[f"control.left_rod.C.{axis}.error"] for axis in "xy")).max()
+    assert error.get_title("left") == f"largest norm {norm:.4g} mm"
+
+
 def test_several_runs_in_one_picture(compared: Any, tmp_path: Path) -> None:
     figure = compared.plot()
     efforts, error, force = figure.axes
@@ -79,6 +118,16 @@ def test_several_runs_in_one_picture(compared: Any, tmp_path: Path) -> None:
     assert [t.get_text() for t in figure.legends[0].get_texts()] == list(norms)
     assert len(error.lines) == 3 and len(force.lines) == 1
     assert compared.plot(tmp_path / "all.svg", title="three").stat().st_size > 5000
+    two = compared.plot(names=["lost", "weak"])
+    assert [t.get_text() for t in two.legends[0].get_texts()] == ["lost", "weak"]
+    many = Comparison(tuple(replace(compared["weak"], name=f"run {k}") for k in range(9)))
+    for call, words in (
+        (lambda: many.plot(), r"9 runs are too many.*at most 8.*names=\['run 0', 'run 1'\]"),
+        (lambda: compared.plot(names=["waek"]), "Did you mean 'weak'"),
+        (lambda: compared.plot(names=[]), "choose from weak, sampled, lost"),
+    ):
+        with pytest.raises(lw.UsageError, match=words):
+            call()
 
 
 def test_a_run_without_controller_is_no_such_plot() -> None:

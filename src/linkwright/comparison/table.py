@@ -11,10 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from linkwright.comparison.report import USUAL, ControlReport, control_report, in_metric
-from linkwright.controllers.analysis import Deviation
 from linkwright.controllers.base import Control
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, nearest
 from linkwright.machine.tables import columns, show
@@ -102,8 +99,8 @@ class Comparison:
     def quantities(self) -> dict[str, Quantity]:
         """Columns that have something to say here, by the name `best` and `values` take."""
         out = {name: Quantity(text, "force" if self._one_kind == "force" else "torque") for name, text in EFFORTS.items()}
-        for name, text, word in DEVIATIONS:
-            kinds = dict.fromkeys(d.kind for r in self._reports for d in getattr(r, word).values())
+        for name, text, word, _ in DEVIATIONS:
+            kinds = dict.fromkeys(kind for r in self._reports for kind in getattr(r, word))
             out |= {name if len(kinds) == 1 else f"{name}.{kind}": Quantity(text, kind) for kind in kinds}
         out |= {"settled": Quantity("settled after", "time")} if any(r.tracking for r in self._reports) else {}
         out["work"] = Quantity("work", "energy")
@@ -121,11 +118,10 @@ class Comparison:
     def _value(self, r: ControlReport, quantity: str) -> float | None:
         if quantity in EFFORTS:
             return float(getattr(r.efforts, f"metric_{quantity}" if self._one_kind == "mixed" else quantity))
-        for name, _, word in DEVIATIONS:
+        for name, _, word, number in DEVIATIONS:
             if quantity.partition(".")[0] == name:
-                kind = self.quantities[quantity].dimension
-                mine = [d for d in getattr(r, word).values() if d.kind == kind]
-                return _together(mine, name) if mine else None
+                vector = getattr(r, word).get(self.quantities[quantity].dimension)
+                return None if vector is None else getattr(vector, number)
         return r.shown_work if quantity == "work" else getattr(r, quantity)
 
     def best(self, quantity: str = "rms") -> str:
@@ -198,28 +194,33 @@ class Comparison:
             raise LinkwrightError(f"cannot write '{path}': {problem.strerror or problem}.") from problem
         return path
 
-    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """Norm of the efforts, errors and force errors of all controllers over time (matplotlib Figure, or with `path` the file)."""
-        if not self.runs:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None, **options: Any) -> Any:
+        """Norm of the efforts, errors and force errors over time of all controllers, or of those in `names`; of one alone what it
+        followed and did (matplotlib Figure, or with `path` the file)."""
+        runs = self.runs
+        if not runs:
             raise UsageError("no run came to its end, so there is nothing to plot.")
-        name, *others = self.runs
-        return self.runs[name].plot("control", path, other={n: self.runs[n] for n in others}, name=name, **options)
+        chosen = list(runs) if names is None else self._chosen(names)
+        name, *others = chosen
+        return runs[name].plot("control", path, other={n: runs[n] for n in others}, name=name, **options)
+
+    def _chosen(self, names: Sequence[str]) -> list[str]:
+        chosen = list(dict.fromkeys([names] if isinstance(names, str) else names))
+        if not chosen:
+            raise UsageError(f"names=[] leaves nothing to plot; choose from {', '.join(self.runs)}.")
+        for name in chosen:
+            if self[name].report is None:
+                raise UsageError(f"'{name}' did not come to its end, so it cannot be plotted: {_short(self[name].failed)}")
+        return chosen
 
 
 EFFORTS = {"rms": "RMS effort", "peak": "peak effort"}
-DEVIATIONS = (
-    ("error", "largest error", "tracking"),
-    ("rms_error", "RMS error", "tracking"),
-    ("force_error", "largest force error", "forces"),
+DEVIATIONS = (  # name, text, of a report by kind, number of the deviation of the vector
+    ("error", "largest error", "errors", "largest"),
+    ("rms_error", "RMS error", "errors", "rms"),
+    ("force_error", "largest force error", "force_errors", "largest"),
 )
 SHARES = {"saturated": "at limits", "damped": "damped"}
-
-
-def _together(found: Sequence[Deviation], name: str) -> float:
-    """Of coordinates of one kind: the largest of all, or the RMS of their vector."""
-    if name == "rms_error":
-        return float(np.sqrt(sum(d.rms**2 for d in found)))
-    return max(d.largest for d in found)
 
 
 def _cell(x: float | None, q: Quantity, units: tuple[str, ...]) -> Any:

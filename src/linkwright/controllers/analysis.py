@@ -103,11 +103,15 @@ class Window:
     def span(self) -> float:
         return self.b - self.a
 
+    @property
+    def times(self) -> np.ndarray:
+        """Those inside, and both ends."""
+        return np.array([self.a, *self.t[(self.t > self.a) & (self.t < self.b)], self.b])
+
     def cut(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(times, values) inside, both ends included."""
-        inside = (self.t > self.a) & (self.t < self.b)
         ends = np.interp([self.a, self.b], self.t, y)
-        return np.array([self.a, *self.t[inside], self.b]), np.array([ends[0], *y[inside], ends[1]])
+        return self.times, np.array([ends[0], *y[(self.t > self.a) & (self.t < self.b)], ends[1]])
 
     def mean(self, y: np.ndarray, held: Held | None = None) -> float:
         """Of what is smooth between samples, or held."""
@@ -129,7 +133,8 @@ class Window:
 
 @dataclass(frozen=True)
 class DriveEffort:
-    """One drive, SI: `limit` of its effort if it has one, `saturated` the share of time at a limit of effort, voltage or current."""
+    """One drive, SI: `limit` of its effort, or `rated` voltage and `max_current` of its motor, where it has them; `saturated` is
+    the share of time at one of these."""
 
     drive: str
     kind: str  # "torque" or "force"
@@ -138,13 +143,20 @@ class DriveEffort:
     at: float  # time of the peak
     limit: float | None = None
     saturated: float = 0.0
+    rated: float | None = None
+    max_current: float | None = None
+
+    @property
+    def limited(self) -> bool:
+        return any(x is not None for x in (self.limit, self.rated, self.max_current))
 
 
 @dataclass(frozen=True)
 class EffortNorms:
     """Norms of the vector of efforts. `rms` and `peak` are plain numbers in N m or N where all drives are of one kind; where
     they are mixed (`kind` is "mixed"), forces count times `length` and all is in N m, as always in `metric_rms` and
-    `metric_peak`. `plain_rms` and `plain_peak` take N m and N as they are. `doubt`: by how much of itself the RMS changes
+    `metric_peak`. `plain_rms` and `plain_peak` take N m and N as they are. `saturated` is the share of time in which any of the
+    drives was at a limit. `doubt`: by how much of itself the RMS changes
     if every second sample is left out; 0 where held efforts are summed exactly."""
 
     kind: str
@@ -182,9 +194,7 @@ def effort_norms(run: Trajectory, drives: Sequence[str] | str | None = None, bet
     # a held voltage is no held effort
     held = Held(known.every, known.origin) if known.every and not set(named) & set(known.motors) else None
     at_limit = np.array([_at_limit(run, known, n, x) for n, x in zip(named, u, strict=True)])
-    rows = [
-        _drive(window, name, kind, x, held, known.limits.get(name), on) for name, kind, x, on in zip(named, kinds, u, at_limit, strict=True)
-    ]
+    rows = [_drive(window, known, name, kind, x, held, on) for name, kind, x, on in zip(named, kinds, u, at_limit, strict=True)]
     metric, plain = (_norms(window, x, held) for x in (w, u))
     kind = kinds[0] if len(set(kinds)) == 1 else "mixed"
     rms, peak = metric if kind == "mixed" else plain
@@ -207,10 +217,11 @@ def _norms(window: Window, u: np.ndarray, held: Held | None) -> tuple[float, flo
     return rms, max(float(np.abs(window.cut(x)[1]).max()) for x in u)
 
 
-def _drive(window: Window, name: str, kind: str, u: np.ndarray, held: Held | None, limit: float | None, on: np.ndarray) -> DriveEffort:
+def _drive(window: Window, known: Facts, name: str, kind: str, u: np.ndarray, held: Held | None, on: np.ndarray) -> DriveEffort:
     t, y = window.cut(u)
     rms, peak = _norms(window, u[None], held)
-    return DriveEffort(name, kind, rms, peak, float(t[np.argmax(np.abs(y))]), limit, window.share(on))
+    at, plate = float(t[np.argmax(np.abs(y))]), known.motors.get(name, {})
+    return DriveEffort(name, kind, rms, peak, at, known.limits.get(name), window.share(on), plate.get("rated"), plate.get("max_current"))
 
 
 def _at_limit(run: Trajectory, known: Facts, name: str, effort: np.ndarray) -> np.ndarray:
@@ -309,6 +320,23 @@ def _deviation(window: Window, name: str, kind: str, e: np.ndarray, size: float)
     t, y = window.cut(e)
     k = int(np.argmax(np.abs(y)))
     return Deviation(name, kind, window.rms(e), float(abs(y[k])), float(t[k]), float(y[-1]), settling(t, y, BAND * size), size)
+
+
+def together(
+    run: Trajectory, by_name: Mapping[str, np.ndarray], found: Mapping[str, Deviation], between: Any = None
+) -> dict[str, Deviation]:
+    """Deviations of all coordinates or forces of one kind as a vector, by kind: RMS, largest and final are those of its Euclidean
+    norm, size that of the sizes; it has settled when all have. `by_name`: errors(run) or force_errors(run), `found`: their deviations."""
+    window, out = Window.of(run, between), {}
+    for kind in dict.fromkeys(d.kind for d in found.values()):
+        mine = [d for d in found.values() if d.kind == kind]
+        y = np.linalg.norm([window.cut(by_name[d.name])[1] for d in mine], axis=0)
+        k = int(np.argmax(y))
+        rms, size = (float(np.linalg.norm([getattr(d, x) for d in mine])) for x in ("rms", "size"))
+        times = [d.settled for d in mine]
+        settled = None if None in times else max(x for x in times if x is not None)
+        out[kind] = Deviation("all", kind, rms, float(y[k]), float(window.times[k]), float(y[-1]), settled, size)
+    return out
 
 
 def settling(t: np.ndarray, e: np.ndarray, band: float) -> float | None:

@@ -1,6 +1,7 @@
 """A controlled run at a glance, or several of them on one task.
 
-control(run, "control.png")                          references and values, errors, efforts with limits, forces, grip where it was lost
+control(run, "control.png")                          references and values, errors, efforts and voltages with limits, forces, grip
+                                                     where it was lost, paths of points in a plane
 control(run, other={"hybrid": run2}, name="projected")    norms of efforts and of errors of all, over time  [Aghili2005 Fig. 8]
 """
 
@@ -12,10 +13,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.controllers.analysis import EffortNorms, effort_norms, errors, facts, force_errors, force_of
+from linkwright.controllers.analysis import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
 from linkwright.errors import UsageError
 from linkwright.results import Trajectory, unit_of
-from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, draw_flags, drawn, flags_of, four, x_axis, y_axis
+from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, draw_flags, drawn, flags_of, four, with_unit, x_axis, y_axis
 
 MOST_RUNS = 8
 WANTED = (0, (4, 2))  # dashes of references and wanted forces
@@ -24,6 +25,8 @@ FAR = 30.0  # errors that differ by more than this are told apart on a logarithm
 NEAR = 1.5  # limits farther away than this many times what was used do not stretch the picture
 NOTHING = 1e-9  # share of what is usual that is round-off
 VAST = 1e6  # and by more than this on none: the smaller one is zero beside the other
+TALL, LOW, SQUARE = 1.85, 1.3, 3.1  # inches of panels: of curves, of errors, of paths
+PLATE = (("voltage", "V", "rated"), ("current", "A", "max_current"))  # what limits a motor
 Panel = Callable[[Frame, Any, np.ndarray], None]
 
 
@@ -34,22 +37,33 @@ def control(
     if other:
         return compared({name: c, **other}, path, **paper)
     _controlled(c, "this run")
-    panels = [*_followed(c), *_efforts(c), *_forces(c), *_grip(c)]
+    panels, points = [*_followed(c), *_efforts(c), *_forces(c), *_grip(c)], _points(c)
+    heights = [height for _, height in panels]
 
     def make(frame: Frame) -> Any:
-        figure = frame.figure(7.4, 0.7 + sum(1.85 if tall else 1.3 for _, tall in panels))
-        grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=[1.85 if tall else 1.3 for _, tall in panels])[
-            :, 0
-        ]
+        rows = [*heights, SQUARE] if points else heights
+        figure = frame.figure(7.4, 0.7 + sum(rows))
+        places = figure.add_gridspec(len(rows), max(len(points), 1), height_ratios=rows)
+        grid = _one_axis([figure.add_subplot(places[k, :]) for k in range(len(panels))])
         x = x_axis(c, "t", grid[-1])
         for axes, (draw, _) in zip(grid, panels, strict=True):
             draw(frame, axes, x)
         _let_go(frame, grid, c, x)
         draw_flags(frame, grid, flags_of(c), c, x, names=False)
-        figure.align_ylabels(list(grid))
+        figure.align_ylabels(grid)
+        for k, point in enumerate(points):
+            _path(c, point, frame, figure.add_subplot(places[-1, k]))
         return figure
 
     return drawn(make, path, **paper)
+
+
+def _one_axis(panels: list[Any]) -> list[Any]:
+    """Panels below each other with one axis of time, its numbers at the lowest."""
+    for axes in panels[:-1]:
+        axes.sharex(panels[-1])
+        axes.tick_params(labelbottom=False)
+    return panels
 
 
 def _controlled(c: Any, who: str) -> None:
@@ -84,10 +98,10 @@ def _unit(c: Trajectory, kind: str) -> tuple[str, float]:
 # -------------------------------------------------------------------- one run
 
 
-def _followed(c: Trajectory) -> list[tuple[Panel, bool]]:
+def _followed(c: Trajectory) -> list[tuple[Panel, float]]:
     """References and values, and below them their errors; angles and lengths by themselves."""
     kinds = _kinds(c, errors(c)).items()
-    return [x for kind, names in kinds for x in ((partial(_values, c, kind, names), True), (partial(_gaps, c, kind, names), False))]
+    return [x for kind, names in kinds for x in ((partial(_values, c, kind, names), TALL), (partial(_gaps, c, kind, names), LOW))]
 
 
 def _values(c: Trajectory, kind: str, names: list[str], frame: Frame, axes: Any, x: np.ndarray) -> None:
@@ -108,50 +122,113 @@ def _gaps(c: Trajectory, kind: str, names: list[str], frame: Frame, axes: Any, x
     axes.axhline(0.0, color=frame.look.faint, lw=0.9)
     for k, n in enumerate(names):
         axes.plot(x, found[n] / size, lw=1.4, color=colour_of(k))
-    largest = max(float(np.abs(found[n]).max()) for n in names) / size
+    largest = float(np.linalg.norm([found[n] for n in names], axis=0).max()) / size
     _not_too_close(axes, _least(c, kind) / size)
     y_axis(axes, "error", symbol)
-    axes.set_title(f"largest {four(largest)} {symbol}", fontsize=8, loc="left", parse_math=False)
+    text = "largest" if len(names) == 1 else "largest norm"
+    axes.set_title(f"{text} {four(largest)} {symbol}", fontsize=8, loc="left", parse_math=False)
 
 
-def _efforts(c: Trajectory) -> list[tuple[Panel, bool]]:
-    """Efforts of the drives by kind, with limits; held ones as steps."""
+def _points(c: Trajectory) -> list[tuple[str, tuple[str, str]]]:
+    """Points of a planar mechanism that were followed in both directions: what they are called, and the two coordinates. Those that
+    stayed where they were have no path."""
+    plane, found = c.skel.tree.description.plane, errors(c)
+    if not plane:
+        return []
+    heads = dict.fromkeys(n.rpartition(".")[0] for n in found if n.rpartition(".")[2] in plane)
+    both = {h: (f"{h}.{plane[0]}", f"{h}.{plane[1]}") for h in heads}
+    whole = {h: xy for h, xy in both.items() if all(n in found and c.dimension(f"control.{n}.error") == "length" for n in xy)}
+    far = 1e3 * _least(c, "length")
+    return [
+        (h, xy) for h, xy in whole.items() if max(float(np.ptp([*c[f"control.{n}.value"], *c[f"control.{n}.reference"]])) for n in xy) > far
+    ]
+
+
+def _path(c: Trajectory, point: tuple[str, tuple[str, str]], frame: Frame, axes: Any) -> None:
+    """Where a point went, and where it should have gone thin over it; equal scales."""
+    name, coordinates = point
+    symbol, size = _unit(c, "length")
+    went, wanted = ([c[f"control.{n}.{word}"] / size for n in coordinates] for word in ("value", "reference"))
+    axes.plot(*went, lw=2.4, color=colour_of(0), solid_joinstyle="round")
+    axes.plot(*wanted, lw=0.9, color=frame.look.ink)
+    axes.plot(went[0][0], went[1][0], "o", ms=6.0, mfc=frame.look.paper, mec=colour_of(0), mew=1.5, zorder=5)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.09)
+    axes.ticklabel_format(useOffset=False)
+    for label, n in zip((axes.set_xlabel, axes.set_ylabel), coordinates, strict=True):
+        label(with_unit(n.rpartition(".")[2], symbol), parse_math=False)
+    axes.set_title(f"path of {name}: ring at its start, reference thin", fontsize=8, loc="left", parse_math=False)
+
+
+def _efforts(c: Trajectory) -> list[tuple[Panel, float]]:
+    """Efforts of the drives by kind, with limits; held ones as steps. Below them what limits motors."""
     norms = effort_norms(c)
-    return [(partial(_pushing, c, norms, kind), True) for kind in dict.fromkeys(d.kind for d in norms.by_drive.values())]
+    out: list[tuple[Panel, float]] = []
+    for kind in dict.fromkeys(d.kind for d in norms.by_drive.values()):
+        out.append((partial(_pushing, c, norms, kind), TALL))
+    for what, unit, key in PLATE:
+        motors = [d for d in norms.by_drive.values() if getattr(d, key) is not None and f"motor.{d.drive}.{what}" in c.columns]
+        out += [(partial(_plate, c, motors, what, unit, key), LOW)] if motors else []
+    return out
 
 
 def _pushing(c: Trajectory, norms: EffortNorms, kind: str, frame: Frame, axes: Any, x: np.ndarray) -> None:
     symbol, size = _unit(c, kind)
     known = facts(c)
     drives = [d for d in norms.by_drive.values() if d.kind == kind]
-    style = "steps-post" if known.every and not known.motors else "default"
     axes.axhline(0.0, color=frame.look.faint, lw=0.9)
     for k, d in enumerate(drives):
         y = c[f"{d.drive}.{kind}"] / size
-        axes.plot(x, y, lw=1.5, color=colour_of(k), drawstyle=style)
+        axes.plot(x, y, lw=1.5, color=colour_of(k), drawstyle="steps-post" if known.every and d.drive not in known.motors else "default")
         frame.name(axes, y, d.drive, colour_of(k))
     used = max(d.peak for d in drives)
-    limits = sorted({d.limit for d in drives if d.limit is not None and d.limit <= NEAR * used})
-    for limit in limits:
-        for sign in (-1.0, 1.0):
-            axes.axhline(sign * limit / size, color=frame.look.accent, lw=0.9, ls=(0, (5, 3)))
+    limits = _limits(frame, axes, [d.limit / size for d in drives if d.limit is not None], used / size)
     rms = float(np.sqrt(sum(d.rms**2 for d in drives)))
     said = [f"RMS {four(rms / size)} {symbol}", f"peak {four(used / size)} {symbol}"]
-    if any(d.limit is not None or d.saturated for d in drives):
-        share = 100.0 * max(d.saturated for d in drives)
-        said.append(f"at the limit{' (dashed)' if limits else ''} {four(share)} % of the time")
+    if any(d.limited for d in drives):
+        share = 100.0 * effort_norms(c, [d.drive for d in drives]).saturated
+        who = "at the limit" if len(drives) == 1 else "one or more at the limit"
+        where = " (dashed)" if limits else " (below)" if any(d.drive in known.motors for d in drives) else ""
+        said.append(f"{who}{where} {four(share)} % of the time")
     y_axis(axes, kind, symbol)
     axes.set_title(", ".join(said), fontsize=8, loc="left", parse_math=False)
 
 
-def _forces(c: Trajectory) -> list[tuple[Panel, bool]]:
-    return [(partial(_held, c, kind, names), True) for kind, names in _kinds(c, force_errors(c)).items()]
+def _limits(frame: Frame, axes: Any, limits: Iterable[float], used: float) -> bool:
+    """Dashed lines on both sides; whether there are any."""
+    near = sorted({x for x in limits if x <= NEAR * used})
+    for limit in near:
+        for sign in (-1.0, 1.0):
+            axes.axhline(sign * limit, color=frame.look.accent, lw=0.9, ls=(0, (5, 3)))
+    return bool(near)
+
+
+def _plate(c: Trajectory, motors: list[DriveEffort], what: str, unit: str, key: str, frame: Frame, axes: Any, x: np.ndarray) -> None:
+    """Voltage or current of motors between its limits."""
+    names = list(effort_norms(c).by_drive)
+    held = what == "voltage" and facts(c).every and all(d.max_current is None for d in motors)  # else it changes with the speed
+    axes.axhline(0.0, color=frame.look.faint, lw=0.9)
+    used = 0.0
+    for d in motors:
+        y, colour = c[f"motor.{d.drive}.{what}"], colour_of(names.index(d.drive))
+        axes.plot(x, y, lw=1.4, color=colour, drawstyle="steps-post" if held else "default")
+        frame.name(axes, y, d.drive, colour)
+        used = max(used, float(np.abs(y).max()))
+    limits = sorted({float(getattr(d, key)) for d in motors})
+    dashed = " (dashed)" if _limits(frame, axes, limits, used) else ""
+    y_axis(axes, what, unit)
+    allowed = " or ".join(f"{four(x)} {unit}" for x in limits)
+    axes.set_title(f"peak {four(used)} {unit}, limit {allowed}{dashed}", fontsize=8, loc="left", parse_math=False)
+
+
+def _forces(c: Trajectory) -> list[tuple[Panel, float]]:
+    return [(partial(_held, c, kind, names), TALL) for kind, names in _kinds(c, force_errors(c)).items()]
 
 
 def _held(c: Trajectory, kind: str, names: list[str], frame: Frame, axes: Any, x: np.ndarray) -> None:
     """Forces wanted (dashed), acting, and as sensed where that differs."""
     symbol, size = _unit(c, kind)
-    apart, largest, floor = False, 0.0, _least(c, kind)
+    apart, floor = False, _least(c, kind)
     for k, n in enumerate(names):
         acting, sensed, wanted = force_of(c, n), c[f"control.{n}.sensed"], c[f"control.{n}.wanted"]
         if float(np.abs(acting - sensed).max()) > max(1e-6 * float(np.abs([acting, sensed]).max()), floor):
@@ -160,11 +237,13 @@ def _held(c: Trajectory, kind: str, names: list[str], frame: Frame, axes: Any, x
         axes.plot(x, acting / size, lw=1.7, color=colour_of(k))
         axes.plot(x, wanted / size, lw=1.1, ls=WANTED, color=frame.look.ink)
         frame.name(axes, acting / size, n, colour_of(k))
-        largest = max(largest, float(np.abs(wanted - acting).max()) / size)
+    found = force_errors(c)
+    largest = float(np.linalg.norm([found[n] for n in names], axis=0).max()) / size
     _not_too_close(axes, 1e3 * floor / size)
     y_axis(axes, f"held {kind}", symbol)
     text = "acting, as sensed thin, and wanted dashed" if apart else "acting, and wanted dashed"
-    axes.set_title(f"{text}: off by at most {four(largest)} {symbol}", fontsize=8, loc="left", parse_math=False)
+    norm = "" if len(names) == 1 else " (norm)"
+    axes.set_title(f"{text}: off by at most {four(largest)} {symbol}{norm}", fontsize=8, loc="left", parse_math=False)
 
 
 def _not_too_close(axes: Any, least: float) -> None:
@@ -174,8 +253,8 @@ def _not_too_close(axes: Any, least: float) -> None:
         axes.set_ylim(0.5 * (low + high) - least, 0.5 * (low + high) + least)
 
 
-def _grip(c: Trajectory) -> list[tuple[Panel, bool]]:
-    """How firm the drives' grip was, where the controller ever let go."""
+def _grip(c: Trajectory) -> list[tuple[Panel, float]]:
+    """How firm the drives' grip was against the start, where efforts were ever damped."""
     if "control.damping" not in c.columns or not (c["control.damping"] > 0.0).any():
         return []
 
@@ -183,9 +262,9 @@ def _grip(c: Trajectory) -> list[tuple[Panel, bool]]:
         axes.plot(x, np.maximum(c["control.grip"], 1e-16), lw=1.4, color=frame.look.ink)
         axes.set_yscale("log")
         y_axis(axes, "grip", "-")
-        axes.set_title("shaded: efforts were let go", fontsize=8, loc="left")
+        axes.set_title("share of the grip at the start; shaded: efforts were damped", fontsize=8, loc="left")
 
-    return [(draw, False)]
+    return [(draw, LOW)]
 
 
 def _let_go(frame: Frame, grid: Iterable[Any], c: Trajectory, x: np.ndarray) -> None:
@@ -212,7 +291,10 @@ def compared(runs: Mapping[str, Trajectory], path: Place = None, **paper: Unpack
     for who, run in runs.items():
         _controlled(run, who)
     if len(runs) > MOST_RUNS:
-        raise UsageError(f"{len(runs)} runs are too many for one picture; take at most {MOST_RUNS}.")
+        some = ", ".join(repr(n) for n in list(runs)[:2])
+        raise UsageError(
+            f"{len(runs)} runs are too many for one picture; choose at most {MOST_RUNS}, of a comparison by result.plot(names=[{some}])."
+        )
     first = next(iter(runs.values()))
     units = first.skel.tree.description.units
     panels = [_effort_norm(runs, units)]
