@@ -45,10 +45,12 @@ def bind(
     armature: Any = (),
     off: Sequence[str] = (),
     first: bool = True,
+    others: bool = False,
 ) -> BoundControl:
     """The controller at a mechanism and the state it begins from.
 
-    drivers, armature, off: motions given by others, rotors of motors and loops switched off at this moment. `first`: whether
+    drivers, armature, off: motions given by others, rotors of motors and loops switched off at this moment; `others`: whether
+    anything else pushes, which force sensors feel. `first`: whether
     the drives must be able to push everything there is to push; later on, after a switch, that is only noted.
     """
     if not isinstance(written, Control):
@@ -89,6 +91,8 @@ def bind(
     out.written = written.prepared(out)
     start["ref"] = np.asarray(out.reference(st.t), dtype=float)
     start["state"] = np.array([s.start for s in out.states])
+    nodes, nv = system.tree.nodes, system.tree.nv
+    start["other"] = np.zeros(nv + 6 * len(nodes) if others and out.force_rows else 0)  # what else pushes, see `Situation.plant`
     _check_reach(out, st, first)
     if first:
         _check_outputs(out)

@@ -48,10 +48,11 @@ class Reaction:
     def affine(self, at: Situation, r: Response, eq: Equations) -> tuple[Any, Any]:
         """What it is without efforts, and per unit effort of each drive."""
         targets, place = at.bound.targets, eq.usual_terms(at.q, at.v, at.t, at.cut).place
-        base = self._component(eq, place, r.a, r.lam, [])
+        beside = at.other_wrenches if r is not at.model else []  # a model knows nothing of what else pushes
+        base = self._component(eq, place, r.a, r.lam, beside)
         row = []
         for j, target in enumerate(targets):
-            push = _push(place, target)
+            push = [*beside, *_push(place, target)]
             row.append(self._component(eq, place, r.a + r.G[:, j], r.lam + r.L[:, j], push) - base)
         return base, np.array(row)
 

@@ -65,10 +65,19 @@ class Controlling:
         return self.written.drive_names(description)
 
     def placed(
-        self, system: Any, st: State, *, free: Any, drivers: Sequence[str], armature: np.ndarray, off: Sequence[str], first: bool
+        self,
+        system: Any,
+        st: State,
+        *,
+        free: Any,
+        drivers: Sequence[str],
+        armature: np.ndarray,
+        off: Sequence[str],
+        first: bool,
+        others: bool = False,
     ) -> tuple[ControlLoop, list[Bound]]:
         """The loop at a mechanism and a state, and the drives it commands."""
-        now: dict[str, Any] = {"free": free, "drivers": drivers, "off": off, "first": first}
+        now: dict[str, Any] = {"free": free, "drivers": drivers, "off": off, "first": first, "others": others}
         bound = bind(self.written, system, st, armature=armature, **now)
         acting = self._actuators(bound)
         rotors = np.array(armature, dtype=float)
@@ -168,16 +177,20 @@ class ControlLoop:
         """Efforts that the actuators make of those asked for."""
         return [a.given(u, v) for a, u, v in zip(self.actuators, efforts, speeds, strict=True)]
 
-    def acting(self, here: Here, x: Mapping[str, Any], states: Any, held: Any, motions: Any) -> Acting:
-        return Acting(self, here, x, states, held, motions)
+    @property
+    def feels_others(self) -> bool:
+        return len(self.bound.start["other"]) > 0
+
+    def acting(self, here: Here, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting:
+        return Acting(self, here, x, states, held, {"moved": motions, "other": others})
 
 
 class Acting:
     """What the loop does at one instant, over any scalar; made lazily."""
 
-    def __init__(self, loop: ControlLoop, here: Here, x: Mapping[str, Any], states: Any, held: Any, motions: Any):
+    def __init__(self, loop: ControlLoop, here: Here, x: Mapping[str, Any], states: Any, held: Any, beside: Mapping[str, Any]):
         self.loop, self.here, self.states, self.held = loop, here, states, held
-        self.x = {k: x[k] for k in ("q", "v", "t", "near", "free")} | {"moved": motions, "state": states}
+        self.x = {k: x[k] for k in ("q", "v", "t", "near", "free")} | {**beside, "state": states}
 
     @cached_property
     def _read(self) -> dict[str, Any]:

@@ -61,6 +61,10 @@ class Components(NamedTuple):
         """Values of the components; None: where they stand."""
         return list(self.now) if given is None else self.each(given, self.dimensions, called)
 
+    def beginning(self, at: Any) -> float:
+        """When a move begins: at the time given, or when it is bound."""
+        return self.t if at is None else self.seconds(at, "at", positive=False)
+
     def seconds(self, given: Any, called: str, positive: bool = True) -> float:
         t = number(given, TIME, f"{self.what}: {called}")
         if positive and t <= 0.0:
@@ -108,11 +112,11 @@ class MinimumJerk(Reference):
     to: Any
     duration: Any
     start: Any = field(default=None, kw_only=True)
-    at: Any = field(default=0.0, kw_only=True)
+    at: Any = field(default=None, kw_only=True)
     kind = "minimum_jerk"
 
     def bind(self, to: Components) -> Part:
-        rise = MinimumJerkRise(to.seconds(self.at, "at", positive=False), to.seconds(self.duration, "duration"))
+        rise = MinimumJerkRise(to.beginning(self.at), to.seconds(self.duration, "duration"))
         return Move(to.places(self.start, "start"), to.each(self.to, to.dimensions, "to"), rise)
 
 
@@ -123,12 +127,12 @@ class Trapezoidal(Reference):
     speed: Any = field(default=None, kw_only=True)
     acceleration: Any = field(default=None, kw_only=True)
     start: Any = field(default=None, kw_only=True)
-    at: Any = field(default=0.0, kw_only=True)
+    at: Any = field(default=None, kw_only=True)
     kind = "trapezoidal"
 
     def bind(self, to: Components) -> Part:
         start, end = to.places(self.start, "start"), to.each(self.to, to.dimensions, "to")
-        at = to.seconds(self.at, "at", positive=False)
+        at = to.beginning(self.at)
         limits = (self.speed, self.acceleration)
         if (self.duration is None) == (limits == (None, None)) or limits.count(None) == 1:
             raise UsageError(f"{to.what}: a trapezoidal move takes either a duration or both speed and acceleration, but this is {self!r}.")

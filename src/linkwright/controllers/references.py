@@ -52,17 +52,17 @@ def setpoint(value: Any) -> Setpoint:
     return Setpoint(_kept(value))
 
 
-def minimum_jerk(to: Any, duration: Any, *, start: Any = None, at: Any = 0.0) -> MinimumJerk:
+def minimum_jerk(to: Any, duration: Any, *, start: Any = None, at: Any = None) -> MinimumJerk:
     """From rest to rest with the least jerk (degree five): no jump in speed or acceleration, peak speed 15/8 of the mean.
 
-    start: where it begins, by default where the coordinate stands when the reference is bound. at: the time it begins. Several
-    components go straight, all at once.
+    start and at: where and when it begins; by default where the coordinate stands, at the time the reference is bound. Several
+    components move together.
     """
     return MinimumJerk(_kept(to), duration, start=_kept(start), at=at)
 
 
 def trapezoidal(
-    to: Any, duration: Any = None, *, speed: Any = None, acceleration: Any = None, start: Any = None, at: Any = 0.0
+    to: Any, duration: Any = None, *, speed: Any = None, acceleration: Any = None, start: Any = None, at: Any = None
 ) -> Trapezoidal:
     """From rest to rest at a speed that rises, holds and falls in straight lines; the acceleration jumps.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright import dynamics
 from linkwright.controllers.least import Least, least
 from linkwright.controllers.response import Response, effort_columns, safe_response, traced_response
 from linkwright.controllers.tasks import TaskRows, Wanted
@@ -17,7 +18,7 @@ from linkwright.kinematics import Motion, motion
 from linkwright.scalars import common_type, minimum
 
 if TYPE_CHECKING:
-    from linkwright.controllers.bound import Believed, BoundControl
+    from linkwright.controllers.bound import BoundControl
     from linkwright.equations import Equations
 
 
@@ -90,16 +91,29 @@ class Situation:
     @cached_property
     def model(self) -> Response:
         """Of the mechanism as the controller believes it to be."""
-        return self._response(self.bound.believed, self.eq, self.B)
+        return self._response(self.eq, self.B)
 
     @cached_property
     def plant(self) -> Response:
-        """Of the mechanism as it is: what a force sensor reads."""
-        if self.bound.real is self.bound.believed:
+        """Of the mechanism as it is, with what pushes beside the controller: what a force sensor reads."""
+        other = self.x["other"]
+        if self.bound.real is self.bound.believed and not len(other):
             return self.model
         eq = self.bound.real.equations(self.x)
-        m = motion(eq.loops.skel, self.q, self.v)
-        return self._response(self.bound.real, eq, effort_columns(eq, m, self.t[0], eq.near(self.q, self.cut), self.bound.targets))
+        skel = eq.loops.skel
+        m = motion(skel, self.q, self.v)
+        B = effort_columns(eq, m, self.t[0], eq.near(self.q, self.cut), self.bound.targets)
+        if not len(other):
+            return self._response(eq, B)
+        pushed = other[: skel.tree.nv] + dynamics.generalised(skel, m, self.other_wrenches)
+        r = self._response(eq, np.column_stack([B, pushed]))
+        return Response(r.a + r.G[:, -1], r.lam + r.L[:, -1], r.G[:, :-1], r.L[:, :-1], r.margin)
+
+    @property
+    def other_wrenches(self) -> list[tuple[int, Any]]:
+        """Wrenches on nodes of what pushes beside the controller."""
+        w = self.x["other"][len(self.v) :]
+        return [(i, w[6 * i : 6 * i + 6]) for i in range(len(w) // 6)]
 
     def at_rest(self) -> Situation:
         """The same position without speed."""
@@ -109,9 +123,9 @@ class Situation:
 
     def pushed(self, force: Any) -> Any:
         """Accelerations that a generalised force would give, beyond those without it."""
-        return self._response(self.bound.believed, self.eq, force[:, None], False).G[:, 0]
+        return self._response(self.eq, force[:, None], False).G[:, 0]
 
-    def _response(self, of: Believed, eq: Equations, B: Any, multipliers: bool | None = None) -> Response:
+    def _response(self, eq: Equations, B: Any, multipliers: bool | None = None) -> Response:
         if self.safe:
             return safe_response(eq, self.q, self.v, self.t, self.cut, B)
         return traced_response(

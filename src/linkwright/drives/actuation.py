@@ -351,7 +351,8 @@ def _controlled(
         movers += [b.target.name] if b.moves else []
         if b.armature:
             armature[b.target.entry] += b.armature
-    loop, commanded = control.placed(system, st, free=free, drivers=movers, armature=armature, off=off, first=first)
+    now = {"free": free, "drivers": movers, "armature": armature, "off": off, "first": first, "others": equations.has_others}
+    loop, commanded = control.placed(system, st, **now)
     taken = {b.target.name for b in equations.bounds}
     for b in commanded:
         if b.target.name in taken:

@@ -7,7 +7,7 @@ sample   the same -> values that are held until the next sample
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright import dynamics
 from linkwright.channels import Channels
-from linkwright.drives.base import Bound, ControlLoop
+from linkwright.drives.base import Bound, ControlLoop, Doing
 from linkwright.drives.place import Here, numbers
 from linkwright.drives.signals import Commanded, Constant, Function, Points, Signal
 from linkwright.errors import UsageError
@@ -139,8 +139,22 @@ class InputEquations:
         here = Here(skel, x["q"], x["v"], near, x["t"][0], self._channels if skel is self.skel else None)
         if self.control is not None:
             own, held = self._of_control
-            here.acting = self.control.acting(here, x, x["x"][own], x["held"][held], self._motions(here, x))
+            others = self._others(here, x) if self.control.feels_others else np.zeros(0)
+            here.acting = self.control.acting(here, x, x["x"][own], x["held"][held], self._motions(here, x), others)
         return here
+
+    @cached_property
+    def has_others(self) -> bool:
+        """Whether anything but a controller pushes."""
+        return bool(self.pushes) or any(not b.moves and not isinstance(b.signal, Commanded) for b in self.bounds)
+
+    def _others(self, here: Here, x: Arrays) -> Any:
+        """What pushes beside a controller, as force sensors feel it: efforts of the tree's joints, then a wrench on every node."""
+        tau, wrenches = self._pushing(here, x, lambda b: not isinstance(b.signal, Commanded))
+        on: list[Any] = [np.zeros(6) for _ in here.skel.tree.nodes]
+        for node, w in wrenches:
+            on[node] = on[node] + w
+        return numbers([*tau, *(entry for w in on for entry in w)])
 
     def _motions(self, here: Here, x: Arrays) -> Any:
         """Values, speeds and accelerations of prescribed motions, which a controller must know of."""
@@ -171,26 +185,42 @@ class InputEquations:
     def inputs(self, x: Arrays) -> np.ndarray:
         """[tau, drive, speed, acceleration, rates of x]"""
         here = self.here(x)
-        tau: list[Any] = [0.0] * self.sizes["v"]
-        motions, rates, wrenches = [], [], []
-        for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
-            done = b.doing(here, x["x"][mine], x["held"][slot] if slot >= 0 else 0.0)
+        motions, rates = [], []
+        for _, done in self._done(here, x):
             rates += done.rates
             if done.motion is not None:
                 motions.append(done.motion)
-            elif b.target.entry is not None:
-                tau[b.target.entry] = tau[b.target.entry] + done.effort
-            else:
-                wrenches += b.target.pushes(here.moment, done.effort)
-        for push in self.pushes:
-            node = here.skel.node(push.body)
-            wrenches.append((node, push.wrench(here, node)))
+        tau, wrenches = self._pushing(here, x, lambda b: True)
         if wrenches:
             more = dynamics.generalised(here.skel, here.moment.m, wrenches)
             tau = [a + b for a, b in zip(tau, more, strict=True)]
         if self.control is not None:
             rates += here.acting.rates
         return numbers([*tau, *(m[k] for k in range(3) for m in motions), *rates])
+
+    def _done(self, here: Here, x: Arrays, chosen: Callable[[Bound], bool] = lambda b: True) -> list[tuple[Bound, Doing]]:
+        """What the chosen drives do."""
+        found = []
+        for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
+            if chosen(b):
+                found.append((b, b.doing(here, x["x"][mine], x["held"][slot] if slot >= 0 else 0.0)))
+        return found
+
+    def _pushing(self, here: Here, x: Arrays, chosen: Callable[[Bound], bool]) -> tuple[list[Any], list[tuple[int, Any]]]:
+        """Efforts of the tree's joints and wrenches on bodies, of the chosen drives and of all that pushes bodies."""
+        tau: list[Any] = [0.0] * self.sizes["v"]
+        wrenches: list[tuple[int, Any]] = []
+        for b, done in self._done(here, x, chosen):
+            if done.motion is not None:
+                continue
+            if b.target.entry is not None:
+                tau[b.target.entry] = tau[b.target.entry] + done.effort
+            else:
+                wrenches += b.target.pushes(here.moment, done.effort)
+        for push in self.pushes:
+            node = here.skel.node(push.body)
+            wrenches.append((node, push.wrench(here, node)))
+        return tau, wrenches
 
     def record(self, x: Arrays) -> np.ndarray:
         """What stands in the channels of each drive; of prescribed motions the factors of their multipliers."""
