@@ -21,7 +21,7 @@ def run(given: argparse.Namespace) -> None:
         for compute in papers.items(key):
             with console.waiting(f"{key}: computing"):
                 item = compute()
-            found.append({"paper": key, **item.as_dict()})
+            found.append({"paper": key, **item.as_dict(key)})
             if not given.json:
                 _print(item)
     if given.json:

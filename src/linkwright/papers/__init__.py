@@ -6,14 +6,17 @@
 Every paper is one module with a list `ITEMS` of functions; each returns an `Item` and cites the place it is about. `agrees` is
 only said of a number: `deviation` is its distance from what is printed, or where the paper prints a figure that cannot be read
 from the text, from a value obtained independently (`reference`: another method, more digits), within `tolerance`. `differs`
-says why: most often the printed equation has an error that the paper's own results do not show.
+says why: most often the printed equation has an error that the paper's own results do not show. An item about a figure can
+draw it again: `item.figure(path)` writes a PNG.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
@@ -40,17 +43,33 @@ class Item:
     tolerance: float | None = None
     reference: str = ""  # what `deviation` is measured from, if not the print
     why: str = ""
+    figure: Callable[[Path], None] | None = field(default=None, compare=False, repr=False)  # draws the figure again as a PNG
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def figure_name(self, key: str) -> str | None:
+        """File name of the item's figure in a folder of all papers' figures; None without one."""
+        if self.figure is None:
+            return None
+        return f"{key}-{re.sub('[^a-z0-9]+', '-', self.where.lower()).strip('-')}.png"
+
+    def as_dict(self, key: str = "") -> dict[str, Any]:
+        """Plain data of the item of paper `key`; of the figure its file's name."""
+        return {**asdict(replace(self, figure=None)), "figure": self.figure_name(key)}
 
 
 def compared(
-    where: str, what: str, printed: str, computed: str, deviation: float, tolerance: float, reference: str = "", why: str = ""
+    where: str,
+    what: str,
+    printed: str,
+    computed: str,
+    deviation: float,
+    tolerance: float,
+    reference: str = "",
+    why: str = "",
+    figure: Callable[[Path], None] | None = None,
 ) -> Item:
     """An item whose verdict is a number: agrees if the deviation is within the tolerance."""
     verdict = "agrees" if deviation <= tolerance else "differs"
-    return Item(where, what, printed, computed, verdict, float(deviation), tolerance, reference, why)
+    return Item(where, what, printed, computed, verdict, float(deviation), tolerance, reference, why, figure)
 
 
 def papers_named(name: str = "all") -> list[str]:
