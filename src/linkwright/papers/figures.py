@@ -1,0 +1,88 @@
+"""Figures of papers drawn again: panels of curves in the house style, written as PNG.
+
+    compared(..., figure=figures.drawing([Panel("torque [N m]", (Curve(angle, torque, "with gravity"),))], over="crank [deg]"))
+
+`drawing` returns what `Item.figure` wants: a function of a path. Nothing is drawn, and matplotlib is not loaded, before it is
+called; where curves are costly, give it a function that returns the panels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+WIDTH, HEIGHT = 6.4, 2.3  # inches of one panel
+
+
+class Curve(NamedTuple):
+    """y over x; `name` is written at its end. Curves of one `colour` number belong together; `kind` is line, dashed or points."""
+
+    x: Any
+    y: Any
+    name: str = ""
+    kind: str = "line"
+    colour: int | None = None
+
+
+class Panel(NamedTuple):
+    """Axes with their curves; a caption above, thin lines at `marks`, y logarithmic if asked for."""
+
+    label: str  # of y, with its unit
+    curves: Sequence[Curve]
+    caption: str = ""
+    marks: Sequence[float] = ()
+    logarithmic: bool = False
+    limits: tuple[float, float] | None = None  # of y
+    over: str = ""  # label of x where it is not that of all
+
+
+Panels = Sequence[Panel]
+
+
+def drawing(
+    panels: Panels | Callable[[], Panels], over: str = "t [s]", columns: int = 1, title: str | None = None
+) -> Callable[[Path], None]:
+    """A function that draws the panels, row by row, as a PNG at the path it is given."""
+
+    def write(path: Path) -> None:
+        from linkwright.views.plots.frame import drawn
+
+        drawn(lambda frame: _sheet(frame, panels() if callable(panels) else panels, over, columns), path, title=title, force=True)
+
+    return write
+
+
+def _sheet(frame: Any, panels: Panels, over: str, columns: int) -> Any:
+    rows = math.ceil(len(panels) / columns)
+    width = WIDTH if columns == 1 else 0.72 * WIDTH * columns
+    figure = frame.figure(width, HEIGHT * rows + (0.3 if frame.title else 0.0))
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, panel in zip(grid, panels, strict=False):
+        _panel(frame, axes, panel)
+        axes.set_xlabel(panel.over or over, parse_math=False)
+    for axes in grid[len(panels) :]:
+        axes.remove()
+    return figure
+
+
+def _panel(frame: Any, axes: Any, panel: Panel) -> None:
+    from linkwright.views.plots.frame import colour_of
+
+    looks = {"line": {"lw": 1.4}, "dashed": {"lw": 1.2, "ls": (0, (5, 2))}, "points": {"lw": 0.0, "marker": "o", "ms": 4.0, "mfc": "none"}}
+    for i, curve in enumerate(panel.curves):
+        colour = colour_of(i if curve.colour is None else curve.colour)
+        axes.plot(curve.x, curve.y, color=colour, **looks[curve.kind])
+        if curve.name:
+            frame.name(axes, curve.y, curve.name, colour)
+    for x in panel.marks:
+        axes.axvline(x, color=frame.look.accent, lw=0.8, ls=(0, (4, 2)), zorder=1.5)
+    if panel.logarithmic:
+        axes.set_yscale("log")
+    if panel.limits is not None:
+        axes.set_ylim(*panel.limits)
+    axes.margins(x=0.0)
+    axes.set_ylabel(panel.label, parse_math=False)
+    if panel.caption:
+        axes.set_title(panel.caption, fontsize=9.0, loc="left", parse_math=False)
