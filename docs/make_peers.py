@@ -1,0 +1,136 @@
+"""Writes the tables of docs/peers.md again, from the results kept in docs/benchmark.csv and docs/simulation-benchmark.csv.
+
+    python docs/make_peers.py
+
+Measure first: `linkwright bench --peers -o docs/benchmark.csv --force` and `linkwright bench --runs only --peers -o
+docs/simulation-benchmark.csv --force`. The text of the page is written by hand; what stands between `<!-- table: name -->` and
+`<!-- end -->` comes from here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from math import log
+from pathlib import Path
+
+from linkwright import modelfile, models
+from linkwright.bench.cases import MECHANISMS, Row
+from linkwright.bench.table import OURS, duration, read_csv
+from linkwright.system import System
+
+DOCS = Path(__file__).resolve().parent
+PAGE, STATES, RUNS = DOCS / "peers.md", DOCS / "benchmark.csv", DOCS / "simulation-benchmark.csv"
+BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+DRIFT = re.compile(r"energy drift (\S+) J(?:, )?(.*)")
+NAMES = {"four-bar": "four-bar", "carpet-scraper": "carpet scraper", "3-rrr": "3-RRR", "stewart": "Stewart platform"}
+
+
+def main() -> None:
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"{PAGE.name}: {PAGE.stat().st_size / 1000:.0f} KB")
+
+
+def renewed(text: str) -> str:
+    """The page with its tables made from the CSV files."""
+    return BLOCK.sub(lambda m: f"{m.group(1)}\n{TABLES[m.group(2)]()}\n\n{m.group(3)}", text)
+
+
+# -------------------------------------------------------------------- one state
+
+
+def states(quantity: str) -> str:
+    """Programs against mechanisms: time, its ratio to ours, and the errors from the least to the largest."""
+    rows = [r for r in read_csv(STATES)[0] if r.quantity == quantity and r.ns is not None]
+    engines = sorted({(r.engine, r.version) for r in rows}, key=lambda e: (e[0] != OURS, mean_log(r for r in rows if r.engine == e[0])))
+    lines = [[*engine, *cells([r for r in rows if r.engine == engine[0]])] for engine in engines]
+    return table(["program", "version", *(NAMES[m] for m in MECHANISMS), "errors"], lines)
+
+
+def mean_log(rows: Iterable[Row]) -> float:
+    logs = [log(r.ns) for r in rows if r.ns]
+    return sum(logs) / len(logs)
+
+
+def times(ratio: float | None) -> str:
+    """Three digits, without an exponent."""
+    return "" if ratio is None else f"{float(f'{ratio:.3g}'):,.10g} x"
+
+
+def cells(rows: Sequence[Row]) -> list[str]:
+    """Times of one program, and how exact it was."""
+    at = {r.mechanism: r for r in rows}
+    shown = [duration(at[m].ns) + (f" ({times(at[m].ratio)})" if at[m].ratio else "") if m in at else "" for m in MECHANISMS]
+    errors = sorted(r.accuracy for r in rows if r.accuracy is not None)
+    return [*shown, f"{errors[0]:.0e} to {errors[-1]:.0e}" if errors else "not measured"]
+
+
+def mechanisms() -> str:
+    """What the four mechanisms are made of."""
+    lines = []
+    for name in MECHANISMS:
+        system = System(modelfile.read(models.path(name)))
+        kind = "in a plane" if system.description.planar else "in space"
+        lines.append([NAMES[name], f"`{name}`", kind, len(system.tree.nodes), len(system.tree.cuts), len(system.description.drives)])
+    return table(["mechanism", "shipped as", "moves", "moving bodies", "loops", "drives"], lines)
+
+
+def missing() -> str:
+    """What was asked for and not there."""
+    rows = [(Path(path).name, r) for path in (STATES, RUNS) for r in read_csv(path)[0] if r.ns is None]
+    lines = sorted({(r.engine, r.quantity, name, r.note.removeprefix("not measured: ")) for name, r in rows})
+    return table(["program", "quantity", "results", "reason"], lines)
+
+
+# -------------------------------------------------------------------- whole runs
+
+
+def runs() -> str:
+    """Time against error of the free motion, program by program, the fastest first."""
+    rows = [r for r in read_csv(RUNS)[0] if r.quantity == "run" and r.ns is not None]
+    best = {e: min(r.ns for r in rows if r.engine == e and r.ns) for e in {r.engine for r in rows}}
+    lines = []
+    for r in sorted(rows, key=lambda r: (not r.engine.startswith(OURS), best[r.engine], r.ns or 0.0)):
+        found = DRIFT.fullmatch(r.note)
+        drift, setting = found.groups() if found else ("", r.note)
+        lines.append([r.engine, r.version, setting, f"{r.accuracy:.0e}", drift, duration(r.ns), times(r.ratio)])
+    return table(["program", "version", "setting", "error, rad", "energy drift, J", "time", "over ours"], lines)
+
+
+def alone() -> str:
+    """Runs that no other program was asked to do."""
+    rows = [r for r in read_csv(RUNS)[0] if r.quantity != "run" and r.ns is not None]
+    lines = [[r.mechanism, r.quantity, r.engine, duration(r.ns), f"{r.accuracy:.0e}", r.note] for r in rows]
+    return table(["mechanism", "what", "program", "time", "error, rad", "note"], lines)
+
+
+# -------------------------------------------------------------------- where
+
+
+def machine() -> str:
+    """Machine and versions of both files, side by side."""
+    both = [read_csv(path)[1] for path in (STATES, RUNS)]
+    names = list(dict.fromkeys(name for facts in both for name in facts))
+    return table(["", STATES.name, RUNS.name], [[name, *(facts.get(name, "not recorded") for facts in both)] for name in names])
+
+
+def table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    rows = [list(heads), ["---"] * len(heads), *([str(x) for x in line] for line in lines)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "mechanisms": mechanisms,
+    "forward": lambda: states("forward"),
+    "inverse": lambda: states("inverse"),
+    "call": lambda: states("forward call"),
+    "step": lambda: states("step"),
+    "runs": runs,
+    "alone": alone,
+    "missing": missing,
+    "machine": machine,
+}
+
+
+if __name__ == "__main__":
+    main()
