@@ -1,10 +1,9 @@
-"""`linkwright reproduce`: the published examples computed again, what is printed beside what comes out."""
+"""`linkwright reproduce`: the published examples computed again, what is printed beside what comes out, figures as pictures."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from typing import Any
 
 from linkwright.cli import console, options, outputs
@@ -13,37 +12,38 @@ from linkwright.cli.parser import Command, option
 
 def run(given: argparse.Namespace) -> None:
     from linkwright import papers
+    from linkwright.papers import overview
 
-    found: list[dict[str, Any]] = []
-    for key in papers.papers_named(given.paper):
+    keys = papers.papers_named(given.paper)
+    folder = None if given.output is None else overview.Folder(given.output, keys, force=given.force)
+    found: list[tuple[str, papers.Item]] = []
+    written: list[str] = []
+    for key in keys:
         if not given.json:
             print(key)
         for compute in papers.items(key):
             with console.waiting(f"{key}: computing"):
                 item = compute()
-            found.append({"paper": key, **item.as_dict(key)})
+                picture = None if folder is None else folder.picture(key, item)
+            found.append((key, item))
+            if picture is not None:
+                written.append(str(picture))
             if not given.json:
                 _print(item)
     if given.json:
-        outputs.print_json("reproduce/1", {"items": found})
-        return
-    counts = Counter(x["verdict"] for x in found)
-    print(f"\n{len(found)} items: " + ", ".join(f"{counts[v]} {v}" for v in papers.VERDICTS if counts[v]))
+        outputs.print_json("reproduce/1", {"items": [{"paper": key, **item.as_dict(key)} for key, item in found]})
+    else:
+        print(f"\n{overview.counted(item for _, item in found)}")
+    if folder is not None:
+        outputs.tell_written([*written, str(folder.index(found))], given.json)
 
 
 def _print(item: Any) -> None:
     """One item: verdict and place, then what is printed, what comes out and how far apart they are."""
-    lines = [
-        f"  {item.verdict:<9}  {item.where}: {item.what}",
-        f"             printed   {item.printed}",
-        f"             computed  {item.computed}",
-    ]
-    if item.deviation is not None:
-        measured = f" from {item.reference}" if item.reference else ""
-        allowed = f", allowed {item.tolerance:.0e}" if item.tolerance is not None else ""
-        lines.append(f"             deviation {item.deviation:.1e}{measured}{allowed}")
-    if item.why:
-        lines.append(f"             note      {item.why}")
+    from linkwright.papers import overview
+
+    rows = {"printed": item.printed, "computed": item.computed, "deviation": overview.measured(item), "note": item.why}
+    lines = [f"  {item.verdict:<9}  {item.where}: {item.what}", *(f"{'':13}{name:<10}{said}" for name, said in rows.items() if said)]
     print("\n".join(console.wrapped(x, 23) for x in lines))
     sys.stdout.flush()
 
@@ -52,9 +52,11 @@ COMMAND = Command(
     name="reproduce",
     help="published examples computed again, with verdicts",
     about="Compute the examples of the papers behind this program again: what they print, what comes out here, and a verdict on each.",
-    examples=("linkwright reproduce", "linkwright reproduce Aghili2005", "linkwright reproduce koul --json"),
+    examples=("linkwright reproduce", "linkwright reproduce Aghili2005 -o figures", "linkwright reproduce koul --json"),
     options=(
         option("paper", metavar="PAPER", nargs="?", default="all", help="one paper's key or first author (default: all)"),
+        option("-o", "--output", metavar="FOLDER", help="draw the figures again into this folder, with a page of all items (index.html)"),
+        options.FORCE,
         options.JSON,
     ),
     run=run,

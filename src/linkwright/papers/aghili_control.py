@@ -19,6 +19,7 @@ from linkwright.controllers.controllability import controllable_of_matrices
 from linkwright.linalg import factor
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
+from linkwright.papers.figures import Curve, Panel, drawing
 from linkwright.results import Trajectory
 
 GAINS: dict[str, Any] = {"P": 25, "D": 10}
@@ -103,7 +104,40 @@ def two_joints() -> Item:
         1e-8,
         "(pi/6)(1 + 5t) exp(-5t), without and with gravity",
         "(71), (72) need q1'^2 for q1', and m l^2 on u*; (49), (52) need C_c for C",
+        drawing(_fig_5, columns=2, title="Aghili, Fig. 5: slider-crank with two active joints, computed again"),
     )
+
+
+def _crank_panels(names: tuple[str, ...], g: float, caption: str) -> list[Panel]:
+    """Position, contact force in the paper's sign, torques: the first two seconds, in which all happens."""
+    runs = {name: crank(name, g) for name in names}
+    t = np.asarray(runs[names[0]].t)[:201]
+
+    def curves(channel: str, sign: float = 1.0) -> list[Curve]:
+        return [Curve(t, sign * np.asarray(run[channel])[:201], name, colour=i) for i, (name, run) in enumerate(runs.items())]
+
+    torques = [
+        Curve(t, np.asarray(run[f"{j}.torque"])[:201], f"f{k + 1} {name}", ("line", "dashed")[k], i)
+        for i, (name, run) in enumerate(runs.items())
+        for k, j in enumerate("AB")
+        if f"{j}.torque" in run.channels
+    ]
+    position = [Curve(t, np.degrees(np.asarray(runs[names[0]]["A"])[:201]))]
+    return [
+        Panel("q1 [deg]", position, caption),
+        Panel("lambda [N]", curves("lam.C.ty", -1.0)),
+        Panel("torques [N m]", torques),
+    ]
+
+
+def _fig_5() -> list[Panel]:
+    sides = [_crank_panels(("two joints", "hybrid"), g, f"{said} gravity") for g, said in ((0.0, "without"), (9.81, "with"))]
+    return [panel for pair in zip(*sides, strict=True) for panel in pair]
+
+
+def _fig_6() -> list[Panel]:
+    sides = [_crank_panels(("one joint", "two joints"), g, f"{said} gravity") for g, said in ((0.0, "without"), (9.81, "with"))]
+    return [panel for pair in zip(*sides, strict=True) for panel in pair]
 
 
 def one_joint() -> Item:
@@ -121,6 +155,7 @@ def one_joint() -> Item:
         1e-8,
         "(pi/6)(1 + 5t) exp(-5t) and (1 + H) f_par of (60)",
         "(75) must read 1, 1, -2 for its -3/5, -3/5, +6/5, as (74) gives; as printed it pushes away from the set-point",
+        drawing(_fig_6, columns=2, title="Aghili, Fig. 6: slider-crank with one active joint (two for comparison), computed again"),
     )
 
 
@@ -200,8 +235,26 @@ def least_at_every_instant() -> Item:
         max(0.0, float(np.max(f - g))) + contact,
         1e-9,
         "the inequality (46), and lambda_d = 0",
-        "masses and lengths are our own",
+        "masses and lengths are our own; the spikes that friction makes in the experiment are not modelled",
+        drawing(_fig_8, columns=2, title="Aghili, Fig. 8: arm on a slider, masses and lengths of our own"),
     )
+
+
+def _fig_8() -> list[Panel]:
+    names = ("PIDC", "hybrid", "IDC -10 mm", "IDC +10 mm")
+    runs = {name: arm(name) for name in names}
+    t = np.asarray(runs["PIDC"].t)
+    wanted = -0.075 + 0.225 * np.sin(math.pi * t + math.pi / 9.0)
+
+    def norm(run: Trajectory) -> np.ndarray:
+        return np.sqrt(sum(np.asarray(run[f"{j}.torque"]) ** 2 for j in ARM["drives"]))
+
+    return [
+        Panel("x [m]", [*(Curve(t, run["hand.E.x"], name) for name, run in runs.items()), Curve(t, wanted, "", "dashed", 8)], "(A)"),
+        Panel("angle [deg]", [Curve(t, np.degrees(np.asarray(run["hand.angle"])), name) for name, run in runs.items()], "(B)"),
+        Panel("contact force [N]", [Curve(t, -np.asarray(run["lam.tip.ty"]), name) for name, run in runs.items()], "(C)"),
+        Panel("|torque| [N m]", [Curve(t, norm(run), name) for name, run in runs.items()], "(D)"),
+    ]
 
 
 def arm_torques() -> Item:

@@ -1,0 +1,213 @@
+"""Chaudhary and Saha beside the scraper: which subsystems of a four-bar are determinate, the RSSR mechanism as it is and as a
+chain of seven hinges, and a base whose motion is given.
+
+Dimensions of four-bar and RSSR are our own: the paper gives none.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from linkwright.denoc import denoc, twists
+from linkwright.mechanism import compile, load
+from linkwright.papers import Item, compared
+from linkwright.papers.figures import Curve, Panel, drawing
+
+# the RSSR's crank torque at 0, 30, ... 330 deg, N m
+RSSR_TORQUE = (
+    -1.586445394539, 0.90039233076228, 1.9604674839324, 0.6486146062237, -1.0412581284132, -2.2739325367558,
+    -2.6772165903462, -1.9831954036971, -0.28911888457628, 1.8170428542331, 3.2220243742322, 1.3017543631514,
+)  # fmt: skip
+RSSR_SPEED = 2.0 * math.pi / 0.6  # rad/s: the period of Table 3
+ANGLES = range(0, 360, 30)
+
+# a four-bar on a base that slides and turns: coordinates, speeds, accelerations of its three drives (m, rad, s)
+BASE = {
+    "q": {"slide": 0.2, "turn": 0.3, "A": 1.0},
+    "v": {"slide": 0.8, "turn": -1.1, "A": 6.0},
+    "a": {"slide": 2.5, "turn": 4.0, "A": -3.0},
+}
+PUSH = 2.5  # m/s^2: acceleration of the base where it only slides
+
+
+# -------------------------------------------------------------------- determinacy
+
+
+def four_bar(cut: str) -> tuple[float, list[int]]:
+    """Torque of the crank and sizes solved one after another, with one pin cut."""
+    s = compile(load("four-bar"), cuts=[cut])
+    loads = s.inverse(s.assemble(q={"A": 0.7}, v={"A": 3.0}), method="subsystem")
+    return loads.tau["A"], [n for n, _ in loads.solved.sizes]
+
+
+def determinacy() -> Item:
+    """Cut between crank and coupler: coupler and rocker are determinate. Cut at the rocker: nothing is, all is solved at once."""
+    (one, sizes_one), (two, sizes_two) = four_bar("B"), four_bar("C")
+    return compared(
+        "Fig. 3(a), (b)",
+        "four-bar cut at the crank's pin (a) or the rocker's (b): determinate subsystems",
+        "(a) I with 2 unknowns, then II with 1; (b) both indeterminate",
+        f"(a) solved in steps of {' and '.join(map(str, sizes_one))}, (b) in one of {' and '.join(map(str, sizes_two))}; "
+        f"the same torque {one:.6f} N m",
+        abs(one - two) if (sizes_one, sizes_two) == ([2, 1], [3]) else math.inf,
+        1e-10,
+        "one cut against the other",
+    )
+
+
+# -------------------------------------------------------------------- RSSR
+
+
+@cache
+def rssr_loads(model: str, cut: str, method: str = "subsystem") -> list[Any]:
+    """Inverse dynamics at the twelve angles."""
+    s = compile(load(model), cuts=[cut])
+    states = [s.assemble(q={"crank": math.radians(deg)}, v={"crank": RSSR_SPEED}) for deg in ANGLES]
+    return [s.inverse(st, method=method) for st in states]
+
+
+def rssr() -> Item:
+    found = [loads.tau["crank"] for loads in rssr_loads("rssr", "S")]
+    return compared(
+        "Sec. 6.2, torque",
+        "RSSR: crank torque",
+        "compared with Bagci, not shown; no dimensions given",
+        f"12 angles, dimensions of our own; from {min(found):.3f} to {max(found):.3f} N m",
+        float(np.abs(np.subtract(found, RSSR_TORQUE)).max()),
+        1e-9,
+        "18 x 18 Newton-Euler equations, closed form and power balance",
+        figure=drawing(_rssr_panels, over="crank angle [deg]", title="Chaudhary and Saha, Sec. 6.2: RSSR, dimensions of our own"),
+    )
+
+
+def _rssr_panels() -> list[Panel]:
+    turn = load("rssr").turn(steps=180, speed=RSSR_SPEED)
+    angle = np.degrees(np.asarray(turn["crank"]))
+    force = np.array([loads.reaction("S", on="crank").force for loads in rssr_loads("rssr", "S")])
+    return [
+        Panel("torque [N m]", [Curve(angle, turn["crank.torque"], "drive"), Curve(list(ANGLES), RSSR_TORQUE, "", "points", 0)]),
+        Panel("force on the crank [N]", [Curve(list(ANGLES), force[:, i], f"lambda_{x}") for i, x in enumerate("xyz")]),
+    ]
+
+
+def rssr_forces() -> Item:
+    pairs = zip(rssr_loads("rssr", "S"), rssr_loads("rssr", "S", "traditional"), strict=True)
+    worst = max(float(np.abs(a.wrench[j].force - b.wrench[j].force).max()) for a, b in pairs for j in a.wrench)
+    return compared(
+        "Sec. 6.2, forces",
+        "RSSR: forces of all joints",
+        "lambda compared with Bagci, not shown",
+        "4 joints at 12 angles",
+        worst,
+        1e-9,
+        "the 18 x 18 Newton-Euler equations",
+    )
+
+
+def seven_hinges() -> Item:
+    worst, moment = 0.0, 0.0
+    for one, seven in zip(rssr_loads("rssr", "S"), rssr_loads("rssr-7r", "S3"), strict=True):
+        force = seven.reaction("S3", on="crank")
+        worst = max(
+            worst, abs(one.tau["crank"] - seven.tau["crank"]), float(np.abs(one.reaction("S", on="crank").force - force.force).max())
+        )
+        moment = max(moment, float(np.abs(force.moment).max()))
+    return compared(
+        "Figs. 9, 10",
+        "RSSR as seven hinges with massless links: force between links 5 and 6, and torque",
+        "equivalent; n_56 = 0",
+        f"the same at 12 angles; moment at the cut hinge at most {moment:.0e} N m",
+        max(worst, moment),
+        1e-9,
+        "the mechanism with a ball and a universal joint",
+        "link 2 is massless too, which is not said; rows 4 and 5 of Subsystem II then read 0 = 0",
+    )
+
+
+# -------------------------------------------------------------------- a base that moves
+
+
+def _on_a_base(gravity: tuple[float, float], moving: bool) -> Any:
+    """The shipped four-bar's links, on the ground or on a frame that slides along x and turns about A."""
+    frame = {"pins": ["A", "D"], "points": {"A": [0, 0], "D": [1, 0]}}
+    carriage = {
+        "ground": {"points": {"O": [0, 0]}},
+        "sled": {"points": {"O": [0, 0]}, "mass": 2, "com": "O", "inertia": 0},
+        "frame": {**frame, "mass": 3, "com": [0.5, 0.1], "inertia": 0.4},
+    }
+    return load(
+        {
+            "name": "four-bar-on-a-base" if moving else "four-bar-on-ground",
+            "plane": "xy",
+            "gravity": list(gravity),
+            "drawing": {"A": [0, 0], "B": [0.15, 0.26], "C": [0.93, 0.71], "D": [1, 0]},
+            "bodies": {
+                **(carriage if moving else {"ground": frame}),
+                "crank": {"pins": ["A", "B"], "along": {"A": 0, "B": 0.3}, "mass": 0.3},
+                "coupler": {"pins": ["B", "C"], "along": {"B": 0, "C": 0.9}, "mass": 0.9},
+                "rocker": {"pins": ["D", "C"], "along": {"D": 0, "C": 0.75}, "mass": 0.75},
+            },
+            **({"joints": _CARRIAGE} if moving else {}),
+        }
+    )
+
+
+_CARRIAGE = {
+    "slide": {"type": "prismatic", "connect": ["ground.O", "sled.O"], "axis": [1, 0]},
+    "turn": {"type": "revolute", "connect": ["sled.O", "frame.A"]},
+}
+_ON = {"A": "crank", "B": "coupler", "C": "rocker", "D": "rocker"}  # the body whose pin force is compared
+
+
+def moving_base() -> Item:
+    drives = ["slide", "turn", "A"]
+    s = compile(_on_a_base((0.0, -9.81), True), cuts=["B"])
+    sliding = s.assemble(q={**BASE["q"], "turn": 0.0}, v={**BASE["v"], "turn": 0.0})
+    found = s.inverse(sliding, {"slide": PUSH, "turn": 0.0, "A": BASE["a"]["A"]}, drives=drives)
+    fixed = compile(_on_a_base((-PUSH, -9.81), False), cuts=["B"])
+    still = fixed.inverse(fixed.assemble(q={"A": BASE["q"]["A"]}, v={"A": BASE["v"]["A"]}), {"A": BASE["a"]["A"]}, drives=["A"])
+    off = max(abs(found.tau["A"] - still.tau["A"]), *(_apart(found, still, joint) for joint in _ON))
+    st = s.assemble(q=BASE["q"], v=BASE["v"])
+    a, b = (s.inverse(st, BASE["a"], drives=drives, method=method) for method in ("subsystem", "traditional"))
+    off = max(off, abs(a.tau["A"] - b.tau["A"]), *(_apart(a, b, joint) for joint in _ON), _twist_gap(s, st))
+    return compared(
+        "(1), (24)",
+        "base with known motion, t_0 not zero: a four-bar on a base that slides and turns",
+        "the equations",
+        f"crank torque {found.tau['A']:.6f} N m on a base pushed by {PUSH} m/s^2, {a.tau['A']:.6f} N m on one that also turns",
+        off,
+        1e-10,
+        "a fixed base under tilted gravity, the Newton-Euler equations, and the twists of (24)",
+        "(1) adds 6 for the base, Sec. 6.1 counts none for a fixed one: joints that carry the base are counted here, one by one",
+    )
+
+
+def _apart(a: Any, b: Any, joint: str) -> float:
+    return float(np.abs(a.reaction(joint, on=_ON[joint]).force - b.reaction(joint, on=_ON[joint]).force).max())
+
+
+def _twist_gap(s: Any, st: Any) -> float:
+    """t = A_i0 t_0 + N_l N_d theta' of the bodies above the base, against twists from poses and rates of all joints."""
+    (sub,) = s.skel.tree.subsystems
+    D, all_twists = denoc(s.skel, st.q, st.v, sub.index), twists(s.skel, s.motion(st), sub.index)
+    base = list(sub.nodes).index(s.skel.node("frame"))
+    carried = [i for i, node in enumerate(sub.nodes) if node not in (s.skel.node("frame"), s.skel.node("sled"))]
+    rates = D.N_d @ st.v[sub.v]
+
+    def block(i: int) -> slice:
+        return slice(6 * i, 6 * i + 6)
+
+    gaps = [
+        all_twists[block(i)]
+        - D.N_l[block(i), block(base)] @ all_twists[block(base)]
+        - sum(D.N_l[block(i), block(j)] @ rates[block(j)] for j in carried)
+        for i in carried
+    ]
+    return float(np.abs(gaps).max())
+
+
+ITEMS = (determinacy, rssr, rssr_forces, seven_hinges, moving_base)
