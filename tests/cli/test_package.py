@@ -55,6 +55,7 @@ class Pressed:
     def find_spec(self, name, path=None, target=None):
         if name == "numpy":
             os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with interrupts ignored
 sys.meta_path.insert(0, Pressed())
 sys.argv = ["linkwright", "models"]
 entry_point = lambda: getattr(importlib.import_module({module!r}), {name!r})
