@@ -12,7 +12,7 @@ PYTEST_FLAGS ?= -n auto --dist loadfile --no-loadscope-reorder
 # What draws the pages in the tests of tests/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help demo test check-slow browser pictures clean
+.PHONY: help demo test check-slow browser pictures gallery docs clean
 
 help:
 	@echo "make demo        the wiper and the carpet scraper: what they are, one turn, pictures"
@@ -20,6 +20,8 @@ help:
 	@echo "make check-slow  the tests that take minutes"
 	@echo "make browser     find Chromium, or install it where apt-get may (make test does so by itself)"
 	@echo "make pictures    the pictures of pages and plots in docs/images, again"
+	@echo "make gallery     the live pages and pictures of gallery/ into build/gallery; open build/gallery/index.html"
+	@echo "make docs        the site of docs, papers, examples and gallery into build/site; open build/site/index.html"
 	@echo "make clean       remove the virtual environment, caches and built files"
 
 demo: $(VENV)/installed
@@ -48,6 +50,14 @@ browser:
 pictures: $(VENV)/installed-test browser
 	$(PY) docs/make_pictures.py
 	$(PY) docs/make_plot_pictures.py
+
+gallery: $(VENV)/installed-test
+	$(PY) docs/make_gallery.py
+
+docs: gallery
+	$(PY) docs/make_api.py
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@echo "The site is in build/site: open build/site/index.html"
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .import_linter_cache

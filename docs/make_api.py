@@ -1,0 +1,170 @@
+"""Writes docs/api.md, the reference of the public Python surface, from the docstrings: `python docs/make_api.py` (`make docs` does so).
+
+What stands in `linkwright.__all__`, and of its classes every public method and property. A test holds the file
+against what this would write, and that no public name is left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import linkwright as lw
+
+PAGE = Path(__file__).resolve().parent / "api.md"
+WIDE = 100  # signatures longer than this have one argument a line
+ARGUMENT = re.compile(r"([a-z][A-Za-z_]*): ")
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+INTRODUCTION = """\
+# Python reference
+
+`import linkwright as lw`; every public name has this one path. Quantities are SI and radians, or texts with a unit (`"45 rpm"`).
+This page is made from the docstrings.
+"""
+
+GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Loading": ("Where everything begins.", ("load", "compile", "open", "models", "Description", "Pose")),
+    "Mechanism": ("What `lw.load` returns: the verbs of a designer.", ("Mechanism",)),
+    "Trajectory": ("What a turn, a path or a run gives back ([channels and results](results.md)).", ("Trajectory",)),
+    "System": ("What `lw.compile` returns: states, equations, kernels. `m.system` is the default one.", ("System",)),
+    "State": ("A position with velocities, on the loops.", ("State",)),
+    "Drives": ("For `simulate(drive={...})` ([drives](drives.md)).", ("torque", "force", "speed", "position", "voltage", "motor")),
+    "Events": ("For `simulate(events=[...])` ([switching](simulation.md#events-and-switching)).", ("when", "lock", "unlock", "engage", "release")),
+    "Controllers": (
+        "For `simulate(control=...)` ([control](control.md)).",
+        ("pd", "inverse_dynamics", "projected", "hybrid", "lqr", "actuator", "noise"),
+    ),
+    "References": ("What a controller shall follow.", ("setpoint", "minimum_jerk", "trapezoidal", "sinusoid", "spline", "csv")),
+    "Comparing": ("Controlled runs in a table ([comparing controllers](compare-controllers.md)).", ("compare", "control_report", "Comparison")),
+    "Stabilisers": ("For `simulate(stabiliser=...)` ([stabilisation](stabilisation.md)).", ("baumgarte", "post_adjust")),
+    "Converters": ("To other programs ([converters](converters.md)).", ("to_pinocchio", "to_mjcf")),
+    "Errors": (
+        "Every error says what is wrong, where, what is allowed and what to do.",
+        ("LinkwrightError", "ModelError", "AssemblyError", "SingularityError", "SimulationError", "ChannelError", "UsageError"),
+    ),
+}  # fmt: skip
+
+# Public for other modules, of no use to a caller
+INTERNAL = {
+    "System.set_up_kernels", "System.displaced", "System.instant", "System.motion", "System.closure", "System.applied", "System.starting",
+    "Trajectory.instant", "Trajectory.instants", "Trajectory.settled_multipliers", "State.instant", "State.channels",
+}  # fmt: skip
+
+
+def page() -> str:
+    """The whole text of docs/api.md."""
+    parts = [INTRODUCTION]
+    for group, (about, names) in GROUPS.items():
+        parts += [f"## {group}\n\n{about}\n", *(entry for name in names for entry in entries(name, alone=names == (group,)))]
+    return "\n".join(parts)
+
+
+def entries(name: str, *, alone: bool) -> Iterator[str]:
+    """The texts of one public name: itself, then what it holds. `alone`: the group's heading is its own."""
+    thing = getattr(lw, name)
+    if inspect.ismodule(thing):
+        functions = [
+            (f"{name}.{n}", f) for n, f in vars(thing).items() if inspect.isfunction(f) and f.__module__ == thing.__name__ and n[0] != "_"
+        ]
+        for full, function in functions:
+            yield entry(f"lw.{full}", function)
+    elif inspect.isclass(thing):
+        yield prose(thing) if alone else f"### {name}\n\n{prose(thing)}"
+        found = [(member, value) for member, value in members(thing) if f"{name}.{member}" not in INTERNAL]
+        for member, value in found:
+            if documented(value):
+                yield entry(f"{name}.{member}", value)
+        if silent := [signature(member, inner(value), is_value=is_value(value)) for member, value in found if not documented(value)]:
+            yield "Further, with the letters of [notation](notation.md):\n\n```py\n" + "\n".join(silent) + "\n```\n"
+    else:
+        yield entry(f"lw.{name}", thing)
+
+
+def members(kind: type) -> Iterator[tuple[str, Any]]:
+    """Public methods and properties in the order they are written, those of the class before those of its bases."""
+    seen: set[str] = set()
+    for owner in kind.__mro__:
+        for name, value in vars(owner).items():
+            if owner.__module__.startswith("linkwright") and (name == "__getitem__" or name[0] != "_") and name not in seen:
+                seen.add(name)
+                if inspect.isfunction(value) or is_value(value) or isinstance(value, classmethod | staticmethod):
+                    yield name, value
+
+
+def is_value(value: Any) -> bool:
+    return isinstance(value, property | functools.cached_property)
+
+
+def documented(value: Any) -> str:
+    """The docstring, of properties too; that of a cached property stands on the function inside."""
+    return inspect.cleandoc(getattr(inner(value), "__doc__", None) or "")
+
+
+def inner(value: Any) -> Any:
+    if isinstance(value, property):
+        return value.fget
+    return getattr(value, "func", None) or getattr(value, "__func__", None) or value
+
+
+def entry(name: str, value: Any) -> str:
+    call = signature(name, inner(value), is_value=is_value(value))
+    call = re.sub(r"^__getitem__\((.*)\)", rf"{name.partition('.')[0]}[\1]", call, flags=re.DOTALL)
+    return f"### {name.replace('.__getitem__', '[...]')}\n\n```py\n{call}\n```\n\n{prose(value)}"
+
+
+def signature(name: str, function: Any, *, is_value: bool) -> str:
+    """`turn(drive=None, *, steps: int = 360) -> Trajectory`; `Any` says nothing and is left out."""
+    short = name.rpartition(".")[2] if not name.startswith("lw.") else name
+    found = inspect.signature(function)
+    result = "" if found.return_annotation in (inspect.Signature.empty, "Any") else f" -> {plain(found.return_annotation)}"
+    if is_value:
+        return f"{short}{result.replace(' -> ', ': ')}"
+    words: list[str] = []
+    for p in found.parameters.values():
+        if p.name == "self":
+            continue
+        if p.kind is p.KEYWORD_ONLY and not any(w.startswith("*") for w in words):
+            words.append("*")
+        words.append(parameter(p))
+    line = f"{short}({', '.join(words)}){result}"
+    return line if len(line) <= WIDE else f"{short}(\n" + "".join(f"    {w},\n" for w in words) + f"){result}"
+
+
+def parameter(p: inspect.Parameter) -> str:
+    stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+    kind = "" if p.annotation in (p.empty, "Any") else f": {plain(p.annotation)}"
+    if p.default is p.empty:
+        return f"{stars}{p.name}{kind}"
+    return f"{p.name}{kind}{' = ' if kind else '='}{ADDRESS.sub('', repr(p.default))}"
+
+
+def plain(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
+
+def prose(value: Any) -> str:
+    """A docstring as Markdown: paragraphs as they are, what is indented stays code, stray signs are escaped."""
+    lines = [line if line.startswith("    ") else escaped(line) for line in documented(value).splitlines()]
+    return "\n\n".join(listed(paragraph) for paragraph in "\n".join(lines).split("\n\n")).strip() + "\n"
+
+
+def listed(paragraph: str) -> str:
+    """`drive: what it is` at the beginning of every line or two: arguments, as a list."""
+    if not ARGUMENT.match(paragraph):
+        return paragraph
+    return "\n".join(ARGUMENT.sub(r"- `\1`: ", line) if ARGUMENT.match(line) else f"  {line}" for line in paragraph.split("\n"))
+
+
+def escaped(line: str) -> str:
+    """Stars and angle brackets outside of backticks."""
+    pieces = line.split("`")
+    return "`".join(piece if i % 2 else re.sub(r"([*<])", r"\\\1", piece) for i, piece in enumerate(pieces))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
