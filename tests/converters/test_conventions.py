@@ -59,14 +59,14 @@ def test_a_free_body_in_pinocchio(ours: tuple[lw.System, lw.State]) -> None:
     twist = pin.getVelocity(model, data, 1, pin.LOCAL_WORLD_ALIGNED).vector  # [linear; angular] at the body's origin
     np.testing.assert_allclose(twist[:3] + cross(twist[3:], X.R @ P), st["stone.P.v"], atol=1e-14)
     np.testing.assert_allclose(model.gravity.linear, G)  # its default
-    a = s.forward(st).a
-    there = pin.aba(model, data, q, v, np.zeros(6))
-    np.testing.assert_allclose(there, np.r_[R.T @ a[3:] - cross(V[:3], R.T @ V[3:]), a[:3]], atol=1e-12)
-    pushed = {"stone": [0.1, 0.2, 0.3, 4.0, 5.0, 6.0]}  # ours: [moment; force] at the origin, world axes
-    wrench = pin.Force(R.T @ np.array([4.0, 5.0, 6.0]), R.T @ np.array([0.1, 0.2, 0.3]))
-    a = s.forward(st, wrench=pushed).a
-    there = pin.aba(model, data, q, v, np.zeros(6), [pin.Force.Zero(), wrench])
-    np.testing.assert_allclose(there[3:], a[:3], atol=1e-12)
+    force, moment = np.array([4.0, 5.0, 6.0]), np.array([0.1, 0.2, 0.3])
+    for push in (0.0, 1.0):
+        a = s.forward(st, wrench={"stone": [*(push * moment), *(push * force)]}).a  # [moment; force] at the origin, world axes
+        there = pin.aba(model, data, q, v, np.zeros(6), [pin.Force.Zero(), pin.Force(push * R.T @ force, push * R.T @ moment)])
+        np.testing.assert_allclose(there, np.r_[R.T @ a[3:] - cross(V[:3], R.T @ V[3:]), a[:3]], atol=1e-12)
+    bias = pin.nle(model, data, q, np.zeros(6))  # at rest gravity alone: held against its weight a body has h upwards
+    np.testing.assert_allclose(np.r_[bias[3:], R @ bias[:3]], s.h(s.state(Q)), atol=1e-12)
+    assert s.h(s.state(Q))[5] > 0.0
 
 
 def test_a_free_body_in_mujoco(ours: tuple[lw.System, lw.State]) -> None:
