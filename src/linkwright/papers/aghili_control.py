@@ -126,7 +126,7 @@ def _crank_panels(names: tuple[str, ...], g: float, caption: str) -> list[Panel]
     return [
         Panel("q1 [deg]", position, caption),
         Panel("lambda [N]", curves("lam.C.ty", -1.0)),
-        Panel("torques [N m]", torques),
+        Panel("torques [N m]", torques, legend=True),
     ]
 
 
@@ -250,10 +250,10 @@ def _fig_8() -> list[Panel]:
         return np.sqrt(sum(np.asarray(run[f"{j}.torque"]) ** 2 for j in ARM["drives"]))
 
     return [
-        Panel("x [m]", [*(Curve(t, run["hand.E.x"], name) for name, run in runs.items()), Curve(t, wanted, "", "dashed", 8)], "(A)"),
+        Panel("x [m]", [*(Curve(t, run["hand.E.x"]) for run in runs.values()), Curve(t, wanted, "wanted", "dashed", 8)], "(A) all four"),
         Panel("angle [deg]", [Curve(t, np.degrees(np.asarray(run["hand.angle"])), name) for name, run in runs.items()], "(B)"),
         Panel("contact force [N]", [Curve(t, -np.asarray(run["lam.tip.ty"]), name) for name, run in runs.items()], "(C)"),
-        Panel("|torque| [N m]", [Curve(t, norm(run), name) for name, run in runs.items()], "(D)"),
+        Panel("|torque| [N m]", [Curve(t, norm(run), name) for name, run in runs.items()], "(D)", legend=True),
     ]
 
 

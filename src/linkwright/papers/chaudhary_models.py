@@ -87,10 +87,13 @@ def rssr() -> Item:
 def _rssr_panels() -> list[Panel]:
     turn = load("rssr").turn(steps=180, speed=RSSR_SPEED)
     angle = np.degrees(np.asarray(turn["crank"]))
-    force = np.array([loads.reaction("S", on="crank").force for loads in rssr_loads("rssr", "S")])
+    force = np.asarray(turn["S.on.crank"])
+    twelve = np.array([loads.reaction("S", on="crank").force for loads in rssr_loads("rssr", "S", "traditional")])
+    lines = [Curve(angle, force[:, i], f"lambda_{x}", colour=i) for i, x in enumerate("xyz")]
+    points = [Curve(list(ANGLES), twelve[:, i], "", "points", i) for i in range(3)]
     return [
         Panel("torque [N m]", [Curve(angle, turn["crank.torque"], "drive"), Curve(list(ANGLES), RSSR_TORQUE, "", "points", 0)]),
-        Panel("force on the crank [N]", [Curve(list(ANGLES), force[:, i], f"lambda_{x}") for i, x in enumerate("xyz")]),
+        Panel("force on the crank [N]", [*lines, *points], "circles: all Newton-Euler equations at once"),
     ]
 
 
@@ -111,11 +114,9 @@ def rssr_forces() -> Item:
 def seven_hinges() -> Item:
     worst, moment = 0.0, 0.0
     for one, seven in zip(rssr_loads("rssr", "S"), rssr_loads("rssr-7r", "S3"), strict=True):
-        force = seven.reaction("S3", on="crank")
-        worst = max(
-            worst, abs(one.tau["crank"] - seven.tau["crank"]), float(np.abs(one.reaction("S", on="crank").force - force.force).max())
-        )
-        moment = max(moment, float(np.abs(force.moment).max()))
+        ball, hinge = one.reaction("S", on="crank"), seven.reaction("S3", on="crank")
+        worst = max(worst, abs(one.tau["crank"] - seven.tau["crank"]), float(np.abs(ball.force - hinge.force).max()))
+        moment = max(moment, float(np.abs(hinge.moment).max()))
     return compared(
         "Figs. 9, 10",
         "RSSR as seven hinges with massless links: force between links 5 and 6, and torque",

@@ -35,6 +35,7 @@ class Panel(NamedTuple):
     marks: Sequence[float] = ()
     logarithmic: bool = False
     limits: tuple[float, float] | None = None  # of y
+    legend: bool = False  # names in a list beside the axes, where curves end too close to each other
     over: str = ""  # label of x where it is not that of all
 
 
@@ -68,13 +69,13 @@ def _sheet(frame: Any, panels: Panels, over: str, columns: int) -> Any:
 
 
 def _panel(frame: Any, axes: Any, panel: Panel) -> None:
-    from linkwright.views.plots.frame import colour_of
+    from linkwright.views.plots.frame import colour_of, legend
 
     looks = {"line": {"lw": 1.4}, "dashed": {"lw": 1.2, "ls": (0, (5, 2))}, "points": {"lw": 0.0, "marker": "o", "ms": 4.0, "mfc": "none"}}
     for i, curve in enumerate(panel.curves):
         colour = colour_of(i if curve.colour is None else curve.colour)
-        axes.plot(curve.x, curve.y, color=colour, **looks[curve.kind])
-        if curve.name:
+        axes.plot(curve.x, curve.y, color=colour, label=curve.name or f"_{i}", **looks[curve.kind])
+        if curve.name and not panel.legend:
             frame.name(axes, curve.y, curve.name, colour)
     for x in panel.marks:
         axes.axvline(x, color=frame.look.accent, lw=0.8, ls=(0, (4, 2)), zorder=1.5)
@@ -82,6 +83,8 @@ def _panel(frame: Any, axes: Any, panel: Panel) -> None:
         axes.set_yscale("log")
     if panel.limits is not None:
         axes.set_ylim(*panel.limits)
+    if panel.legend:
+        legend(axes)
     axes.margins(x=0.0)
     axes.set_ylabel(panel.label, parse_math=False)
     if panel.caption:
