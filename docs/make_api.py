@@ -34,13 +34,16 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "System": ("What `lw.compile` returns: states, equations, kernels. `m.system` is the default one.", ("System",)),
     "State": ("A position with velocities, on the loops.", ("State",)),
     "Drives": ("For `simulate(drive={...})` ([drives](drives.md)).", ("torque", "force", "speed", "position", "voltage", "motor")),
-    "Events": ("For `simulate(events=[...])` ([switching](simulation.md#events-and-switching)).", ("when", "lock", "unlock", "engage", "release")),
+    "Events": (
+        "For `simulate(events=[...])` ([events](simulation.md#events-and-switching)).",
+        ("when", "lock", "unlock", "engage", "release"),
+    ),
     "Controllers": (
         "For `simulate(control=...)` ([control](control.md)).",
         ("pd", "inverse_dynamics", "projected", "hybrid", "lqr", "actuator", "noise"),
     ),
     "References": ("What a controller shall follow.", ("setpoint", "minimum_jerk", "trapezoidal", "sinusoid", "spline", "csv")),
-    "Comparing": ("Controlled runs in a table ([comparing controllers](compare-controllers.md)).", ("compare", "control_report", "Comparison")),
+    "Comparing": ("Runs in a table ([comparing](compare-controllers.md)).", ("compare", "control_report", "Comparison")),
     "Stabilisers": ("For `simulate(stabiliser=...)` ([stabilisation](stabilisation.md)).", ("baumgarte", "post_adjust")),
     "Converters": ("To other programs ([converters](converters.md)).", ("to_pinocchio", "to_mjcf")),
     "Errors": (

@@ -26,6 +26,7 @@ FILES = ("papers/*/*.png", "papers/*/*.svg", "notebooks/*.ipynb")
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 OUTSIDE = re.compile(r"[a-z]+:|/", re.IGNORECASE)
+CALL = ("python ", "    ")  # how a script is called keeps its form
 ITEM = re.compile(r"(?:[-*+]|1[.)]) ")
 
 
@@ -103,26 +104,23 @@ def title(path: Path) -> str:
 
 
 def script_page(path: Path, text: str) -> str:
-    """A script as a page: its docstring, the way to its live page, its code."""
-    about = (ast.get_docstring(ast.parse(text)) or path.stem).strip()
+    """A script as a page: what its docstring says, the way to its live page, how it is called, its code."""
+    paragraphs = (ast.get_docstring(ast.parse(text)) or path.stem).strip().split("\n\n")
+    calls = [f"```text\n{p}\n```" for p in paragraphs if p.startswith(CALL)]
     body = text.split('"""', 2)[2].lstrip("\n") if text.startswith('"""') else text
-    first, _, rest = about.partition("\n")
-    parts = [f"# {title(path)}", first, *([indented(rest.strip())] if rest.strip() else [])]
-    picture = ROOT / "docs" / "images" / "gallery" / f"{path.stem}.png"
-    if path.parent.name == "gallery":
-        shown = f"![{title(path)}](../images/gallery/{picture.name})" if picture.exists() else ""
-        if (LIVE / f"{path.stem}.html").exists():
-            live = f"live/{path.stem}.html"
-            parts += [f"[{shown}]({live})" if shown else "", f"[Open the live page]({live}){{ .md-button .md-button--primary }}"]
-        else:
-            parts.append(shown)
-    parts.append(f"`{relative(path)}`:\n\n```python\n{body.rstrip()}\n```")
-    return "\n\n".join(p for p in parts if p) + "\n"
+    parts = [f"# {title(path)}", *(p for p in paragraphs if not p.startswith(CALL)), *live_page(path), *calls]
+    return "\n\n".join([*parts, f"`{relative(path)}`:\n\n```python\n{body.rstrip()}\n```"]) + "\n"
 
 
-def indented(text: str) -> str:
-    """Lines of a docstring as they stand: how a script is called keeps its form."""
-    return "\n".join(f"    {line}" if line.strip() else "" for line in text.splitlines())
+def live_page(path: Path) -> list[str]:
+    """The picture of a script of the gallery and the button that opens its live page, as far as they have been made."""
+    live, picture = f"live/{path.stem}.html", f"images/gallery/{path.stem}.png"
+    is_live = (LIVE / f"{path.stem}.html").exists() and path.parent.name == "gallery"
+    parts = [f"[Open the live page]({live}){{ .md-button .md-button--primary }}"] if is_live else []
+    if path.parent.name == "gallery" and (ROOT / "docs" / picture).exists():
+        shown = f"![{title(path)}](../{picture})"
+        parts.append(f"[{shown}]({live})" if is_live else shown)
+    return parts
 
 
 def rewritten(markdown: str, repository: str, src_uri: str) -> str:
@@ -177,7 +175,8 @@ def found(*patterns: str) -> list[Path]:
 
 
 def live_pages() -> list[Path]:
-    return sorted(LIVE.glob("*.html")) if LIVE.is_dir() else []
+    pages = (LIVE / f"{path.stem}.html" for path in found("gallery/*.py"))
+    return [path for path in pages if path.exists()]
 
 
 def relative(path: Path) -> str:

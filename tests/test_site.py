@@ -136,7 +136,7 @@ def test_lists_are_lists(site: Site) -> None:
 
 
 def test_a_browser_shows_it_without_a_network(site: Site) -> None:
-    """Opened as a file, searched, on a phone: nothing is asked for beyond the folder, nothing complains, nothing is wider than the screen."""
+    """Opened as a file on a phone, and searched: nothing is asked for beyond the folder, nothing complains, nothing is too wide."""
     from playwright.sync_api import sync_playwright
 
     program = chromium()
@@ -154,6 +154,10 @@ def test_a_browser_shows_it_without_a_network(site: Site) -> None:
             tab.goto((site.folder / name).as_uri())
             tab.wait_for_selector("h1")
             assert tab.evaluate("document.documentElement.scrollWidth") <= 390, name
+        tab.click("header label[for=__search]")
+        tab.locator(".md-search__input").press_sequentially("Hunt and Crossley")
+        found = tab.wait_for_selector(".md-search-result__link").get_attribute("href")
+        assert found is not None and "drives.html" in found  # the page that names them
         browser.close()
     assert not asked and not complaints
 
