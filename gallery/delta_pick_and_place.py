@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
+from linkwright.views.load_plots import torque_speed
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
@@ -71,4 +72,4 @@ print(f"RMS torque of the motor: {found:.5f} N m (check: {check:.5f})")
 assert abs(found - check) < 1e-4 * check  # rods on paper have no thickness
 
 m.page(folder / "delta_pick_and_place.html", force=True)
-c.plot("motor", folder / "delta_pick_and_place.png", drive="A1", motor=MOTOR, ratio=RATIO, efficiency=EFFICIENCY, size=(4.2, 3.2), force=True)
+torque_speed(sizing, folder / "delta_pick_and_place.png", size=(4.2, 3.2), force=True)

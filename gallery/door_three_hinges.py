@@ -2,8 +2,8 @@
 
 One learns: two hinges are two too many for a rigid door. It moves as with one, but how the hinges share the load is open, and
 Linkwright says so (`unique`). Sums over the hinges are certain. Whoever wants single loads must say more: which hinge leaves what free.
-The check is the balance of the door: hinges carry its weight m g together and a moment m g a about the hinge line's foot, a being
-how far its centre hangs out. If one hinge carries the weight and the top one only pulls outwards, it pulls with m g a / b over the distance b.
+The check is the balance of the door: together the hinges carry its weight m g and the moment m g a, a being how far its centre
+hangs out. If the lowest hinge bears the weight and the top one only holds, at a distance b, it pulls with m g a / b.
 
 python gallery/door_three_hinges.py [folder]      writes door_three_hinges.html and .png into build/gallery unless told otherwise
 """

@@ -5,8 +5,9 @@ antiparallelogram: 2^40 ways to go on, one of them smooth. The run takes that on
 The check: on the parallel branch the chain is a pendulum, theta'' = g 3 (3 N + 1) / (2 (4 N + 1)) sin theta, from N + 1 cranks of
 inertia 1/3 and N couplers that only translate. That single equation is integrated beside it.
 
-The page is that of a chain of four: the page of forty loops takes minutes to write.
-python gallery/forty_parallelograms.py [folder]      writes forty_parallelograms.html and .png into build/gallery unless told otherwise
+The page is that of a chain of four: the page of forty loops takes minutes to write. The forty take a minute by themselves.
+
+python gallery/forty_parallelograms.py [folder] [N]      writes forty_parallelograms.html and .png into build/gallery unless told otherwise
 """
 
 import sys
@@ -19,29 +20,31 @@ import linkwright as lw
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
+N = int(sys.argv[2]) if len(sys.argv) > 2 else 40
 SECONDS = 4.0
 
 
-def pendulum(N, seconds):
-    """Angle of the cranks from upright, started there with 1 rad/s."""
-    factor = 9.81 * 3 * (3 * N + 1) / (2 * (4 * N + 1))
-    return solve_ivp(lambda t, y: [y[1], factor * np.sin(y[0])], (0, seconds), [0.0, 1.0], "DOP853", rtol=1e-12, atol=1e-12).y[0, -1]
+def pendulum(n):
+    """Angle of n parallelograms' cranks from upright, started there with 1 rad/s."""
+    factor = 9.81 * 3 * (3 * n + 1) / (2 * (4 * n + 1))
+    return solve_ivp(lambda t, y: [y[1], factor * np.sin(y[0])], (0, SECONDS), [0.0, 1.0], "DOP853", rtol=1e-12, atol=1e-12).y[0, -1]
 
 
-def turned(N, **options):
-    m = lw.load("parallelogram-chain", N=N)
+def turned(n, **options):
+    m = lw.load("parallelogram-chain", N=n)
     return m, m.simulate(SECONDS, drive={}, **options)
 
 
-m, run = turned(40, integrator="rk4", step=0.01, output=[0.0, SECONDS])
-found, check = np.degrees(run["G0"][-1]) - 90, np.degrees(pendulum(40, SECONDS))
+_, run = turned(N, integrator="rk4", step=0.01, output=[0.0, SECONDS])
+found, check = np.degrees(run["G0"][-1]) - 90, np.degrees(pendulum(N))
 for p in run.passages:
     print(p)
 print(f"{len(run.passages)} passages, {sum(p.lost for p in run.passages)} rows lost and found again")
-print(f"angle of forty parallelograms after 4 s: {found:.3f} deg (check: {check:.3f})")
-assert {p.lost for p in run.passages} == {40} and abs(found - check) < 0.01
+print(f"angle of {N} parallelograms after 4 s: {found:.3f} deg (check: {check:.3f})")
+assert {p.lost for p in run.passages} == {N} and abs(found - check) < 0.01
 
 four, run = turned(4, output="20 ms")
-assert abs(run["G0"][-1] - np.pi / 2 - pendulum(4, SECONDS)) < 1e-6
+assert abs(run["G0"][-1] - np.pi / 2 - pendulum(4)) < 1e-6
 four.page(folder / "forty_parallelograms.html", run=run, force=True)
-run.plot("singular", folder / "forty_parallelograms.png", size=(4.2, 3.2), force=True)
+near = run.at(run.passages[0].time - 0.05)  # a moment before all four lie flat
+four.picture(folder / "forty_parallelograms.png", at=near, trace=[], size=(4.2, 2.4), labels=False, force=True)

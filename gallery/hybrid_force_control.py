@@ -41,4 +41,4 @@ print(f"torque of the shoulder at rest: {found['J1']:.5f} N m (check: {-FORCE * 
 assert np.abs(run["lam.tip.ty"] - FORCE).max() < 1e-6
 
 m.page(folder / "hybrid_force_control.html", run=run, force=True)
-run.plot("control", folder / "hybrid_force_control.png", size=(4.2, 3.2), force=True)
+run.plot([*(f"{j}.torque" for j in MOTORS), "lam.tip.ty"], folder / "hybrid_force_control.png", size=(4.2, 3.2), force=True)

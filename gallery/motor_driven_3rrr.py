@@ -40,7 +40,7 @@ check = electric - bodies - rotors
 for d, u in VOLTS.items():
     print(f"{d}: {u:4.1f} V, {run[f'motor.{d}.current'][0]:6.3f} A at the start, {run[f'motor.{d}.current'][-1]:6.3f} A at the end")
 print(f"from the terminals {electric:.5f} J; in bodies {bodies:.5f} J, in rotors {rotors:.5f} J")
-print(f"heat of the windings: {heat:.5f} J (check: {check:.5f})")
+print(f"heat of the windings: {heat:.4f} J (check: {check:.4f})")
 assert abs(heat - check) < 1e-5 * heat  # trapezoids of half a millisecond
 
 m.page(folder / "motor_driven_3rrr.html", run=run, force=True)

@@ -27,7 +27,7 @@ L1, L2, L3, L4 = (np.linalg.norm(p - q) for p, q in ((A, B), (B, C), (C, D), (D,
 ends = [np.degrees(np.arccos((L3**2 + L4**2 - (L2 + sign * L1) ** 2) / (2 * L3 * L4))) for sign in (1, -1)]
 check = ends[0] - ends[1]
 
-print(f"torque of the motor {c['A.torque'].min():.2f} .. {c['A.torque'].max():.2f} N m, largest load of pin C {c.bearings()['C'].max:.1f} N")
+print(f"torque of the motor {c['A.torque'].min():.2f} .. {c['A.torque'].max():.2f} N m, pin C up to {c.bearings()['C'].max:.1f} N")
 print(f"swing of the rocker: {swing:.3f} deg (check: {check:.3f})")
 assert abs(swing - check) < 1e-6 and abs(np.ptp(c["rocker.angle", "deg"]) - check) < 0.1  # 72 samples miss the ends by a little
 
