@@ -17,6 +17,7 @@ from linkwright.papers.koul_cost import multiplier_cost, simulation_cost
 from linkwright.papers.koul_eliminations import both_eliminations, subsystem_elimination, system_level_elimination, whole_elimination
 from linkwright.papers.koul_matrices import (
     SPEED,
+    complement,
     excavator_blocks,
     manipulator,
     manipulator_at_start,
@@ -120,7 +121,8 @@ def initial_configuration() -> Item:
 
 
 ITEMS = (
-    excavator_blocks, scraper_jacobian, manipulator_jacobian, matrices_at_start, scraper_gicm, manipulator_gicm, scraper_at_start,
-    manipulator_at_start, both_eliminations, system_level_elimination, subsystem_elimination, whole_elimination, link_parameters,
-    initial_configuration, free_scraper, forced_scraper, free_manipulator, forced_manipulator, simulation_cost, multiplier_cost,
+    complement, excavator_blocks, scraper_jacobian, manipulator_jacobian, matrices_at_start, scraper_gicm, manipulator_gicm,
+    scraper_at_start, manipulator_at_start, both_eliminations, system_level_elimination, subsystem_elimination, whole_elimination,
+    link_parameters, initial_configuration, free_scraper, forced_scraper, free_manipulator, forced_manipulator, simulation_cost,
+    multiplier_cost,
 )  # fmt: skip
