@@ -202,7 +202,7 @@ class GicmView:
             cells = []
             for k in range(len(self.names)):
                 who = self.members.get((i, k)) or self.members.get((k, i))
-                cells.append(f"{'{' + ','.join(str(j + 1) for j in who) + '}' if who else '.':>{width}}")
+                cells.append(f"{'{' + ','.join(str(j + 1) for j in sorted(who)) + '}' if who else '.':>{width}}")
             lines.append(f"{name:<{width}}" + "".join(cells))
         return "\n".join(lines)
 
