@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import math
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from linkwright.controllers import force_loop
-from linkwright.papers import aghili_control as paper
+from linkwright.papers import aghili, aghili_control
+from tests.papers.pages import Page, same
 
-PAGE = (Path(__file__).parents[2] / "papers" / "Aghili2005" / "README.md").read_text(encoding="utf-8")
-
-
-def table(first: str) -> list[list[str]]:
-    """Rows of the one table whose heading begins like this."""
-    (found,) = re.findall(rf"^\| {re.escape(first)}.*\n\|[-|]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
-    return [[x.strip() for x in line.strip("|").split("|")] for line in found.splitlines()]
+paper = aghili_control
+PAGE = Page("Aghili2005")
+table = PAGE.table
 
 
-def same(shown: list[str], values: list[float]) -> None:
-    """As many digits as are shown."""
-    for text, value in zip(shown, values, strict=True):
-        digits = len(text.partition(".")[2])
-        assert float(text) == pytest.approx(value, abs=0.5000001 * 10.0**-digits), f"{text} is {value}"
+def test_free_motion():
+    for g, *angles, passage in table("g (m/s^2) | 0.5 s"):
+        q = np.asarray(aghili.thrown(float(g))["A"])
+        same([*angles, passage], [*(q[round(100 * t)] for t in aghili.TIMES), aghili.PASSAGES[float(g)][0]])
+
+
+def test_condition_numbers():
+    rows = table("crank at")
+    assert [row[0] for row in rows] == list(aghili.POSITIONS)
+    for (_, *shown), q in zip(rows, aghili.POSITIONS.values(), strict=True):
+        kinds, _ = aghili.conditions("slider-crank", {"A": q})
+        gamma, least = aghili.least_condition("slider-crank", {"A": q})
+        same(shown, [kinds["skew"], kinds["symmetric"], kinds["scaled"], least, gamma])
 
 
 def test_rms_torques_of_the_crank():

@@ -85,7 +85,7 @@ def rssr() -> Item:
 
 
 def _rssr_panels() -> list[Panel]:
-    turn = load("rssr").turn(steps=180, speed=RSSR_SPEED)
+    turn = load("rssr").turn(steps=90, speed=RSSR_SPEED)
     angle = np.degrees(np.asarray(turn["crank"]))
     force = np.asarray(turn["S.on.crank"])
     twelve = np.array([loads.reaction("S", on="crank").force for loads in rssr_loads("rssr", "S", "traditional")])

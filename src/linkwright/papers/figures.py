@@ -2,7 +2,7 @@
 
     compared(..., figure=figures.drawing([Panel("torque [N m]", (Curve(angle, torque, "with gravity"),))], over="crank [deg]"))
 
-`drawing` returns what `Item.figure` wants: a function of a path. Nothing is drawn, and matplotlib is not loaded, before it is
+`drawing` returns what `Item.figure` wants: something to call with a path. Nothing is drawn, and matplotlib is not loaded, before it is
 called; where curves are costly, give it a function that returns the panels.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,17 +43,28 @@ class Panel(NamedTuple):
 Panels = Sequence[Panel]
 
 
-def drawing(
-    panels: Panels | Callable[[], Panels], over: str = "t [s]", columns: int = 1, title: str | None = None
-) -> Callable[[Path], None]:
-    """A function that draws the panels, row by row, as a PNG at the path it is given."""
+@dataclass(frozen=True)
+class Drawing:
+    """A figure to be drawn: called with a path it writes the panels, row by row, as a PNG."""
 
-    def write(path: Path) -> None:
+    source: Panels | Callable[[], Panels]
+    over: str
+    columns: int
+    title: str | None
+
+    @property
+    def panels(self) -> Panels:
+        return self.source() if callable(self.source) else self.source
+
+    def __call__(self, path: Path) -> None:
         from linkwright.views.plots.frame import drawn
 
-        drawn(lambda frame: _sheet(frame, panels() if callable(panels) else panels, over, columns), path, title=title, force=True)
+        drawn(lambda frame: _sheet(frame, self.panels, self.over, self.columns), path, title=self.title, force=True)
 
-    return write
+
+def drawing(panels: Panels | Callable[[], Panels], over: str = "t [s]", columns: int = 1, title: str | None = None) -> Drawing:
+    """What `Item.figure` wants, from panels or a function that gives them."""
+    return Drawing(panels, over, columns, title)
 
 
 def _sheet(frame: Any, panels: Panels, over: str, columns: int) -> Any:

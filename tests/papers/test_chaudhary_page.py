@@ -1,0 +1,59 @@
+"""Every number in the tables of papers/Chaudhary2007/README.md, computed again."""
+
+from __future__ import annotations
+
+import pytest
+
+from linkwright.papers import chaudhary as paper
+from linkwright.papers import chaudhary_models as models
+from tests.papers.pages import Page, same
+from tests.reference import load
+
+PAGE = Page("Chaudhary2007")
+REFERENCE = load("saha")
+
+
+def test_driving_torque():
+    """The page against the values the items are held to; those against the checked data."""
+    *rows, last = PAGE.table("crank angle (deg)")
+    assert [int(row[0]) for row in rows] == list(paper.ANGLES)
+    for row, *values in zip(rows, paper.TORQUE[9.81], paper.TORQUE[0.0], strict=True):
+        same(row[1:], values)
+    assert last[0] == "RMS"
+    same(last[1:], [paper.RMS[9.81], paper.RMS[0.0]])
+
+
+def test_inertias_are_uniform_rods():
+    for rod, (name, mass, length, printed, uniform, more) in zip(paper.TABLE_1, PAGE.table("link | mass"), strict=True):
+        assert name == rod.name
+        same([mass, length], [rod.mass, rod.length])
+        same([printed, uniform, more], [1e3 * rod.inertia, 1e3 * rod.share * rod.mass * rod.length**2, 100.0 * paper.excess(rod)])
+
+
+def test_sizes_and_operations():
+    rows = PAGE.table("mechanism | method")
+    assert len(rows) == len(paper.counts()) == 6
+    for model, method, solves, order, printed, operations, saved, kept, folded in rows:
+        row, base = paper.counts()[model, method], paper.counts()[model, "traditional"]
+        assert solves == "+".join(map(str, row.sizes)) and float(printed) == row.printed.order
+        same([order, operations, folded], [row.order, row.full, row.folded])
+        same([saved, kept], [100.0 * (1.0 - row.full / base.full), 100.0 * (1.0 - row.again[1] / base.again[1])])
+
+
+def test_determinacy():
+    for cut, _, steps in PAGE.table("four-bar cut at"):
+        assert models.four_bar(cut[0])[1] == [int(x) for x in steps.split(",")]
+
+
+def test_rssr():
+    """Torque and force of the page are those of the checked data, which the items compute."""
+    checked = REFERENCE["rssr"]["thin|gravity_-Y_9.81"]["rows"]
+    for row, known, torque in zip(PAGE.table("crank angle | tau_D"), checked, models.RSSR_TORQUE, strict=True):
+        assert int(row[0]) == known["deg"] and torque == pytest.approx(known["tau"], abs=1e-12)
+        same(row[1:], [known["tau"], *known["lambda_S_on_crank_from_coupler"]])
+
+
+def test_moving_base():
+    said = models.moving_base().computed
+    for number in ("1.505470", "1.355973"):
+        assert number in said and number in PAGE.text
