@@ -9,6 +9,7 @@ forces times it. A sampled controller gets the gains that make the same integral
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -60,10 +61,8 @@ def riccati(linear: Linear, Q: Any = None, R: Any = None, every: float = 0.0) ->
 
 
 def _continuous(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, every: float) -> tuple[Any, Any, Any]:
-    from scipy.linalg import solve_continuous_are
-
     try:
-        S = solve_continuous_are(A, B, Q, R)
+        S = _scipy().solve_continuous_are(A, B, Q, R)
     except (np.linalg.LinAlgError, ValueError):
         raise _no_solution() from None
     K = np.linalg.solve(R, B.T @ S)
@@ -72,21 +71,25 @@ def _continuous(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, ever
 
 def _sampled(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, every: float) -> tuple[Any, Any, Any]:
     """The same integral, over efforts that are held between samples: its matrices by one exponential."""
-    from scipy.linalg import block_diag, expm, solve_discrete_are
-
+    scipy = _scipy()
     n, p = B.shape
     F = np.block([[A, B], [np.zeros((p, n + p))]])
-    E = expm(np.block([[-F.T, block_diag(Q, R)], [np.zeros_like(F), F]]) * every)
+    E = scipy.expm(np.block([[-F.T, scipy.block_diag(Q, R)], [np.zeros_like(F), F]]) * every)
     step = E[n + p :, n + p :]
     cost = step.T @ E[: n + p, n + p :]
     cost = 0.5 * (cost + cost.T)
     Ad, Bd, N = step[:n, :n], step[:n, n:], cost[:n, n:]
     try:
-        S = solve_discrete_are(Ad, Bd, cost[:n, :n], cost[n:, n:], s=N)
+        S = scipy.solve_discrete_are(Ad, Bd, cost[:n, :n], cost[n:, n:], s=N)
     except (np.linalg.LinAlgError, ValueError):
         raise _no_solution() from None
     K = np.linalg.solve(cost[n:, n:] + Bd.T @ S @ Bd, Bd.T @ S @ Ad + N.T)
     return K, S, np.log(np.linalg.eigvals(Ad - Bd @ K).astype(complex)) / every
+
+
+def _scipy() -> Any:
+    """Its functions have no types, and guessing them from their text takes a type checker seconds."""
+    return import_module("scipy.linalg")
 
 
 def _no_solution() -> UsageError:

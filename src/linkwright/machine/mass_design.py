@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -244,8 +245,7 @@ def minimise(
     A: np.ndarray, r0: np.ndarray, blocks: Sequence[Block], names: Sequence[str], *, starts: int = RANDOM_STARTS
 ) -> list[np.ndarray]:
     """The variables of each block with least |A dtheta + r0|^2: sequential quadratic programming from several starts."""
-    from scipy.optimize import minimize
-
+    search: Any = import_module("scipy.optimize").minimize  # has no types, and guessing them takes a type checker seconds
     problem = _Problem(A, r0, tuple(blocks), tuple(names))
     low, high = problem.box
     best: np.ndarray | None = None
@@ -254,7 +254,7 @@ def minimise(
             break
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # "x outside bounds, clipped": it is clipped, and brought back below
-            done = minimize(
+            done = search(
                 problem.value,
                 start,
                 jac=True,

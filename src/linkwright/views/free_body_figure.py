@@ -203,7 +203,7 @@ def _shape(sheet: Sheet, body: Any, view: View) -> None:
     pieces = [(view.flat(points), closed) for points, closed in body.outline]
     for points, closed in pieces:
         if closed:
-            sheet.axes.add_patch(Polygon(points, closed=True, fc=mixed(colour, look.paper, 0.86), ec="none", zorder=9))
+            sheet.add(Polygon(points, closed=True, fc=mixed(colour, look.paper, 0.86), ec="none", zorder=9))
     for extra, tint, z in ((1.6, edge, 10.0), (0.0, fill, 11.0)):
         for points, closed in pieces:
             path = np.vstack([points, points[:2]]) if closed and len(points) > 1 else points
@@ -221,11 +221,11 @@ def _marks(sheet: Sheet, body: Any, view: View) -> None:
     for row in body.rows:
         if row.kind == "pin":
             x, y = view.flat(row.at)
-            sheet.axes.add_patch(Circle((x, y), 3.4 * pt, fc=look.paper, ec=look.ink, lw=1.2, zorder=40))
+            sheet.add(Circle((x, y), 3.4 * pt, fc=look.paper, ec=look.ink, lw=1.2, zorder=40))
     x, y = view.flat(body.com)
-    sheet.axes.add_patch(Circle((x, y), 4.2 * pt, fc=look.paper, ec=look.ink, lw=0.9, zorder=41))
+    sheet.add(Circle((x, y), 4.2 * pt, fc=look.paper, ec=look.ink, lw=0.9, zorder=41))
     for start in (0, 180):
-        sheet.axes.add_patch(Wedge((x, y), 4.2 * pt, start, start + 90, fc=look.ink, ec="none", zorder=42))
+        sheet.add(Wedge((x, y), 4.2 * pt, start, start + 90, fc=look.ink, ec="none", zorder=42))
     sheet.label(view.flat(body.com), "G", size=8.0, clear=6.0)
 
 
@@ -256,7 +256,7 @@ def headed(sheet: Sheet, tail: np.ndarray, tip: np.ndarray, colour: Any, *, dash
     base = tip - head * pt * d
     sheet.line(np.array([tail, base]), color=colour, lw=2.0, ls=(0, (3.2, 1.6)) if dashed else "-", solid_capstyle="butt", zorder=50)
     corners = [tip, base + 0.36 * head * pt * n, base - 0.36 * head * pt * n]
-    sheet.axes.add_patch(Polygon(corners, closed=True, fc=colour, ec="none", zorder=51))
+    sheet.add(Polygon(corners, closed=True, fc=colour, ec="none", zorder=51))
 
 
 def _turning(sheet: Sheet, v: Vector, body: Any, view: View, vectors: list[Vector]) -> None:
@@ -279,7 +279,7 @@ def _turning(sheet: Sheet, v: Vector, body: Any, view: View, vectors: list[Vecto
     d = (path[-1] - path[-4]) / float(np.linalg.norm(path[-1] - path[-4]))
     n = np.array([-d[1], d[0]])
     head = [path[-1] + 1.5 * pt * d, path[-1] - 6 * pt * d + 2.8 * pt * n, path[-1] - 6 * pt * d - 2.8 * pt * n]
-    sheet.axes.add_patch(Polygon(head, closed=True, fc=colour, ec="none", zorder=49))
+    sheet.add(Polygon(head, closed=True, fc=colour, ec="none", zorder=49))
     top = path[len(path) // 2]
     sheet.label(top, f"{v.row.name} {_amount(abs(amount) / size)} {symbol}", colour=colour, size=8.0, clear=4.0)
 

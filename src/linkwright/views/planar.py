@@ -80,7 +80,7 @@ class Planar:
             pieces = [(stage.place(p.node, p.points), p.closed) for p in self.scene.pieces if p.body == body]
             for points, _ in [piece for piece in pieces if piece[1]]:
                 web = mixed(self.colours[body], sheet.look.paper, 0.62)
-                sheet.axes.add_patch(Polygon(points[:, :2], closed=True, fc=web, ec="none", alpha=0.9, zorder=20 + k * 0.1))
+                sheet.add(Polygon(points[:, :2], closed=True, fc=web, ec="none", alpha=0.9, zorder=20 + k * 0.1))
             for layer, (extra, colour) in enumerate(((1.8, self.edge(sheet, body)), (0.0, self.fill(sheet, body)))):
                 for points, closed in pieces:
                     self._bar(sheet, points, closed, self.width + extra, colour, 20 + k * 0.1 + layer * 0.05)
@@ -122,7 +122,7 @@ class Planar:
     def _circle(self, sheet: Sheet, at: np.ndarray, radius: float, **options: Any) -> None:
         from matplotlib.patches import Circle
 
-        sheet.axes.add_patch(Circle((float(at[0]), float(at[1])), radius, **options))
+        sheet.add(Circle((float(at[0]), float(at[1])), radius, **options))
 
     def _pins(self, sheet: Sheet, stage: Stage) -> None:
         r = 0.36 * self.width * sheet.pt
@@ -149,7 +149,7 @@ class Planar:
                 [p + across * 0.55 * w * pt, p - across * 0.55 * w * pt, foot - across * 0.95 * w * pt, foot + across * 0.95 * w * pt]
             )
             fill = mixed(sheet.look.faint, sheet.look.paper, 0.55)
-            sheet.axes.add_patch(Polygon(corners, closed=True, fc=fill, ec=sheet.look.faint, lw=1.1, joinstyle="round", zorder=10))
+            sheet.add(Polygon(corners, closed=True, fc=fill, ec=sheet.look.faint, lw=1.1, joinstyle="round", zorder=10))
             self._hatched(sheet, foot - across * 1.5 * w * pt, foot + across * 1.5 * w * pt, down)
             sheet.remember(np.array([foot - across * w * pt, foot + across * w * pt]))
 
@@ -202,7 +202,7 @@ class Planar:
         corners = [at + x * sx * 1.35 * w * pt + y * sy * 0.66 * w * pt for sx, sy in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
         body = self.scene.skel.tree.nodes[g.block].body if g.block >= 0 else ""
         fill = self.fill(sheet, body) if body and g.type == "prismatic" else mixed(sheet.look.faint, sheet.look.paper, 0.5)
-        sheet.axes.add_patch(Polygon(corners, closed=True, fc=fill, ec=sheet.look.ink, lw=1.2, joinstyle="round", zorder=18))
+        sheet.add(Polygon(corners, closed=True, fc=fill, ec=sheet.look.ink, lw=1.2, joinstyle="round", zorder=18))
 
     # ---------------------------------------------------------------- drives and names
 
@@ -252,7 +252,7 @@ class Planar:
             d = (tip - before) / (float(np.linalg.norm(tip - before)) or 1.0)
             n = np.array([-d[1], d[0]])
             head = [tip + 5.5 * pt * d, tip - 1.5 * pt * d + 3.1 * pt * n, tip - 1.5 * pt * d - 3.1 * pt * n]
-            sheet.axes.add_patch(Polygon(head, closed=True, fc=colour, ec=colour, lw=0.5, joinstyle="round", zorder=61))
+            sheet.add(Polygon(head, closed=True, fc=colour, ec=colour, lw=0.5, joinstyle="round", zorder=61))
 
     def _labels(self, sheet: Sheet, stage: Stage) -> None:
         seen: dict[str, np.ndarray] = {}

@@ -31,8 +31,14 @@ class Sheet:
     taken: list[np.ndarray] = field(default_factory=list)  # (2, 2) boxes of labels
 
     def line(self, points: Any, **options: Any) -> None:
+        from matplotlib.lines import Line2D
+
         p = np.asarray(points)[:, :2]
-        self.axes.plot(p[:, 0], p[:, 1], **options)
+        self.add(Line2D(p[:, 0], p[:, 1], **options))
+
+    def add(self, artist: Any) -> None:
+        """Draw a line or a patch. The window is fixed, so that no limits are kept up to date, which is most of the work of `plot`."""
+        self.axes.add_artist(artist)
 
     def remember(self, points: Any, width: float = 2.0, closed: bool = False) -> None:
         """Note what has been drawn, so that labels keep clear of it."""
