@@ -66,8 +66,8 @@ def scraper(g: float = 9.81) -> tuple[Any, list[Any]]:
 
 @cache
 def turned(g: float) -> tuple[np.ndarray, np.ndarray]:
-    """Crank angle in degrees and torque at 180 positions of a turn: more than the RMS of so smooth a curve needs."""
-    run = load("carpet-scraper-2007", g=g).turn(steps=180, speed=SPEED)
+    """Crank angle in degrees and torque at 120 positions of a turn: more than the RMS of so smooth a curve needs."""
+    run = load("carpet-scraper-2007", g=g).turn(steps=120, speed=SPEED)
     return np.degrees(np.asarray(run["J1"])), np.asarray(run["J1.torque"])
 
 
