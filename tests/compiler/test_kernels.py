@@ -19,15 +19,35 @@ EPS = 2.3e-16
 LARGE = ("delta", "stewart", "carpet-scraper-2007")  # seconds each, by check-slow; the last is the scraper with other numbers
 
 
+# Where all formulations become machine code in every run: a chain, coupled loops, redundant ones, space. With the others the default
+# one does, and `slm` and `kkt` are interpreted: the same programs without LLVM, which has nothing new to see in them. check-slow has all.
+IN_ALL_FORMULATIONS = ("carpet-scraper", "five-bar", "parallelogram-middle", "rssr-7r")
+
+
 @pytest.fixture(scope="module", params=[pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in models.names()])
 def case(request: pytest.FixtureRequest) -> Case:
     return shipped(request.param)
 
 
-def test_forward_and_inverse_are_the_float_paths(case: Case) -> None:
+@pytest.fixture(scope="module")
+def interpreted(case: Case) -> lw.System:
+    return lw.compile(case.system.description, engine="python")
+
+
+def test_forward_and_inverse_are_the_float_paths(case: Case, interpreted: lw.System) -> None:
+    s = case.system
+    others = s if s.description.name in IN_ALL_FORMULATIONS else interpreted
+    check_forward_and_inverse(case, {"sslm": s.kernel("forward"), **{f: others.kernel("forward", f) for f in ("slm", "kkt")}})
+
+
+@pytest.mark.slow
+def test_all_formulations_as_machine_code(case: Case) -> None:
+    check_forward_and_inverse(case, {f: case.system.kernel("forward", f) for f in ("sslm", "slm", "kkt")})
+
+
+def check_forward_and_inverse(case: Case, forwards: dict[str, Any]) -> None:
     """1e-12, multiplied by the conditioning where that is large (it bounds what any solver can promise)."""
     s, rng = case.system, np.random.default_rng(3)
-    forwards = {f: s.kernel("forward", f) for f in ("sslm", "slm", "kkt")}
     loads = s.kernel("loads")
     for x in case.states:
         st = State(s.skel, x.q, x.v, x.near)
@@ -50,9 +70,9 @@ def test_forward_and_inverse_are_the_float_paths(case: Case) -> None:
             assert apart(s.kernel("reactions")(x.q, x.v, a, want.lam_all, near=near).wrench, wrenches) < 10 * allowed
 
 
-def test_matrices_energies_and_places_are_the_float_paths(case: Case) -> None:
+def test_matrices_energies_and_places_are_the_float_paths(case: Case, interpreted: lw.System) -> None:
     """Interpreted: machine code of the same programs is compared with the interpreter elsewhere."""
-    s = lw.compile(case.system.description, engine="python")
+    s = interpreted
     for x in case.states:
         st = State(s.skel, x.q, x.v, x.near)
         near = cut_coordinates(s, x.near)
@@ -101,16 +121,17 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
     assert np.abs(s.J(done) @ a + s.k(done)).max(initial=0.0) < 1e-8 * (1.0 + np.abs(a).max())
 
 
-# Seeds of at most 16 velocities, a second each to compile. With seed 7 below they have whatever the twenty small ones up to 42 have:
+# Seeds of at most 16 velocities. With seed 7 below they have whatever the twenty small ones up to 42 have:
 # every kind of joint in the tree (either way round) and cut, plane and space, rods, redundant loops. The rest is in check-slow.
 SMALL = (2, 3, 9, 13, 14, 17, 18, 25, 28, 30, 33, 37, 42)
+COMPILED = (13, 14, 33)  # in every run; shipped models are as well
 
 
-def check_random(seed: int) -> None:
+def check_random(seed: int, native: bool = True) -> None:
     """The default formulation natively, the others interpreted; very large mechanisms interpreted only."""
     kernels, x, rng = random_kernels(seed)
     nv = len(x.v)
-    if nv > 30:
+    if nv > 30 or not native:
         kernels = replace(kernels, engine="python")
     tau = rng.normal(size=nv)
     right = float_forward(kernels.loops, x, tau)
@@ -125,7 +146,7 @@ def check_random(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SMALL)
 def test_random_mechanisms(seed: int) -> None:
-    check_random(seed)
+    check_random(seed, native=seed in COMPILED)
 
 
 def test_a_body_that_floats_on_a_moving_one() -> None:
@@ -136,7 +157,7 @@ def test_a_body_that_floats_on_a_moving_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [n for n in range(220) if n not in SMALL])
+@pytest.mark.parametrize("seed", [n for n in range(220) if n not in COMPILED])
 def test_more_random_mechanisms(seed: int) -> None:
     check_random(seed)
 
