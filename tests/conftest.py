@@ -26,6 +26,7 @@ FIRST = (
     "test_quality.py",
     "test_examples_and_docs.py",
     "browser/test_every_model.py",
+    "browser/test_gallery.py",
     "compiler/test_kernels.py",
     "formulations/test_agreement.py",
     "browser/test_shell.py",

@@ -17,7 +17,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 MOST_LINES_OF_A_FILE = 450
 MOST_LINES_OF_A_FUNCTION = 80
 
-PYTHON_FOLDERS = [name for name in ("src", "tests", "examples") if (ROOT / name).is_dir()]
+PYTHON_FOLDERS = [name for name in ("src", "tests", "examples", "gallery", "docs") if (ROOT / name).is_dir()]
 TOOLS = {
     "ruff": ["-m", "ruff", "check", "--no-cache", "--output-format=concise", *PYTHON_FOLDERS],
     "basedpyright": ["-m", "basedpyright", "--pythonpath", sys.executable],
