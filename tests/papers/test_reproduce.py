@@ -51,6 +51,8 @@ def test_every_item_of_a_paper(key, tmp_path):
             assert item.deviation is not None and item.tolerance is not None and 0.0 <= item.deviation <= item.tolerance
         else:
             assert item.why, "whoever differs says why"
+        if item.verdict == "undecided":
+            assert item.why.startswith("cannot be decided because")
         if item.verdict == "differs":
             assert item.deviation is not None and item.tolerance is not None and item.deviation > item.tolerance
         assert html.escape(item.what) in page and html.escape(item.computed) in page

@@ -267,8 +267,8 @@ def arm_torques() -> Item:
         "1.50, 2.63, 3.18 N m",
         ", ".join(f"{name} {x:.3f}" for name, x in found.items()) + " N m with own masses",
         "undecided" if ordered else "differs",
-        why="lengths, masses and friction of the arm are not printed. PIDC is lowest here too; that IDC is worst holds for one sign of "
-        "the error in the slider's place only, with the other it stays below hybrid control",
+        why="cannot be decided because lengths, masses and friction of the arm are not printed. PIDC is lowest here too; "
+        "that IDC is worst holds for one sign of the error in the slider's place only, with the other it stays below hybrid control",
     )
 
 

@@ -82,7 +82,7 @@ def gaps(run: Any) -> np.ndarray:
 
 
 def determinants(case: int) -> tuple[np.ndarray, np.ndarray]:
-    """det Phi_theta and det Phi_x of (36), m^6 and m^5: rows here are f / 2 l2."""
+    """det Phi_theta and det Phi_x of (36), m^6 and m^4: rows here are f / (2 l2)."""
     run = exact(case)
     size = (2.0 * LINK) ** 3
     return size * np.asarray(run["det.independent"]), size * np.asarray(run["det.dependent"])
@@ -117,7 +117,7 @@ def _figure(case: int, number: int) -> Callable[[Path], None]:
         return [
             Panel("cranks [rad]", [*joints, *goals], "(a) coordinates"),
             Panel("platform [m, rad]", [Curve(t, run.q[seen, 3 + i], name) for i, name in enumerate(("x_C", "y_C", "phi"))]),
-            Panel("det Phi_x [m^5]", [Curve(t, x[seen])], "(b) zeros of det Phi_x are marked", marks),
+            Panel("det Phi_x [m^4]", [Curve(t, x[seen])], "(b) zeros of det Phi_x are marked", marks),
             Panel("det Phi_theta [m^6]", [Curve(t, theta[seen])]),
             Panel("largest |f| [m^2]", [Curve(own.t, residual)], "the paper's method, step 0.002 s", marks, True, (1e-13, 1e-5)),
         ]
