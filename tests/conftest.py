@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import sys
 import tempfile
 import zlib
 from pathlib import Path
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Python keeps what it compiles beside the sources (make clean removes it), also where the environment asks it not to: otherwise each
+# of the hundred processes that tests start compiles the package again, a second or two every time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Workers share the cores already. numpy's library would share matrices of sixty rows as well, and spend most of its time waiting;
 # it reads this when numpy is first imported, which is why nothing here does so.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
