@@ -18,7 +18,7 @@ from linkwright.formulations.projection import constraint_inertia, decoupled, pr
 from linkwright.forward import forward
 from linkwright.linalg import factor
 from linkwright.mechanism import compile, load
-from linkwright.papers import Item, aghili_control, compared
+from linkwright.papers import Item, aghili_control, aghili_passage, compared
 from linkwright.papers.figures import Curve, Panel, drawing
 from linkwright.simulation.switching import engage, when
 from linkwright.terms import of_matrices
@@ -95,7 +95,7 @@ def slider_crank() -> Item:
         worst,
         1e-7,
         "the one equation of motion in many digits",
-        "(37) corrects positions only: with gravity it leaves the branch in 16 of 17 step sizes; velocities must be projected too",
+        "accelerations next to a passage are limits along the branch; for the paper's own way through see (36), (37)",
         drawing(_fig_4, columns=2, title="Aghili, Fig. 4: slider-crank, 1 N m at the crank, computed again"),
     )
 
@@ -148,6 +148,31 @@ def singular_positions() -> Item:
         off,
         1e-6,
         "the one equation of motion in many digits",
+    )
+
+
+STEPS = range(420, 590, 10)  # of five seconds: steps from 11.9 to 8.6 ms, the paper's 10 ms among them
+
+
+@cache
+def runs_off(g: float, velocities: bool) -> int:
+    """How many of the step sizes end more than 0.01 rad off, by the paper's method, with velocities projected as well or not."""
+    right = float(thrown(g)["A"][-1])
+    return sum(not abs(aghili_passage.end(n, g, velocities=velocities) - right) < 0.01 for n in STEPS)
+
+
+def position_correction() -> Item:
+    alone, both = (runs_off(9.81, velocities) for velocities in (False, True))
+    return compared(
+        "(36), (37)",
+        "slider-crank as published, Runge-Kutta 4 of about 10 ms, positions corrected after every step, 5 s",
+        "the motion goes smoothly through the singular positions",
+        f"without gravity {runs_off(0.0, False)} of {len(STEPS)} step sizes end off the motion (one passage), with gravity {alone} "
+        f"(four passages); {both} where velocities are projected too",
+        alone,
+        0,
+        "none; counted are runs that end more than 0.01 rad off",
+        "each passage amplifies what velocities have across the branch, and (37) corrects positions only; which runs fail is chance",
     )
 
 
@@ -293,6 +318,6 @@ def appearing_constraint() -> Item:
 
 
 ITEMS = (
-    particle, slider_crank, constraint_forces, singular_positions, projector_cases, inertia_variants, condition_numbers, decoupling,
-    appearing_constraint, *aghili_control.ITEMS,
+    particle, slider_crank, constraint_forces, singular_positions, position_correction, projector_cases, inertia_variants,
+    condition_numbers, decoupling, appearing_constraint, *aghili_control.ITEMS,
 )  # fmt: skip
