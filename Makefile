@@ -56,7 +56,7 @@ gallery: $(VENV)/installed-test
 
 docs: gallery
 	$(PY) docs/make_api.py
-	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "The site is in build/site: open build/site/index.html"
 
 clean:
