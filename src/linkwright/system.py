@@ -157,12 +157,15 @@ class System(Controlling):
         return self.loops.at(st.q, st.v, st.t, st.near)
 
     def phi(self, st: State) -> np.ndarray:
+        """Residual of all loops, zero where they are closed."""
         return self.closure(st).phi
 
     def J(self, st: State) -> np.ndarray:
+        """Jacobian of the loops: J v + b = 0."""
         return self.closure(st).J
 
     def k(self, st: State) -> np.ndarray:
+        """Bias of the loops at acceleration level: J a + k = 0."""
         return self.closure(st).k
 
     def J_blocks(self, st: State) -> dict[tuple[int, int], np.ndarray]:
@@ -170,6 +173,7 @@ class System(Controlling):
         return self.closure(st).blocks
 
     def M(self, st: State) -> np.ndarray:
+        """Mass matrix of the tree."""
         self._need_masses()
         return dynamics.mass_matrix(self.skel, self.motion(st))
 
@@ -184,10 +188,12 @@ class System(Controlling):
         return [w for f in self.forces if f.from_outside or not outside for w in f.wrenches(moment)]
 
     def energy(self, st: State) -> dict[str, float]:
+        """Kinetic, potential and total energy, J."""
         self._need_masses()
         return st.instant.energies()
 
     def momentum(self, st: State, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """(linear, angular) momentum of all bodies; angular about the world's origin or a given point."""
         self._need_masses()
         return dynamics.momentum(self.skel, self.motion(st), about)
 
@@ -335,11 +341,13 @@ class System(Controlling):
 
     @cached_property
     def mobility(self) -> Mobility:
+        """Freedoms by numerical rank, idle ones and redundant constraints named."""
         return mobility(self.loops, self.start.q, dict(self.start.near))
 
     # ---------------------------------------------------------------- motions
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
+        """One cycle of a drive: kinematics always, efforts and loads where there are masses."""
         if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
             raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
         here = cycle.Position(self.start.q, self.start.near)
