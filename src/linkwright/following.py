@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,5 @@ def _spin(t: np.ndarray, poses: Sequence[Pose], i: int) -> tuple[np.ndarray, np.
 
 def _splined(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values with first and second derivative of the quintic spline through them."""
-    from scipy.interpolate import make_interp_spline
-
-    spline = make_interp_spline(t, values, k=5)
+    spline = import_module("scipy.interpolate").make_interp_spline(t, values, k=5)
     return values, spline.derivative(1)(t), spline.derivative(2)(t)
