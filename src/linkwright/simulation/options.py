@@ -94,7 +94,7 @@ def options(
     most = limits["most_steps"]
     if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1):
         raise UsageError(f"most_steps is a whole number of one or more, not {most!r}.")
-    bounds = {name: time_of(name, limits[name]) for name in ("smallest_step", "largest_step")}
+    bounds = {n: time_of(n, limits[n]) if isinstance(limits[n], str) else number(n, limits[n]) for n in ("smallest_step", "largest_step")}
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise UsageError(f"progress is True, False or a function of t, not {progress!r}.")
     keeper = stabilisers.create(stabiliser)
