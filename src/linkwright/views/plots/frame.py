@@ -285,6 +285,9 @@ def y_axis(axes: Any, label: str, symbol: str, dimension: str = "") -> None:
     axes.set_ylabel(with_unit(label, symbol), parse_math=False)
     low, high = axes.get_ylim()
     if axes.get_yscale() == "linear":
+        from linkwright.views.plots.numbers import Numbers
+
+        axes.yaxis.set_major_formatter(Numbers())
         axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useOffset=False, useMathText=True)
     if dimension == "angle" and symbol == "deg" and high - low > 20.0:
         angle_ticks(axes.yaxis, symbol, high - low, most=6)
