@@ -34,7 +34,11 @@ REASONS = {
         "make the jump an event, or smooth it) or grows beyond all bounds",
     ),
     mem.TURNED: ("turned", "a cut joint turns too far in one step to count its turns: take a shorter step, or other cuts"),
-    mem.TOO_MANY_STEPS: ("too many steps", "the number of steps allowed was used up: raise most_steps, or loosen the tolerance"),
+    mem.TOO_MANY_STEPS: (
+        "too many steps",
+        "the number of steps allowed was used up: raise most_steps, or loosen the tolerance; a load that switches with the sign of a speed "
+        "chatters at rest: widen its ramp, or take integrator='rodas'",
+    ),
 }
 SLICE_SECONDS = 0.05  # between looks at the keyboard
 ROUND_OFF = 3e-13  # dimensionless residual at which loops count as closed

@@ -11,6 +11,7 @@ its pin (the link that carries a pin of several links, a weld) has its average o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -97,7 +98,14 @@ class Bearings:
     dimension: str
     units: tuple[str, ...]
 
+    def __iter__(self) -> Iterator[Bearing]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
     def __getitem__(self, key: str | tuple[str, str]) -> Bearing:
+        """One eye: `b["C", "rocker"]`; of a pin alone the eye that carries most."""
         pin, on = (key, None) if isinstance(key, str) else key
         found = [r for r in self.rows if r.pin == pin and on in (None, r.on)]
         if not found:

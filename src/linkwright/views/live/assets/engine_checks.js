@@ -111,7 +111,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       mechanism.t = e.state.t;
       const scale = Math.max(turned, high - low, 1e-300), value = Math.abs(energies[1] - energies[0] - work) / scale;
       const resolved = (3 * Math.abs(work - plain)) / scale; // near dead centres the samples are too coarse for the power's peaks
-      return { name: "energy balance", ok: value < Math.max(BALANCED, resolved), value, text: `change of energy and work of the drives differ by ${said(value)} of the energy turned over` };
+      return { name: "energy balance", ok: value < Math.max(BALANCED, resolved), value, text: `change of energy and work of drives and loads differ by ${said(value)} of the energy turned over` };
     };
 
     const reference = () => {

@@ -70,7 +70,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const words = (s) => {
       if (player.mode === "swing") {
         const { energy, drift } = player.swing || {}; // no drift where friction, dampers or loads change the energy
-        const told = [Number.isFinite(energy) && `energy ${LW.format(energy, "energy")}`, Number.isFinite(energy) && Number.isFinite(drift) && `drift ${LW.number(drift, 2)}`];
+        const told = [Number.isFinite(energy) && `energy ${LW.format(energy, "energy")}`, Number.isFinite(energy) && Number.isFinite(drift) && `drift ${LW.number(100 * drift, 2)} % of the energy turned over${Math.abs(drift) > 1e-2 ? ": not to be trusted, a load switches faster than the page can follow; use linkwright simulate" : ""}`];
         return [seconds(player.seconds()), told.filter(Boolean).join(", ")];
       }
       if (player.mode === "run") return [seconds(player.seconds()), ""];
