@@ -186,7 +186,7 @@ def _transmission(system: System, c: Trajectory) -> tuple[Range, ...]:
     """Angle between the links at every pin of moving bodies, to their farthest other joints, folded to 0 .. 90 deg.
 
     Links that a drive, gear or coupling moves are left out: they are inputs. Where a pin joins more than two bodies
-    the widest pair counts, so the figure does not depend on how the pin is split into joints.
+    every pair has its own angle, named by the bodies, so the figures do not depend on how the pin is split into joints.
     """
     d = system.description
     if not d.planar:
@@ -198,20 +198,19 @@ def _transmission(system: System, c: Trajectory) -> tuple[Range, ...]:
         if j.type == "revolute":
             pins.setdefault(j.pin or j.name, []).append(j.name)
     out = []
-    for names in pins.values():
+    for pin, names in pins.items():
         ends = {b: _other_end(system, b, n) for n in names for b in (d.joint(n).first, d.joint(n).second) if b not in moved}
         arms = [(b, arm) for b, arm in ends.items() if arm is not None]
         if len(arms) == len(ends) >= 2:
-            out.append(_pin_range(", ".join(names), arms, c))
+            pairs = list(itertools.combinations(sorted(arms, key=lambda a: a[0]), 2))
+            named = [f"{pin} {one[0]}-{two[0]}" for one, two in pairs] if len(pairs) > 1 else [", ".join(names)]
+            out += [_pair_range(name, one, two, c) for name, (one, two) in zip(named, pairs, strict=True)]
     return tuple(out)
 
 
-def _pin_range(name: str, arms: list[tuple[str, np.ndarray]], c: Trajectory) -> Range:
-    pairs = list(itertools.combinations(arms, 2))
-    angles = np.array([[_angle_between(x, one, two) for one, two in pairs] for x in c.instants])
-    if len(pairs) > 1:
-        return _range(name, np.abs((angles + np.pi / 2) % np.pi - np.pi / 2).max(axis=1), c)
-    r = _range(name, np.unwrap(angles[:, 0]), c)
+def _pair_range(name: str, one: tuple[str, np.ndarray], two: tuple[str, np.ndarray], c: Trajectory) -> Range:
+    """Range of the angle between two links, followed through 0 and 90 deg and folded afterwards."""
+    r = _range(name, np.unwrap([_angle_between(x, one, two) for x in c.instants]), c)
     low, high = _fold(r.low), _fold(r.high)
     crosses_flat = np.floor(r.high / np.pi) > np.floor(r.low / np.pi)
     crosses_square = np.floor(r.high / np.pi + 0.5) > np.floor(r.low / np.pi + 0.5)
