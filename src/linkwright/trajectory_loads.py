@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwright.batch_channels import Batch
 from linkwright.channels import Channel, Instant
+from linkwright.errors import UsageError
 from linkwright.interpolation import least_norm
 from linkwright.inverse.channels import load_channels
 from linkwright.inverse.given import Acted, driven_rows, given_loads, unaccounted
@@ -108,8 +109,13 @@ class Loaded(Presented):
         """Drive efforts and reactions at every sample (`Loads`); needs masses."""
         return [x.loads for x in self.instants]
 
-    def load(self, pin: str, on: str, frame: str = "world") -> LoadHistory:
+    def load(self, pin: str, on: str | None = None, frame: str = "world") -> LoadHistory:
         """What a pin does to a body's eye over the samples, in world axes or those of a body."""
+        if on is None:
+            joints = [j for j in self.skel.tree.description.joints if pin in (j.name, j.pin)]
+            bodies = dict.fromkeys(b for j in joints for b in (j.first, j.second))
+            at = f"on one of {', '.join(bodies)}" if bodies else "on one of its bodies"
+            raise UsageError(f"the force of '{pin}' acts {at}: say which, c.load('{pin}', on='{next(iter(bodies), 'rocker')}').")
         pick = slice(0, 2) if self.skel.tree.description.planar else slice(0, 3)
         both = self._wrenches(pin, on, frame)
         if both is None:

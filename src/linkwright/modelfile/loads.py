@@ -154,8 +154,8 @@ def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: s
     for i in range(1, len(xs)):
         if xs[i] <= xs[i - 1]:
             raise rows[i][0].error(
-                f"{what}: the first column must increase, but row {i + 1} ({xs[i]:g}) does not exceed row {i} ({xs[i - 1]:g}). Sort "
-                "the rows."
+                f"{what}: the first column must increase, but row {i + 1} ({xs[i]:g}) does not exceed row {i} ({xs[i - 1]:g}; SI). "
+                "Sort the rows; a jump needs two rows a little apart."
             )
     return tuple(xs), tuple(ys)
 
