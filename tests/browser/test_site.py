@@ -12,14 +12,14 @@ from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 import linkwright as lw
-from linkwright.bench.page import LAUNCH, NOT_FOUND, chromium
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 FETCHED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data"), ("video", "src")}
 
 
@@ -136,30 +136,23 @@ def test_lists_are_lists(site: Site) -> None:
     assert not odd
 
 
-def test_a_browser_shows_it_without_a_network(site: Site) -> None:
+def test_a_browser_shows_it_without_a_network(site: Site, browser: Any) -> None:
     """Opened as a file on a phone, and searched: nothing is asked for beyond the folder, nothing complains, nothing is too wide."""
-    from playwright.sync_api import sync_playwright
-
-    program = chromium()
-    if program is None:
-        pytest.fail(NOT_FOUND, pytrace=False)
     asked: list[str] = []
     complaints: list[str] = []
-    with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=program, args=[*LAUNCH])
-        tab = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme="dark")
-        tab.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else asked.append(r.url))
-        tab.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
-        tab.on("pageerror", lambda e: complaints.append(str(e)))
-        for name in ("index.html", "simulation.html", "api.html"):
-            tab.goto((site.folder / name).as_uri())
-            tab.wait_for_selector("h1")
-            assert tab.evaluate("document.documentElement.scrollWidth") <= 390, name
-        tab.click("header label[for=__search]")
-        tab.locator(".md-search__input").press_sequentially("Hunt and Crossley")
-        found = tab.wait_for_selector(".md-search-result__link").get_attribute("href")
-        assert found is not None and "drives.html" in found  # the page that names them
-        browser.close()
+    tab = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    tab.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else asked.append(r.url))
+    tab.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
+    tab.on("pageerror", lambda e: complaints.append(str(e)))
+    for name in ("index.html", "simulation.html", "api.html"):
+        tab.goto((site.folder / name).as_uri())
+        tab.wait_for_selector("h1")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390, name
+    tab.click("header label[for=__search]")
+    tab.locator(".md-search__input").press_sequentially("Hunt and Crossley")
+    found = tab.wait_for_selector(".md-search-result__link").get_attribute("href")
+    assert found is not None and "drives.html" in found  # the page that names them
+    tab.close()
     assert not asked and not complaints
 
 
