@@ -20,7 +20,6 @@ SECONDS_TO_OPEN = 2.0
 # page has gaps and Python gives the limit.
 EVERY = 10
 SAMPLES = np.array([10, 40, 80, 110, 140, 200, 250, 290, 320])
-ALIKE = ("delta", "carpet-scraper-2007")  # by check-slow: another robot in space with several drives, the scraper with other numbers
 # Python's float path and the page's straight-line code differ by round-off, amplified by the loops' condition.
 EQUAL = 1e-9
 CYCLE = """((some) => ({u: e.cycle.u.map((y) => Array.from(y)), x: Array.from(e.cycle.x), ok: Array.from(e.cycle.ok),
@@ -87,7 +86,7 @@ def compare_with_plot(desk: Desk) -> None:
         assert out < 2 * shown.pixel[1], f"a plotted point is {out / shown.pixel[1]:.1f} pixels from its value"
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ALIKE)) for n in models.names()])
+@pytest.mark.parametrize("name", models.names())
 def test_it_opens_shows_moves_and_agrees(name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     path, m = page_of(name), lw.load(name)
     size = path.stat().st_size / 1e6

@@ -66,8 +66,8 @@ class Controller:
         if not every:
             raise UsageError(f"step needs the time between samples: lw.{self.bound.written.kind}(..., every='1 ms').")
         found = self._answer(st, self.begin.t + self.samples * every if t is None else t, force)
-        times = np.array([s.lag * (1.0 - np.exp(-every / s.lag)) if s.lag else every for s in self.bound.states])
-        self._own = self._own + times * found.rates
+        own = zip(self.bound.states, self._own, found.rates, strict=True)
+        self._own = np.array([s.after(x, rate, every) for s, x, rate in own], dtype=float)
         self.samples += 1
         return self._named(found.efforts)
 

@@ -7,6 +7,7 @@ mechanism and run in a time loop, or called alone. Adding a kind: one file with 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,9 +42,18 @@ class OwnState(NamedTuple):
     start: float = 0.0
     closed: float = np.inf  # time constant in the closed loop: steps shall not be longer
 
+    def after(self, value: Any, rate: Any, every: float) -> Any:
+        """Its value a sample later: an integral goes on at its rate, a filter takes in its share of what its rate says."""
+        return value + (self.lag * taken_in(every, self.lag) if self.lag else every) * rate
+
+
+def taken_in(every: float, lag: float) -> float:
+    """The share of a reading that a filter of this time constant takes in between two samples; all of it without a filter."""
+    return 1.0 if lag == 0.0 else 1.0 - float(np.exp(-every / lag))
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Control:
+class Control(ABC):
     """What all controllers are told; see `linkwright.controllers` for the words."""
 
     reference: Any
@@ -74,8 +84,9 @@ class Control:
         """The controller with what only the mechanism can tell (names checked, gains filled in)."""
         return self
 
+    @abstractmethod
     def command(self, at: Situation) -> Command:
-        raise NotImplementedError
+        """The law itself, over any scalar."""
 
     def felt(self, at: Situation, command: Command, efforts: Any) -> Command:
         """The same command where limits let only these efforts through: what sensors feel is theirs."""

@@ -57,6 +57,7 @@ class Controllability:
     drives: tuple[str, ...]
     singular_values: np.ndarray
     direction: Mapping[str, float]  # the motion that is hardest to push: speeds by coordinate; the largest dimensionless one is 1
+    motion: str  # the same in words
     missing: int  # freedoms that nobody can push
     advice: tuple[str, ...]  # coordinates at which drives would reach them
     text: str
@@ -118,10 +119,10 @@ def controllable(
     direction = _weakest_motion(reach.weakest)
     told = MappingProxyType(dict(zip(coordinates, (direction * loops.columns).tolist(), strict=True)) if freedoms else {})
     advice = _places(loops, coordinates, reach.weakest) if missing else ()
-    text = _text(reach, [x.name for x in targets], missing, _motion_text(loops, coordinates, direction), advice)
-    return Controllability(
-        reach.ok, reach.smallest, freedoms, tuple(x.name for x in targets), reach.singular_values, told, missing, advice, text
-    )
+    motion = _motion_text(loops, coordinates, direction)
+    names = tuple(x.name for x in targets)
+    text = _text(reach, names, missing, motion, advice)
+    return Controllability(reach.ok, reach.smallest, freedoms, names, reach.singular_values, told, motion, missing, advice, text)
 
 
 def drive_rows(loops: Loops, st: State, names: Sequence[str]) -> np.ndarray:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.controllers.base import taken_in
 from linkwright.errors import UsageError
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import TIME
@@ -26,19 +27,14 @@ CALM = 0.5  # of the largest share that is stable: what is chosen where nothing 
 
 def growth(F: float, I: float, every: float, lag: float) -> float:
     """The largest eigenvalue of a sampled force loop, in size: above 1 it grows."""
-    a = 1.0 if lag == 0.0 else 1.0 - float(np.exp(-every / lag))
+    a = taken_in(every, lag)
     row = np.array([1.0 - a * (1.0 + F), -a * I])
     return float(np.abs(np.linalg.eigvals(np.array([row, [every * row[0], 1.0 + every * row[1]]]))).max())
 
 
 def stable(F: float, I: float, every: float, lag: float) -> bool:
     """An integral without gain stays where it is: 1 is stable then."""
-    return growth(F, I, every, lag) < 1.0 or (I == 0.0 and abs(_without_integral(F, every, lag)) < 1.0)
-
-
-def _without_integral(F: float, every: float, lag: float) -> float:
-    a = 1.0 if lag == 0.0 else 1.0 - float(np.exp(-every / lag))
-    return 1.0 - a * (1.0 + F)
+    return growth(F, I, every, lag) < 1.0 or (I == 0.0 and abs(1.0 - taken_in(every, lag) * (1.0 + F)) < 1.0)
 
 
 def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[str]]:

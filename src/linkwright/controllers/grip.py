@@ -9,9 +9,6 @@ import numpy as np
 
 from linkwright.controllers.controllability import controllable, drive_rows
 from linkwright.loops import Loops
-from linkwright.state import State
-
-MOST_TOLD = 3  # coordinates of a motion in a message
 
 
 def said(columns: Mapping[str, Any], t: np.ndarray, state: Any, loops: Loops, drives: Sequence[str], kind: str) -> list[str]:
@@ -25,15 +22,9 @@ def said(columns: Mapping[str, Any], t: np.ndarray, state: Any, loops: Loops, dr
     left = float(columns["control.grip"].values[i])
     times = t[damped]
     when = f"t = {times[0]:.4g} s" if len(times) == 1 else f"t = {times[0]:.4g} .. {times[-1]:.4g} s"
+    worst = state(i)
+    hardest = controllable(loops, worst, drive_rows(loops, worst, drives), drives).motion
     return [
         f"{kind}: {when}: the drives lose their grip (down to {left:.2g} of what it was at the start): efforts are damped there and the "
-        f"reference is not followed exactly. Hardest to push: {hardest(loops, state(i), drives)}. damping=0 switches this off"
+        f"reference is not followed exactly. Hardest to push: {hardest}. damping=0 switches this off"
     ]
-
-
-def hardest(loops: Loops, st: State, drives: Sequence[str]) -> str:
-    """The motion that is hardest to push, by its largest coordinates."""
-    found = controllable(loops, st, drive_rows(loops, st, drives), drives)
-    size = {name: abs(x) for name, x in found.direction.items()}
-    first = sorted(size, key=lambda name: -size[name])[:MOST_TOLD]
-    return ", ".join(f"{name} {found.direction[name]:.2g}" for name in first)

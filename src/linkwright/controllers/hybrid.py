@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.controllers import force_loop
-from linkwright.controllers.base import Command, OwnState
+from linkwright.controllers.base import Command, OwnState, taken_in
 from linkwright.controllers.force_rows import ForceRow, force_row
 from linkwright.controllers.gains import gains
 from linkwright.controllers.projected import Projected
@@ -144,4 +144,4 @@ class Hybrid(Projected):
 
     def _taken_in(self, at: Situation, filtered: Any) -> Any:
         """A sampled filter after it has taken in what was sensed now."""
-        return filtered + (1.0 - np.exp(-at.bound.every / self.filter)) * (at.sensed - filtered)
+        return filtered + taken_in(at.bound.every, self.filter) * (at.sensed - filtered)

@@ -263,9 +263,9 @@ class Acting:
             sensed = None if sensed is None else loop.noise.sensed(sensed, [r.kind for r in bound.force_rows], k)
         found = bound.answer(read, sensed)
         given = self._through(found.efforts)
-        times = np.array([s.lag * (1.0 - np.exp(-loop.every / s.lag)) if s.lag else loop.every for s in bound.states])
         out = np.zeros(loop.n_held)
-        out[own] = held[own] + times * np.array(self._unwound(found.rates, given), dtype=float)
+        going = zip(bound.states, held[own], self._unwound(found.rates, given), strict=True)
+        out[own] = [s.after(x, rate, loop.every) for s, x, rate in going]
         out[told] = found.told[3 * bound.n_tasks :]
         fresh = np.array([float(c) for c, _ in given])
         line = np.concatenate([held[queue], fresh])
