@@ -105,13 +105,13 @@ def test_beyond_the_reach_is_an_error_that_says_how_far_it_got():
 
 
 def test_links_too_short_name_the_loop_the_gap_and_the_reach():
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(AssemblyError) as info:
         lw.load(four_bar(coupler=0.2, rocker=0.25)).turn()
     text = str(info.value)
     assert "stays open by" in text and "reach at most 0.75 m" in text and "1 m apart" in text
     assert info.value.gap == pytest.approx(0.25 / 1.0, rel=0.5)
-    assert time.perf_counter() - begin < 5.0
+    assert time.process_time() - begin < 5.0
 
 
 def test_the_branch_of_the_sketch_is_kept_over_a_turn():

@@ -244,9 +244,9 @@ def test_a_chain_of_loops_is_eliminated_without_fill():
 )
 def test_two_thousand_bodies(make):
     """About 2,000 bodies in seconds (20 s guards a loaded machine), with the right counts."""
-    start = time.perf_counter()
+    start = time.process_time()
     model = make(1000)
     tree = build_tree(model)
-    assert time.perf_counter() - start < 20.0
+    assert time.process_time() - start < 20.0
     assert len(tree.nodes) >= 2000
     assert len(tree.cuts) == len(model.joints) - len(tree.nodes) + len(tree.floating)
