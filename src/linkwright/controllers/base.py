@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwright.description import Description
 from linkwright.drives.base import shown
+from linkwright.drives.kept import fingerprint
 from linkwright.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ class Control(ABC):
     rated: Mapping[str, Any] | None = None
     damping: float = 0.02
     kind = ""
+    told_elsewhere = ("reference", "drives", "model", "off", "rated")  # what of this a bound controller holds in other words
+
+    def fingerprint(self) -> Any:
+        """What its law reads of it once it is bound; see `drives.kept`."""
+        return type(self), *(fingerprint(getattr(self, f.name)) for f in fields(self) if f.name not in self.told_elsewhere)
 
     def drive_names(self, description: Description) -> list[str]:
         """Joints and cylinders it drives: those named, or those of the model file."""

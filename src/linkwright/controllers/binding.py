@@ -21,6 +21,7 @@ from linkwright.controllers.references import Path, read_reference
 from linkwright.controllers.situation import Situation
 from linkwright.controllers.tasks import Task, tasks_of, values_of
 from linkwright.drives.base import sample_time
+from linkwright.drives.kept import Kept
 from linkwright.drives.place import Target, target
 from linkwright.errors import UsageError
 from linkwright.kinematics import motion
@@ -87,6 +88,7 @@ def bind(
         tuple(names[: len(kinds)]),
         tuple(kinds),
         [note for p in paths for note in p.notes],
+        kept=Kept.of(system),
     )
     out.written = written.prepared(out)
     start["ref"] = np.asarray(out.reference(st.t), dtype=float)
@@ -121,7 +123,8 @@ def _believed(written: Control, system: Any, variant: Variant, real: Believed) -
             f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}; '{description.name}' has "
             f"{', '.join(names)}. Only dimensions, masses and forces may differ."
         )
-    other = type(system)(description, list(system.tree.cuts), system.loops.kappa, engine=system.kernels.engine)
+    made_of: Any = (description, list(system.tree.cuts), system.loops.kappa)
+    other = Kept.of(system).get(("model", description), lambda: type(system)(*made_of, engine=system.kernels.engine))
     mine, theirs = ([(n.joint.name, n.joint.type) for n in x.tree.nodes] for x in (system, other))
     if mine != theirs or [x.labels for x in system.loops.constraints] != [x.labels for x in other.loops.constraints]:
         raise UsageError(

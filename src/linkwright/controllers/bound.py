@@ -7,7 +7,7 @@ pivots degenerate, the rank-revealing path on numbers answers instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ from linkwright.controllers.references import Path
 from linkwright.controllers.situation import Situation
 from linkwright.controllers.tasks import Task
 from linkwright.description import Description
+from linkwright.drives.kept import Kept, fingerprint, key_of
 from linkwright.drives.place import Target
 from linkwright.equations import Equations
 from linkwright.errors import SimulationError
@@ -65,7 +66,8 @@ class BoundControl:
     lam_kinds: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     force_paths: tuple[Path, ...] = ()  # what the forces of a hybrid controller shall be
-    limited: Any = None  # (efforts, speeds) -> efforts that actuators with limits really give
+    actuators: tuple[Any, ...] = ()  # those it acts through, where they have limits
+    kept: Kept = field(default_factory=Kept, repr=False)  # the mechanism's
 
     # ---------------------------------------------------------------- sizes and names
 
@@ -134,8 +136,9 @@ class BoundControl:
     def law(self, x: Arrays, *, safe: bool = False, sensed: Any = None) -> tuple[Command, Situation]:
         at = Situation(self, dict(x), safe=safe, sensed=sensed)
         command = self.written.command(at)
-        if self.limited is not None and sensed is None and self.force_rows:  # sensors feel what really acts
-            command = self.written.felt(at, command, self.limited(command.efforts, at.B.T @ at.v))
+        if self.actuators and sensed is None and self.force_rows:  # sensors feel what really acts
+            through = zip(self.actuators, command.efforts, at.B.T @ at.v, strict=True)
+            command = self.written.felt(at, command, [a.given(u, speed) for a, u, speed in through])
         return command, at
 
     def told(self, command: Command, at: Situation) -> list[Any]:
@@ -175,15 +178,25 @@ class BoundControl:
 
     @cached_property
     def _plain(self) -> Programmed:
-        return self._programmed(self._everything)
+        return self._programmed("plain", self._everything)
 
     @cached_property
     def _sensing(self) -> Programmed:
-        return self._programmed(self._everything, sensed=len(self.force_rows))
+        return self._programmed("sensing", self._everything, sensed=len(self.force_rows))
 
-    def _programmed(self, function: Any, **more: int) -> Programmed:
+    def _programmed(self, name: str, function: Any, **more: int) -> Programmed:
         sizes = {k: len(v) for k, v in self.start.items()} | more
-        return Programmed(function, sizes, self.real.kernels.engine == "native")
+
+        def code(make: Callable[[], Any]) -> Any:
+            return self.kept.get(key_of(name, self, self.real.kernels.engine), make)
+
+        return Programmed(function, sizes, self.real.kernels.engine == "native", code)
+
+    def fingerprint(self) -> Any:
+        """Everything the law depends on besides what it reads; see `drives.kept`."""
+        begun = vars(self).get("usual") or {k: v for k, v in self.start.items() if k not in ("ref", "state")}
+        held = [self.written, self.real, self.believed, self.targets, self.tasks, self.paths, self.force_paths, self.weights, self.every]
+        return fingerprint([*held, {k: len(v) for k, v in self.start.items()}, self.actuators, begun])
 
     def goes_on_from(self, other: BoundControl) -> None:
         """After a switch: references go on as they began, and grip is measured against the same start. Coordinates that are chosen
@@ -221,7 +234,7 @@ class BoundControl:
             at = Situation(self, x, safe=False)
             return [*self._felt(at, x["u"]), at.margin]
 
-        return self._programmed(felt, u=len(self.targets))
+        return self._programmed("sensor", felt, u=len(self.targets))
 
     # ---------------------------------------------------------------- called alone
 

@@ -42,6 +42,7 @@ class Hybrid(Projected):
     integral: Any = 0.0  # where the integral of the force error begins, N s
     begin: Any = None  # what a sensor with memory (filtered or sampled) read before the start; None: what is wanted, so that nothing kicks
     kind = "hybrid"
+    told_elsewhere = (*Projected.told_elsewhere, "force")
     rows: tuple[ForceRow, ...] = ()
 
     # ---------------------------------------------------------------- set up

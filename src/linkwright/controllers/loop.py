@@ -25,6 +25,7 @@ from linkwright.controllers.noise import Noise
 from linkwright.controllers.situation import Situation
 from linkwright.description import Description
 from linkwright.drives.base import Bound
+from linkwright.drives.kept import fingerprint
 from linkwright.drives.place import Here
 from linkwright.errors import UsageError, nearest
 from linkwright.modelfile import quantity
@@ -125,7 +126,7 @@ class ControlLoop:
     def __post_init__(self) -> None:
         self.notes = self.bound.notes
         if any(a.limits for a in self.actuators):
-            self.bound.limited = self.given
+            self.bound.actuators = self.actuators
         if self.every:
             self.notes.append(f"{self.bound.written.kind}: sampled every {self.every:g} s")
 
@@ -173,9 +174,8 @@ class ControlLoop:
             held[self._spans[1]] = [s.start for s in self.bound.states]
         return held
 
-    def given(self, efforts: Sequence[Any], speeds: Sequence[Any]) -> list[Any]:
-        """Efforts that the actuators make of those asked for."""
-        return [a.given(u, v) for a, u, v in zip(self.actuators, efforts, speeds, strict=True)]
+    def fingerprint(self) -> Any:
+        return fingerprint([self.bound, self.actuators, self.late])
 
     @property
     def feels_others(self) -> bool:

@@ -18,8 +18,14 @@ FEW = 3  # calls for which tracing and compiling would take longer
 class Programmed:
     """`function(arrays)` gives a list whose last entry is a margin, over any scalar; `sizes` are those of its arrays."""
 
-    def __init__(self, function: Callable[[dict[str, Any]], list[Any]], sizes: Mapping[str, int], compiled: bool):
-        self.function, self.sizes, self.compiled = function, dict(sizes), compiled and native.available()
+    def __init__(
+        self,
+        function: Callable[[dict[str, Any]], list[Any]],
+        sizes: Mapping[str, int],
+        compiled: bool,
+        kept: Callable[[Callable[[], Any]], Any] = lambda make: make(),
+    ):
+        self.function, self.sizes, self.compiled, self.kept = function, dict(sizes), compiled and native.available(), kept
         self.calls = 0
 
     def __call__(self, arrays: Mapping[str, Any]) -> np.ndarray | None:
@@ -37,14 +43,15 @@ class Programmed:
 
     def _traced(self, arrays: Mapping[str, Any]) -> np.ndarray:
         row = np.concatenate([np.asarray(arrays[k], dtype=float).ravel() for k in self.sizes])
-        return self._code.call(row)[0] if self._code is not None else interpret(self._program, row)
+        made = self._made
+        return interpret(made, row) if isinstance(made, Program) else made.call(row)[0]
 
     @cached_property
+    def _made(self) -> native.NativeCode | Program:
+        """As it was kept by an earlier run, or made now."""
+        return self.kept(lambda: native.NativeCode.of(self._program()) if self.compiled else self._program())
+
     def _program(self) -> Program:
         graph = Graph()
         found = self.function({k: graph.input(k, n) for k, n in self.sizes.items()})
         return graph.program([("u", np.array(found, dtype=object))])
-
-    @cached_property
-    def _code(self) -> native.NativeCode | None:
-        return native.NativeCode.of(self._program) if self.compiled else None

@@ -16,7 +16,8 @@ import numpy as np
 from linkwright.compiler.program import Op, Program, interpret
 from linkwright.drives.base import Bound, Start
 from linkwright.drives.equations import InputEquations, read_pushes
-from linkwright.drives.kernel import agrees, cannot_be_traced, check_pure, inputs_kernel, is_native, named, packed, traced
+from linkwright.drives.kept import Kept, key_of
+from linkwright.drives.kernel import Traces, agrees, cannot_be_traced, check_pure, inputs_kernel, is_native, named, packed, traces
 from linkwright.drives.motion import BoundMotion, check_start
 from linkwright.drives.place import numbers, target
 from linkwright.drives.signals import MOST_TRACED, Function, Points
@@ -66,11 +67,21 @@ class Actuation:
     held: Held = field(default_factory=Held, repr=False)
 
     @cached_property
+    def _key(self) -> Any:
+        """Under which traces and code are kept with the mechanism; None where functions of the caller's have a say."""
+        return key_of(self.equations)
+
+    @cached_property
+    def _traces(self) -> Traces:
+        key = None if self._key is None else ("traces", self._key)
+        return Kept.of(self.equations.system).get(key, lambda: traces(self.equations))
+
+    @cached_property
     def program(self) -> Program | None:
         """The inputs as a program, where all functions can be traced and the trace is what they do."""
         if self.equations.constant:
             return None
-        found = traced(self.equations, self.equations.inputs)
+        found = self._traces.inputs
         return found if found is None or not self.equations.functions or agrees(self.equations, found, self.start) else None
 
     @cached_property
@@ -158,7 +169,7 @@ class Actuation:
 
     def inputs(self, row: Any) -> Kernel | None:
         """[tau, drive, speed, acceleration, rates of x] from a full row; None where efforts are constant."""
-        return inputs_kernel(self.equations, self.program, row) if self.needs_kernel else None
+        return inputs_kernel(self.equations, self.program, row, self._key) if self.needs_kernel else None
 
     def sampler(self, row: Any, origin: float | None = None) -> Kernel | None:
         """Held values from a full row; called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""
@@ -260,7 +271,7 @@ class Actuation:
     def _record_program(self) -> Program | None:
         if self.needs_kernel and self.program is None:
             return None
-        return traced(self.equations, self.equations.record)
+        return self._traces.record
 
 
 def actuation(

@@ -96,6 +96,10 @@ class ControlLoop(Protocol):
         """Whether it has force sensors and something else pushes."""
         ...
 
+    def fingerprint(self) -> Any:
+        """Everything its law depends on; see `kept`."""
+        ...
+
     def acting(self, here: Here, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting: ...
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from linkwright import dynamics
 from linkwright.channels import Channels
 from linkwright.drives.base import Bound, ControlLoop, Doing
+from linkwright.drives.kept import Same, fingerprint
 from linkwright.drives.place import Here, numbers
 from linkwright.drives.signals import Commanded, Constant, Function, Points, Signal
 from linkwright.errors import UsageError
@@ -68,6 +69,10 @@ class InputEquations:
     bounds: tuple[Bound, ...]
     pushes: tuple[Push, ...] = ()
     control: ControlLoop | None = None  # commands some of the bounds
+
+    def fingerprint(self) -> Any:
+        """Everything that decides what is traced; see `kept`."""
+        return Same(self.system), fingerprint([self.sizes, self.bounds, self.pushes, self.control])
 
     # ---------------------------------------------------------------- sizes
 

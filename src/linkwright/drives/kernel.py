@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from linkwright.compiler.callbacks import DEGENERATE, NOT_FINITE
 from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import Block, Op, Program, interpret
 from linkwright.drives.equations import Arrays, InputEquations
+from linkwright.drives.kept import Kept
 from linkwright.drives.signals import Function
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import Kernel, python_kernel
@@ -27,13 +28,25 @@ LOOKS = ((0.0, 0.0), (0.013, 0.01), (0.37, 0.1), (2.9, 0.3))  # (seconds later, 
 HUGE = 1e300
 
 
-def traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray]) -> Program | None:
-    """The program of a function of the drives' arrays, or None; its last output is a margin that falls where a result is not
-    finite or cannot be trusted."""
+class Traces(NamedTuple):
+    """Programs of what acts and of what is recorded, None where that cannot be traced."""
+
+    inputs: Program | None
+    record: Program | None
+
+
+def traces(equations: InputEquations) -> Traces:
+    """Both from one trace: what they share, a controller's law above all, is worked out once."""
     if not equations.traceable:
-        return None
+        return Traces(None, None)
     graph = Graph()
     arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}
+    return Traces(*(_traced(equations, f, graph, arrays) for f in (equations.inputs, equations.record)))
+
+
+def _traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray], graph: Graph, arrays: Arrays) -> Program | None:
+    """The program of a function of the drives' arrays, or None; its last output is a margin that falls where a result is not
+    finite or cannot be trusted."""
     try:
         found = function(arrays)
     except Exception:  # code of the user's meets traced values, and may fail in any way it likes
@@ -94,8 +107,9 @@ def for_row(program: Program, row: Any) -> Program:
     return replace(program, ops=ops, inputs=tuple(Block(k, (n,), int(row.spans[k].start)) for k, n in row.sizes.items()))
 
 
-def inputs_kernel(equations: InputEquations, program: Program | None, row: Any) -> Kernel:
-    """Compiled, interpreted or called back; a result that is not finite is asked for again in Python, which says whose it is."""
+def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, key: Any = None) -> Kernel:
+    """Compiled, interpreted or called back; a result that is not finite is asked for again in Python, which says whose it is.
+    The code is kept with the mechanism where the trace has a key."""
 
     def direct(x: np.ndarray) -> np.ndarray:
         return equations.inputs(named(equations, row.spans, x))
@@ -106,7 +120,8 @@ def inputs_kernel(equations: InputEquations, program: Program | None, row: Any) 
     there = for_row(program, row)
     backup = python_kernel(lambda x: np.concatenate([direct(x), [1.0]]), row.n, there.n_out)
     if is_native(equations):
-        code = native.NativeCode.of(there)
+        place = None if key is None else ("code", key, tuple(row.sizes.items()))
+        code = Kept.of(equations.system).get(place, lambda: native.NativeCode.of(there))
         return Kernel(row.n, code.n_out, code.one_address, workspace=code.work("one"), owner=code, backup=backup)
 
     def run(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
