@@ -14,6 +14,8 @@ import pytest
 
 from linkwright.bench import (
     casadi_code,
+    drake_steps,
+    exudyn_steps,
     machine_info,
     mujoco_loop,
     ours,
@@ -26,7 +28,7 @@ from linkwright.bench import (
     table,
     workshop,
 )
-from linkwright.bench.cases import MECHANISMS, Case, Contender, Row, Unavailable, attempt, case
+from linkwright.bench.cases import MECHANISMS, STEP, Case, Contender, Row, Unavailable, attempt, case
 from linkwright.bench.workshop import NATIVE, Workshop
 from linkwright.errors import UsageError
 
@@ -70,8 +72,24 @@ def test_pinocchio_called_from_python_agrees(name: str, shop: Workshop) -> None:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_mujoco_agrees_as_far_as_soft_loops_do(name: str, shop: Workshop) -> None:
     forward, rollout = (c for c in mujoco_loop.contenders(at(name), shop) if isinstance(c, Contender))
-    assert forward.row.accuracy is not None and forward.row.accuracy < 1e-2
+    for c in (forward, rollout):
+        assert c.row.accuracy is not None and c.row.accuracy < 1e-2
     assert forward.run(0.0) > 0.0 and rollout.run(0.0) > 0.0
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_true_step_starts_with_the_acceleration_and_others_come_near_it(name: str) -> None:
+    """Exudyn's rule is of second order. Drake's step holds J(q) v: it has the acceleration without the rate of J, and its soft share."""
+    c = at(name)
+    s, st, n = c.system, c.state, len(c.a)
+    assert c.step_error(st.v + STEP * c.a) < 3e-3  # half a step times the rate of a, some 1/s to 4/s of it
+    for offer in exudyn_steps.contenders(c):
+        assert isinstance(offer, Row) or (offer.row.accuracy is not None and offer.row.accuracy < 1e-5)
+    for offer in drake_steps.contenders(c):
+        K = np.block([[s.M(st), s.J(st).T], [s.J(st), np.zeros((len(s.J(st)),) * 2)]])
+        without = np.linalg.lstsq(K, np.concatenate([c.efforts - s.h(st), np.zeros(len(K) - n)]), rcond=None)[0][:n]
+        expected = c.step_error(st.v + STEP * without)
+        assert isinstance(offer, Row) or offer.row.accuracy == pytest.approx(expected, rel=0.1)
 
 
 @pytest.mark.parametrize("name", ["four-bar", "3-rrr"])
@@ -202,7 +220,8 @@ def test_missing_packages_give_rows_with_the_reason(monkeypatch: pytest.MonkeyPa
     reasons(pinocchio_cpp.contenders(c, shop), "'pin' is not installed")
     reasons(peers.pinocchio_python(c, shop), "'pin' is not installed")
     reasons(mujoco_loop.contenders(c, shop), "'mujoco' is not installed")
-    reasons(steppers.contenders(c, shop), "is not installed")
+    reasons(exudyn_steps.contenders(c, shop), "'exudyn' is not installed")
+    reasons(drake_steps.contenders(c, shop), "'drake' is not installed")
     offers = peers.offered(c, shop)
     assert all(isinstance(row, Row) for row in offers)
     assert {row.quantity for row in offers if isinstance(row, Row)} == {"forward", "forward call", "inverse", "step"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from linkwright.bench import casadi_code, command, free_run, known_motions, pinocchio_run, run_peers, runs, speed, steppers, table
-from linkwright.bench.cases import Contender, Row
+from linkwright.bench.cases import Contender, Row, Unavailable
 from linkwright.bench.workshop import Workshop
 from linkwright.errors import LinkwrightError
 from linkwright.integrators import INTEGRATORS
@@ -81,6 +82,17 @@ def test_mujoco_gets_nearer_with_shorter_steps() -> None:
     assert long.run(0.0) > 0.0 and "step 0.001 s" in long.row.note
 
 
+def test_steps_of_first_and_second_order_come_nearer_as_they_should() -> None:
+    """Errors at the end with steps of 1 ms and half of it; a program that is not here says so."""
+    for program, make, order in (("exudyn", run_peers.with_exudyn, 2), ("pydrake", run_peers.with_drake, 1)):
+        if not find_spec(program):
+            with pytest.raises(Unavailable, match="is not installed"):
+                make(short(), 1e-3)
+            continue
+        long, fine = (make(short(), h).row.accuracy for h in (1e-3, 5e-4))
+        assert long and fine and long / fine == pytest.approx(2**order, rel=0.1)
+
+
 def test_pinocchio_with_scipy_comes_to_the_same_end() -> None:
     found = run_peers.with_scipy(short(), 1e-10)
     assert found.row.accuracy is not None and found.row.accuracy < 1e-9
@@ -94,6 +106,7 @@ def test_missing_programs_give_rows_with_the_reason(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(pinocchio_run, "run_program", lambda shop: 1 / 0)
     offers = {r.engine: r for r in run_peers.offered(short(), shop, quick=True) if isinstance(r, Row)}
     assert offers[run_peers.EXUDYN].note == "not measured: the package 'exudyn' is not installed"
+    assert offers[run_peers.DRAKE].note == "not measured: the package 'drake' is not installed"
     assert "'mujoco' is not installed" in offers[run_peers.MUJOCO].note
     assert "ZeroDivisionError" in offers[pinocchio_run.ENGINE].note
     assert "'casadi' is not installed" in offers[pinocchio_run.GENERATED].note

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import radians
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright import modelfile, models
+from linkwright.drives import torque
 from linkwright.errors import UsageError, listing
 from linkwright.state import State
 from linkwright.system import System
@@ -38,6 +40,8 @@ SETTINGS = {
     ),
 }
 MECHANISMS = tuple(SETTINGS)
+STEP = 1e-3  # seconds: a time step where those are compared
+TIGHT = 1e-12  # tolerance of the run that a time step is compared with
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,16 @@ class Case:
         """The same for efforts of the drives, in the order of `tau`: the inverse of what caused `a` must give them back."""
         given = np.array(list(self.tau.values()))
         return float(np.abs(np.asarray(efforts, float) - given).max() / np.abs(given).max())
+
+    @cached_property
+    def next_v(self) -> np.ndarray:
+        """Velocities a STEP later, the efforts staying as they are."""
+        drive = {name: torque(value) for name, value in self.tau.items()}
+        return self.system.simulate(self.state, STEP, drive=drive, tolerance=TIGHT, output=[STEP], progress=False).v[-1]
+
+    def step_error(self, v: Any) -> float:
+        """The error of the mean acceleration over a STEP that ended with velocities v, relative as in `error`."""
+        return float(np.abs(np.asarray(v, float) - self.next_v).max() / STEP / np.abs(self.a).max())
 
 
 def case(name: str) -> Case:

@@ -81,7 +81,7 @@ def _native_calls(model: Any, data: Any, shop: Workshop) -> Callable[[float], fl
 
 
 def _rollout(case: Case) -> Contender:
-    model, data, _ = lean_model(case)
+    model, data, there = lean_model(case)
     mujoco, rollout = import_module("mujoco"), import_module("mujoco.rollout")
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
     start = np.zeros((1, mujoco.mj_stateSize(model, full)))
@@ -93,8 +93,17 @@ def _rollout(case: Case) -> Contender:
     def run(seconds: float) -> float:
         return best_call(lambda: rollout.rollout(model, worker, start, efforts, control_spec=kind), seconds) / STEPS
 
+    mujoco.mj_step(model, data)
     note = f"{1e3 * model.opt.timestep:g} ms, implicitfast, one thread"
-    return Contender(Row(f"{ENGINE} rollout", version("mujoco"), case.name, "step", note=note), run)
+    return Contender(
+        Row(f"{ENGINE} rollout", version("mujoco"), case.name, "step", accuracy=_step_error(case, data, there), note=note), run
+    )
+
+
+def _step_error(case: Case, data: Any, there: MujocoMap) -> float:
+    """Of the velocities after one step."""
+    T, _ = there.rates(case.state)
+    return case.step_error(np.linalg.solve(T, data.qvel))
 
 
 def best_call(call: Callable[[], Any], seconds: float) -> float:

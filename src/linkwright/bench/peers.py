@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
-from linkwright.bench import casadi_code, mujoco_loop, pinocchio_cpp, steppers
+from linkwright.bench import casadi_code, drake_steps, exudyn_steps, mujoco_loop, pinocchio_cpp
 from linkwright.bench.cases import Case, Contender, Row, Unavailable, attempt
 from linkwright.bench.mujoco_loop import best_call
 from linkwright.bench.workshop import Workshop, version
@@ -22,7 +22,8 @@ MU = {"constraintDynamics": (1e-12, 1e-10, 2), "lcaba": (1e-12, 1e-6, 10)}  # ac
 def offered(case: Case, shop: Workshop) -> list[Contender | Row]:
     """Everything the other programs can do on a mechanism, checked and ready to be timed, and what they cannot with the reason."""
     out: list[Contender | Row] = []
-    for peer in (casadi_code.contenders, pinocchio_cpp.contenders, pinocchio_python, mujoco_loop.contenders, steppers.contenders):
+    accelerating = (casadi_code.contenders, pinocchio_cpp.contenders, pinocchio_python, mujoco_loop.contenders)
+    for peer in (*accelerating, exudyn_steps.contenders, drake_steps.contenders):
         out += peer(case, shop)
     return out
 

@@ -1,8 +1,8 @@
-"""Other programs on the free motion of the scraper: Pinocchio with DOP853 in Python and in C++, MuJoCo, Exudyn.
+"""Other programs on the free motion of the scraper: Pinocchio with DOP853 in Python and in C++, MuJoCo, Exudyn, Drake.
 
 Every one gets the same start and is judged by the same reference. Pinocchio's accelerations are exact, so tolerances of the
-integrator decide; loops are not corrected there, which would cost more. MuJoCo and Exudyn take fixed steps; the smallest here
-are about the best they reach: an hour of smaller ones gains little.
+integrator decide; loops are not corrected there, which would cost more. MuJoCo, Exudyn and Drake take fixed steps, a usual one
+and one that takes seconds: with smaller ones Exudyn's error falls with the square of the step, Drake's with the step.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.bench import mujoco_loop, pinocchio_run, steppers
+from linkwright.bench import drake_steps, exudyn_steps, mujoco_loop, pinocchio_run
 from linkwright.bench.cases import Contender, Row, Unavailable, attempt
 from linkwright.bench.free_run import QUANTITY, FreeRun, a_few_times, seconds_of, timed
 from linkwright.bench.peers import MU
 from linkwright.bench.pinocchio_cpp import converted
+from linkwright.bench.steppers import needed
 from linkwright.bench.workshop import Workshop, version
 
-SCIPY, MUJOCO, EXUDYN = "Pinocchio Python + scipy DOP853", "MuJoCo RK4", "Exudyn trapezoidal"
+SCIPY, MUJOCO, EXUDYN, DRAKE = "Pinocchio Python + scipy DOP853", "MuJoCo RK4", "Exudyn trapezoidal", "Drake SAP"
 SCIPY_TOLERANCES = (1e-9, 1e-10)
 MUJOCO_STEPS, MUJOCO_QUICK = (1e-4, 2e-5), (1e-4,)
-EXUDYN_STEPS, EXUDYN_QUICK = (1e-4,), (1e-3,)
+EXUDYN_STEPS, EXUDYN_QUICK = (1e-3, 1e-4), (1e-3,)
+DRAKE_STEPS, DRAKE_QUICK = (1e-3, 5e-5), (1e-3,)
 REPEATS = 3  # of runs that take seconds
 
 
@@ -38,6 +40,8 @@ def offered(run: FreeRun, shop: Workshop, quick: bool = False) -> list[Contender
         out += attempt(MUJOCO, name, (QUANTITY,), lambda h=step: [with_mujoco(run, h)])
     for step in EXUDYN_QUICK if quick else EXUDYN_STEPS:
         out += attempt(EXUDYN, name, (QUANTITY,), lambda h=step: [with_exudyn(run, h)])
+    for step in DRAKE_QUICK if quick else DRAKE_STEPS:
+        out += attempt(DRAKE, name, (QUANTITY,), lambda h=step: [with_drake(run, h)])
     return out
 
 
@@ -90,19 +94,16 @@ def with_mujoco(run: FreeRun, step: float) -> Contender:
 
 def with_exudyn(run: FreeRun, step: float) -> Contender:
     """Constraints on velocity level, all steps in one call of the solver."""
-    number = steppers.needed("exudyn", "exudyn", run.case)
-    kinds = import_module("exudyn").OutputVariableType
-    steps = round(run.duration / step)
+    number, steps = needed("exudyn", "exudyn"), round(run.duration / step)
+    first, built = exudyn_steps.run(run.case, steps, step)
+    row = run.row(EXUDYN, number, run.judged(*exudyn_steps.angles(run.case, built)), f"step {step:g} s, index 2")
+    return Contender(row, a_few_times(lambda: exudyn_steps.run(run.case, steps, step)[0], REPEATS, first))
 
-    def ended() -> tuple[float, np.ndarray, np.ndarray]:
-        seconds, mbs, nodes = steppers.exudyn_run(run.case, steps, step)
-        read = [
-            [mbs.GetNodeOutput(nodes[n.body], kind)[2] for n in run.case.system.tree.nodes]
-            for kind in (kinds.Coordinates, kinds.Coordinates_t)
-        ]
-        turned, turning = (steppers.relative(run.case, np.array(x)) for x in read)
-        return seconds, run.case.state.q + turned, turning
 
-    first, q, v = ended()
-    row = run.row(EXUDYN, number, run.judged(q, v), f"step {step:g} s, index 2")
-    return Contender(row, a_few_times(lambda: ended()[0], REPEATS, first))
+def with_drake(run: FreeRun, step: float) -> Contender:
+    """All discrete steps in one call of its simulator."""
+    number, steps = needed("pydrake", "drake"), round(run.duration / step)
+    plant = drake_steps.model(run.case, step)
+    first, q, v = drake_steps.run(run.case, plant, steps, step)
+    row = run.row(DRAKE, number, run.judged(q, v), f"step {step:g} s, first order")
+    return Contender(row, a_few_times(lambda: drake_steps.run(run.case, plant, steps, step)[0], REPEATS, first))
