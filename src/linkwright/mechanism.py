@@ -222,20 +222,29 @@ class Mechanism:
 
         return show(self, path, run=run, browser=browser, force=force)
 
-    def page(self, path: str | os.PathLike[str], *, run: Trajectory | None = None, force: bool = False) -> Path:
-        """Write the page: one HTML file that computes by itself and needs nothing else."""
+    def page(self, path: str | os.PathLike[str], *, run: Trajectory | None = None, steps: int | None = None, force: bool = False) -> Path:
+        """Write the page: one HTML file that computes by itself and needs nothing else; `steps` of its cycle, 360 if not given."""
         from linkwright.views.page import write
 
-        return write(self, path, run=run, force=force)
+        return write(self, path, run=run, steps=steps, force=force)
 
-    def report(self, path: str | os.PathLike[str], run: Trajectory | None = None, motor: Any = None, *, force: bool = False) -> Path:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        run: Trajectory | None = None,
+        motor: Any = None,
+        *,
+        steps: int | None = None,
+        force: bool = False,
+    ) -> Path:
         """Write the page with one or two sheets for print: mobility, motion, drive, motor, bearing loads, checks.
 
-        `run` adds a simulation; `motor` is a dict as for `c.drive_sizing(motor=...)`, in place of the file's own.
+        `run` is reported on in place of a turn (of `steps` steps, 360 if not given); `motor` is a dict as for
+        `c.drive_sizing(motor=...)`, in place of the file's own.
         """
         from linkwright.views.report import report
 
-        return report(self, path, run=run, motor=motor, force=force)
+        return report(self, path, run=run, motor=motor, steps=steps, force=force)
 
     def _repr_html_(self) -> str:
         """Notebooks: the page itself."""

@@ -6,7 +6,7 @@ Computed from one coarse turn of the drives; `Summary` is data (`as_dict`), `str
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,23 @@ from linkwright.errors import LinkwrightError
 from linkwright.results import Trajectory, unit_of
 from linkwright.system import System
 
+NEARLY = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
+EQUAL = 1e-9  # the same share: as far out, but for round-off
+STILL = 1e-7  # share of the largest rate that counts as none
+ROUNDS = 4  # of Newton; from the samples' own rates and accelerations two do
+
 
 @dataclass(frozen=True)
 class Range:
-    """Smallest and largest value over the turn, and the drive's position there (SI)."""
+    """Smallest and largest value over the turn, and the drive's position there (SI); `also_*` where else it is the same."""
 
     name: str
     low: float
     high: float
     at_low: float
     at_high: float
+    also_low: tuple[float, ...] = ()
+    also_high: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,8 +88,8 @@ def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float) 
     ]
 
 
-def summarise(system: System, steps: int = 72) -> Summary:
-    """Turn the mechanism coarsely and collect; a mechanism that cannot be turned says why in `motion`."""
+def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -> Summary:
+    """Turn the mechanism coarsely (or take the `turn` given) and collect; one that cannot be turned says why in `motion`."""
     d = system.description
     start = system.start
     mobility = system.mobility
@@ -95,9 +102,12 @@ def summarise(system: System, steps: int = 72) -> Summary:
         how = "a structure: nothing can move"
     else:
         try:
-            c = system.turn(steps=steps)
+            c = system.turn(steps=steps) if turn is None else turn
             how = _motion_text(system, c)
-            swings, strokes, transmission = _swings(system, c), _strokes(system, c), _transmission(system, c)
+            moving = c if np.any(c.v) else system.turn(c.drive, steps=len(c) - 1, speed=1.0)  # at rest there is no rate to be zero
+            groups = (_swings(system, moving), _strokes(system, moving), _transmission(system))
+            found = iter(ranges(moving, [curve for group in groups for curve in group]))
+            swings, strokes, transmission = (tuple(next(found) for _ in group) for group in groups)
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
     masses = [b.mass for b in d.bodies[1:]]
@@ -147,42 +157,22 @@ def _programme_text(system: System, c: Trajectory) -> str:
     return f"moves {', '.join(parts)} in {c.t[-1] - c.t[0]:.4g} s" if parts else f"follows its programme of {c.t[-1] - c.t[0]:.4g} s"
 
 
-def _range(name: str, values: np.ndarray, c: Trajectory) -> Range:
-    """Extremes over the turn, between the samples too: a parabola through the outermost sample and its neighbours."""
-    drive = c[c.drive] if c.drive in c.channels else np.arange(float(len(c)))
-    (low, at_low), (high, at_high) = _peak(-values, drive, c.full_turn), _peak(values, drive, c.full_turn)
-    return Range(name, -low, high, at_low, at_high)
-
-
-def _peak(values: np.ndarray, at: np.ndarray, closed: bool) -> tuple[float, float]:
-    """Largest value and where it is; a closed cycle has no ends."""
-    i, n = int(np.argmax(values)), len(values)
-    inside = 0 < i < n - 1
-    if n < 4 or not (inside or (closed and abs(values[0] - values[-1]) < 1e-9 * (1.0 + abs(values[0])))):
-        return float(values[i]), float(at[i])
-    a, b, d = (values[i - 1], values[i], values[i + 1]) if inside else (values[-2], values[0], values[1])
-    bend = a - 2.0 * b + d
-    shift = 0.5 * (a - d) / bend if bend < 0.0 else 0.0
-    step = float(at[1] - at[0])
-    return float(b - 0.25 * (a - d) * shift), float(at[i] + shift * step)
-
-
-def _swings(system: System, c: Trajectory) -> tuple[Range, ...]:
-    """Angles of the links in a plane; in space those of the hinges."""
+def _swings(system: System, c: Trajectory) -> list[Curve]:
+    """Angles of the links in a plane; in space those of the hinges. What goes round swings nowhere."""
     d = system.description
     hinges = [j.name for j in d.joints if j.type == "revolute"]
     names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else hinges
-    out = [_range(name, c[name], c) for name in names]
-    return tuple(r for r in out if r.high - r.low < 2 * np.pi - 1e-3)
+    found = c.read(names)
+    return [Curve(n, n) for n in names if np.ptp(found[n]) < 2 * np.pi - 1e-3]
 
 
-def _strokes(system: System, c: Trajectory) -> tuple[Range, ...]:
+def _strokes(system: System, c: Trajectory) -> list[Curve]:
     names = {"prismatic": "", "cylindrical": ".travel", "pin_slot": ".slide"}
     sliding = [f"{j.name}{names[j.type]}" for j in system.description.joints if j.type in names]
-    return tuple(_range(n, c[n], c) for n in sliding if n in c.channels and c.dimension(n) == "length")
+    return [Curve(n, n) for n in sliding if n in c.channels and c.dimension(n) == "length"]
 
 
-def _transmission(system: System, c: Trajectory) -> tuple[Range, ...]:
+def _transmission(system: System) -> list[Curve]:
     """Angle between the links at every pin of moving bodies, to their farthest other joints, folded to 0 .. 90 deg.
 
     Links that a drive, gear or coupling moves are left out: they are inputs. Where a pin joins more than two bodies
@@ -190,7 +180,7 @@ def _transmission(system: System, c: Trajectory) -> tuple[Range, ...]:
     """
     d = system.description
     if not d.planar:
-        return ()
+        return []
     inputs = {x.joint for x in d.drives} | {n for g in (*d.gears, *d.couplings) for n in (g.first, g.second)}
     moved = {d.bodies[0].name} | {j.second if j.first == d.bodies[0].name else j.first for j in d.joints if j.name in inputs}
     pins: dict[str, list[str]] = {}
@@ -204,21 +194,14 @@ def _transmission(system: System, c: Trajectory) -> tuple[Range, ...]:
         if len(arms) == len(ends) >= 2:
             pairs = list(itertools.combinations(sorted(arms, key=lambda a: a[0]), 2))
             named = [f"{pin} {one[0]}-{two[0]}" for one, two in pairs] if len(pairs) > 1 else [", ".join(names)]
-            out += [_pair_range(name, one, two, c) for name, (one, two) in zip(named, pairs, strict=True)]
-    return tuple(out)
+            out += [_between(name, one, two) for name, (one, two) in zip(named, pairs, strict=True)]
+    return out
 
 
-def _pair_range(name: str, one: tuple[str, np.ndarray], two: tuple[str, np.ndarray], c: Trajectory) -> Range:
-    """Range of the angle between two links, followed through 0 and 90 deg and folded afterwards."""
-    r = _range(name, np.unwrap([_angle_between(x, one, two) for x in c.instants]), c)
-    low, high = _fold(r.low), _fold(r.high)
-    crosses_flat = np.floor(r.high / np.pi) > np.floor(r.low / np.pi)
-    crosses_square = np.floor(r.high / np.pi + 0.5) > np.floor(r.low / np.pi + 0.5)
-    return replace(r, low=0.0 if crosses_flat else min(low, high), high=0.5 * np.pi if crosses_square else max(low, high))
-
-
-def _fold(angle: float) -> float:
-    return float(abs((angle + np.pi / 2) % np.pi - np.pi / 2))
+def _between(name: str, one: tuple[str, np.ndarray], two: tuple[str, np.ndarray]) -> Curve:
+    """The angle from one body's arm to another's."""
+    offset = np.arctan2(two[1][1], two[1][0]) - np.arctan2(one[1][1], one[1][0])
+    return Curve(name, f"{two[0]}.angle", f"{one[0]}.angle", float(offset), folded=True)
 
 
 def _other_end(system: System, body: str, joint: str) -> np.ndarray | None:
@@ -234,6 +217,133 @@ def _other_end(system: System, body: str, joint: str) -> np.ndarray | None:
     return max(arms, key=lambda a: float(np.linalg.norm(a))) if arms else None
 
 
-def _angle_between(x: Any, one: tuple[str, Any], two: tuple[str, Any]) -> float:
-    a, b = (x.rotation(x.skel.node(body)) @ arm for body, arm in (one, two))
-    return float(np.arctan2(a[0] * b[1] - a[1] * b[0], a[:2] @ b[:2]))
+# -------------------------------------------------------------------- extremes, exact
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A channel over the turn, or the difference of two; `folded`: an angle between two lines, 0 .. 90 deg."""
+
+    name: str
+    channel: str
+    less: str = ""
+    offset: float = 0.0
+    folded: bool = False
+
+    def read(self, x: Trajectory) -> np.ndarray:
+        """(value, rate, acceleration) over the samples."""
+        own = np.array([x[f"{self.channel}{tail}"] for tail in ("", ".v", ".a")])
+        if self.less:
+            own = own - np.array([x[f"{self.less}{tail}"] for tail in ("", ".v", ".a")])
+        own[0] += self.offset
+        return own
+
+    def shown(self, values: np.ndarray) -> np.ndarray:
+        return np.abs((values + np.pi / 2) % np.pi - np.pi / 2) if self.folded else values
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a curve may have an extreme: between two samples its rate is zero, or (folded) its value a `level`; or at a `sample`."""
+
+    curve: int
+    t: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    level: float | None = None
+    sample: int | None = None
+
+
+def ranges(c: Trajectory, curves: list[Curve]) -> list[Range]:
+    """Extremes over the turn, at the states of the motion itself: where a rate is zero, found by Newton's method between samples."""
+    sampled = [curve.read(c) for curve in curves]
+    places = [p for i, (curve, y) in enumerate(zip(curves, sampled, strict=True)) for p in _places(i, curve, y, c.t)]
+    drive = c[c.drive] if c.drive in c.channels and c[c.drive].ndim == 1 else np.arange(float(len(c)))
+    values, there = _settled(c, curves, sampled, places, drive)
+    lap, close = float(np.ptp(drive)) if c.full_turn else 0.0, 1e-4 * float(np.ptp(drive))
+    out = []
+    for i, (curve, y) in enumerate(zip(curves, sampled, strict=True)):
+        own = np.array([k for k, p in enumerate(places) if p.curve == i])
+        found, where = curve.shown(values[own]), there[own]
+        round_off = EQUAL * float(np.ptp(curve.shown(y[0]))) + 1e-13
+        told = []
+        for best in (float(found.min()), float(found.max())):
+            off = np.abs(found - best)
+            told += [best, _distinct(where[np.argsort(off, kind="stable")][: int(np.sum(off <= round_off))], lap, close)]
+        low, at_low, high, at_high = told
+        out.append(Range(curve.name, low, high, at_low[0], at_high[0], tuple(at_low[1:]), tuple(at_high[1:])))
+    return out
+
+
+def _places(i: int, curve: Curve, y: np.ndarray, t: np.ndarray) -> list[Place]:
+    """Candidates of a curve: its outermost samples, turning points, and for a folded angle passages through 0 and 90 deg."""
+    value, rate, bend = y
+    shown = curve.shown(value)
+    samples = [Place(i, sample=int(k)) for k in (np.argmin(shown), np.argmax(shown))]
+    if np.ptp(value) < 1e-9:
+        return samples
+    still = np.abs(rate) <= STILL * float(np.abs(rate).max())
+    last = len(t) - 1
+    rests = [k for k in np.flatnonzero(still) if k == 0 or not still[k - 1]]
+    out = [Place(i, float(t[k]), float(t[max(k - 1, 0)]), float(t[min(k + 1, last)])) for k in rests]
+    turning = np.flatnonzero((rate[:-1] * rate[1:] < 0.0) & ~still[:-1] & ~still[1:])
+    out += [_inside(i, t, int(k), rate, bend) for k in turning]
+    if not curve.folded:
+        near, span = np.interp([p.t for p in out], t, value), NEARLY * float(np.ptp(value))
+        return samples + [p for p, x in zip(out, near, strict=True) if x < value.min() + span or x > value.max() - span]
+    quarter = np.floor(value / (0.5 * np.pi))
+    passed = [(int(k), 0.5 * np.pi * float(max(quarter[k], quarter[k + 1]))) for k in np.flatnonzero(np.diff(quarter))]
+    return samples + out + [_inside(i, t, k, value, rate, level) for k, level in passed]
+
+
+def _inside(i: int, t: np.ndarray, k: int, f: np.ndarray, slope: np.ndarray, level: float | None = None) -> Place:
+    """A place between samples k and k + 1, by the cubic through their values and slopes."""
+    h = float(t[k + 1] - t[k])
+    a, b = (float(f[k + j] - (level or 0.0)) for j in (0, 1))
+    da, db = h * float(slope[k]), h * float(slope[k + 1])
+    c2, c3 = 3.0 * (b - a) - 2.0 * da - db, 2.0 * (a - b) + da + db
+    s = a / (a - b)
+    for _ in range(4):
+        gap, rise = a + s * (da + s * (c2 + s * c3)), da + s * (2.0 * c2 + 3.0 * s * c3)
+        s = float(np.clip(s - gap / rise, 0.0, 1.0)) if rise != 0.0 else s
+    return Place(i, float(t[k]) + s * h, float(t[k]), float(t[k + 1]), level)
+
+
+def _settled(
+    c: Trajectory, curves: list[Curve], sampled: list[np.ndarray], places: list[Place], drive: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(value, the drive's position) at every place, each moved to where its condition holds."""
+    values = np.array([0.0 if p.sample is None else sampled[p.curve][0, p.sample] for p in places])
+    there = np.array([0.0 if p.sample is None else drive[p.sample] for p in places])
+    t = np.array([p.t for p in places])
+    fine = 1e-9 * abs(float(c.t[-1] - c.t[0]))
+    moving = [k for k, p in enumerate(places) if p.sample is None]
+    for _ in range(ROUNDS):
+        if not moving:
+            break
+        x = c.at(t[moving])
+        read = {i: curves[i].read(x) for i in {places[k].curve for k in moving}}
+        there[moving] = x[c.drive] if c.drive in c.channels else np.interp(x.t, c.t, drive)
+        left = []
+        for j, k in enumerate(moving):
+            p, (value, rate, bend) = places[k], read[places[k].curve][:, j]
+            values[k] = value
+            gap, slope = (rate, bend) if p.level is None else (value - p.level, rate)
+            new = float(np.clip(t[k] - gap / slope, p.low, p.high)) if slope != 0.0 else t[k]
+            if abs(new - t[k]) > fine:
+                t[k] = new
+                left.append(k)
+            elif p.level is not None:
+                values[k] = p.level
+        moving = left
+    return values, there
+
+
+def _distinct(places: np.ndarray, lap: float, close: float) -> list[float]:
+    """Places, the best first, each once and then in the order of the drive; a full turn is the same place."""
+    out: list[float] = []
+    for x in places:
+        gaps = [abs(float(x) - y) for y in out]
+        if not any(min(g, abs(lap - g)) <= close for g in gaps):
+            out.append(float(x))
+    return sorted(out)

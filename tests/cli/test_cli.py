@@ -134,7 +134,7 @@ def test_info_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert data["topology"]["cuts"] == ["J8", "J9", "J10"]
     assert sorted(len(s) for s in data["topology"]["subsystems"]) == [1, 2, 4]
     rocker = next(r for r in data["swings"] if r["name"] == "rocker.angle")
-    assert set(rocker) == {"name", "low", "high", "at_low", "at_high"}
+    assert set(rocker) == {"name", "low", "high", "at_low", "at_high", "also_low", "also_high"}
 
 
 def test_models_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -204,6 +204,8 @@ def test_welcome_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["turn"], "MODEL"),
         (["turn", "wiper", "--steps", "0"], "from 2 to"),
         (["turn", "wiper", "--steps", "many"], "from 2 to"),
+        (["report", "wiper", "--steps", "1"], "from 2 to 100000"),
+        (["wiper", "--steps", "100001", "-o", "x.html"], "from 2 to 100000"),
         (["turn", "wiper", "--param", "L1"], "NAME=VALUE"),
         (["info", "wiper", "--frobnicate"], "frobnicate"),
         (["info", "wiper", "--internal"], "Did you mean '--internals'"),

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import linkwright as lw
 from linkwright import cli
-from linkwright.views import serve
+from linkwright.views import live, report, serve
 from tests.cli.schemas import disagreements
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -38,9 +39,33 @@ def arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("arm.yaml").write_text(ARM, encoding="utf-8")
 
 
+def cycle_samples(path: str) -> int:
+    """Samples of the cycle that plays in a page: shape of its times."""
+    found = re.search(r'"cycle":\{.*?"t":\{"f64":"[^"]*","shape":\[(\d+)\]', Path(path).read_text(encoding="utf-8"))
+    assert found
+    return int(found[1])
+
+
+def test_steps_of_a_report(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(live, "write", lambda subject, path, **options: asked.update(options) or path)
+    assert cli.main(["report", "arm.yaml", "--steps", "10", "-o", "report.html"]) == 0
+    assert asked["steps"] == 10 and asked["report"] == report.fragment(lw.load("arm.yaml"), steps=10) != report.fragment(
+        lw.load("arm.yaml")
+    )
+    lw.load("arm.yaml").turn(steps=4).save("run.npz")
+    for words in (["run.npz", "-o", "no.html"], ["report", "run.npz"]):
+        assert cli.main([*words, "--steps", "8"]) == 1 and "samples of its own" in capsys.readouterr().err
+    assert cli.main(["report", "arm.yaml", "--steps", "8", "--simulate", "1"]) == 1 and "Leave one of them out" in capsys.readouterr().err
+    wrong: list[Any] = [1, 2.5, True, 100_001]
+    for steps in wrong:
+        with pytest.raises(lw.UsageError, match="from 2 to 100000"):
+            lw.load("arm.yaml").page("no.html", steps=steps)
+
+
 def test_the_page_of_a_model_and_of_a_run_and_the_report_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["arm.yaml", "--param", "L=2 m", "--no-browser", "-o", "page.html"]) == 0
-    assert capsys.readouterr().out == "wrote page.html\n"
+    assert cli.main(["arm.yaml", "--param", "L=2 m", "--no-browser", "--steps", "24", "-o", "page.html"]) == 0
+    assert capsys.readouterr().out == "wrote page.html\n" and cycle_samples("page.html") == 25
     assert cli.main(["simulate", "arm.yaml", "0.2", "--output", "0.1", "-o", "run.npz", "--page", "with.html"]) == 0
     assert cli.main(["-o", "again.html", "run.npz"]) == 0
     assert cli.main(["report", "run.npz", "--json"]) == 0
@@ -86,10 +111,10 @@ def test_serving_passes_everything_on(monkeypatch: pytest.MonkeyPatch, capsys: p
         return 0
 
     monkeypatch.setattr(serve, "serve", fake)
-    assert cli.main(["arm.yaml", "--param", "L=2", "--set", "A=0.5", "--port", "8123", "--no-browser"]) == 0
+    assert cli.main(["arm.yaml", "--param", "L=2", "--set", "A=0.5", "--port", "8123", "--steps", "24", "--no-browser"]) == 0
     assert cli.main(["wiper"]) == 0
-    changed = {"port": 8123, "browser": False, "L": "2", "start": {"A": "0.5 rad"}}
-    assert asked == [("arm.yaml", changed), ("wiper", {"port": 0, "browser": True})]
+    changed = {"port": 8123, "browser": False, "steps": 24, "L": "2", "start": {"A": "0.5 rad"}}
+    assert asked == [("arm.yaml", changed), ("wiper", {"port": 0, "browser": True, "steps": None})]
 
 
 def test_the_address_as_json_answers(tmp_path: Path) -> None:

@@ -109,6 +109,55 @@ def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
     assert swing["rocker.angle"] == pytest.approx(np.ptp(lw.load("wiper").turn()["rocker.angle", "deg"]), abs=0.02)
 
 
+def test_dead_centres_by_triangles(wiper: lw.Mechanism, turn: lw.Trajectory, told: str) -> None:
+    """The rocker turns back where crank and coupler are in line: A, C and D are a triangle with |AC| = coupler -+ crank."""
+    A, B, C, D = (np.array(p) for p in ((0.0, 0.0), (0.150, 0.260), (0.905, 0.750), (1.0, 0.0)))
+    crank, coupler, rocker = (float(np.linalg.norm(q - p)) for p, q in ((A, B), (B, C), (C, D)))
+    places, swings = [], []
+    for AC, back in ((coupler - crank, np.pi), (coupler + crank, 0.0)):
+        at_A = np.arccos((1.0 + AC**2 - rocker**2) / (2.0 * AC))
+        at_D = np.arccos((1.0 + rocker**2 - AC**2) / (2.0 * rocker))
+        places.append(np.degrees(at_A + back) % 360.0)
+        swings.append(np.pi - at_D)
+    swing = next(r for r in wiper.info().swings if r.name == "rocker.angle")
+    # a root of the rate on the loops themselves: round-off only, though the turn has 72 steps
+    assert (swing.high, swing.low) == pytest.approx(swings, abs=1e-12) or (swing.low, swing.high) == pytest.approx(swings, abs=1e-12)
+    found = {round(np.degrees(x) % 360.0, 6) for x in (swing.at_low, swing.at_high)}
+    assert found == {round(x, 6) for x in places} and not swing.also_low and not swing.also_high
+    row = next(r for r in Reader(told).table("link") if r[0] == "rocker.angle")
+    assert sorted((number(row[2]), number(row[4]))) == pytest.approx(sorted(places), abs=0.06)  # four digits are shown
+
+
+TOGGLE: dict[str, Any] = {
+    "name": "toggle", "plane": "xy", "units": ["mm", "kg", "deg", "rpm"],
+    "drawing": {"A": [-280, 0], "B": [-240, 0], "C": [20, 0], "O": [0, 250], "D": [0, -250]},
+    "bodies": {n: {"pins": list(p), "mass": 1} for n, p in (("crank", "AB"), ("rod", "BC"), ("upper", "OC"), ("lower", "CD"), ("ram", "D"))}
+    | {"ground": {"pins": ["A", "O"]}},
+    "joints": {"slide": {"type": "prismatic", "between": ["ground", "ram"], "at": "D", "axis": [0, 1]}},
+    "drive": {"A": "60 rpm"},
+}  # fmt: skip
+
+
+def test_both_dead_centres_of_a_toggle_press() -> None:
+    """O, C and D are in line twice in a turn: C is a known point then, and B one of two intersections of circles about A and C."""
+    m = lw.load(TOGGLE)
+    upper = np.hypot(20.0, 250.0)
+    over = np.array([280.0, 250.0 - upper])  # from A to the C of the straight toggle
+    far = float(np.linalg.norm(over))
+    half = np.arccos((far**2 + 40.0**2 - 260.0**2) / (2.0 * far * 40.0))
+    expected = sorted(np.degrees([np.arctan2(over[1], over[0]) + x for x in (half, -half)]) % 360.0)
+    found = m.info()
+    (slide,) = found.strokes
+    straight = next(r for r in found.transmission if r.name == "C lower-upper")
+    for r in (slide, straight):
+        assert np.degrees([r.at_low, *r.also_low]) % 360.0 == pytest.approx(expected, abs=1e-6)
+    # the lowest point twice the difference of a straight toggle and one bent by 20 mm below the drawing
+    assert slide.low == pytest.approx(-2e-3 * (upper - 250.0), abs=1e-12) and straight.low == pytest.approx(0.0, abs=1e-9)
+    assert len(slide.also_high) == 0 and not any(r.also_low for r in found.swings if r.name == "rod.angle")
+    row = next(r for r in Reader(report.fragment(m, steps=40)).table("slider") if r[0] == "slide")
+    assert [float(x) for x in row[2].split(", ")] == pytest.approx(expected, abs=0.06)
+
+
 def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:
     page = Reader(told)
     (row,) = page.table("motor of")

@@ -48,6 +48,8 @@ def refuse_changes(options: argparse.Namespace) -> None:
     for flag in ("param", "set", "cuts"):
         if getattr(options, flag, None):
             raise UsageError(f"--{flag} changes a model, but '{options.model}' is a run that was computed already. Give the model instead.")
+    if getattr(options, "steps", None) is not None:
+        raise UsageError(f"--steps are those of a model's turn, but '{options.model}' is a run with samples of its own. Leave it out.")
 
 
 # -------------------------------------------------------------------- values

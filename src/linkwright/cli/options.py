@@ -9,6 +9,7 @@ from linkwright.cli.parser import option
 from linkwright.errors import LinkwrightError, nearest
 
 MOST_STEPS = 100_000
+STEPS_DEFAULT = 360
 
 
 def assignment(text: str) -> tuple[str, str]:
@@ -80,6 +81,7 @@ SET = option(
     default=[],
     help="start position of a joint (A=30deg); may be repeated",
 )
+STEPS = option("--steps", metavar="N", type=steps, default=None, help=f"equal steps of the cycle (default {STEPS_DEFAULT})")
 CUTS = option("--cuts", metavar="J1,J2", type=listed, help="joints to cut, instead of the program's choice")
 JSON = option("--json", action="store_true", help="machine-readable output, SI units (docs/command-line.md lists the fields)")
 FORCE = option("--force", action="store_true", help="replace files that exist")

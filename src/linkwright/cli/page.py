@@ -26,7 +26,7 @@ def _write(given: argparse.Namespace) -> int:
             name, path = recorded.skel.tree.description.name, recorded.page(given.output, force=given.force)
         else:
             m = loading.load(given)
-            name, path = m.name, m.page(given.output, force=given.force)
+            name, path = m.name, m.page(given.output, steps=given.steps, force=given.force)
     if given.json:
         data = {"model": name, "run": loading.is_run(given.model), "file": given.output, "bytes": os.path.getsize(path), "address": None}
         outputs.print_json("page/1", data)
@@ -39,10 +39,10 @@ def _serve(given: argparse.Namespace) -> int:
 
     changes = _changes(given)
     if not given.json:
-        return serve(given.model, port=given.port, browser=given.browser, out=_say, **changes)
+        return serve(given.model, port=given.port, browser=given.browser, out=_say, steps=given.steps, **changes)
     from linkwright.views.page import opened
 
-    with Server(given.model, port=given.port, out=_warn, changes=changes) as server:
+    with Server(given.model, port=given.port, out=_warn, changes=changes, steps=given.steps) as server:
         data = {"model": _name(given), "run": loading.is_run(given.model), "file": None, "bytes": None, "address": server.address}
         outputs.print_json("page/1", data)
         sys.stdout.flush()
@@ -93,6 +93,7 @@ COMMAND = Command(
         options.SUBJECT,
         options.PARAM,
         options.SET,
+        options.STEPS,
         option("--no-browser", dest="browser", action="store_false", help="open nothing: print the address and serve the page there"),
         option("--port", metavar="N", type=options.port, default=0, help="serve at this port (default: any that is free)"),
         option("-o", "--output", metavar="FILE", help="write the page (.html) and end"),

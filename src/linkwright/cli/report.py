@@ -15,6 +15,8 @@ def run(given: argparse.Namespace) -> int:
     outputs.check([(target, outputs.PAGES)], given.force)
     if given.simulate is not None and loading.is_run(given.model):
         raise UsageError(f"--simulate needs a model, but '{given.model}' is a run that was computed already; leave it out.")
+    if given.simulate is not None and given.steps is not None:
+        raise UsageError("--steps are those of a turn; a report with --simulate tells of the run. Leave one of them out.")
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
             recorded = loading.open_run(given)
@@ -26,7 +28,7 @@ def run(given: argparse.Namespace) -> int:
             simulated = None if given.simulate is None else m.simulate(given.simulate, progress=False)
             if simulated is not None and simulated.certificate.status == "interrupted":
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
-            m.report(target, run=simulated, force=given.force)
+            m.report(target, run=simulated, steps=given.steps, force=given.force)
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None
         outputs.print_json("report/1", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})
@@ -53,6 +55,7 @@ COMMAND = Command(
         options.PARAM,
         options.SET,
         options.CUTS,
+        options.STEPS,
         option("--simulate", metavar="DURATION", help="also simulate the model for so long ('5', '200 ms') and report on it"),
         option("-o", "--output", metavar="FILE", help="the file to write, ending in .html (default: MODEL-report.html)"),
         options.FORCE,

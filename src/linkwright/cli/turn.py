@@ -32,7 +32,7 @@ def run(given: argparse.Namespace) -> None:
     if given.plot and given.loads and not _massless(m):
         outputs.check([*wanted, *((path, files.PICTURES) for path in _load_plots(given.plot))], given.force)
     with console.waiting("turning it"):
-        c = m.turn(given.drive, steps=given.steps, speed=_speed(m, given))
+        c = m.turn(given.drive, steps=given.steps or options.STEPS_DEFAULT, speed=_speed(m, given))
     loads = _loads(m, c, given.loads)
     if given.json:
         outputs.print_json("turn/1", _data(m, c, loads))
@@ -83,7 +83,7 @@ def _with_progress(c: Any) -> None:
     from rich.console import Console
     from rich.progress import track
 
-    for x in track(c.instants, description="loads", console=Console(stderr=True), transient=True):
+    for x in track(c.one_by_one, description="loads", console=Console(stderr=True), transient=True):
         _ = x.loads
 
 
@@ -156,7 +156,7 @@ COMMAND = Command(
         options.SET,
         options.CUTS,
         option("--drive", metavar="JOINT", help="turn this joint or cylinder (default: the model's drive); other drives hold still"),
-        option("--steps", metavar="N", type=options.steps, default=360, help="equal steps of the cycle (default 360)"),
+        options.STEPS,
         option("--speed", metavar="SPEED", help="speed of the drive, with unit ('30 rpm', '0.1 m/s')"),
         option(
             "--loads",

@@ -18,9 +18,9 @@ from urllib.parse import quote
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import Trajectory
-from linkwright.system import System
+from linkwright.system import MOST_STEPS, System
 from linkwright.views import files
 
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
@@ -96,11 +96,13 @@ class Page:
         return Path(path)
 
 
-def write(subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None = None, force: bool = False) -> Path:
-    """The page of a Mechanism or System that computes by itself, with a run in it to play."""
+def write(
+    subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None = None, steps: int | None = None, force: bool = False
+) -> Path:
+    """The page of a Mechanism or System that computes by itself, with a run in it to play; `steps` of its cycle."""
     from linkwright.views import live
 
-    return live.write(subject, path, run=recorded(subject, run), force=force)
+    return live.write(subject, path, run=recorded(subject, run), steps=checked_steps(steps), force=force)
 
 
 def show(
@@ -133,6 +135,13 @@ def opened(address: str) -> bool:
         return webbrowser.open(address)
     except (webbrowser.Error, OSError):
         return False
+
+
+def checked_steps(steps: Any) -> int | None:
+    """The number of steps of a cycle, told before the long work if it is none: a page would only say that nothing can be turned."""
+    if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS):
+        raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
+    return steps
 
 
 def recorded(subject: Any, run: Trajectory | None) -> Trajectory | None:

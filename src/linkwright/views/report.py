@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.machine.bearings import bearings
 from linkwright.machine.cycle_loads import CycleLoads, cycle_loads
 from linkwright.machine.drive_sizing import Motor, drive_sizing
@@ -29,23 +29,35 @@ from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
 
 MOST_EVENTS = 8
+ENOUGH = 36  # samples that show every extreme of a motion
 MOST_SAMPLES = 750  # of a simulation that are looked at for its bearing table
 DEAD = "The drive swings up to its dead centres, where efforts and loads grow without bound: the largest ones only say how near it came."
 
 
-def report(subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None = None, motor: Any = None, force: bool = False) -> Path:
-    """Write the page of a Mechanism or System with its report; of `run`, if there is one (a turn, a motion, a simulation)."""
+def report(
+    subject: Any,
+    path: str | os.PathLike[str],
+    *,
+    run: Trajectory | None = None,
+    motor: Any = None,
+    steps: int | None = None,
+    force: bool = False,
+) -> Path:
+    """Write the page of a Mechanism or System with its report: of `run` (a turn, a motion, a simulation), or of a turn in `steps`."""
     from linkwright.views import live
 
     files.checked(path, (".html",), force=force)
     if isinstance(motor, Mapping):
         Motor.of(motor)  # a wrong key is told before the long work
-    return live.write(subject, path, run=page.recorded(subject, run), report=fragment(subject, run=run, motor=motor), force=force)
+    if page.checked_steps(steps) is not None and run is not None:
+        raise UsageError("steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.")
+    told = fragment(subject, run=run, motor=motor, steps=steps)
+    return live.write(subject, path, run=page.recorded(subject, run), report=told, steps=steps, force=force)
 
 
-def fragment(subject: Any, *, run: Trajectory | None = None, motor: Any = None) -> str:
+def fragment(subject: Any, *, run: Trajectory | None = None, motor: Any = None, steps: int | None = None) -> str:
     """The report alone, as HTML for the page."""
-    told = Told(getattr(subject, "system", subject), run, motor)
+    told = Told(getattr(subject, "system", subject), run, motor, steps)
     simulated = run is not None and run.proof is not None
     inside = told.head() + told.intro() + (told.simulation() if simulated else told.cycle())
     return f'<article class="rp">\n{inside}</article>'
@@ -58,11 +70,14 @@ class Told:
     system: System
     run: Trajectory | None
     motor: Any = None
+    steps: int | None = None  # of the turn, where no run is given
     why: str = field(default="", init=False)  # there is no motion to tell of
 
     @cached_property
     def summary(self) -> Summary:
-        found = summarise(self.system)
+        c = self.motion
+        own = c if c is not None and c.proof is None and len(c) > ENOUGH else None  # how it moves in the motion that is told
+        found = summarise(self.system, turn=own)
         return report_tables.summary_within(found) if self.turns else found
 
     @cached_property
@@ -76,7 +91,7 @@ class Told:
         if self.run is not None:
             return self.run
         try:
-            return self.system.turn()
+            return self.system.turn() if self.steps is None else self.system.turn(steps=self.steps)
         except LinkwrightError as problem:
             self.why = " ".join(str(problem).split())
             return None

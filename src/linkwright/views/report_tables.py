@@ -20,6 +20,7 @@ from linkwright.views.report_parts import note, pair, table
 
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
 MOST_RANGES = 7
+MOST_PLACES = 3  # at which one extreme is reached
 CHECKED = 4  # samples of a cycle at which forward dynamics is asked to give the motion back
 AGREE = 1e-6  # share of the largest acceleration within which it does: round-off grows near singular positions
 
@@ -44,9 +45,14 @@ def summary_within(s: Summary) -> Summary:
     """A summary with the places of a full turn as one says them."""
 
     def said(found: tuple[Range, ...]) -> tuple[Range, ...]:
-        return tuple(replace(r, at_low=within(r.at_low), at_high=within(r.at_high)) for r in found)
+        return tuple(_range_within(r) for r in found)
 
     return replace(s, swings=said(s.swings), strokes=said(s.strokes), transmission=said(s.transmission))
+
+
+def _range_within(r: Range) -> Range:
+    low, high = (sorted(within(x) for x in places) for places in ((r.at_low, *r.also_low), (r.at_high, *r.also_high)))
+    return replace(r, at_low=low[0], at_high=high[0], also_low=tuple(low[1:]), also_high=tuple(high[1:]))
 
 
 def loads_within(found: CycleLoads) -> CycleLoads:
@@ -131,10 +137,23 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     header = [(title, ""), ("least", symbol), ("largest", symbol), ("range", symbol)]
     if drive:
         place = (f"at {drive}", unit)
-        rows = [(*x[:2], r.at_low / scale, x[2], r.at_high / scale, x[3]) for x, r in zip(rows, shown, strict=True)]
+        lows, highs = ([_told(x, scale) for x in column] for column in _places_of(shown))
+        rows = [(*x[:2], a, x[2], b, x[3]) for x, a, b in zip(rows, lows, highs, strict=True)]
         header = [*header[:2], place, header[2], place, header[3]]
     more = f"and {len(moving) - len(shown)} more" if len(moving) > len(shown) else ""
     return table(header, rows) + note(more)
+
+
+def _places_of(shown: list[Range]) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
+    return [(r.at_low, *r.also_low) for r in shown], [(r.at_high, *r.also_high) for r in shown]
+
+
+def _told(places: tuple[float, ...], scale: float) -> Any:
+    """One place as a number, several as `56.22, 303.5`."""
+    if len(places) == 1:
+        return places[0] / scale
+    some = ", ".join(show(x / scale) for x in places[:MOST_PLACES])
+    return f"{some}, ..." if len(places) > MOST_PLACES else some
 
 
 def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:

@@ -64,11 +64,11 @@ class Built(NamedTuple):
 class Subject:
     """A model's or run's file: the files it is made of, and the page made from them."""
 
-    def __init__(self, source: str | os.PathLike[str], changes: dict[str, Any]):
+    def __init__(self, source: str | os.PathLike[str], changes: dict[str, Any], steps: int | None = None):
         text = os.fspath(source)
         self.is_run = text.lower().endswith(loading.RUNS)
         self.path = Path(text) if self.is_run else loading.model_file(source)
-        self.source, self.changes = source, changes
+        self.source, self.changes, self.steps = source, changes, steps
         if not self.path.is_file():
             raise UsageError(f"there is no file '{self.path}'. Give a shipped model's name, a YAML file, or a saved run (.npz, .parquet).")
         if self.is_run and changes:
@@ -100,7 +100,7 @@ class Subject:
                 run = loading.run(self.path)
                 text = live.text(run.source.system, run=run, reload=reload)
             else:
-                text = live.text(System(loading.description(self.source, **self.changes)), reload=reload)
+                text = live.text(System(loading.description(self.source, **self.changes)), reload=reload, steps=self.steps)
             return Built(version, text.encode(), "")
         except LinkwrightError as problem:
             message = " ".join(str(problem).split())
@@ -260,9 +260,15 @@ class Server(ThreadingHTTPServer):
     allow_reuse_address = os.name == "posix"  # elsewhere it would let two programs have one port
 
     def __init__(
-        self, source: str | os.PathLike[str], *, port: int = 0, out: Callable[[str], Any] = print, changes: dict[str, Any] | None = None
+        self,
+        source: str | os.PathLike[str],
+        *,
+        port: int = 0,
+        out: Callable[[str], Any] = print,
+        changes: dict[str, Any] | None = None,
+        steps: int | None = None,
     ):
-        self.workshop = Workshop(Subject(source, changes or {}), out)
+        self.workshop = Workshop(Subject(source, changes or {}, steps), out)
         try:
             super().__init__((HOST, port), Handler)
         except OverflowError as problem:
@@ -298,12 +304,20 @@ class Server(ThreadingHTTPServer):
         self.workshop.stop()
 
 
-def serve(source: str | os.PathLike[str], *, port: int = 0, browser: bool = True, out: Callable[[str], Any] = print, **changes: Any) -> int:
+def serve(
+    source: str | os.PathLike[str],
+    *,
+    port: int = 0,
+    browser: bool = True,
+    out: Callable[[str], Any] = print,
+    steps: int | None = None,
+    **changes: Any,
+) -> int:
     """Show a model (shipped name or file) or a saved run in the browser until Ctrl-C, building it again when it is saved.
 
-    `changes` are those of `lw.load`. Returns 0, the exit code of a program that was ended as it should be.
+    `steps` are those of the page's cycle, `changes` those of `lw.load`. Returns 0, the exit code of a program ended as it should be.
     """
-    with Server(source, port=port, out=out, changes=changes) as server:
+    with Server(source, port=port, out=out, changes=changes, steps=steps) as server:
         try:
             out(f"{server.workshop.subject.path.name} is shown at {server.address} and follows the file. Ctrl-C ends.")
             if browser and not opened(server.address):

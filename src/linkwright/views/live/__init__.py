@@ -30,14 +30,16 @@ FIRST = ("plane.js", "space.js", "figures.js", "plots.js", "pins.js", "parameter
 QUIET, LOUD = "<script>LW_warn=console.warn;console.warn=()=>{}</script>", "<script>console.warn=LW_warn</script>"  # it deprecates itself
 
 
-def text(subject: Any, *, run: Trajectory | None = None, report: str | None = None, reload: str | None = None) -> str:
+def text(
+    subject: Any, *, run: Trajectory | None = None, report: str | None = None, reload: str | None = None, steps: int | None = None
+) -> str:
     """The page of a Mechanism or System.
 
     `run` is a trajectory to play in it, `report` a piece of HTML for its last section, `reload` the address a served page asks for
-    a newer version of itself.
+    a newer version of itself, `steps` those of its cycle (360 if not given).
     """
     system = _system(subject, run)
-    made, known = contents(system, run)
+    made, known = contents(system, run, steps)
     known["reload"] = reload
     return _filled(
         "page.html",
@@ -64,13 +66,13 @@ def error_text(title: str, message: str, reload: str | None = None) -> str:
     return _filled("error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=_json(reload))
 
 
-def contents(system: System, run: Trajectory | None = None) -> tuple[str, dict[str, Any]]:
+def contents(system: System, run: Trajectory | None = None, steps: int | None = None) -> tuple[str, dict[str, Any]]:
     """The script of the mechanism and DATA: what a page computes with."""
     from linkwright.views.live import cycle_data, kernels, sliders
     from linkwright.views.live.data import data
     from linkwright.views.scene import Scene
 
-    motion = cycle_data.motion_of(system)
+    motion = cycle_data.motion_of(system, steps)
     scene = Scene(system, motion.turn)
     free = sliders.sliders(system)
     made = kernels.script(system, motion.drives, [p["name"] for p in free], scene)

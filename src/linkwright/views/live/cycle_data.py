@@ -48,12 +48,12 @@ class Motion:
         return self.turn is not None
 
 
-def motion_of(system: System) -> Motion:
+def motion_of(system: System, steps: int | None = None) -> Motion:
     """The cycle of `m.turn()`, or why there is none and which coordinates can be moved by hand."""
     if not system.mobility.freedoms:
         return Motion((), None, (), 0.0, False, "nothing can move: a structure without freedoms")
     try:
-        turn = system.turn()
+        turn = system.turn() if steps is None else system.turn(steps=steps)
     except LinkwrightError as problem:
         return Motion(independent(system), None, (), 0.0, False, str(problem))
     here = cycle.Position(system.start.q, system.start.near)
