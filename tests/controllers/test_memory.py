@@ -81,11 +81,26 @@ def test_a_state_is_held_across_a_switch_with_as_many_coordinates_as_can_move():
         assert not any("not followed" in note for note in run.notes)
 
 
-def test_a_force_that_is_let_go_is_no_wish_any_more():
+@pytest.mark.parametrize("every", [None, "1 ms"])
+def test_a_force_that_is_let_go_is_no_wish_any_more(every):
+    """The motion goes on as e'' + D e' + P e = 0 says, and once the constraint holds again, so does the force: after 0.1 s, which are 2 time
+    constants (1 + F) / I of its loop, no more is left of its error than of the jump that the switch made."""
     arm = lw.compile("3r-slider")
-    law = lw.hybrid({"hand.E.x": lw.sinusoid("5 mm", "1 Hz"), "hand.angle": 0}, {"tip.ty": 2.0}, drives=["J1", "J2", "J3"])
-    with pytest.raises(lw.SimulationError, match=r"constraint of 'tip\.ty' is off or released"):
-        arm.simulate(arm.start, 0.1, control=law, events=[lw.when("t", 0.05, do=lw.release("tip"))])
+    motion = {"hand.E.x": lw.sinusoid("5 mm", "1 Hz"), "hand.angle": 0}
+    law = lw.hybrid(motion, {"tip.ty": 2.0}, P=400, F=0.5, I=30, drives=["J1", "J2", "J3"], every=every)
+    with pytest.raises(UsageError, match=r"constraint of 'tip\.ty' is off or released"):
+        arm.simulate(arm.start, 0.1, control=law, off=["tip"])
+    events = [lw.when("t", 0.05, do=lw.release("tip")), lw.when("t", 0.05001, do=lw.engage("tip"))]
+    run = arm.simulate(arm.start, 0.15, control=law, events=events[:1], output=0.01)
+    plain = arm.simulate(arm.start, 0.15, control=law, output=0.01)
+    for name in ("hand.E.x", "hand.angle"):
+        e, same = run[f"control.{name}.error"], plain[f"control.{name}.error"]
+        assert np.abs(e - same).max() < (1e-8 if every is None else 2e-6), name  # sampled, they hold other efforts: 1e-6
+    assert any("t = 0.05 s" in n and "tip.ty is no longer held" in n for n in run.notes)
+    held = run.t < 0.0501
+    assert np.all(run["control.tip.ty.wanted"] == np.where(held, 2.0, 0.0)) and not run["control.tip.ty.error"][~held].any()
+    back = arm.simulate(arm.start, 0.15, control=law, events=events, output=0.001)
+    assert len(back.events) == 2 and np.abs(back["lam.tip.ty"][-1] - 2.0) < 0.01
 
 
 def test_references_begin_where_the_mechanism_of_the_run_stands():

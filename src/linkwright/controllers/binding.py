@@ -62,8 +62,6 @@ def bind(
     believed = _believed(written, system, variant, real)
     skel = believed.kernels.loops.skel
     targets = _targets(written, system, drivers)
-    names = believed.kernels.entries["lam"]
-    kinds = [k for c in believed.kernels.loops.constraints for k in c.kinds]
     default = system.kernels.defaults["free"]
     start = {
         "q": np.array(st.q, dtype=float),
@@ -85,10 +83,11 @@ def bind(
         _weights(written, targets, system.loops.kappa),
         sample_time(written.every, written.kind),
         start,
-        tuple(names[: len(kinds)]),
-        tuple(kinds),
+        tuple(system.kernels.entries["lam"]),
+        tuple(k for c in system.loops.constraints for k in c.kinds),
         [note for p in paths for note in p.notes],
         kept=Kept.of(system),
+        first=first,
     )
     out.written = written.prepared(out)
     start["ref"] = np.asarray(out.reference(st.t), dtype=float)
@@ -242,7 +241,7 @@ def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
         return
     held, names = _loops(bound.believed, bound.start), [x.name for x in bound.targets]
     found = controllable(held, st, drive_rows(held, st, names), names)
-    problem = _lack(found, n, p, bound.labels, len(bound.force_rows))
+    problem = _lack(found, n, p, bound.labels, len(bound.live_forces))
     if problem and first:
         raise UsageError(f"{written.kind}: {problem}")
     if problem:

@@ -68,6 +68,7 @@ class BoundControl:
     force_paths: tuple[Path, ...] = ()  # what the forces of a hybrid controller shall be
     actuators: tuple[Any, ...] = ()  # those it acts through, where they have limits
     kept: Kept = field(default_factory=Kept, repr=False)  # the mechanism's
+    first: bool = True  # a run begins; False: it goes on after a switch
 
     # ---------------------------------------------------------------- sizes and names
 
@@ -93,8 +94,13 @@ class BoundControl:
         return tuple(getattr(self.written, "rows", ()))
 
     @property
+    def live_forces(self) -> tuple[int, ...]:
+        """Which of these there are: those of constraints that an event released are not."""
+        return tuple(getattr(self.written, "live", ()))
+
+    @property
     def needs_multipliers(self) -> bool:
-        return bool(self.force_rows)
+        return bool(self.live_forces)
 
     @cached_property
     def channels(self) -> dict[str, str]:
@@ -205,7 +211,8 @@ class BoundControl:
             return
         self.paths, self.force_paths = other.paths, other.force_paths
         self.start["ref"] = np.asarray(self.reference(self.start["t"][0]), dtype=float)
-        vars(self)["usual"] = other.usual
+        rows = [*range(self.n_tasks), *(self.n_tasks + i for i in self.live_forces)]
+        vars(self)["usual"] = Usual(other.usual.sizes[rows], other.usual.firm[rows])
 
     # ---------------------------------------------------------------- force sensors
 
@@ -225,8 +232,11 @@ class BoundControl:
 
     def _felt(self, at: Situation, efforts: Any) -> list[Any]:
         eq = self.real.equations(at.x)
-        pairs = [row.affine(at, at.plant, eq) for row in self.force_rows]
-        return [base + per @ efforts for base, per in pairs]
+        out: list[Any] = [0.0] * len(self.force_rows)
+        for i in self.live_forces:
+            base, per = self.force_rows[i].affine(at, at.plant, eq)
+            out[i] = base + per @ efforts
+        return out
 
     @cached_property
     def _sensor(self) -> Programmed:

@@ -28,11 +28,12 @@ class Multiplier:
     """An entry of lam."""
 
     name: str
-    row: int
     kind: str  # force or torque
 
     def affine(self, at: Situation, r: Response, eq: Equations) -> tuple[Any, Any]:
-        return r.lam[self.row], r.L[self.row]
+        """Its row depends on which constraints hold, which may differ between a mechanism and a model of it."""
+        row = [f"{c.name}.{label}" for c in eq.loops.constraints for label in c.labels].index(self.name)
+        return r.lam[row], r.L[row]
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def force_row(description: Description, lam: Sequence[str], kinds: Sequence[str]
     alone = [x for x in lam if x.partition(".")[0] == name]
     if name in lam or len(alone) == 1:
         row = list(lam).index(name if name in lam else alone[0])
-        return Multiplier(lam[row], row, "force" if kinds[row] == "length" else "torque")
+        return Multiplier(lam[row], "force" if kinds[row] == "length" else "torque")
     parts = name.split(".")
     letters = description.plane or "xyz"
     if len(parts) == 4 and parts[1] == "on" and parts[3] in letters:

@@ -9,6 +9,9 @@ the motion is the same as without force control, and the force error obeys (1 + 
 depends on the efforts at the same instant: without a filter that algebraic loop is solved exactly. A sampled controller reads
 what its last efforts made: then e_f changes sign from sample to sample and grows where G_F > 1, unless the reading is filtered
 (`force_loop`).
+
+A force whose constraint an event releases is no wish any more: its row is left out, its integral and filter wait, and the motion goes
+on as with `projected`, until an event engages the constraint again.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ class Hybrid(Projected):
     kind = "hybrid"
     told_elsewhere = (*Projected.told_elsewhere, "force")
     rows: tuple[ForceRow, ...] = ()
+    live: tuple[int, ...] = ()  # rows whose constraint holds
 
     # ---------------------------------------------------------------- set up
 
@@ -52,10 +56,8 @@ class Hybrid(Projected):
             raise UsageError("hybrid: force={'C.y': '0 N'} names the multipliers or joint forces to hold, with their values.")
         plain = super().prepared(bound)
         assert isinstance(plain, Hybrid)
-        released = [n for n in self.force if str(n).partition(".")[0] in bound.believed.kernels.chosen.without]
-        if released:
-            raise UsageError(f"hybrid: the constraint of '{released[0]}' is off or released here: there is no force to hold.")
         rows = tuple(force_row(bound.description, bound.lam_names, bound.lam_kinds, str(name)) for name in self.force)
+        live = self._live(bound, rows)
         n, p = bound.n_tasks + len(rows), len(bound.targets)
         if n > p:
             raise UsageError(
@@ -76,7 +78,20 @@ class Hybrid(Projected):
         bound.notes += notes
         integral = gains(self.integral, names, "hybrid: integral", signed=True)
         begin = bound.wanted_forces(now) if self.begin is None else gains(self.begin, names, "hybrid: begin", signed=True)
-        return replace(plain, rows=rows, F=F, I=I, filter=lag, integral=integral, begin=np.array(begin, dtype=float))
+        return replace(plain, rows=rows, live=live, F=F, I=I, filter=lag, integral=integral, begin=np.array(begin, dtype=float))
+
+    def _live(self, bound: Any, rows: Sequence[ForceRow]) -> tuple[int, ...]:
+        """Forces that are there; at the start of a run, and to the controller's own model, all of them must be."""
+        gone = [r.name for r in rows if r.name.partition(".")[0] in bound.believed.kernels.chosen.without]
+        if gone and (bound.first or len(gone) > sum(n.partition(".")[0] in bound.real.kernels.chosen.without for n in gone)):
+            raise UsageError(f"hybrid: the constraint of '{gone[0]}' is off or released here: there is no force to hold.")
+        if gone:
+            held, it = ("is", "it") if len(gone) == 1 else ("are", "they")
+            bound.notes.append(
+                f"t = {bound.start['t'][0]:.6g} s: hybrid: {', '.join(gone)} {held} no longer held, as {it} went with a released "
+                "constraint; the motion goes on"
+            )
+        return tuple(i for i, r in enumerate(rows) if r.name not in gone)
 
     def states(self, bound: Any) -> Sequence[OwnState]:
         size = 1.0 + float(np.abs(bound.wanted_forces(bound.start["t"][0])).max(initial=0.0))
@@ -97,16 +112,19 @@ class Hybrid(Projected):
     # ---------------------------------------------------------------- the law
 
     def _forces(self, at: Situation, r: Response, eq: Any) -> tuple[Any, Any]:
-        """(without efforts, per unit effort) of all forces wanted."""
-        found = [row.affine(at, r, eq) for row in self.rows]
+        """(without efforts, per unit effort) of all forces that there are."""
+        found = [self.rows[i].affine(at, r, eq) for i in self.live]
         return np.array([x for x, _ in found]), np.array([x for _, x in found]).reshape(len(found), len(at.bound.targets))
 
     def outputs(self, at: Situation) -> Any:
         return np.concatenate([super().outputs(at), self._forces(at, at.model, at.eq)[1]])
 
     def command(self, at: Situation) -> Command:
-        n, wanted = len(self.rows), at.wanted_forces
-        integral, filtered = at.states[:n], at.states[n:]
+        live, n = list(self.live), len(self.live)
+        if not live:
+            return self._said(at, super().command(at), np.zeros(0), np.zeros(0))
+        wanted, integral, filtered = at.wanted_forces[live], *self._own(at)
+        F, I, felt = self.F[live], self.I[live], None if at.sensed is None else at.sensed[live]
         base, L = self._forces(at, at.model, at.eq)
         A = np.concatenate([super().outputs(at), L])
         motion_part = np.concatenate([self.right(at), -base])
@@ -114,35 +132,45 @@ class Hybrid(Projected):
         found = at.solve(A, np.column_stack([motion_part, unit]))
         u_0, U = found.efforts[:, 0], found.efforts[:, 1:]  # efforts = u_0 + U lam_c
         real, real_L = (base, L) if at.plant is at.model else self._forces(at, at.plant, at.bound.real.equations(at.x))
-        if at.sensed is not None:
-            used = at.sensed if self.filter == 0.0 else self._taken_in(at, filtered)
-            aim = wanted + self.F * (wanted - used) + self.I * (integral + at.bound.every * (wanted - used))
+        if felt is not None:
+            # a sampled filter after it has taken in what was sensed now
+            used = felt if self.filter == 0.0 else filtered + taken_in(at.bound.every, self.filter) * (felt - filtered)
+            aim = wanted + F * (wanted - used) + I * (integral + at.bound.every * (wanted - used))
         elif self.filter > 0.0:
             used = filtered
-            aim = wanted + self.F * (wanted - used) + self.I * integral
+            aim = wanted + F * (wanted - used) + I * integral
         else:
             # what is sensed depends on the aim itself: lam = real + real_L (u_0 + U aim)
             open_loop = real + real_L @ u_0
-            right = wanted + self.I * integral + self.F * (wanted - open_loop)
-            aim = solve(np.eye(n) + self.F[:, None] * (real_L @ U), right)
+            right = wanted + I * integral + F * (wanted - open_loop)
+            aim = solve(np.eye(n) + F[:, None] * (real_L @ U), right)
             used = open_loop + real_L @ U @ aim
         efforts = u_0 + U @ aim
-        sensed = at.sensed if at.sensed is not None else real + real_L @ efforts
+        sensed = felt if felt is not None else real + real_L @ efforts
         return self._said(at, Command(efforts, (), found.grip, found.damped), sensed, used)
 
     def felt(self, at: Situation, command: Command, efforts: Any) -> Command:
+        if not self.live:
+            return command
         eq = at.eq if at.plant is at.model else at.bound.real.equations(at.x)
         base, L = self._forces(at, at.plant, eq)
         sensed = base + L @ np.array(list(efforts))
-        return self._said(at, command, sensed, sensed if self.filter == 0.0 else at.states[len(self.rows) :])
+        return self._said(at, command, sensed, sensed if self.filter == 0.0 else self._own(at)[1])
+
+    def _own(self, at: Situation) -> tuple[Any, Any]:
+        """Integrals and filtered readings of the forces that there are."""
+        n, live = len(self.rows), list(self.live)
+        return at.states[:n][live], at.states[n:][live] if self.filter > 0.0 else np.zeros(0)
 
     def _said(self, at: Situation, command: Command, sensed: Any, used: Any) -> Command:
         """The command with the rates of integrals and filters, and what is told of the forces; `used` is sensed, or filtered."""
-        n, wanted = len(self.rows), at.wanted_forces
-        rates = [*(wanted - used), *((sensed - at.states[n:]) / self.filter if self.filter > 0.0 else ())]
-        told = [x for i in range(n) for x in (wanted[i], sensed[i], wanted[i] - sensed[i])]
+        n, filtered = len(self.rows), self.filter > 0.0
+        rates: list[Any] = [0.0] * (2 * n if filtered else n)
+        told: list[Any] = [0.0] * (3 * n)
+        for k, i in enumerate(self.live):
+            wanted = at.wanted_forces[i]
+            rates[i] = wanted - used[k]
+            if filtered:
+                rates[n + i] = (sensed[k] - at.states[n + i]) / self.filter
+            told[3 * i : 3 * i + 3] = [wanted, sensed[k], wanted - sensed[k]]
         return command._replace(rates=rates, told=told)
-
-    def _taken_in(self, at: Situation, filtered: Any) -> Any:
-        """A sampled filter after it has taken in what was sensed now."""
-        return filtered + taken_in(at.bound.every, self.filter) * (at.sensed - filtered)
