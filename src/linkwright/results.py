@@ -246,11 +246,14 @@ class Trajectory(Loaded):
         if own is not None:
             answers = {name: own(self, name) for name in wanted if name not in out}
             out.update({name: x for name, x in answers.items() if x is not None})
-        solved = set() if "lam" in self.arrays else set(self._loads)  # loads of a turn are solved for, sample by sample
+        solved = set() if "lam" in self.arrays else set(self._loads)  # loads of a turn are solved for
         left = [c for name, c in wanted.items() if name not in out and name not in solved]
         if any(c.name in self._loads for c in left):
             self._check_loads()
         found = self._batch.read(left) if left and len(self) >= FEW else {}
+        loads = [c for name, c in wanted.items() if name not in out and name in solved]
+        if loads and self._turn is not None:
+            found |= self._turn.read(loads)
         for name, channel in wanted.items():
             if name not in out:
                 values = found[name] if name in found else np.array([channel.read(x) for x in self.instants], dtype=float)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,6 +19,7 @@ from linkwright.loops import Loops
 from linkwright.presented import Presented
 from linkwright.recorded import Column, acting, cut_rows
 from linkwright.skeleton import Skeleton
+from linkwright.turn_loads import TurnLoads
 
 FEW = 12  # samples below which reading them one by one is faster
 LOOKS = 8  # samples at which it is looked whether reactions of a run are unique
@@ -50,6 +51,19 @@ class LoadHistory:
     @property
     def max(self) -> float:
         return float(self.size.max())
+
+
+class EachLoads(Sequence[Any]):
+    """The loads of samples, solved when they are looked at and kept by their instants."""
+
+    def __init__(self, instants: list[Instant]):
+        self.instants = instants
+
+    def __len__(self) -> int:
+        return len(self.instants)
+
+    def __getitem__(self, i: Any) -> Any:
+        return [x.loads for x in self.instants[i]] if isinstance(i, slice) else self.instants[i].loads
 
 
 class Loaded(Presented):
@@ -100,14 +114,44 @@ class Loaded(Presented):
         return {} if self.source is None else self.source.load_channels()
 
     @cached_property
-    def _batch(self) -> Batch:
-        rows = {"q": self.q, "v": self.v, "a": self.a, "t": self.t[:, None], "near": cut_rows(self.skel, self.near)}
-        return Batch(self.frame, rows, self._acted)
+    def _rows(self) -> dict[str, np.ndarray]:
+        return {"q": self.q, "v": self.v, "a": self.a, "t": self.t[:, None], "near": cut_rows(self.skel, self.near)}
 
     @cached_property
-    def loads(self) -> list[Any]:
-        """Drive efforts and reactions at every sample (`Loads`); needs masses."""
-        return [x.loads for x in self.instants]
+    def _batch(self) -> Batch:
+        return Batch(self.frame, self._rows, self._acted)
+
+    @cached_property
+    def _turn(self) -> TurnLoads | None:
+        """Loads of a turn solved for all samples together; None where that is not possible, or not worth it."""
+        reader = getattr(self.source, "reader", self.source)
+        drives = getattr(reader, "drives", ())
+        if self._acted is not None or not drives or len(self.t) < FEW or reader.system.skel is not self.skel:
+            return None
+        _ = self.instants[0].loads  # says what is missing, if masses are
+        return TurnLoads.of(self.frame, self._rows, drives, lambda i: self.instants[i])
+
+    @property
+    def loads(self) -> Sequence[Any]:
+        """Drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
+        return EachLoads(self.instants)
+
+    @property
+    def one_by_one(self) -> list[Instant]:
+        """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
+        if self._acted is not None:
+            return []
+        return self.instants if self._turn is None else [self.instants[int(i)] for i in self._turn.open]
+
+    def sampled(self, named: Mapping[str, Callable[[Instant], Any]], *, loads: bool = False) -> dict[str, np.ndarray]:
+        """Anything that can be read off an instant, over all samples: at once where it can be traced. `loads`: it needs them."""
+        found: dict[str, np.ndarray] = {}
+        if len(self.t) >= FEW:
+            if loads and self._acted is not None:
+                self._check_loads()
+            source = self._turn if loads and self._acted is None else self._batch
+            found = {} if source is None else source.values(named)
+        return {name: found[name] if name in found else np.array([read(x) for x in self.instants], float) for name, read in named.items()}
 
     def load(self, pin: str, on: str | None = None, frame: str = "world") -> LoadHistory:
         """What a pin does to a body's eye over the samples, in world axes or those of a body."""
@@ -117,24 +161,28 @@ class Loaded(Presented):
             at = f"on one of {', '.join(bodies)}" if bodies else "on one of its bodies"
             raise UsageError(f"the force of '{pin}' acts {at}: say which, c.load('{pin}', on='{next(iter(bodies), 'rocker')}').")
         pick = slice(0, 2) if self.skel.tree.description.planar else slice(0, 3)
-        both = self._wrenches(pin, on, frame)
-        if both is None:
-            looks = [x.on(pin, on, frame) for x in self.loads]
-            both = np.array([np.concatenate([w.force, w.moment]) for w in looks])
-        else:
-            looks = [x.loads.on(pin, on, frame) for x in self._looks]
+
+        def wrench(x: Instant) -> Any:
+            w = x.loads.on(pin, on, frame)
+            return np.concatenate([w.force, w.moment])
+
+        name = f"{pin} on {on} in {frame}"
+        both = self.sampled({name: wrench}, loads=True)[name]
+        looks = [x.loads.on(pin, on, frame) for x in self.judges]
         force, moment = both[:, :3][:, pick], both[:, 3:]
         unique = all(w.unique_force[pick].all() for w in looks)
         return LoadHistory(pin, on, frame, self.t, force, moment, np.sqrt(np.sum(force * force, axis=1)), bool(unique))
 
     @cached_property
-    def _looks(self) -> list[Instant]:
-        """Some samples of a run, whose loads tell what is unique."""
+    def judges(self) -> list[Instant]:
+        """Samples whose loads tell what is unique: some of a run; of a turn the first and those that were not proved to be."""
+        if self._acted is None:
+            return [self.instants[0], *self.one_by_one]
         return [self.instant(int(i)) for i in np.unique(np.linspace(0, len(self.t) - 1, LOOKS).astype(int))]
 
     def _check_loads(self) -> None:
         """That everything that acted in a run is known: its loads at some samples raise where it is not."""
-        for x in self._looks:
+        for x in self.judges:
             _ = x.loads
 
     def settled_multipliers(self) -> np.ndarray:
@@ -153,19 +201,6 @@ class Loaded(Presented):
             step = least_norm(J[:, :, free].transpose(0, 2, 1), (found["left"] * loops.columns)[:, free])
             lam[:, : tree.nc] += step / loops.row_scale
         return lam
-
-    def _wrenches(self, pin: str, on: str, frame: str) -> np.ndarray | None:
-        """(n, 6) force and moment of a run as it was; None where they are solved for sample by sample."""
-        if self._acted is None or len(self.t) < FEW:
-            return None
-        self._check_loads()
-
-        def both(x: Instant) -> Any:
-            w = x.loads.on(pin, on, frame)
-            return np.concatenate([w.force, w.moment])
-
-        name = f"{pin} on {on} in {frame}"
-        return self._batch.values({name: both}).get(name)
 
     def bearings(self) -> Any:
         """Per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""

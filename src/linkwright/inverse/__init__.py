@@ -48,25 +48,40 @@ def solve(
     if method not in METHODS:
         raise UsageError(f"there is no method '{method}'. {nearest(method, METHODS, 'Methods')}")
     rub: list[tuple[int, Any]] = []
-    m = motion(loops.skel, q, v) if moving is None else moving
-    place = Place(loops, q, v, t, near, m, loops.at(q, v, t, near, m), tuple(external))
-    pushes = unit_pushes(loops.skel.tree.description, forces.Moment(loops.skel, m, t, near), drives)
-    loads = replace(_once(place, a, drives, pushes, method, choices), outside=tuple(outside))
+    first = posed(loops, q, v, a, t, near, external, drives, moving)
+    loads = replace(_once(first, method, choices), outside=tuple(outside))
     if not any(f.mu for f in loops.skel.tree.description.frictions):
         return loads
     for _ in range(FRICTION_ROUNDS):  # friction by load: a fixed point, contracting as long as mu r / link length is small
         old = np.concatenate([w for _, w in rub]) if rub else np.zeros(1)
         rub = _load_friction(loads)
         new = np.concatenate([w for _, w in rub])
-        rubbing = replace(place, external=(*external, *rub))
-        loads = replace(_once(rubbing, a, drives, pushes, method, choices), outside=tuple(outside))
+        rubbing = replace(first.place, external=(*external, *rub))
+        loads = replace(_once(replace(first, terms=LateTerms(rubbing), place=rubbing), method, choices), outside=tuple(outside))
         if old.shape == new.shape and np.abs(new - old).max() <= 1e-12 * (1.0 + np.abs(new).max()):
             return loads
     raise UsageError("friction by load does not settle: the joints jam (self-locking) at these friction coefficients and radii.")
 
 
-def _once(place: Place, a: Any, drives: Sequence[str], pushes: Any, method: str, choices: Any) -> Loads:
-    p = Problem(LateTerms(place), place, a, tuple(drives), pushes)
+def posed(
+    loops: Loops,
+    q: Any,
+    v: Any,
+    a: Any,
+    t: Any,
+    near: Mapping[str, Any],
+    external: Sequence[tuple[int, Any]],
+    drives: Sequence[str],
+    moving: Motion | None = None,
+) -> Problem:
+    """The inverse problem at a state, over any scalar."""
+    m = motion(loops.skel, q, v) if moving is None else moving
+    place = Place(loops, q, v, t, near, m, loops.at(q, v, t, near, m), tuple(external))
+    pushes = unit_pushes(loops.skel.tree.description, forces.Moment(loops.skel, m, t, near), drives)
+    return Problem(LateTerms(place), place, a, tuple(drives), pushes)
+
+
+def _once(p: Problem, method: str, choices: Any) -> Loads:
     if not p.driven:
         at_passage = passage(p)
         if at_passage is not None:
@@ -92,4 +107,4 @@ def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
     return out
 
 
-__all__ = ["METHODS", "Loads", "Problem", "Wrench", "solve"]
+__all__ = ["METHODS", "Loads", "Problem", "Wrench", "posed", "solve"]

@@ -54,8 +54,8 @@ def _rotary(d: Description, name: str) -> bool:
     return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
 
 
-def _rate(x: Instant, name: str) -> float:
+def _rate(x: Instant, name: str) -> Any:
     d = x.skel.tree.description
     if any(c.name == name for c in d.cylinders):
         return x.length_rate(name)
-    return float(x.rates(d.joint(name))[0])
+    return x.rates(d.joint(name))[0]

@@ -17,12 +17,12 @@ from linkwright.description import Description, Joint
 from linkwright.errors import UsageError
 from linkwright.inverse.loads import Loads
 from linkwright.inverse.methods import Solved
-from linkwright.inverse.problem import Problem
+from linkwright.inverse.problem import LateTerms, Problem
 from linkwright.kinematics import motion
 from linkwright.loops import Loops
 from linkwright.scalars import is_symbolic
 from linkwright.spatial import cross
-from linkwright.terms import terms
+from linkwright.terms import Place
 from linkwright.topology.tree import Tree
 
 UNBALANCED = 1e-6  # share of the largest effort that nothing recorded accounts for
@@ -47,17 +47,18 @@ def given_loads(loops: Loops, q: Any, v: Any, a: Any, t: Any, near: Mapping[str,
     at = forces.Moment(skel, motion(skel, q, v), t, near)
     acting = [(f.from_outside, w) for f in forces.of_description(d) for w in f.wrenches(at)]
     acting += [(True, (skel.node(body), _at_origin(at, skel.node(body), w))) for body, w in acted.wrenches.items()]
-    T = terms(loops, q, v, t, near, [w for _, w in acting])
-    place = T.place
-    assert place is not None
+    place = Place(loops, q, v, t, near, at.m, loops.at(q, v, t, near, at.m), tuple(w for _, w in acting))
+    T = LateTerms(place)
     names = tuple(acted.efforts)
     p = Problem(T, place, a, names, tuple(tuple(_unit_push(d, at, name)) for name in names))
     u = np.array([acted.efforts[name] for name in names])
     outside = tuple(w for from_outside, w in acting if from_outside)
     loads = Loads(p, lam, u, np.zeros((T.nc + len(names), 0)), Solved(lam, u, ()), "given", outside)
+    u, left = _balanced(loads)
     if is_symbolic(q):
-        return loads
-    u = _balanced(loads, acted.exact)
+        return replace(loads, u=u)
+    if acted.exact:
+        _check(loads, left)
     stress = Problem(T, place, a, (), ()).self_stress
     free = np.concatenate([stress, np.zeros((len(names), stress.shape[1]))])
     return replace(loads, u=u, free=free, solved=Solved(lam, u, ()))
@@ -104,21 +105,26 @@ def unaccounted(loads: Loads) -> Any:
     return p.g - p.terms.J.T @ loads.lam_all - p.B[:, others] @ loads.u[others]
 
 
-def _balanced(loads: Loads, exact: bool) -> np.ndarray:
-    """Efforts of tree joints from their own rows of M a + h - J' lam = tau; the others as they were recorded."""
+def _balanced(loads: Loads) -> tuple[Any, Any]:
+    """Efforts of tree joints from their own rows of M a + h - J' lam = tau, the others as they were recorded; and what is left."""
+    out, left = loads.u.copy(), unaccounted(loads)
+    if is_symbolic(left):
+        out = out.astype(object)
+    for i, row in driven_rows(loads.problem.place.loops.skel.tree, loads.problem.drives).items():
+        out[i], left[row] = left[row], 0.0
+    return out, left
+
+
+def _check(loads: Loads, left: np.ndarray) -> None:
     p = loads.problem
     tree, columns = p.place.loops.skel.tree, p.terms.columns
-    out, left = loads.u.copy(), unaccounted(loads)
-    for i, row in driven_rows(tree, p.drives).items():
-        out[i], left[row] = left[row], 0.0
     size = max(np.abs(x * columns).max(initial=0.0) for x in (p.g, p.terms.J.T @ loads.lam_all))
-    if exact and np.abs(left * columns).max(initial=0.0) > UNBALANCED * max(size, 1.0):
+    if np.abs(left * columns).max(initial=0.0) > UNBALANCED * max(size, 1.0):
         names = [n.joint.name for n in tree.nodes for _ in range(n.v.stop - n.v.start)]
         raise UsageError(
             f"the loads of this run cannot be told: an effort or wrench acted on '{names[int(np.argmax(np.abs(left * columns)))]}' "
             "that was not recorded, or the multipliers are those of other parameters."
         )
-    return out
 
 
 def _at_origin(at: forces.Moment, node: int, w: Any) -> Any:

@@ -18,6 +18,7 @@ from linkwright.inverse.methods import Solved
 from linkwright.inverse.problem import Problem
 from linkwright.kinematics import accelerations, node_motion
 from linkwright.reactions import JointWrench, constraint_part
+from linkwright.scalars import is_symbolic
 from linkwright.spatial import cross, cross_wrench
 
 
@@ -53,7 +54,8 @@ class Loads:
     @cached_property
     def tau(self) -> dict[str, float]:
         """Effort of each drive: N m for hinges, N for sliders and cylinders."""
-        return {name: float(x) for name, x in zip(self.problem.drives, self.u, strict=True)}
+        u = self.u if is_symbolic(self.u) else self.u.tolist()
+        return dict(zip(self.problem.drives, u, strict=True))
 
     @cached_property
     def tau_unique(self) -> dict[str, bool]:

@@ -22,6 +22,7 @@ from linkwright.errors import UsageError, listing
 from linkwright.linalg import Factored, factor
 from linkwright.terms import Place, Terms, terms
 
+UNDRIVEN = 1e-8  # share of the needed effort that may be missing
 _LATE = ("I", "bias", "blocks", "k_parts", "order")
 
 
@@ -100,7 +101,7 @@ class Problem:
     @cached_property
     def driven(self) -> bool:
         need = float(np.abs(self.g * self.scales[0]).max(initial=0.0))
-        return bool(np.abs(self.missing).max(initial=0.0) <= 1e-8 * (1.0 + need))
+        return bool(np.abs(self.missing).max(initial=0.0) <= UNDRIVEN * (1.0 + need))
 
     def check_driven(self) -> None:
         """Every freedom that needs an effort must have a drive that can give it."""

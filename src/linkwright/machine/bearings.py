@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
+from linkwright.channels import Instant, rotation_quaternions
 from linkwright.description import Description, Joint
 from linkwright.errors import UsageError, nearest
 from linkwright.machine.efforts import cycle_axis
 from linkwright.machine.tables import columns, integral, time_mean
 from linkwright.results import Trajectory, unit_of
-from linkwright.spatial import rotation_quaternion
 
 FULL = 2.0 * np.pi - 1e-6
 FAINT = 0.01  # share of the largest load below which its direction does not count
@@ -48,7 +48,8 @@ class Movement:
 
 @dataclass(frozen=True)
 class Bearing:
-    """One eye: the load of pin `pin` on body `on`, SI. `at_max` is the drive's position of the largest load.
+    """One eye: the load of pin `pin` on body `on`, SI; `against` are all the others there. `at_max` is the drive's position of the
+    largest load.
 
     `sector` is the arc of the body's own axes in which the load comes (planar): 2 pi means it goes round and every part of
     the ring is loaded in turn.
@@ -105,7 +106,7 @@ class Bearings:
         return len(self.rows)
 
     def __getitem__(self, key: str | tuple[str, str]) -> Bearing:
-        """One eye: `b["C", "rocker"]`; of a pin alone the eye that carries most."""
+        """One eye: `b["C", "rocker"]`; of a pin alone the eye that carries most (its `on` says which, `against` the others)."""
         pin, on = (key, None) if isinstance(key, str) else key
         found = [r for r in self.rows if r.pin == pin and on in (None, r.on)]
         if not found:
@@ -191,7 +192,7 @@ def _bearing(c: Trajectory, pin: str, body: str, at_pin: list[Joint], moves: dic
     return Bearing(
         pin=pin,
         on=body,
-        against=tuple(j.second if j.first == body else j.first for j in at_pin),
+        against=tuple(other for name, other in eyes(c.skel.tree.description) if name == pin and other != body),
         joint_type=at_pin[0].type,
         max=float(own.size[largest]),
         at_max=float(where[largest]),
@@ -252,16 +253,15 @@ def _movement(c: Trajectory, j: Joint) -> Movement:
     if jt.nv == 0 or j.type == "free":
         return _standing(c)
     if "angle" not in jt.coordinate_kinds and "quaternion" not in jt.coordinate_kinds:
-        x = np.array([i.coordinates(j)[0] for i in c.instants])
-        return _single(c, "slides", x, np.array([i.rates(j)[0] for i in c.instants]))
+        return _single(c, "slides", j, 0)
     if jt.coordinate_kinds.count("angle") == 1:
-        k = jt.coordinate_kinds.index("angle")
-        x = np.array([i.coordinates(j)[k] for i in c.instants])
-        return _single(c, "turns", x, np.array([i.rates(j)[k] for i in c.instants]))
+        return _single(c, "turns", j, jt.coordinate_kinds.index("angle"))
     return _tilting(c, j)
 
 
-def _single(c: Trajectory, kind: str, x: np.ndarray, v: np.ndarray) -> Movement:
+def _single(c: Trajectory, kind: str, j: Joint, k: int) -> Movement:
+    both = c.sampled({f"{j.name} moving": lambda i: np.array([i.coordinates(j)[k], i.rates(j)[k]])})
+    x, v = both[f"{j.name} moving"].T
     way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)))])
     return _moved(c, kind, float(np.ptp(x)), way, np.abs(v))
 
@@ -269,16 +269,21 @@ def _single(c: Trajectory, kind: str, x: np.ndarray, v: np.ndarray) -> Movement:
 def _tilting(c: Trajectory, j: Joint) -> Movement:
     """Balls and universal joints: the relative rotation, whatever its axis."""
     first, second = c.skel.node(j.first), c.skel.node(j.second)
-    turned = np.array([rotation_quaternion(i.rotation(first).T @ i.rotation(second)) for i in c.instants])
+
+    def turning(i: Instant) -> np.ndarray:
+        spin = _spin(i, second) - _spin(i, first)
+        return np.array([*(i.rotation(first).T @ i.rotation(second)), spin])
+
+    seen = c.sampled({f"{j.name} turning": turning})[f"{j.name} turning"]
+    turned = rotation_quaternions(seen[:, :3])
     between = 2.0 * np.arccos(np.clip(np.abs(turned @ turned.T), 0.0, 1.0))
     steps = np.diag(between, 1)
-    zero = np.zeros(3)
-    spin = [np.linalg.norm(_spin(i, second, zero) - _spin(i, first, zero)) for i in c.instants]
-    return _moved(c, "turns", float(between.max()), np.concatenate([[0.0], np.cumsum(steps)]), np.array(spin))
+    spin = np.linalg.norm(seen[:, 3], axis=1)
+    return _moved(c, "turns", float(between.max()), np.concatenate([[0.0], np.cumsum(steps)]), spin)
 
 
-def _spin(instant: Any, node: int, ground: np.ndarray) -> np.ndarray:
-    return ground if node < 0 else np.asarray(instant.motion.V[node][:3], dtype=float)
+def _spin(instant: Instant, node: int) -> Any:
+    return np.zeros(3) if node < 0 else instant.motion.V[node][:3]
 
 
 def _moved(c: Trajectory, kind: str, swing: float, way: np.ndarray, weight: np.ndarray) -> Movement:
@@ -292,7 +297,7 @@ def _moved(c: Trajectory, kind: str, swing: float, way: np.ndarray, weight: np.n
 def _rods(c: Trajectory) -> tuple[RodLoad, ...]:
     out = []
     for rod in c.skel.tree.description.rods:
-        push = np.array([float(x.lam[rod.name][0]) for x in c.loads])
+        push = c.sampled({f"rod {rod.name}": lambda x, name=rod.name: x.loads.lam[name][0]}, loads=True)[f"rod {rod.name}"]
         rms = float(np.sqrt(time_mean(c.t, push**2)))
         out.append(RodLoad(rod.name, float(max(push.max(), 0.0)), float(max(-push.min(), 0.0)), rms))
     return tuple(out)

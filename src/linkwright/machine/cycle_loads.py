@@ -42,6 +42,6 @@ class CycleLoads:
 
 def cycle_loads(c: Trajectory) -> CycleLoads:
     """Efforts, bearing table and shaking force of a cycle; needs masses."""
-    ground = [x.ground_wrench for x in c.loads]
-    force, moment = (max(float(np.linalg.norm(w[i])) for w in ground) for i in (0, 1))
+    ground = c.sampled({"shaking": lambda x: np.array(x.loads.ground_wrench)}, loads=True)["shaking"]
+    force, moment = np.sqrt(np.sum(ground * ground, axis=2)).max(axis=0).tolist()
     return CycleLoads("", efforts(c), bearings(c), (force, moment), c.skel.tree.description.units)

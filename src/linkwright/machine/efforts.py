@@ -139,11 +139,11 @@ def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:
     if name not in names:
         raise UsageError(f"there is no drive '{name}'. {nearest(name, names, 'Drives')}")
     d = c.skel.tree.description
-    effort = np.array([x.tau[name] for x in c.loads])
-    unique = all(x.tau_unique[name] for x in c.loads)
+    effort = c.sampled({f"effort of {name}": lambda x: x.loads.tau[name]}, loads=True)[f"effort of {name}"]
+    unique = all(x.loads.tau_unique[name] for x in c.judges)
     cylinder = next((y for y in d.cylinders if y.name == name), None)
     if cylinder is not None:
-        x, v, a = np.array([_cylinder_motion(i, d, cylinder) for i in c.instants]).T
+        x, v, a = c.sampled({f"motion of {name}": lambda x: _cylinder_motion(x, d, cylinder)})[f"motion of {name}"].T
     else:
         x, v, a = c[name], c[f"{name}.v"], c[f"{name}.a"]
     return DriveHistory(name, cylinder is None and _rotary(d, name), c.t, x, v, a, effort, unique)
@@ -154,14 +154,14 @@ def _rotary(d: Description, name: str) -> bool:
     return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
 
 
-def _cylinder_motion(x: Instant, d: Description, cylinder: Cylinder) -> tuple[float, float, float]:
+def _cylinder_motion(x: Instant, d: Description, cylinder: Cylinder) -> np.ndarray:
     """Length of a cylinder and its first and second rate."""
     ends = [(x.skel.node(ref[0]), array(d.point(ref).at)) for ref in cylinder.between]
-    r, dr, ddr = ((f(*ends[1]) - f(*ends[0])).astype(float) for f in (x.point, x.point_velocity, x.point_acceleration))
-    length = float(np.linalg.norm(r))
+    r, dr, ddr = (f(*ends[1]) - f(*ends[0]) for f in (x.point, x.point_velocity, x.point_acceleration))
+    length = np.sqrt(r @ r)
     n = r / length
-    rate = float(n @ dr)
-    return length, rate, float(n @ ddr) + (float(dr @ dr) - rate * rate) / length
+    rate = n @ dr
+    return np.array([length, rate, n @ ddr + (dr @ dr - rate * rate) / length])
 
 
 def summary(h: DriveHistory, place: np.ndarray) -> Effort:
