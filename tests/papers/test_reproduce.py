@@ -26,8 +26,8 @@ DIFFER = {
     "power balance of the motors, Km = 3 N m/A and Ke = 0.1 V s/rad, case 1, 3 s",
 }  # fmt: skip
 UNDECIDED = {
-    "what the system and the subsystem approach save over the traditional one", "cost of the multipliers, SLM against SSLM",
-    "time of whole simulations, SLM against SSLM",  # times of old machines
+    "what the system and the subsystem approach save over the traditional one",  # times of old machines
+    "cost of the multipliers, SLM against SSLM",  # likewise
     "3-RRR driven by the torques of its inverse, 5 s",  # its motion is not printed
     "RMS torques of the arm: PIDC, hybrid, IDC",  # its masses are not printed
 }  # fmt: skip

@@ -27,9 +27,27 @@ FREE = (
 # angles of the manipulator's cranks, falling freely from rest
 RRR_FREE = ((0.1, (0.94572058268919, 4.3403333712401, 5.6472288372324)), (0.5, (1.0046906824248, 6.3508359821875, 4.362558071629)))
 DURATION = 5.0  # s, of Figs. 7 and 8 as far as the text tells
+ROUND_OFF = 1e-13  # of the largest: harmonics of a torque that are nothing else
 CRANKS = {"J1": "theta_1", "J8": "theta_6", "J9": "theta_7"}
 STROKE = {"J1": -0.3, "J8": 0.3, "J9": -0.3}  # rad, of the manipulator's forced motion there and back: ours
 Panels = list[Panel]
+
+
+def periodic(samples: np.ndarray, period: float) -> Callable[[Any], Any]:
+    """The trigonometric sum through equally spaced samples of one period (the last is where the next one begins): can be compiled."""
+    c = np.fft.rfft(samples[:-1]) / (len(samples) - 1)
+    size = np.abs(c)
+    last = int(np.flatnonzero(size > ROUND_OFF * size.max())[-1])
+    terms = [(float(x.real), float(x.imag)) for x in (*c[:1], *(2.0 * c[1 : last + 1]))]
+
+    def at(t: Any) -> Any:
+        x, y = np.cos(2.0 * math.pi / period * t), np.sin(2.0 * math.pi / period * t)
+        re, im = terms[-1]
+        for a, b in terms[-2::-1]:  # Horner's rule on the unit circle
+            re, im = re * x - im * y + a, re * y + im * x + b
+        return re
+
+    return at
 
 
 def inverse_torque(s: Any, st: Any, motion: dict[str, Callable[[Any], Any]], t: np.ndarray) -> np.ndarray:
@@ -73,22 +91,28 @@ def free_scraper() -> Item:
 
 
 @cache
-def forced_scraper_run() -> tuple[Any, np.ndarray, np.ndarray]:
-    """(run, angles, torque of the inverse at them): the torque is a function of time, as computed beforehand."""
-    from scipy.interpolate import make_interp_spline
-
+def scraper_torque() -> tuple[np.ndarray, np.ndarray]:
+    """Angles over a turn, and the torque of the inverse at them."""
     s, st = scraper()
-    t = np.linspace(0.0, 2.0 * math.pi / SPEED, 721)
-    torque = inverse_torque(s, st, {"J1": lambda t: SPEED * t}, t)[:, 0]
-    torque[-1] = torque[0]
-    spline = make_interp_spline(SPEED * t, torque, k=7, bc_type="periodic")
-    drive = {"J1": drives.torque(lambda t: float(spline((SPEED * t) % (2.0 * math.pi))))}
-    return s.simulate(st, DURATION, drive=drive, tolerance=1e-10), SPEED * t, torque
+    t = np.linspace(0.0, 2.0 * math.pi / SPEED, 513)
+    return SPEED * t, inverse_torque(s, st, {"J1": lambda t: SPEED * t}, t)[:, 0]
+
+
+@cache
+def scraper_drive() -> dict[str, drives.Torque]:
+    """The torque as a function of time, as computed beforehand."""
+    return {"J1": drives.torque(periodic(scraper_torque()[1], 2.0 * math.pi / SPEED))}
+
+
+@cache
+def forced_scraper_run() -> Any:
+    s, st = scraper()
+    return s.simulate(st, DURATION, drive=scraper_drive(), tolerance=1e-11, output=0.005)
 
 
 def forced_scraper() -> Item:
     """The torque of the inverse, held against the free equations: it drives the crank evenly again."""
-    run, _, torque = forced_scraper_run()
+    run, torque = forced_scraper_run(), scraper_torque()[1]
     error = run["J1"] - SPEED * run.t
 
     def panels() -> Panels:
@@ -151,15 +175,18 @@ def wanted(joint: str) -> Callable[[Any], Any]:
 
 
 @cache
-def forced_manipulator_run() -> Any:
-    """Driven by the torques of its inverse as functions of time; nothing holds it on its course."""
-    from scipy.interpolate import make_interp_spline
-
+def manipulator_drive() -> dict[str, drives.Torque]:
+    """Torques of the inverse as functions of time; nothing holds the manipulator on its course."""
     s, st = manipulator()
-    t = np.linspace(0.0, DURATION, 501)
-    spline = make_interp_spline(t, inverse_torque(s, st, {j: wanted(j) for j in CRANKS}, t), k=7)
-    drive = {j: drives.torque(lambda t, i=i: float(spline(t)[i])) for i, j in enumerate(CRANKS)}
-    return s.simulate(st, DURATION, drive=drive, tolerance=1e-11, output=0.01)
+    t = np.linspace(0.0, DURATION, 257)
+    torques = inverse_torque(s, st, {j: wanted(j) for j in CRANKS}, t)
+    return {j: drives.torque(periodic(torques[:, i], DURATION)) for i, j in enumerate(CRANKS)}
+
+
+@cache
+def forced_manipulator_run() -> Any:
+    s, st = manipulator()
+    return s.simulate(st, DURATION, drive=manipulator_drive(), tolerance=1e-11, output=0.01)
 
 
 def forced_manipulator() -> Item:
