@@ -83,7 +83,7 @@ def test_a_state_is_held_across_a_switch_with_as_many_coordinates_as_can_move():
 
 @pytest.mark.parametrize("every", [None, "1 ms"])
 def test_a_force_that_is_let_go_is_no_wish_any_more(every):
-    """The motion goes on as e'' + D e' + P e = 0 says, and once the constraint holds again, so does the force: after 0.1 s, which are 2 time
+    """The motion goes on as before, and once the constraint holds again, so does the force: after 0.1 s, which are 2 time
     constants (1 + F) / I of its loop, no more is left of its error than of the jump that the switch made."""
     arm = lw.compile("3r-slider")
     motion = {"hand.E.x": lw.sinusoid("5 mm", "1 Hz"), "hand.angle": 0}

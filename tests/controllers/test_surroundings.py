@@ -303,3 +303,22 @@ def test_free_parameters_and_the_python_engine(crank):
     wrong = lw.projected(STEP, P=25, D=10, drives=["A", "B"], model=lw.load("slider-crank"))
     off = gives(f, f.assemble({"A": "30 deg"}), wrong, 0.3, output=0.05, free={"m": 2.0})
     assert np.abs(off["control.A.error"] - plain["control.A.error"]).max() > 0.01
+
+
+@pytest.mark.parametrize("every", [None, "1 ms"])
+def test_where_a_limit_binds_the_motion_is_kept_and_the_force_yields(every):
+    """At 30 deg the force takes 34 N m of A, at 60 deg 19.715 N m (without a limit). With 21 N m the force is short on the way and
+    comes back; with 18 N m as much is missing in the end as the crank's arm 2 l cos 60 deg = 1 m makes of the torque that is missing.
+    The crank follows all the while (sampled: as well as it does without a limit), and no integral drives it off."""
+    s = lw.load("slider-crank").system
+    st, motion = s.assemble(q={"A": "30 deg"}), {"A": lw.minimum_jerk("60 deg", "1 s")}
+    law = lw.hybrid(motion, {"C.ty": "-5 N"}, P=25, D=10, F=0.5, I=20, drives=["A", "B"], every=every)
+    free = s.simulate(st, 2, control=law, output=0.01)
+    follows = 1e-8 + 1.1 * np.abs(free["control.A.error"]).max()
+    for limit, missing in ((21.0, 0.0), (18.0, 19.715 - 18.0)):
+        run = s.simulate(st, 2, control=law, actuators=lw.actuator(limit=limit), output=0.01)
+        assert np.abs(run["A.torque"]).max() == limit
+        assert np.abs(run["control.A.error"]).max() < follows < 3e-4
+        error = run["control.C.ty.error"]
+        assert error.min() < -3.0 and error[-1] == pytest.approx(-missing, abs=1e-5)
+        assert np.abs(run["control.C.ty.integral"]).max() < 0.05  # a second of being 5 N short would make it many times that

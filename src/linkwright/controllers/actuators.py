@@ -27,6 +27,7 @@ from linkwright.modelfile import quantity
 from linkwright.scalars import real, where
 
 CUT = 0.05  # share of a command that is missing where integrals stand still
+HUGE = 1e9  # N m, N or V: more than anything gives
 TINY = 1e-12  # N m, N or V: commands below count as this
 
 
@@ -88,6 +89,16 @@ class Placed:
     def limits(self) -> bool:
         """Whether it may give less than is asked for."""
         return self.limit is not None or self.motor is not None
+
+    def span(self, speed: Any) -> tuple[Any, Any]:
+        """The least and the largest effort it can give at this speed."""
+        if self.motor is None:
+            most = HUGE if self.limit is None else self.limit
+            return -most, most
+        if self.motor.rated is None and self.motor.max_current is None:
+            return -HUGE, HUGE
+        ends = [flow(self.motor, terminal_voltage(self.motor, v, self.motor.ratio * speed), speed).effort for v in (-HUGE, HUGE)]
+        return (ends[0], ends[1]) if self.motor.ratio > 0.0 else (ends[1], ends[0])
 
     def given(self, effort: Any, speed: Any) -> Any:
         """The effort at the joint when this one is asked for; a motor's current is taken as settled."""

@@ -32,6 +32,8 @@ class Command(NamedTuple):
     grip: Any = 1.0  # smallest pivot against its usual size; 1 where nothing had to be solved
     damped: Any = 0.0
     told: Sequence[Any] = ()  # values of the kind's own channels
+    cut: Sequence[Any] = ()  # of each force that is held: what limits of the actuators took away from what it should be
+    share: Any = 1.0  # of the forces that these limits leave
 
 
 class OwnState(NamedTuple):

@@ -10,6 +10,7 @@ depends on the efforts at the same instant: without a filter that algebraic loop
 what its last efforts made: then e_f changes sign from sample to sample and grows where G_F > 1, unless the reading is filtered
 (`force_loop`).
 
+Where limits of the actuators bind, the motion is kept and forces yield, and integrals wait (`_within_limits`, `_unwound`).
 A force whose constraint an event releases is no wish any more: its row is left out, its integral and filter wait, and the motion goes
 on as with `projected`, until an event engages the constraint again.
 """
@@ -23,15 +24,17 @@ from typing import Any
 import numpy as np
 
 from linkwright.controllers import force_loop
+from linkwright.controllers.actuators import CUT, TINY
 from linkwright.controllers.base import Command, OwnState, taken_in
 from linkwright.controllers.force_rows import ForceRow, force_row
 from linkwright.controllers.gains import gains
+from linkwright.controllers.least import Usual, least
 from linkwright.controllers.projected import Projected
 from linkwright.controllers.references import read_reference
 from linkwright.controllers.response import Response
 from linkwright.controllers.situation import Situation
 from linkwright.errors import UsageError
-from linkwright.scalars import solve
+from linkwright.scalars import minimum, real, solve, where
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -145,9 +148,29 @@ class Hybrid(Projected):
             right = wanted + I * integral + F * (wanted - open_loop)
             aim = solve(np.eye(n) + F[:, None] * (real_L @ U), right)
             used = open_loop + real_L @ U @ aim
-        efforts = u_0 + U @ aim
+        efforts, cut, share = self._within_limits(at, A, motion_part, u_0 + U @ aim)
         sensed = felt if felt is not None else real + real_L @ efforts
-        return self._said(at, Command(efforts, (), found.grip, found.damped), sensed, used)
+        return self._said(at, Command(efforts, (), found.grip, found.damped, (), cut, share), sensed, used)
+
+    def _within_limits(self, at: Situation, A: Any, right: Any, efforts: Any) -> tuple[Any, Sequence[Any], Any]:
+        """(efforts, what forces lose by it, share of them that is left): where actuators cannot give all, motions go before forces.
+
+        Efforts u_m of the motion alone and those of motion and forces do the same motion, and so does all between them:
+        u_m + share (u - u_m), with the largest share that every actuator can give.
+        """
+        b, n = at.bound, at.bound.n_tasks
+        if not b.actuators:
+            return efforts, (), 1.0
+        alone = least(A[:n], right[:n], b.weights, Usual(b.usual.sizes[:n], b.usual.firm[:n]), self.damping).efforts
+        share: Any = 1.0
+        for a, u_m, u, speed in zip(b.actuators, alone, efforts, at.B.T @ at.v, strict=True):
+            low, high = a.span(speed)
+            more = u - u_m
+            room = where(real(more) > 0.0, high - u_m, u_m - low)
+            size = where(real(more) > 0.0, more, -more)
+            share = minimum(share, where(real(room) > 0.0, room, 0.0) / where(real(size) > TINY, size, TINY))
+        extra = efforts - alone
+        return alone + share * extra, list((1.0 - share) * (A[n:] @ extra)), share
 
     def felt(self, at: Situation, command: Command, efforts: Any) -> Command:
         if not self.live:
@@ -156,6 +179,15 @@ class Hybrid(Projected):
         base, L = self._forces(at, at.plant, eq)
         sensed = base + L @ np.array(list(efforts))
         return self._said(at, command, sensed, sensed if self.filter == 0.0 else self._own(at)[1])
+
+    @staticmethod
+    def _unwound(rate: Any, command: Command, k: int) -> Any:
+        """An integral does not grow towards what limits cut off, and does grow away from it."""
+        if not command.cut:
+            return rate
+        missing = 1.0 - command.share
+        left = where(real(missing) < CUT, 1.0 - missing / CUT, 0.0)
+        return where(real(rate * command.cut[k]) > 0.0, left * rate, rate)
 
     def _own(self, at: Situation) -> tuple[Any, Any]:
         """Integrals and filtered readings of the forces that there are."""
@@ -169,7 +201,7 @@ class Hybrid(Projected):
         told: list[Any] = [0.0] * (3 * n)
         for k, i in enumerate(self.live):
             wanted = at.wanted_forces[i]
-            rates[i] = wanted - used[k]
+            rates[i] = self._unwound(wanted - used[k], command, k)
             if filtered:
                 rates[n + i] = (sensed[k] - at.states[n + i]) / self.filter
             told[3 * i : 3 * i + 3] = [wanted, sensed[k], wanted - sensed[k]]
