@@ -113,6 +113,16 @@ def test_the_oldest_entries_go_first(place: Path) -> None:
     cache.prune(place / "absent")
 
 
+def test_it_stays_small_by_itself(monkeypatch) -> None:
+    monkeypatch.setattr(cache, "LIMIT", 20_000)
+    for i in range(200):
+        cache.put(cache.key(i), {}, bytes(1000))
+    place = cache.directory()
+    assert place is not None
+    kept = sum(1 for _ in place.iterdir())
+    assert 10 < kept < 80  # about 18 fit; the size is looked at once in eight entries, on average
+
+
 def test_keys_tell_everything_apart() -> None:
     base = {"model": "abc", "options": [1, 2.5, None, True]}
     keys = {cache.key(x) for x in [base, {**base, "model": "abd"}, {**base, "options": [1, 2.5000000000000004, None, True]}, [base]]}

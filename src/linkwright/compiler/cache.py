@@ -25,6 +25,7 @@ from linkwright.compiler import target
 MAGIC = b"linkwright object 1\n"
 ENDING = ".lwo"
 LIMIT = 256 * 2**20  # bytes; beyond, the files not used for longest go
+LOOKED_AT = ("0", "8")  # digits of a key at which the size is looked at: one new entry in eight, as listing thousands takes long
 _GENERATOR = ("program", "sums", "parts", "lanes", "schedule", "sincos", "target", "llvm", "batches")  # modules whose text decides the code
 
 
@@ -143,11 +144,13 @@ def put(name: str, meta: dict[str, Any], code: bytes) -> None:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
         return
-    prune(place)
+    if name.startswith(LOOKED_AT):
+        prune(place)
 
 
-def prune(place: Path, limit: int = LIMIT) -> None:
+def prune(place: Path, limit: int | None = None) -> None:
     """Remove the entries not used for longest until the rest is small enough, and leavings of writers that died."""
+    limit = LIMIT if limit is None else limit
     try:
         with os.scandir(place) as listing:
             files = [(entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in listing if entry.is_file()]

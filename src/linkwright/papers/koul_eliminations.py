@@ -13,8 +13,7 @@ import numpy as np
 from linkwright.papers import Item, compared
 from linkwright.papers.koul_by_hand import Example, Matrices
 from linkwright.papers.koul_matrices import example, manipulator, paper_form, scraper
-
-solve = np.linalg.solve
+from linkwright.scalars import solve
 
 
 def system_approach(m: Matrices) -> np.ndarray:
