@@ -320,5 +320,5 @@ def test_where_a_limit_binds_the_motion_is_kept_and_the_force_yields(every):
         assert np.abs(run["A.torque"]).max() == limit
         assert np.abs(run["control.A.error"]).max() < follows < 3e-4
         error = run["control.C.ty.error"]
-        assert error.min() < -3.0 and error[-1] == pytest.approx(-missing, abs=1e-5)
+        assert error.min() < -3.0 and error[-1] == pytest.approx(-missing, abs=2e-4)  # sampled, the crank still creeps
         assert np.abs(run["control.C.ty.integral"]).max() < 0.05  # a second of being 5 N short would make it many times that
