@@ -133,3 +133,25 @@ def test_what_cannot_be_switched_is_said(double, scraper):
         s.simulate(st, 1.0, events=["J1.w"])
     with pytest.raises(UsageError, match="SI"):
         s.simulate(st, 1.0, events=[lw.when(lambda st: st["J1"], "3 deg")])
+
+
+def test_a_sampled_function_that_remembers_is_asked_once_a_sample():
+    """Events that fall on a sample do not ask it again; locked meanwhile it is not asked, and afterwards holds what it held."""
+    s, asked = lw.load("five-bar").system, []
+
+    def counting(t):
+        asked.append(round(float(t), 6))
+        return 0.1 * len(asked)
+
+    other = lw.torque(lambda t: 1.0 + t, every="10 ms")
+    for joint, times in (("E", [0.0, 0.01, 0.02, 0.03, 0.04]), ("A", [0.0, 0.01, 0.02, 0.04])):
+        asked.clear()
+        drive = {"A": lw.torque(counting, every="10 ms")} | ({"E": other} if joint == "A" else {})
+        events = [lw.when("t", 0.02, do=lw.lock(joint)), lw.when("t", 0.034, do=lw.unlock(joint))]
+        run = s.simulate(s.start, 0.048, drive=drive, events=events, output=0.006)
+        assert asked == times
+        free = (run.t < 0.02) | (run.t > 0.034)
+        count = np.searchsorted(times, run.t[free] + 1e-9)
+        assert np.allclose(run["A.torque"][free], 0.1 * count, atol=1e-12)
+        if joint == "A":
+            assert np.allclose(run["E.torque"], 1.0 + np.floor(run.t / 0.01 + 1e-9) * 0.01, atol=1e-12)

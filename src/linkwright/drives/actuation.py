@@ -7,7 +7,7 @@ a.drivers, a.armature, a.x0, a.inputs(row), a.sampler(row), a.columns(...)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from linkwright.compiler.program import Op, Program, interpret
 from linkwright.drives.base import Bound, Start
 from linkwright.drives.equations import InputEquations, read_pushes
+from linkwright.drives.held import Held
 from linkwright.drives.kept import Kept, key_of
 from linkwright.drives.kernel import Traces, agrees, cannot_be_traced, check_pure, inputs_kernel, is_native, named, packed, traces
 from linkwright.drives.motion import BoundMotion, check_start
@@ -23,38 +24,9 @@ from linkwright.drives.place import numbers, target
 from linkwright.drives.signals import MOST_TRACED, Function, Points
 from linkwright.errors import UsageError
 from linkwright.integrators import Kernel, python_kernel
-from linkwright.integrators.control import SAME
 from linkwright.state import State
 
 Column = tuple[np.ndarray, str]
-
-
-class Held:
-    """What a sampler gave, and when: a zero-order hold."""
-
-    def __init__(self) -> None:
-        self.t: list[float] = []
-        self.values: list[np.ndarray] = []
-
-    def note(self, t: float, values: np.ndarray) -> None:
-        while self.t and t <= self.t[-1]:  # a run that began again
-            self.t.pop()
-            self.values.pop()
-        self.t.append(t)
-        self.values.append(values)
-
-    def take_over(self, other: Held, t: float, origin: float, every: float) -> None:
-        """Go on from what another one held at t. A sample of this very instant is taken again, from what was held before it: what it
-        counted (integrals, commands on their way) must not count twice."""
-        self.t, self.values = list(other.t), list(other.values)
-        k = round((t - origin) / every)
-        if abs(t - origin - k * every) <= SAME * every and self.t and round((self.t[-1] - origin) / every) == k:
-            self.t.pop()
-            self.values.pop()
-
-    def at(self, t: np.ndarray) -> np.ndarray:
-        k = np.searchsorted(np.array(self.t), t, side="right") - 1
-        return np.array(self.values)[np.maximum(k, 0)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +36,16 @@ class Actuation:
     equations: InputEquations
     start: dict[str, np.ndarray]  # the arrays that drives read, at the start
     every: float
-    held: Held = field(default_factory=Held, repr=False)
+
+    @cached_property
+    def held(self) -> Held:
+        names = [b.target.name for b in self.equations.bounds if b.every]
+        return Held([*names, *(f"control {i}" for i in range(self._n_control))])
+
+    @property
+    def _n_control(self) -> int:
+        """Slots of a sampled controller, which come last."""
+        return 0 if self.equations.control is None else self.equations.control.n_held
 
     @cached_property
     def _key(self) -> Any:
@@ -182,7 +163,13 @@ class Actuation:
             there = named(self.equations, row.spans, x)
             t = float(there["t"][0])
             k = round((t - t0) / self.every)
-            values = self.equations.sample(there, [k % n == 0 for n in steps])
+            due = [k % n == 0 for n in steps]
+            before = self.held.asked_already(t, self.every)
+            there["held"] = np.array(there["held"])
+            for i, slot in enumerate(self.held.slots[: len(self.held.slots) - self._n_control]):
+                if slot in before:
+                    there["held"][i], due[i] = before[slot], False
+            values = self.equations.sample(there, due)
             self.held.note(t, values)
             return values
 

@@ -115,7 +115,7 @@ class Simulation:
         free = self.free if len(self.free) else None
         controlled = {"control": self.control, "off": mode.off, "first": not self.pieces}
         act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, **controlled)
-        if act.n_held and self.pieces:  # a controller goes on with what it holds and when it samples
+        if self.pieces:  # a controller goes on with what it holds and when it samples
             act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held, st.t, self.start.t, act.every)
         self.notes += [n for n in act.notes if n not in self.notes]
         watched = tuple(w for w in self.events if mode.watches(w))
