@@ -95,9 +95,10 @@ def with_mujoco(run: FreeRun, step: float) -> Contender:
 def with_exudyn(run: FreeRun, step: float) -> Contender:
     """Constraints on velocity level, all steps in one call of the solver."""
     number, steps = needed("exudyn", "exudyn"), round(run.duration / step)
-    first, built = exudyn_steps.run(run.case, steps, step)
+    way = exudyn_steps.fastest(run.case)
+    first, built = exudyn_steps.run(run.case, steps, step, way)
     row = run.row(EXUDYN, number, run.judged(*exudyn_steps.angles(run.case, built)), f"step {step:g} s, index 2")
-    return Contender(row, a_few_times(lambda: exudyn_steps.run(run.case, steps, step)[0], REPEATS, first))
+    return Contender(row, a_few_times(lambda: exudyn_steps.run(run.case, steps, step, way)[0], REPEATS, first))
 
 
 def with_drake(run: FreeRun, step: float) -> Contender:
