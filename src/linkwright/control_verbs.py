@@ -70,7 +70,8 @@ class Controlling(Simulating):
         coordinates: as many as there are freedoms, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
         named, drives first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that
         hold the state. control: the loop closed, with the controller's integrals and filters and, by `actuators`, currents of
-        motors among the states; its reference stands still. Exact derivatives; idle freedoms are left out.
+        motors among the states; its reference stands still. A sampled controller (every=...): from sample to sample, with
+        eigenvalues `z` and poles log(z) / every. Exact derivatives; idle freedoms are left out.
         """
         from linkwright.controllers.linearise import linearise
         from linkwright.loop_rows import entries

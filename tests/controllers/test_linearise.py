@@ -263,6 +263,47 @@ def test_weights_follow_the_metric(crank: System) -> None:
     assert gap(named.lqr().K, named.lqr({"C.slide": w, "C.slide.v": w}, {"A": 1.0, "C.slide": 1 / w}).K) < 1e-12
 
 
+# ---------------------------------------------------------------- sampled
+
+
+def test_a_sampled_law_on_a_double_integrator_by_hand() -> None:
+    """Without weight a crank at rest is a double integrator to computed torque: held over T, e'' = -(P e + D e') gives this matrix."""
+    s, T, P, D = lw.load("slider-crank", g=0).system, 0.02, 25.0, 10.0
+    by_hand = np.linalg.eigvals([[1 - P * T * T / 2, T - D * T * T / 2], [-P * T, 1 - D * T]])
+    for kind in (lw.projected, lw.inverse_dynamics):
+        found = s.linearise(s.assemble({"A": 1.0}), control=kind({"A": 1.0}, P=P, D=D, drives=["A"], every=T))
+        assert sorted(found.z.real) == pytest.approx(sorted(by_hand), rel=1e-9) and found.states == ("A", "A.v")
+        assert found.poles == pytest.approx(np.log(found.z) / T) and found.stable
+
+
+@pytest.mark.parametrize(("F", "filter", "stable"), [(0.99, 0.0, True), (1.01, 0.0, False), (3.0, 1.4e-3, False), (3.0, 1.5e-3, True)])
+def test_a_sampled_force_loop_turns_over_where_its_condition_says(crank: System, F: float, filter: float, stable: bool) -> None:
+    """One sample of delay: the force error multiplies by 1 - a (1 + F), a the filter's share of a reading; stable where a (1 + F) < 2."""
+    law = lw.hybrid({"A": 1.0}, {"C.ty": "-5 N"}, P=25, D=10, F=F, I=1e-3, filter=filter, drives=["A", "B"], every="1 ms")
+    found = crank.linearise(crank.assemble({"A": 1.0}), control=law)
+    a = 1.0 if filter == 0.0 else 1.0 - math.exp(-1e-3 / filter)
+    factor = 1.0 - a * (1.0 + F)
+    assert np.abs(found.z - factor).min() < 1e-5  # the integral, 1e-3 1/s, moves it by less than 1e-6
+    assert found.stable == stable == (a * (1.0 + F) < 2.0)
+    assert f"|z| <= {np.abs(found.z).max():.5g}" in str(found)
+
+
+def test_a_sampled_loop_with_a_motor_against_a_run() -> None:
+    """Deviations at the samples of a run are powers of A times the first one; an offset of 1e-6 keeps it linear."""
+    s = lw.load("slider-crank", g=0).system
+    motor = lw.actuator(motor=lw.motor(Kt=0.05, R=0.8, L=0.02, J=1e-4, ratio=50))
+    law = lw.pd({"A": 1.0}, P=60, D=8, drives=["A"], every="10 ms")
+    found = s.linearise(s.assemble({"A": 1.0}), control=law, actuators=motor)
+    assert found.states == ("A", "A.v", "motor.A.current")
+    run = s.simulate(s.assemble({"A": 1.0 + 1e-6}), 0.2, control=law, actuators=motor, output=0.01, tolerance=1e-12)
+    seen = np.stack([run["A"] - 1.0, run["A.v"], run["motor.A.current"]], axis=1)
+    powers = np.array([np.linalg.matrix_power(found.A, k) @ [1e-6, 0.0, 0.0] for k in range(len(run.t))])
+    # 1e-12 of a radian is what the run's tolerance leaves
+    assert np.abs(seen - powers).max(axis=0) == pytest.approx(0.0, abs=1e-4 * np.abs(powers).max())
+    with pytest.raises(UsageError, match=r"without control="):
+        found.lqr()
+
+
 # ---------------------------------------------------------------- refusals and words
 
 
@@ -291,7 +332,6 @@ def test_lqr_says_what_is_wrong(pole: System, crank: System) -> None:
 
 def test_linearise_says_what_is_wrong(crank: System, planar: System) -> None:
     st = crank.assemble({"A": 0.5})
-    assert "sampled" in refused(crank, lw.pd({"A": 0.5}, every="1 ms"), st)
     assert "1 moves here, 2 are named (A, B)" in refused(crank, st=st, coordinates=["A", "B"])
     assert "named twice" in refused(planar, coordinates=["J1", "J8", "J8"])
     assert "'Z' is no drive" in refused(crank, st=st, tau={"Z": 1.0})

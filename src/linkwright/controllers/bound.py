@@ -228,9 +228,10 @@ class BoundControl:
         found = self._sensor({**x, "u": efforts})
         if found is not None:
             return found
-        return np.asarray(self._felt(Situation(self, dict(x), safe=True), efforts), dtype=float)
+        return np.asarray(self.felt_under(Situation(self, dict(x), safe=True), efforts), dtype=float)
 
-    def _felt(self, at: Situation, efforts: Any) -> list[Any]:
+    def felt_under(self, at: Situation, efforts: Any) -> list[Any]:
+        """What force sensors read under these efforts, over any scalar."""
         eq = self.real.equations(at.x)
         out: list[Any] = [0.0] * len(self.force_rows)
         for i in self.live_forces:
@@ -242,7 +243,7 @@ class BoundControl:
     def _sensor(self) -> Programmed:
         def felt(x: dict[str, Any]) -> list[Any]:
             at = Situation(self, x, safe=False)
-            return [*self._felt(at, x["u"]), at.margin]
+            return [*self.felt_under(at, x["u"]), at.margin]
 
         return self._programmed("sensor", felt, u=len(self.targets))
 

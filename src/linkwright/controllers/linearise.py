@@ -73,9 +73,7 @@ class Linearised:
     def poles(self) -> NDArray[np.complex128]:
         """Eigenvalues of A in 1/s, slowest first: those that grow before those that die out."""
         found = np.linalg.eigvals(self.A).astype(complex) if len(self.A) else np.zeros(0, dtype=complex)
-        size = float(np.abs(found).max(initial=0.0)) or 1.0
-        order = sorted(range(len(found)), key=lambda i: (-round(found[i].real / size, 9), abs(found[i].imag), -found[i].imag))
-        return found[order]
+        return by_size(found)
 
     @cached_property
     def natural(self) -> tuple[Natural, ...]:
@@ -127,6 +125,13 @@ def _table(natural: Sequence[Natural]) -> list[tuple[str, str, str, str]]:
         row = (text, f"{frequency:.4g} Hz", f"{round(damping, 4) + 0.0:.4f}")
         often[row] = often.get(row, 0) + (2 if p.imag and not im else 1)
     return [(pole, f" ({n} times)" if n > 1 else "", f, d) for (pole, f, d), n in often.items()]
+
+
+def by_size(poles: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Slowest first: those that grow before those that die out."""
+    size = float(np.abs(poles).max(initial=0.0)) or 1.0
+    order = sorted(range(len(poles)), key=lambda i: (-round(poles[i].real / size, 9), abs(poles[i].imag), -poles[i].imag))
+    return poles[order]
 
 
 # -------------------------------------------------------------------- the program
@@ -190,12 +195,16 @@ class Plant:
         found = jacobian(self.program, np.concatenate([self.q, self.v, x, u]), seeds)
         values, slopes = np.array(found.results, dtype=float), found.dense()
         spans = {b.name: b.span for b in self.program.outputs}
-        if not (np.isfinite(values).all() and np.isfinite(slopes).all() and (values[spans["margin"]] > 0.0).all()):
+        self.need_smooth(values, slopes, values[spans["margin"]])
+        return {k: values[s] for k, s in spans.items()}, {k: slopes[s] for k, s in spans.items()}
+
+    @staticmethod
+    def need_smooth(values: np.ndarray, slopes: np.ndarray, margins: np.ndarray) -> None:
+        if not (np.isfinite(values).all() and np.isfinite(slopes).all() and (margins > 0.0).all()):
             raise SingularityError(
                 "this position is singular, or the drives have no grip here: motions do not depend smoothly on the state, so there is "
                 "nothing to linearise. Linearise beside it."
             )
-        return {k: values[s] for k, s in spans.items()}, {k: slopes[s] for k, s in spans.items()}
 
     def holding(self) -> np.ndarray:
         """Efforts of least weighted norm that leave the coordinates their speeds, as far as the drives can."""
@@ -215,17 +224,22 @@ class Plant:
         return x
 
 
-def linearised(plant: Plant, u: np.ndarray, x: np.ndarray, control: str = "", notes: Sequence[str] = ()) -> Linearised:
-    """A and B of a plant with efforts u and own states x."""
-    m, skel, program = plant.manifold, plant.eq.loops.skel, plant.program
+def seeds(plant: Plant, program: Program) -> list[Any]:
+    """Directions in which a program of (q, v, x) is differentiated: the coordinates, their speeds, further states."""
+    m, skel = plant.manifold, plant.eq.loops.skel
     at_q, at_v = places(program, "q"), places(program, "v")
-    n, p, own = len(plant.labels), len(plant.targets), len(plant.x)
     shifted = [
         {**dict(zip(at_q, qdot(skel, plant.q, d), strict=True)), **dict(zip(at_v, g, strict=True))}
         for d, g in zip(m.Lambda.T, m.Gamma.T, strict=True)
     ]
-    faster = [dict(zip(at_v, d, strict=True)) for d in m.Lambda.T]
-    values, slopes = plant.at(x, u, [*shifted, *faster, *places(program, "x"), *places(program, "u")])
+    return [*shifted, *(dict(zip(at_v, d, strict=True)) for d in m.Lambda.T), *places(program, "x")]
+
+
+def linearised(plant: Plant, u: np.ndarray, x: np.ndarray, control: str = "", notes: Sequence[str] = ()) -> Linearised:
+    """A and B of a plant with efforts u and own states x."""
+    m, program = plant.manifold, plant.program
+    n, p, own = len(plant.labels), len(plant.targets), len(plant.x)
+    values, slopes = plant.at(x, u, [*seeds(plant, program), *places(program, "u")])
     all_, held = 2 * n + own, slice(2 * n + own, None)
     A, B = np.zeros((all_, all_)), np.zeros((all_, p))
     A[:n, :n], A[:n, n : 2 * n] = m.turning, np.eye(n)
@@ -290,11 +304,6 @@ def linearise(
         if given is not None:
             raise UsageError(f"{name} is for the open loop; with control= the controller has its own drives and efforts.")
     loop = Controlling.of(control, actuators, None, None, st.t)
-    if control.every is not None:
-        raise UsageError(
-            f"lw.{control.kind}(every=...) is sampled: between samples its efforts are held, and the loop has no poles in continuous "
-            "time. Linearise it without every=; that is close where samples are short against the poles."
-        )
     act = actuation(system, None, st, free=values, control=loop)
     armature = tuple(act.armature) if np.any(act.armature) else ()
     kernels = system.kernels.variant(Variant(armature=armature))
@@ -307,9 +316,15 @@ def linearise(
 
     tasks = _coordinates(eq, st, coordinates, [x.name for x in bound.targets], bound.tasks)
     fixed = {k: act.start[k] for k in ("t", "near", "free", "held")}
-    plant = Plant(eq, tasks, bound.targets, fixed, st.q, st.v, acting, act.x_names, act.x0)
     currents = [i for i, name in enumerate(act.x_names) if name.startswith("motor.")]
     kept = [n for n in act.notes if not n.startswith("controller:")]
+    if bound.every:
+        from linkwright.controllers.sampled import Sampling, linearised_sampled
+
+        sampling = Sampling(act, len(act.x0))
+        held = Plant(eq, tasks, bound.targets, fixed, st.q, st.v, sampling.acting, sampling.names, sampling.x)
+        return linearised_sampled(held, sampling, control.kind, kept)
+    plant = Plant(eq, tasks, bound.targets, fixed, st.q, st.v, acting, act.x_names, act.x0)
     return linearised(plant, np.zeros(len(bound.targets)), plant.steady(currents), control.kind, kept)
 
 

@@ -193,7 +193,7 @@ class Acting:
         self.x = {k: x[k] for k in ("q", "v", "t", "near", "free")} | {**beside, "state": states}
 
     @cached_property
-    def _read(self) -> dict[str, Any]:
+    def read(self) -> dict[str, Any]:
         return {**self.x, "ref": self.loop.bound.reference(self.x["t"][0])}
 
     @cached_property
@@ -201,9 +201,9 @@ class Acting:
         """(efforts, rates, told, margin) of a law that is followed at all times."""
         bound = self.loop.bound
         if is_traced(self.x["q"]):
-            command, at = bound.law(self._read)
+            command, at = bound.law(self.read)
             return command.efforts, command.rates, bound.told(command, at), at.margin
-        found = bound.answer(self._read)
+        found = bound.answer(self.read)
         return found.efforts, found.rates, found.told, 1.0
 
     @cached_property
@@ -242,12 +242,17 @@ class Acting:
     def told(self) -> Sequence[Any]:
         if not self.loop.every:
             return self._law[2]
-        at = Situation(self.loop.bound, self._read, safe=False)
+        at = Situation(self.loop.bound, self.read, safe=False)
         n = self.loop.bound.n_tasks
         followed = [v for i in range(n) for v in (at.x["ref"][i], at.value[i], at.error[i])]
         return [*followed, *self.held[self.loop._spans[2]]]
 
     # ---------------------------------------------------------------- samples
+
+    def after(self, efforts: Any, rates: Any) -> tuple[list[Any], list[Any]]:
+        """(commands that the actuators make of efforts, rates of own states), over any scalar."""
+        given = self._through(efforts)
+        return [c for c, _ in given], self._unwound(rates, given)
 
     def sampled(self, efforts: Any) -> np.ndarray:
         """What is held from now on. `efforts` act just before: a force sensor feels them."""
@@ -256,18 +261,18 @@ class Acting:
         held = np.asarray(self.held, dtype=float)
         t = float(self.x["t"][0])
         k = round(t / loop.every)
-        read = {**self._read, "state": held[own]}
+        read = {**self.read, "state": held[own]}
         sensed = bound.sense(read, np.asarray(efforts, dtype=float)) if t > loop.origin + 0.5 * loop.every else bound.before_the_start
         if loop.noise is not None:
             read["q"], read["v"] = loop.noise.measured(self.here.skel, read["q"], read["v"], k)
             sensed = None if sensed is None else loop.noise.sensed(sensed, [r.kind for r in bound.force_rows], k)
         found = bound.answer(read, sensed)
-        given = self._through(found.efforts)
+        given, rates = self.after(found.efforts, found.rates)
         out = np.zeros(loop.n_held)
-        going = zip(bound.states, held[own], self._unwound(found.rates, given), strict=True)
+        going = zip(bound.states, held[own], rates, strict=True)
         out[own] = [s.after(x, rate, loop.every) for s, x, rate in going]
         out[told] = found.told[3 * bound.n_tasks :]
-        fresh = np.array([float(c) for c, _ in given])
+        fresh = np.array([float(c) for c in given])
         line = np.concatenate([held[queue], fresh])
         out[commands], out[queue] = line[: len(fresh)], line[len(fresh) :]
         return out
