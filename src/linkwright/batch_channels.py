@@ -38,12 +38,21 @@ class Batch:
         self.loops, self.skel, self.n, self.acted = loops, loops.skel, len(rows["q"]), acted
         self.rows = dict(rows)
         if acted is not None:
-            self.rows["lam"] = acted.lam
-            self.rows |= {f"effort {name}": x[:, None] for name, x in acted.efforts.items()}
-            self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
+            self.act(acted)
         self.graph = Graph()
         self._read: dict[str, Any] = {}
         self._inputs: dict[str, Any] = {name: self.graph.input(name, x.shape[1]) for name, x in self.rows.items()}
+
+    def act(self, acted: Acted) -> None:
+        """Multipliers, efforts and wrenches from now on: of the same names as before."""
+        self.acted = acted
+        self.rows["lam"] = acted.lam
+        self.rows |= {f"effort {name}": x[:, None] for name, x in acted.efforts.items()}
+        self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
+
+    def input(self, name: str) -> Any:
+        """The symbols of one of the arrays."""
+        return self._inputs[name]
 
     @cached_property
     def instant(self) -> Instant:

@@ -175,9 +175,9 @@ class Loaded(Presented):
 
     @cached_property
     def judges(self) -> list[Instant]:
-        """Samples whose loads tell what is unique: some of a run; of a turn the first and those that were not proved to be."""
+        """Samples whose loads tell what is unique: some of a run; of a turn those that are not like others."""
         if self._acted is None:
-            return [self.instants[0], *self.one_by_one]
+            return self.instants if self._turn is None else [self.instants[int(i)] for i in self._turn.judged]
         return [self.instant(int(i)) for i in np.unique(np.linspace(0, len(self.t) - 1, LOOKS).astype(int))]
 
     def _check_loads(self) -> None:
