@@ -123,3 +123,14 @@ def test_forty_parallelograms_report_their_passages():
     for how in ({"integrator": "rk4", "step": 0.005}, {"tolerance": 1e-10}):
         run = chain(40, **how)
         assert run.certificate.rank_passages == 20 and {p.lost for p in run.passages} == {40}
+
+
+def test_a_determinant_is_an_event_where_it_passes_zero():
+    """The slider-crank loses rank with the crank upright: there, and only there, det.dependent changes its sign."""
+    s = lw.load("slider-crank").system
+    st = s.assemble(q={"A": "30 deg"}, v={"A": 3.0})
+    run = s.simulate(st, 1.0, events=[lw.when("det.dependent"), lw.when("A", "90 deg", name="upright")], output=0.1)
+    named = {e.name: e.time for e in run.events}
+    assert len(run.events) == 2 and abs(named["det.dependent"] - named["upright"]) < 1e-9  # two roots of one curve
+    short = s.simulate(st, 1.0, events=[lw.when("singular.J", 0.01)], largest_step=0.002, output=0.1)
+    assert len(short.events) == 2 and abs(0.5 * sum(e.time for e in short.events) - named["upright"]) < 1e-4  # down and up again

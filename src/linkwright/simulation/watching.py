@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright import singular_channels
 from linkwright.errors import ChannelError
 from linkwright.integrators import Solution
+from linkwright.loop_rows import by_cut
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.state import State
 
@@ -43,6 +45,10 @@ class RunChannel:
     def bind(self, sim: Simulation, evaluator: Evaluator, off: tuple[str, ...], start: State) -> None:
         """Read it in this mode from now on; says at once if there is no such channel."""
 
+        if self.name in singular_channels.NAMES:
+            self._read = _singularity(sim, start, self.name)
+            return
+
         def read(x: Mapping[str, Any]) -> float:
             y = np.concatenate([np.asarray(x[k], dtype=float) for k in ("q", "v", "x") if k in x])
             run = one_sample(sim, evaluator, off, start, float(x["t"][0]), y, np.asarray(x["near"], dtype=float))
@@ -55,6 +61,31 @@ class RunChannel:
         x0 = np.concatenate([start.q, start.v, np.zeros(setup.problem.nx)])
         read(setup.row.named(evaluator.row(start.t, x0, np.asarray(setup.values["near"]))))
         self._read = read
+
+
+def _singularity(sim: Simulation, start: State, name: str) -> Callable[[Mapping[str, Any]], float]:
+    """A channel of `singular_channels` as an event reads it: the dependent coordinates are chosen where the mode begins and stay the
+    same, so that a determinant passes through zero where a run's channel, which looks at all of it, does."""
+    system = sim.system
+    loops = system.kernels.equations(sim.free).loops if len(sim.free) else system.loops
+    if not loops.skel.tree.nc:
+        raise ChannelError(f"channel '{name}' tells how near loops are to losing rank; this mechanism has none.")
+    names = system.kernels.entries["v"]
+    drives = [names.index(n) for n in sim.driven or [d.joint for d in system.description.drives] if n in names]
+
+    def at(t: float, q: Any, near: Any) -> singular_channels.Singularity:
+        return singular_channels.Singularity(loops, np.array([t]), np.asarray(q, dtype=float)[None], [near], drives)
+
+    begun = at(start.t, start.q, start.near)
+    if name.startswith("det."):
+        begun.column(name)  # says where a part has no determinant
+
+    def read(x: Mapping[str, Any]) -> float:
+        there = at(float(x["t"][0]), x["q"], {**start.near, **by_cut(system, np.asarray(x["near"], dtype=float))})
+        vars(there)["parts"] = begun.parts
+        return float(there.column(name).values[0])
+
+    return read
 
 
 class _OneSample:
