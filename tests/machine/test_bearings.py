@@ -128,6 +128,16 @@ def test_every_eye_of_the_scraper(scraper: Any, scraper_table: Bearings) -> None
     assert np.abs(balance).max() < 1e-9 * scraper_table["S", "coupler"].max
 
 
+def test_an_eye_names_all_the_others_at_its_pin(scraper_table: Bearings) -> None:
+    """The pin S holds three links: each eye is against the other two, whichever of them carries the pin."""
+    at_S = {"coupler", "link5", "link7"}
+    for body in at_S:
+        eye = scraper_table["S", body]
+        assert eye.on == body and len(eye.against) == 2 and set(eye.against) == at_S - {body}
+    assert scraper_table["S"].max == max(scraper_table["S", body].max for body in at_S)
+    assert scraper_table["A", "crank"].against == ("coupler",)
+
+
 def test_swings_are_those_of_the_links(scraper: Any, scraper_table: Bearings) -> None:
     rocker = scraper["rocker.angle"]
     b = scraper_table["O2", "rocker"]

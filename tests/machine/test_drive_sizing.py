@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.machine.cycle_loads import cycle_loads
 from linkwright.machine.drive_sizing import Motor, best_ratio, drive_sizing, motor_torque
 from linkwright.machine.efforts import DriveHistory, drive_history, efforts
 from linkwright.machine.flywheel import flywheel
+from linkwright.machine.jumps import jumps
 
 G = 9.81
 MOTOR = {"Kt": "0.08 N m/A", "Ke": "0.08 V s/rad", "R": "0.5 ohm", "J": "3e-4 kg m^2"}
@@ -269,6 +271,50 @@ def test_no_motor_no_current() -> None:
     assert str(d).startswith("drive A: peak torque") and "\n" not in str(d)
     with pytest.raises(lw.LinkwrightError, match="no motor"):
         _ = d.current
+    with pytest.raises(lw.LinkwrightError, match="no motor"):
+        _ = d.ok
+    # T = m g r cos A at 60 rpm: four samples show both ends
+    figures, top = d.figures(), 2.0 * G * 0.5
+    assert d.margins == () and figures["torque_peak"] == pytest.approx(top) and figures["torque_rms"] == pytest.approx(top / np.sqrt(2.0))
+    assert figures["speed_max"] == pytest.approx(2 * np.pi) and figures["power_max"] == pytest.approx(2 * np.pi * top)
+    assert abs(figures["torque_mean"]) < 1e-12 and figures["energy_returned"] > 0.0
+    assert figures["energy_drawn"] == pytest.approx(figures["energy_returned"])
+    press = lw.load("scissor-lift").turn(steps=4).drive_sizing().figures()
+    assert {"force_peak", "force_rms", "force_mean"} <= set(press) and "torque_peak" not in press
+
+
+# ---------------------------------------------------------------- jumps
+
+
+def switched(width: str) -> lw.Mechanism:
+    """A moment of 30 N m from 0.7 rad to 2.1 rad, switched within `width`, beside one of 5 N m sin A."""
+    on = f"max(0, min(1, (A - 0.7 rad)/({width}))) * max(0, min(1, (2.1 rad - A)/({width})))"
+    return arm(mass=0.0, loads={"work": {"on": "arm.B", "moment": f"-30 N m * {on} - 5 N m * sin(A)"}})
+
+
+@pytest.mark.parametrize("width", ["1e-9 rad", "0.004 rad"])  # at once, and within a quarter of a step
+def test_a_switched_load_is_told_with_a_bound(width: str) -> None:
+    """T = 5 sin A + 30 between 0.7 and 2.1 rad: the mean over a turn is 30 * 1.4/(2 pi)."""
+    exact = 30.0 * 1.4 / (2.0 * np.pi)
+    for steps in (36, 360):
+        c = switched(width).turn(steps=steps)
+        loads = cycle_loads(c)
+        step = 2.0 * np.pi / steps
+        assert [round(x.low / step) for x in loads.jumps] == [int(x / step) for x in (0.7, 2.1)]
+        # the sine changes by a step's worth of it within the step
+        assert all(x.high - x.low == pytest.approx(step) and abs(x.size - 30.0) < 5.0 * step for x in loads.jumps)
+        off, share = abs(drive_history(c).effort[:-1].mean() - exact) / exact, loads.jumps[0].share
+        assert off < share < 30.0 / steps / exact + 0.05, "a bound, and no wild one: both jumps and the samples' peak"
+        assert loads.as_dict()["jumps"][0]["drive"] == "A" and "figures are good to about" in str(loads)
+
+
+@pytest.mark.parametrize(
+    "torque",
+    ["30 N m/(0.0004 + (sin(A/2) - 0.6)^2)", "20 N m * max(0, sin(A) - 0.5)", "10 N m * sin(3*A)", "30 N m * exp(-900*(A - 1)^2)"],
+)  # a sharp peak, a kink, waves, and a bump of two steps' width
+def test_what_is_steep_or_bent_is_no_jump(torque: str) -> None:
+    for steps in (36, 180):
+        assert jumps(arm(mass=0.0, loads={"work": {"on": "arm.B", "moment": torque}}).turn(steps=steps)) == ()
 
 
 # ---------------------------------------------------------------- flywheels

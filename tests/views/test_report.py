@@ -13,7 +13,7 @@ import pytest
 import linkwright as lw
 from linkwright.machine.cycle_loads import cycle_loads
 from linkwright.machine.tables import show
-from linkwright.views import live, report, report_tables
+from linkwright.views import live, report, report_acting, report_tables
 from linkwright.views.report_parts import table, text
 
 MOTOR = {
@@ -95,8 +95,9 @@ def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
     where = turn["A", "deg"][np.argmax(torque)] % 360.0
     assert row[0] == "A" and number(row[1]) == pytest.approx(torque.max(), rel=1e-3) and number(row[2]) == pytest.approx(where, abs=0.1)
     # four digits are shown; the trapezoidal rule is exact for a periodic curve but for the 36 steps
-    assert number(row[4]) == pytest.approx(np.sqrt(np.mean(torque[:-1] ** 2)), rel=1e-3)
-    assert number(row[5]) == pytest.approx(45.0) and number(row[6]) == pytest.approx(turn["A.power"].max(), rel=1e-3)
+    assert number(row[4]) == 0.0 and number(row[5]) == pytest.approx(np.sqrt(np.mean(torque[:-1] ** 2)), rel=1e-3)
+    assert number(row[6]) == pytest.approx(45.0) and number(row[7]) == pytest.approx(turn["A.power"].max(), rel=1e-3)
+    assert f"Flywheel {show(turn.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation" in page.text
     pins = {r[0]: r for r in page.table("pin")}
     assert all(0.0 <= number(r[3]) < 360.0 for r in pins.values()), "places of a turn as one says them, though this one starts at 60 deg"
     assert set(pins) == set("ABCD") and [number(r[2]) for r in pins.values()] == sorted((number(r[2]) for r in pins.values()), reverse=True)
@@ -135,6 +136,11 @@ TOGGLE: dict[str, Any] = {
     | {"ground": {"pins": ["A", "O"]}},
     "joints": {"slide": {"type": "prismatic", "between": ["ground", "ram"], "at": "D", "axis": [0, 1]}},
     "drive": {"A": "60 rpm"},
+    "springs": {"return": {"between": ["ground.O", "ram.D"], "stiffness": "2 N/mm", "free": 400}},
+    "loads": {
+        "weight": {"on": "ram.D", "force": ["0 N", "-300 N"]},
+        "work": {"on": "ram.D", "force": ["0 N", "5 kN * max(0, min(1, (-251 mm - ram.D.y)/(1 um))) * max(0, min(1, -ram.D.vy/(1 mm/s)))"]},
+    },
 }  # fmt: skip
 
 
@@ -154,8 +160,26 @@ def test_both_dead_centres_of_a_toggle_press() -> None:
     # the lowest point twice the difference of a straight toggle and one bent by 20 mm below the drawing
     assert slide.low == pytest.approx(-2e-3 * (upper - 250.0), abs=1e-12) and straight.low == pytest.approx(0.0, abs=1e-9)
     assert len(slide.also_high) == 0 and not any(r.also_low for r in found.swings if r.name == "rod.angle")
-    row = next(r for r in Reader(report.fragment(m, steps=40)).table("slider") if r[0] == "slide")
-    assert [float(x) for x in row[2].split(", ")] == pytest.approx(expected, abs=0.06)
+    shown = Reader(report_tables.motion_tables(m.system, report_tables.summary_within(found), "A", "angle"))
+    assert [float(x) for x in shown.table("slider")[0][2].split(", ")] == pytest.approx(expected, abs=0.06)
+
+
+def test_what_acts_and_what_it_takes() -> None:
+    m = lw.load(TOGGLE)
+    c = m.turn(steps=40)
+    loads = cycle_loads(c)
+    weight, work, spring = report_acting.acting(m.system, c)
+    assert weight == "weight on ram.D: (0, \N{MINUS SIGN}300.0) N" and work == "work on ram.D: 0 .. 5000 N, over ram.D.vy, ram.D.y"
+    # a spring from O to the ram, 400 mm free, 500 mm long in the drawing
+    low, high = map(float, re.findall(r"^spring return ground.O to ram.D: ([\d.]+) .. ([\d.]+) N$", spring)[0])
+    assert (low, high) == pytest.approx([2e3 * (0.1 - x) for x in (c["slide"].max(), c["slide"].min())], rel=1e-3)
+    mean = float(c["A.torque"][:-1].mean())
+    assert report_acting.needs(loads, True) == f"A: mean {show(mean)} N m, {show(2.0 * np.pi * mean)} J a turn"
+    assert report_acting.wheel(loads, c) == f"{show(c.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation"
+    said = next(said for _, name, said in report_tables.checks(m.system, c, loads, []) if name == "Sampling")
+    # both strokes of a turn, down to each of the two dead centres, begin with the load
+    assert re.match(r"the torque of A jumps by \S+ N m between \d+ and \d+ deg and by \S+ N m between \d+ and \d+ deg: figures are", said)
+    assert report_acting.acting(lw.load("wiper").system, None) == []
 
 
 def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwright.machine.bearings import Bearings, bearings
 from linkwright.machine.efforts import Efforts, efforts
+from linkwright.machine.jumps import Jump, jumps, told
 from linkwright.machine.tables import show
 from linkwright.results import Trajectory, unit_of
 
@@ -22,6 +23,7 @@ class CycleLoads:
     bearings: Bearings | None = None
     shaking: tuple[float, float] = (0.0, 0.0)  # largest force and moment on the ground, the moment about the origin
     units: tuple[str, ...] = ()
+    jumps: tuple[Jump, ...] = ()  # of the drives' efforts, between samples
 
     def __str__(self) -> str:
         if self.why:
@@ -30,18 +32,25 @@ class CycleLoads:
         shaking = f"shaking force on the ground up to {show(self.shaking[0] / force[1])} {force[0]}"
         shaking += f", shaking moment about the origin up to {show(self.shaking[1] / torque[1])} {torque[0]}"
         pins = f"loads of the pins (P: equivalent load, docs/loads.md)\n{self.bearings}"
-        return f"efforts of the drives\n{self.efforts}\n\n{pins}\n\n{shaking}"
+        said = "".join(f"\nnote: {x}" for x in self.notes)
+        return f"efforts of the drives\n{self.efforts}{said}\n\n{pins}\n\n{shaking}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What limits the figures: efforts that jump between samples."""
+        return [] if self.efforts is None else told(self.jumps, self.units, self.efforts.dimension)
 
     def as_dict(self) -> dict[str, Any]:
         """SI; `docs/loads.md` lists the fields."""
         if self.efforts is None or self.bearings is None:
             return {"computed": False, "why": self.why}
         shaking = {"force_max": self.shaking[0], "moment_max": self.shaking[1]}
-        return {"computed": True, "why": "", **self.efforts.as_dict(), **self.bearings.as_dict(), "shaking": shaking}
+        jumped = [x.as_dict() for x in self.jumps]
+        return {"computed": True, "why": "", **self.efforts.as_dict(), **self.bearings.as_dict(), "shaking": shaking, "jumps": jumped}
 
 
 def cycle_loads(c: Trajectory) -> CycleLoads:
     """Efforts, bearing table and shaking force of a cycle; needs masses."""
     ground = c.sampled({"shaking": lambda x: np.array(x.loads.ground_wrench)}, loads=True)["shaking"]
     force, moment = np.sqrt(np.sum(ground * ground, axis=2)).max(axis=0).tolist()
-    return CycleLoads("", efforts(c), bearings(c), (force, moment), c.skel.tree.description.units)
+    return CycleLoads("", efforts(c), bearings(c), (force, moment), c.skel.tree.description.units, jumps(c))

@@ -161,7 +161,9 @@ class DriveSizing:
 
     @property
     def margins(self) -> tuple[Margin, ...]:
-        """Every limit that is given, with what the cycle needs."""
+        """Every limit that is given, with what the cycle needs; none without a motor."""
+        if self.motor is None:
+            return ()
         m = self._motor
         torque, speed = self.motor_torque, np.abs(self.motor_speed)
         out = []
@@ -179,11 +181,13 @@ class DriveSizing:
 
     @property
     def ok(self) -> bool:
-        """Whether every given limit of the motor is kept."""
-        return all(x.ok for x in self.margins)
+        """Whether every given limit of the motor is kept; without a motor there is nothing to say."""
+        return self._motor is not None and all(x.ok for x in self.margins)
 
     def figures(self) -> dict[str, float]:
-        """Peaks, RMS values and energies of the motor over the cycle, SI."""
+        """Peaks, RMS values and energies of the motor over the cycle, SI; without a motor those of the drive itself."""
+        if self.motor is None:
+            return self._drive_figures()
         t, power = self.history.t, self.electric_power
         return {
             "torque_peak": float(np.abs(self.motor_torque).max()),
@@ -197,6 +201,21 @@ class DriveSizing:
             "electric_power_mean": time_mean(t, power),
             "energy_drawn": integral(t, np.maximum(power, 0.0)),
             "energy_returned": integral(t, np.maximum(-power, 0.0)),
+        }
+
+    def _drive_figures(self) -> dict[str, float]:
+        """What can be said without a motor: a slider or cylinder has `force_peak` and so on in place of `torque_peak`."""
+        r = self.load
+        return {
+            f"{r.kind}_peak": max(abs(r.min), abs(r.max)),
+            f"{r.kind}_rms": r.rms,
+            f"{r.kind}_mean": r.mean,
+            "speed_max": r.speed_max,
+            "power_max": r.power_max,
+            "power_min": r.power_min,
+            "power_mean": r.power_mean,
+            "energy_drawn": r.work + r.braked,
+            "energy_returned": r.braked,
         }
 
     def as_dict(self) -> dict[str, Any]:

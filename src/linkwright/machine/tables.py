@@ -19,6 +19,11 @@ def integral(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.sum(0.5 * (y[1:] + y[:-1]) * np.diff(x)))
 
 
+def cleaned(x: float, scale: float) -> float:
+    """Zero for what sampling and round-off leave of nothing: the work of a conservative cycle, against what was braked in it."""
+    return 0.0 if abs(x) < 1e-6 * abs(scale) else x
+
+
 def columns(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
     """Aligned text: (name, unit) heads, numbers to four digits; the first `left` columns stand flush left."""
     names, units = [n for n, _ in header], [f"[{u}]" if u else "" for _, u in header]

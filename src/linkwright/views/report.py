@@ -24,7 +24,7 @@ from linkwright.machine.efforts import drive_names
 from linkwright.results import Trajectory
 from linkwright.summary import Summary, summarise
 from linkwright.system import System
-from linkwright.views import files, page, report_figures, report_tables
+from linkwright.views import files, page, report_acting, report_figures, report_tables
 from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
 
@@ -133,8 +133,18 @@ class Told:
     def intro(self) -> str:
         still = self.motion if self.motion is not None and self.motion.proof is None else None
         drawn = report_figures.mechanism(self.system, still)
-        told = facts(report_tables.facts(self.system, self.summary, self.motion)) + "".join(note(w) for w in self.summary.warnings)
+        rows = [*report_tables.facts(self.system, self.summary, self.motion), *self._acting()]
+        told = facts(rows) + "".join(note(w) for w in self.summary.warnings)
         return f'<div class="rp-intro">{drawn}<div>{told}</div></div>\n'
+
+    def _acting(self) -> list[tuple[str, str]]:
+        """What the drives work against, and what that takes; of a simulation only what acts."""
+        c = self.motion
+        rows = [("" if i else "Acting", said) for i, said in enumerate(report_acting.acting(self.system, c))]
+        if c is not None and c.proof is not None:
+            return rows
+        need = report_acting.needs(self.loads, c is not None and c.full_turn)
+        return [*rows, ("Drive", need), ("Flywheel", report_acting.wheel(self.loads, c))]
 
     def cycle(self) -> str:
         c = self.motion

@@ -14,12 +14,11 @@ from linkwright.views import picture, plots, style
 from linkwright.views.plots import motors
 from linkwright.views.plots.efforts import effort_channels
 from linkwright.views.plots.motors import torque_speed
-from linkwright.views.report_parts import MM, figure
+from linkwright.views.report_parts import MINUS, MM, figure
 from linkwright.views.style import DRIVEN, LIGHT, PALETTE
 
 WIDTH = 182.0  # mm of a line on the sheet
 MOST_CURVES = 6
-MINUS = "\N{MINUS SIGN}"
 SMALL: dict[Any, Any] = {"font.size": 7.5, "axes.labelsize": 7.5, "xtick.labelsize": 7.0, "ytick.labelsize": 7.0, "axes.linewidth": 0.6}
 
 

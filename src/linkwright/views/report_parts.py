@@ -12,6 +12,7 @@ from linkwright.machine.tables import show
 from linkwright.views import style
 
 MM = 1.0 / 25.4  # inches
+MINUS = "\N{MINUS SIGN}"
 
 
 def text(x: Any) -> str:
@@ -62,8 +63,14 @@ def table(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], left
         f'<th scope="col" class="{k}">{html.escape(name)}{f"<small>{html.escape(unit)}</small>" if unit else ""}</th>'
         for (name, unit), k in zip(header, kinds, strict=True)
     )
-    body = "".join("<tr>" + "".join(f'<td class="{k}">{text(x)}</td>' for x, k in zip(row, kinds, strict=True)) + "</tr>\n" for row in rows)
+    body = "".join("<tr>" + "".join(_cell(x, k) for x, k in zip(row, kinds, strict=True)) + "</tr>\n" for row in rows)
     return f'<table class="rp-table"><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>'
+
+
+def _cell(x: Any, kind: str) -> str:
+    """A number stays on one line; several in one cell may be broken."""
+    several = " s" if kind == "n" and isinstance(x, str) and ", " in x else ""
+    return f'<td class="{kind}{several}">{text(x)}</td>'
 
 
 def verdicts(rows: Iterable[tuple[bool | None, str, str]]) -> str:

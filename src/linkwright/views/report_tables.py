@@ -11,7 +11,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError
 from linkwright.machine.bearings import Bearings
 from linkwright.machine.cycle_loads import CycleLoads
-from linkwright.machine.tables import show
+from linkwright.machine.tables import cleaned, show
 from linkwright.results import Trajectory, unit_of
 from linkwright.summary import Range, Summary
 from linkwright.system import System
@@ -20,7 +20,8 @@ from linkwright.views.report_parts import note, pair, table
 
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
 MOST_RANGES = 7
-MOST_PLACES = 3  # at which one extreme is reached
+TRANSMISSION = "transmission at"
+MOST_PLACES = 2  # at which one extreme is reached
 CHECKED = 4  # samples of a cycle at which forward dynamics is asked to give the motion back
 AGREE = 1e-6  # share of the largest acceleration within which it does: round-off grows near singular positions
 
@@ -61,7 +62,10 @@ def loads_within(found: CycleLoads) -> CycleLoads:
     if e is None or b is None:
         return found
     efforts = replace(e, rows=tuple(replace(r, at_min=within(r.at_min), at_max=within(r.at_max)) for r in e.rows))
-    return replace(found, efforts=efforts, bearings=replace(b, rows=tuple(replace(r, at_max=within(r.at_max)) for r in b.rows)))
+    jumps = tuple(replace(x, low=within(x.low), high=within(x.high)) for x in found.jumps)
+    return replace(
+        found, efforts=efforts, jumps=jumps, bearings=replace(b, rows=tuple(replace(r, at_max=within(r.at_max)) for r in b.rows))
+    )
 
 
 # -------------------------------------------------------------------- facts
@@ -78,14 +82,14 @@ def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, s
     spins = [f"{idle[0]}{f' and {len(idle) - 1} others' if len(idle) > 1 else ''} can spin freely"] if idle else []
     bodies = "1 moving body" if s.bodies == 1 else f"{s.bodies} moving bodies"
     gravity = float(np.linalg.norm(system.skel.gravity))
+    pull = f"gravity {show(gravity)} m/s²" if gravity else "no gravity"
     return [
         ("Mobility", "; ".join([freedoms, *spins])),
         ("Built of", f"{s.space}, {bodies}, {s.joints} joints, {_loops(system)}"),
         ("Driven at", driven(system, c, s)),
         ("Motion", _short(s.motion) if c is None or c.proof is None else f"simulated for {c.t[-1] - c.t[0]:.6g} s, {len(c)} samples"),
         ("Constraint", redundancy(system)),
-        ("Moving mass", amount(system, s.mass, "mass") if s.mass is not None else "not given: kinematics only"),
-        ("Gravity", f"{show(gravity)} m/s²" if gravity else "none"),
+        ("Moving mass", f"{amount(system, s.mass, 'mass')}, {pull}" if s.mass is not None else f"not given: kinematics only, {pull}"),
     ]
 
 
@@ -120,7 +124,7 @@ def redundancy(system: System) -> str:
     """Over-constraint in plain words."""
     found = system.mobility.redundant
     if not found:
-        return "just enough joints: nothing is over-constrained" if system.tree.nc else "a tree without loops"
+        return "exact: nothing is over-constrained" if system.tree.nc else "a tree without loops"
     count = sum(r.count for r in found)
     where = f"in loop {found[0].loop}" if len(found) == 1 else f"in {len(found)} loops"
     kept = "1 joint condition" if count == 1 else f"{count} joint conditions"
@@ -141,6 +145,8 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
         rows = [(*x[:2], a, x[2], b, x[3]) for x, a, b in zip(rows, lows, highs, strict=True)]
         header = [*header[:2], place, header[2], place, header[3]]
     more = f"and {len(moving) - len(shown)} more" if len(moving) > len(shown) else ""
+    if title == TRANSMISSION:  # only the least angle and its place say something
+        header, rows = header[: len(header) - (2 if drive else 1)], [x[: len(x) - (2 if drive else 1)] for x in rows]
     return table(header, rows) + note(more)
 
 
@@ -162,7 +168,7 @@ def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
     swings = ranges(system, "link" if s.space == "planar" else "hinge", s.swings, "angle", drive, dimension)
     strokes = ranges(system, "slider", s.strokes, "length", drive, dimension)
     best = amount(system, 0.5 * np.pi, "angle")
-    passed = ranges(system, "transmission at", s.transmission, "angle", drive, dimension)
+    passed = ranges(system, TRANSMISSION, s.transmission, "angle", drive, dimension)
     passed += note(f"The angle at which a link pushes the next: {best} is best, 0 is a dead centre.") if passed else ""
     return pair(swings + strokes, passed)
 
@@ -180,24 +186,19 @@ def drives(found: CycleLoads) -> str:
     for kind in ("torque", "force"):
         effort, speed = unit_of(e.units, kind), unit_of(e.units, "angular speed" if kind == "torque" else "speed")
         header = [
-            ("drive", ""), (f"largest {kind}", effort[0]), (f"at {e.over}", at[0]), (f"least {kind}", effort[0]), ("RMS", effort[0]),
-            ("top speed", speed[0]), ("peak power", power[0]), ("mean power", power[0]), ("work", energy[0]), ("braked", energy[0]),
+            ("drive", ""), (f"largest {kind}", effort[0]), (f"at {e.over}", at[0]), (f"least {kind}", effort[0]), ("mean", effort[0]),
+            ("RMS", effort[0]), ("top speed", speed[0]), ("peak power", power[0]), ("mean power", power[0]), ("work", energy[0]), ("braked", energy[0]),
         ]  # fmt: skip
         rows = [
             (
-                r.drive, r.max / effort[1], r.at_max / at[1], r.min / effort[1], r.rms / effort[1], r.speed_max / speed[1],
-                r.power_max / power[1], _clean(r.power_mean, r.power_max) / power[1],
-                _clean(r.work, r.braked) / energy[1], r.braked / energy[1],
+                r.drive, r.max / effort[1], r.at_max / at[1], r.min / effort[1], cleaned(r.mean, r.rms) / effort[1],
+                r.rms / effort[1], r.speed_max / speed[1], r.power_max / power[1], cleaned(r.power_mean, r.power_max) / power[1],
+                cleaned(r.work, r.braked) / energy[1], r.braked / energy[1],
             )
             for r in e.rows if r.kind == kind
         ]  # fmt: skip
         out += table(header, rows)
     return out
-
-
-def _clean(x: float, scale: float) -> float:
-    """Zero for what is round-off of the scale (the work of a conservative cycle)."""
-    return 0.0 if abs(x) < 1e-9 * abs(scale) else x
 
 
 def bearings(b: Bearings) -> str:
@@ -285,6 +286,7 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     loose = [f"{r.pin} on {r.on}" for r in loads.bearings.rows if not r.unique]
     told = "all determined" if not loose else f"not unique in {len(loose)} of {len(loads.bearings.rows)} eyes of the links"
     out.append((None if loose else True, "Loads", told))
+    out += [(None, "Sampling", said) for said in loads.notes]
     out += [(s.ok, f"Motor of {s.history.name}", "keeps its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
     return out
 

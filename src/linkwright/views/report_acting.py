@@ -1,0 +1,167 @@
+"""What acts on a mechanism and what its drives need for it, in short lines for the head of the report.
+
+Loads, springs, dampers, friction, stops and pushing cylinders of the file: where each acts, and between which values over the motion;
+mean effort and work of a cycle of every drive; a flywheel for a fluctuation of 5 %.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwright import forces
+from linkwright.description import (
+    CoilSpring,
+    Cylinder,
+    Damper,
+    Description,
+    Friction,
+    GasSpring,
+    Load,
+    PointRef,
+    Stop,
+    Table,
+    TorsionSpring,
+)
+from linkwright.errors import LinkwrightError
+from linkwright.expressions import Expr, free_variables
+from linkwright.machine.cycle_loads import CycleLoads
+from linkwright.machine.flywheel import flywheel
+from linkwright.machine.tables import cleaned, show
+from linkwright.results import Trajectory, unit_of
+from linkwright.system import System
+from linkwright.views.report_parts import MINUS
+
+MOST_LOADS = 6
+MOST_DRIVES = 3
+MOST_LOOKS = 400  # samples at which loads are evaluated
+FLUCTUATION = 0.05
+KINDS: dict[type, str] = {
+    Load: "load", TorsionSpring: "spring", CoilSpring: "spring", GasSpring: "gas spring", Damper: "damper", Friction: "friction",
+    Stop: "stop", Cylinder: "cylinder",
+}  # fmt: skip
+
+
+# -------------------------------------------------------------------- loads
+
+
+def acting(system: System, c: Trajectory | None) -> list[str]:
+    """All that acts beside weight and drives, a line each."""
+    d = system.description
+    driven = {x.joint for x in d.drives}
+    found: list[Any] = [*d.loads, *d.springs, *d.dampers, *d.frictions, *d.stops, *(y for y in d.cylinders if y.name not in driven)]
+    told = [line(system, x, c) for x in found[:MOST_LOADS]]
+    more = [f"and {len(found) - MOST_LOADS} more"] if len(found) > MOST_LOADS else []
+    return [*told, *more]
+
+
+def line(system: System, x: Any, c: Trajectory | None) -> str:
+    """`work on ram.D: 0 .. 5000 N (over ram.D.y)`; without a motion only where it acts."""
+    kind = KINDS[type(x)]
+    name = x.name if kind in x.name or kind == "load" else f"{kind} {x.name}"
+    said = _sizes(system.description, x, c) if c is not None else ""
+    return f"{name} {where(system.description, x)}" + (f": {said}" if said else "")
+
+
+def where(d: Description, x: Any) -> str:
+    """`on ram.D`, `in A`, `ground.E to right.D`."""
+    if isinstance(x, Load):
+        return f"on {_point(d, (x.body, x.point))}"
+    between = getattr(x, "between", None)
+    return f"{_point(d, between[0])} to {_point(d, between[1])}" if between else f"in {x.joint}"
+
+
+def _point(d: Description, ref: PointRef) -> str:
+    """A body's point; a point that is the body's origin or has a made-up name goes by the body alone."""
+    body, name = ref
+    named = name and not name.startswith("_") and any(p.name == name for p in d.body(body).points)
+    return f"{body}.{name}" if named else body
+
+
+def _sizes(d: Description, x: Any, c: Trajectory) -> str:
+    force, moment = _history(x, c)
+    parts = []
+    for values, kind in ((force, "force"), (moment, "torque")):
+        symbol, size = unit_of(d.units, kind)
+        low, high = float(values.min()) / size, float(values.max()) / size
+        if high > 0.0:
+            parts.append(f"{show(low)} .. {show(high)} {symbol}" if high - low > 1e-6 * high else f"{_directed(d, x, high)} {symbol}")
+    over = sorted(_channels(x))
+    return (" and ".join(parts) or "nothing in this motion") + (f", over {', '.join(over)}" if over else "")
+
+
+def _directed(d: Description, x: Any, size: float) -> str:
+    """A constant size, with its direction where it is along an axis: `200 N along -x` is told as (-200, 0)."""
+    if not isinstance(x, Load) or any(isinstance(y, (Expr, Table)) for y in (*x.force, *x.moment)) or not any(x.force):
+        return show(size)
+    scale = size / float(np.linalg.norm(np.array(x.force, dtype=float)))
+    return f"({', '.join(show(scale * float(y)) for y in x.force[: len(d.plane or 'xyz')])})".replace("-", MINUS)
+
+
+def _channels(x: Any) -> set[str]:
+    """What a load or cylinder depends on."""
+    laws = (*x.force, *x.moment) if isinstance(x, Load) else (x.force,) if isinstance(x, Cylinder) else ()
+    return {name for law in laws for name in _variables(law)}
+
+
+def _variables(law: Any) -> set[str]:
+    if isinstance(law, Table):
+        return {law.channel}
+    return set(free_variables(law)) if isinstance(law, Expr) else set()
+
+
+def _history(x: Any, c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
+    """Sizes of force and moment over the motion; of a load those given at its point."""
+    force, moment = [], []
+    acts = forces.FORCES[type(x)](x)
+    for i in range(0, len(c), max(1, len(c) // MOST_LOOKS)):
+        now = c.instants[i]
+        at = forces.Moment(c.skel, now.motion, now.t, now.near)
+        if isinstance(x, Load):
+            f, m = (np.array([at.value(y) for y in part], dtype=float) for part in (x.force, x.moment))
+        else:
+            found = acts.wrenches(at)
+            w = np.asarray(found[0][1], dtype=float) if found else np.zeros(6)
+            f = w[3:]
+            m = w[:3] if not np.any(f) else np.zeros(3)  # an effort of a hinge is a pure moment; a push at a point has only its arm
+        force.append(float(np.linalg.norm(f)))
+        moment.append(float(np.linalg.norm(m)))
+    return np.array(force), np.array(moment)
+
+
+# -------------------------------------------------------------------- drives
+
+
+def _signed(x: float) -> str:
+    return show(x).replace("-", MINUS, 1) if x < 0.0 else show(x)
+
+
+def needs(found: CycleLoads, turn: bool) -> str:
+    """`A: mean 3.483 N m, 21.88 J a turn` of the first drives."""
+    e = found.efforts
+    if e is None or not e.rows:
+        return ""
+    energy, cycle = unit_of(e.units, "energy"), "turn" if turn else "cycle"
+    told = []
+    for r in e.rows[:MOST_DRIVES]:
+        effort = unit_of(e.units, r.kind)
+        mean, work = cleaned(r.mean, r.rms) / effort[1], cleaned(r.work, r.braked) / energy[1]
+        told.append(f"{r.drive}: mean {_signed(mean)} {effort[0]}, {_signed(work)} {energy[0]} a {cycle}")
+    more = [f"and {len(e.rows) - MOST_DRIVES} more"] if len(e.rows) > MOST_DRIVES else []
+    return "; ".join([*told, *more])
+
+
+def wheel(found: CycleLoads, c: Trajectory | None) -> str:
+    """The flywheel of a full turn with one turning drive; "" where none can be sized."""
+    e = found.efforts
+    if c is None or e is None or len(e.rows) != 1 or e.rows[0].kind != "torque" or not c.full_turn:
+        return ""
+    try:
+        sized = flywheel(c, FLUCTUATION)
+    except LinkwrightError:  # at 0 rpm, or a cycle longer than a turn
+        return ""
+    wanted = f"{100 * FLUCTUATION:.0f} % fluctuation"
+    if sized.inertia == 0.0:
+        return f"none needed for {wanted}: {100 * sized.fluctuation_without:.2g} % without"
+    return f"{show(sized.inertia)} kg m² at {e.rows[0].drive} for {wanted}"
