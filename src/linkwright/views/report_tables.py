@@ -187,7 +187,8 @@ def drives(found: CycleLoads) -> str:
         effort, speed = unit_of(e.units, kind), unit_of(e.units, "angular speed" if kind == "torque" else "speed")
         header = [
             ("drive", ""), (f"largest {kind}", effort[0]), (f"at {e.over}", at[0]), (f"least {kind}", effort[0]), ("mean", effort[0]),
-            ("RMS", effort[0]), ("top speed", speed[0]), ("peak power", power[0]), ("mean power", power[0]), ("work", energy[0]), ("braked", energy[0]),
+            ("RMS", effort[0]), ("top speed", speed[0]), ("peak power", power[0]), ("mean power", power[0]), ("work", energy[0]),
+            ("braked", energy[0]),
         ]  # fmt: skip
         rows = [
             (
