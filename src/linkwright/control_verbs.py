@@ -75,13 +75,17 @@ class Controlling(Simulating):
         """
         from linkwright.controllers.linearise import linearise
         from linkwright.loop_rows import entries
-        from linkwright.simulation.run import closed_for
+        from linkwright.simulation.run import closed_for, explain
 
         values = entries("free", free, self.kernels.entries["free"], self.kernels.defaults["free"])
         self._checked(st, (), free is None)
         there = closed_for(self, st, values)
         options: dict[str, Any] = {"coordinates": coordinates, "drives": drives, "control": control}
-        return linearise(self, there, **options, actuators=actuators, tau=tau, free=values)
+        try:
+            return linearise(self, there, **options, actuators=actuators, tau=tau, free=values)
+        except UsageError as error:
+            explain(error, self, there)
+            raise
 
     def _named_drives(self, drives: Any) -> list[str]:
         """The names in a call's `drives`, each once; the model's drives if nothing is said."""

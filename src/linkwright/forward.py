@@ -74,6 +74,9 @@ def forward(
     J = terms.dimensionless_J()
     f = factor(J)
     if limit == "drop" or (f.rank == terms.nc and (len(f.s) == 0 or f.s[-1] > SUSPECT)):
+        place = terms.place
+        if limit != "drop" and place is not None and lacks_inertia(terms) and _reduced_inertia_is_singular(terms, f):
+            return _limit(terms, tau, name, f, acceleration_rows(place.loops, place.closure, place.q, place.v, place.t, place.near))
         return _regular(terms, tau, chosen, name, f.rank, [])
     return _deficient(terms, tau, chosen, name, f, branch)
 
@@ -230,9 +233,32 @@ def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) 
     names = tuple(_coordinate_names(terms)[i] for i in np.flatnonzero(idle))
     if np.abs(loose).max() > 1e-9 * max(1.0, np.abs(right).max()):
         raise ModelError(
-            f"a freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give the body at it a mass."
+            f"a freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give the body at it a mass, or an "
+            "inertia where its mass lies on the hinge."
         )
     return f.solve(right), names
+
+
+def lack_of_inertia(terms: Terms, armature: np.ndarray | float = 0.0) -> str:
+    """Which joints can move without moving any mass, and what to do about it; empty where there are none."""
+    place, N = terms.place, factor(terms.dimensionless_J()).null
+    if place is None or N.shape[1] == 0:
+        return ""
+    M = (terms.M + np.diag(np.broadcast_to(armature, terms.nv))) * terms.columns * terms.columns[:, None]
+    w, V = np.linalg.eigh(N.T @ M @ N)
+    loose = np.abs(N @ V[:, w < NO_INERTIA * max(np.linalg.norm(M, 2), 1e-300)])
+    if not loose.shape[1]:
+        return ""
+    skel = place.loops.skel
+    moving = [(n, float(np.real(mass))) for n, mass in zip(skel.tree.nodes, skel.mass, strict=True) if loose[n.v].max(initial=0.0) > 1e-6]
+    nodes, bodies = [n for n, _ in moving], [n.body for n, _ in moving]
+    heavy = [f"'{n.body}'" for n, mass in moving if mass > 0.0]
+    why = f" The mass of {', '.join(heavy)} lies on the hinge, without inertia about it." if heavy else ""
+    return (
+        f"{', '.join(dict.fromkeys(n.joint.name for n in nodes))} can move without moving any inertia, so that nothing decides how fast "
+        f"{'it accelerates' if len(nodes) == 1 else 'they accelerate'}.{why} Give {' or '.join(repr(b) for b in bodies)} an inertia "
+        "(`inertia: 1e-4 kg m^2`, or a shape), or fix it to its neighbour."
+    )
 
 
 def _coordinate_names(terms: Terms) -> list[str]:

@@ -291,3 +291,18 @@ def test_a_batch_of_parameters_closes_each_start():
         other = lw.compile(lw.load("four-bar", L1=value))
         run = other.simulate(other.assemble({"A": 1.0}, {"A": 6.0}), 0.3, tolerance=1e-10, output=[0.3])
         np.testing.assert_allclose(q, run.q[-1], atol=1e-9)
+
+
+def test_a_hinge_without_inertia_is_named():
+    """A weight hung on its own centre, without inertia: its spin is nobody's business in one state (an arm with 2 kg more at its
+    tip, 3 g / 2 L (1 + 4) / (1 + 6) of it), but a run must know it, and says whose inertia is missing."""
+    pendulum = {
+        "name": "weighted", "plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0], "B": [1, 0]},
+        "bodies": {"ground": {"pins": ["A"]}, "arm": {"pins": ["A", "B"], "mass": 1}, "weight": {"pins": ["B"], "mass": 2, "com": "B"}},
+    }  # fmt: skip
+    s = lw.load(pendulum).system
+    found = s.forward(s.start)
+    assert found.a == pytest.approx([-1.5 * 9.81 * 5 / 7, 0.0])
+    for attempt in (lambda: s.simulate(s.start, 0.1), lambda: s.linearise(s.start)):
+        with pytest.raises(lw.LinkwrightError, match=r"^B can move without .* mass of 'weight' lies on.* Give 'weight' an inertia"):
+            attempt()

@@ -109,6 +109,11 @@ def test_a_rod_that_breaks_and_one_that_catches():
     assert event.values["energy lost"] > 0.05 and abs(v @ n) > 0.1, "it came with a radial speed"
     assert run.checks().ok
     assert (run["lam.tether"][run.t < event.time] == 0.0).all() and np.abs(run["lam.tether"][run.t > event.time]).min() > 0.0
+    taut = run.t > event.time  # while it is slack there is no row to lose; then it is the lever of the tether about the joint P
+    arm, along = run["lower.Q"] - run["lower.P"], run["lower.Q"] / reach[:, None]
+    lever = np.abs(arm[:, 0] * along[:, 1] - arm[:, 1] * along[:, 0]) / s.loops.kappa
+    np.testing.assert_allclose(run["singular.J"], np.where(taut, lever, 1.0), atol=1e-12)
+    assert run.certificate.smallest_singular_value == run.certificate.smallest_dependent == pytest.approx(lever[taut].min(), abs=1e-12)
     again = s.simulate(
         run.state(-1), 0.5, events=[lw.when("t", run.t[-1] + 0.1, do=lw.release("tether"), name="cut")], tolerance=1e-10, output=0.01
     )

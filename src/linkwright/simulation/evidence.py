@@ -200,18 +200,19 @@ class Evidence:
             out += located(self.watch(mode, cut), self.partition_of(mode), bracket)
         return tuple(sorted(out))
 
+    def jacobians(self, mode: int, cut: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Dimensionless J of the loops that are closed in a mode, at positions."""
+        off, tree = self.modes[mode][1], self.system.loops.skel.tree
+        zero = np.zeros((len(q), 1 + tree.nq + tree.nv))
+        J = self._closure(np.ascontiguousarray(q), np.zeros((len(q), tree.nv)), zero, np.tile(cut, (len(q), 1)), off).J
+        return J * self.system.loops.columns / self._row_scale(off)[:, None]
+
     def watch(self, mode: int, cut: np.ndarray) -> Watch:
         evaluator, off = self.modes[mode]
-        skel, scale = self.system.loops.skel, self._row_scale(off)
+        skel = self.system.loops.skel
         nq, nv = skel.tree.nq, skel.tree.nv
-
-        def jacobians(q: np.ndarray) -> np.ndarray:
-            zero = np.zeros((len(q), 1 + nq + nv))
-            J = self._closure(np.ascontiguousarray(q), np.zeros((len(q), nv)), zero, np.tile(cut, (len(q), 1)), off).J
-            return J * self.system.loops.columns / scale[:, None]
-
         return Watch(
-            jacobians=jacobians,
+            jacobians=lambda q: self.jacobians(mode, cut, q),
             accelerations=lambda rows: np.array([evaluator.accelerations(float(r[0]), r[1:], cut) for r in rows]),
             rates=lambda q, v: qdot(skel, q, v),
             reach=lambda row, t: evaluator.reach(float(row[0]), row[1:], cut, t)[:nq],

@@ -90,19 +90,21 @@ class Proof:
         return Checks(self.certificate, self.passages)
 
     def _singular_values(self) -> tuple[float, float, float]:
-        """Smallest of J and of its parts over the samples."""
-        e = self.sim.evidence
-        if not e.modes or not self.sim.system.loops.skel.tree.nc or not len(self.q):
+        """Smallest of J and of its parts over the samples, of the loops that were closed there."""
+        sim, e = self.sim, self.sim.evidence
+        tree, every = sim.system.loops.skel.tree, max(1, len(self.q) // LOOKED_AT)
+        if not tree.nc:
             return 1.0, 1.0, 1.0
         e.digest()
-        every = max(1, len(self.q) // LOOKED_AT)
-        J = e.watch(0, cut_row(self.sim.system, self.sim.start.near)).jacobians(self.q[::every]) if not e.modes[0][1] else None
-        if J is None:
-            return 1.0, 1.0, 1.0
-        part = e.partition_of(0, J)
-        parts = (J[:, part.rows], part.dependent_part(J), part.independent_part(J))
-        smallest = [min((float(np.linalg.svd(x, compute_uv=False)[-1]) for x in p if min(x.shape)), default=1.0) for p in parts]
-        return smallest[0], smallest[1], smallest[2]
+        found: list[list[float]] = [[], [], []]
+        for mode, piece in enumerate(sim.pieces):
+            J = e.jacobians(mode, cut_row(sim.system, piece.start.near), piece.solution.y[::every, : tree.nq])
+            part = e.partition_of(mode, J)
+            for kept, x in zip(found, (J[:, part.rows], part.dependent_part(J), part.independent_part(J)), strict=True):
+                if min(x.shape):
+                    kept.append(float(np.linalg.svd(x, compute_uv=False).min()))
+        least = [min(kept, default=1.0) for kept in found]
+        return least[0], least[1], least[2]
 
 
 def finished(sim: Simulation, again: Callable[..., Simulation] | None = None) -> Trajectory:

@@ -42,7 +42,8 @@ class Passage(NamedTuple):
             "independent": "the dependent coordinates rest",
         }[self.kind]
         s = ", ".join(f"{x:.1e}" for x in self.singular_values[:2])
-        return f"t = {self.time:.9g} s: {what} (smallest singular values {s})"
+        told = f"smallest singular values {s}" if self.kind == "rank" else f"J itself keeps its rank, smallest singular values {s}"
+        return f"t = {self.time:.9g} s: {what} ({told})"
 
 
 class Bracket(NamedTuple):

@@ -16,7 +16,8 @@ from linkwright import forces, time_loops
 from linkwright.closing import GOOD_ENOUGH, close, consistent_velocity, open_error
 from linkwright.controllers.loop import Controlling
 from linkwright.drives import actuation, prescribed
-from linkwright.errors import UsageError
+from linkwright.errors import ModelError, UsageError
+from linkwright.forward import lack_of_inertia
 from linkwright.integrators import Solution
 from linkwright.laws import LinearLaw
 from linkwright.loop_events import When
@@ -29,6 +30,7 @@ from linkwright.simulation.progress import Bar
 from linkwright.simulation.switching import Mode, jump, resolved, stops, switchable
 from linkwright.simulation.watching import RunChannel
 from linkwright.state import State
+from linkwright.terms import terms
 from linkwright.variants import Variant
 
 if TYPE_CHECKING:
@@ -111,6 +113,14 @@ class Simulation:
         )
 
     def _mode(self, mode: Mode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> Piece:
+        """One mode of the run; equations that cannot be solved for want of inertia say whose it is."""
+        try:
+            return self._run_mode(mode, st, carried, works, bar)
+        except UsageError as error:
+            explain(error, self.system, st)
+            raise
+
+    def _run_mode(self, mode: Mode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> Piece:
         system, o = self.system, self.options
         free = self.free if len(self.free) else None
         controlled = {"control": self.control, "off": mode.off, "first": not self.pieces}
@@ -175,6 +185,13 @@ class Simulation:
         if loss != 0.0:
             self.evidence.losses.append((len(self.pieces), loss))
         return new, after
+
+
+def explain(error: UsageError, system: Compiled, st: State) -> None:
+    """Say an error of equations that cannot be solved in the words of the mechanism: which joint moves no inertia."""
+    lack = "no order of elimination" in str(error) and lack_of_inertia(terms(system.loops, st.q, st.v, st.t, st.near))
+    if lack:
+        raise ModelError(lack) from error
 
 
 def _with_end(solution: Solution, watched: Sequence[When]) -> Solution:

@@ -82,7 +82,7 @@ def _singularity(sim: Simulation, start: State, name: str) -> Callable[[Mapping[
 
     def read(x: Mapping[str, Any]) -> float:
         there = at(float(x["t"][0]), x["q"], {**start.near, **by_cut(system, np.asarray(x["near"], dtype=float))})
-        vars(there)["parts"] = begun.parts
+        vars(there)["modes"] = begun.modes
         return float(there.column(name).values[0])
 
     return read
