@@ -209,7 +209,7 @@ class Trajectory(Loaded):
         names = coordinate_names(self.skel, "v_names")
         drives = self.settings.get("drive") or [d.joint for d in self.skel.tree.description.drives]
         places = [names.index(n) for n in drives if n in names]
-        return singular_channels.Singularity(self.frame, self.t, self.q, self.near, places)
+        return singular_channels.Singularity(self.frame, self.t, self.q, self.near, places, self.arrays.get("closed"))
 
     @property
     def channels(self) -> list[str]:

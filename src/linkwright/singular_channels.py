@@ -27,8 +27,11 @@ LOOKED_AT = 40  # samples from which the dependent coordinates are chosen
 class Singularity:
     """J over the samples of a run, and its parts."""
 
-    def __init__(self, loops: Loops, t: np.ndarray, q: np.ndarray, near: Sequence[Any], drives: Sequence[int]):
+    def __init__(
+        self, loops: Loops, t: np.ndarray, q: np.ndarray, near: Sequence[Any], drives: Sequence[int], closed: np.ndarray | None = None
+    ):
         self.loops, self.t, self.q, self.near, self.drives = loops, t, q, near, tuple(drives)
+        self.closed = np.ones((len(q), len(loops.constraints))) if closed is None else closed  # (samples, loops)
 
     @cached_property
     def J(self) -> np.ndarray:
@@ -41,8 +44,16 @@ class Singularity:
         return self.J * self.loops.columns / self.loops.row_scale[:, None]
 
     @cached_property
-    def parts(self) -> Partition:
-        return partition(self.scaled[:: max(1, len(self.q) // LOOKED_AT)], self.drives)
+    def modes(self) -> list[tuple[np.ndarray, np.ndarray, Partition]]:
+        """(samples, rows, partition) for every set of loops that are closed together: those switched off have no rows."""
+        sizes = [len(c.kinds) for c in self.loops.constraints]
+        patterns, which = np.unique(self.closed > 0.0, axis=0, return_inverse=True)
+        out = []
+        for k, pattern in enumerate(patterns):
+            samples, rows = np.flatnonzero(which.ravel() == k), np.flatnonzero(np.repeat(pattern, sizes))
+            looked = self.scaled[samples[:: max(1, len(samples) // LOOKED_AT)]][:, rows]
+            out.append((samples, rows, partition(looked, self.drives)))
+        return out
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,15 +67,21 @@ class Singularity:
     def column(self, name: str) -> Column:
         """Values of one of NAMES."""
         kind, _, which = name.partition(".")
-        J = self.J if kind == "det" else self.scaled
-        parts = self.parts
-        picked = {"J": J[:, parts.rows], "dependent": parts.dependent_part(J), "independent": parts.independent_part(J)}[which]
-        if kind == "det":
-            if picked.shape[1] != picked.shape[2]:
-                raise ChannelError(
-                    f"'{name}' has no determinant: {picked.shape[2]} independent coordinates for {picked.shape[1]} rows. "
-                    "singular.independent tells how near that part is to losing rank."
-                )
-            return Column(np.linalg.det(picked), "none")
-        values = np.linalg.svd(picked, compute_uv=False)
-        return Column(values.min(axis=1) if values.shape[1] else np.zeros(len(picked)), "none")
+        out = np.ones(len(self.q))  # without any loop nothing can be lost
+        for samples, rows, parts in self.modes:
+            J = (self.J if kind == "det" else self.scaled)[samples][:, rows]
+            picked = {"J": J[:, parts.rows], "dependent": parts.dependent_part(J), "independent": parts.independent_part(J)}[which]
+            if kind == "det":
+                out[samples] = self._determinants(name, picked)
+            elif parts.rows:
+                values = np.linalg.svd(picked, compute_uv=False)
+                out[samples] = values.min(axis=1) if values.shape[1] else 0.0
+        return Column(out, "none")
+
+    def _determinants(self, name: str, picked: np.ndarray) -> np.ndarray:
+        if picked.shape[1] != picked.shape[2]:
+            raise ChannelError(
+                f"'{name}' has no determinant: {picked.shape[2]} independent coordinates for {picked.shape[1]} rows. "
+                "singular.independent tells how near that part is to losing rank."
+            )
+        return np.linalg.det(picked)
