@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import linkwright as lw
+from linkwright.views.live import cycle_data
 from tests.browser.desk import Desk, colours
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -77,14 +78,30 @@ def test_number_and_page(script: Path, pages: Callable[[str], None], capsys: pyt
     pages(script.stem)
 
 
-def test_three_parallelograms_stand_for_forty(pages: Callable[[str], None], capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+def test_three_parallelograms_stand_for_forty(desk: Callable[..., Desk], capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    """Without a cycle, as forty are: the run plays, the kernels let it swing."""
+    monkeypatch.setattr(cycle_data, "MOST_TURNED", 6)
+    monkeypatch.chdir(tmp_path)
     ran(FORTY, monkeypatch, capsys, "3")
-    pages(FORTY.stem)
+    plays_and_swings(desk(tmp_path / "out" / f"{FORTY.stem}.html", width=1000, height=640))
 
 
-@pytest.mark.slow  # a minute of preparing 81 bodies
-def test_forty_parallelograms(pages: Callable[[str], None], capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+@pytest.mark.slow  # half a minute of preparing 81 bodies
+def test_forty_parallelograms(desk: Callable[..., Desk], capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     documented(FORTY, ran(FORTY, monkeypatch, capsys))
+    page = tmp_path / "out" / f"{FORTY.stem}.html"
+    assert page.stat().st_size < 3e6  # 1.5 MB; kernels grow in proportion to the loops
+    plays_and_swings(desk(page, width=1000, height=640))
+
+
+def plays_and_swings(here: Desk) -> None:
+    opens_and_moves(here)
+    assert here.ask("DATA.cycle === null && (app.player.toggle(), app.player.seek(0), true)"), "stands where nothing is singular"
+    here.page.get_by_text("Free swing", exact=True).click()
+    opens_and_moves(here)
+    here.page.get_by_text("Pin loads", exact=True).click()
+    assert "joints takes minutes" in here.text("body") and "Loads of the turn" not in here.text("body")
 
 
 def ran(script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *more: str) -> re.Match[str]:

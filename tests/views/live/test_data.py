@@ -209,6 +209,18 @@ def test_what_cannot_be_shown_says_so(tmp_path: Path) -> None:
     assert known["cycle"] is None and "holds its position" in known["why"]
 
 
+def test_many_joints_are_not_turned_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their page has every kernel, each in proportion to the loops, and says in a sentence what it lacks."""
+    monkeypatch.setattr(cycle_data, "MOST_TURNED", 6)
+    scripts, known = zip(*(live.contents(lw.load("parallelogram-chain", N=n).system) for n in (3, 6, 9)), strict=True)
+    assert all(x["cycle"] is None and x["drives"] == ["G0"] and x["loads"] and x["swing"] for x in known)
+    assert "turning 13 joints takes minutes" in known[1]["why"]
+    first, second = np.diff([len(text) for text in scripts])
+    assert second == pytest.approx(first, rel=0.25)  # names get a letter longer, large kernels are cut into parts
+    asked = cycle_data.motion_of(lw.load("parallelogram-chain", N=3).system, 8)
+    assert asked.turn is not None and len(asked.turn) == 9
+
+
 def test_geared_wheels_keep_their_distance() -> None:
     """What cannot stay open in the equations gets no slider, and the page works."""
     geared = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from linkwright.system import System
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
+MOST_TURNED = 40  # joints of the tree that are turned unasked: following a branch costs their cube and more
 
 
 def encoded(array: Any) -> dict[str, Any]:
@@ -49,9 +51,12 @@ class Motion:
 
 
 def motion_of(system: System, steps: int | None = None) -> Motion:
-    """The cycle of `m.turn()`, or why there is none and which coordinates can be moved by hand."""
+    """The cycle of `m.turn()`, or why there is none and which coordinates can be moved by hand; `steps` asks for one of any size."""
     if not system.mobility.freedoms:
         return Motion((), None, (), 0.0, False, "nothing can move: a structure without freedoms")
+    if steps is None and system.tree.nv > MOST_TURNED:
+        why = f"turning {system.tree.nv} joints takes minutes, which m.page(..., steps=360) and --steps 360 would take."
+        return Motion(independent(system), None, (), 0.0, False, why)
     try:
         turn = system.turn() if steps is None else system.turn(steps=steps)
     except LinkwrightError as problem:
@@ -218,14 +223,14 @@ def interesting(system: System, run: Trajectory) -> list[str]:
     wanted += [n for n in run.channels if n.startswith(("energy.", "work.", "motor."))]
     wanted += [f"{b.name}.angle" for b in d.bodies[1:]] + [f"{p}.{axis}" for p in _points(system) for axis in d.plane or "xyz"]
     wanted += [n for n in run.channels if n.startswith("singular.")]
-    known = set(run.channels)
-    return [n for n in dict.fromkeys(wanted) if n in known and _single(run, n)][:MOST_CHANNELS]
+    known, first = set(run.channels), run[0:1]
+    return list(islice((n for n in dict.fromkeys(wanted) if n in known and _single(first, n)), MOST_CHANNELS))
 
 
-def _single(run: Trajectory, name: str) -> bool:
-    """A channel of one number a sample that can be read from this run; loads need all that acted."""
+def _single(first: Trajectory, name: str) -> bool:
+    """A channel of one number a sample that can be read from a run, of which this is the first sample; loads need all that acted."""
     try:
-        return np.ndim(run[0:1].read([name])[name]) == 1
+        return np.ndim(first.read([name])[name]) == 1
     except LinkwrightError:
         return False
 

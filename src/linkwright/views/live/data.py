@@ -18,7 +18,6 @@ from linkwright.errors import LinkwrightError
 from linkwright.metric import scale
 from linkwright.modelfile.units import KINDS, display_unit
 from linkwright.results import unit_of
-from linkwright.summary import summarise
 from linkwright.system import System
 from linkwright.topology import order, report
 from linkwright.views.live import cycle_data, geometry
@@ -55,7 +54,6 @@ def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, 
         "idle": [i for i, x in enumerate(np.abs(np.array(system.kernels.plan.idle)).sum(axis=0)) if x] if system.kernels.plan.idle else [],
         "checks": _checks(system, motion, unique, loads),
         "topology": _topology(system),
-        "info": str(summarise(system)).split("\n"),
         "model": model(system.described),
         "version": import_module("linkwright").__version__,
         "run": None if run is None else cycle_data.run_json(system, run),

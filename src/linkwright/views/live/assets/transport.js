@@ -5,7 +5,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const TURN = 2 * Math.PI;
   const WHILE = 0.6, GAP = 0.4; // seconds a pace is measured over; between frames of a page that was hidden
   const LAGS = 0.9; // of the pace that is wanted: less is told
-  const NO_TRACK = "Drag any pin or point: no drive turns this model.", RIGID = "Nothing can move: the joints leave no freedom.";
+  const NO_TRACK = "Drag any pin or point: there is no cycle.", RIGID = "Nothing can move: the joints leave no freedom.";
 
   // An angle of a full turn as one says it, from 0 to 360 degrees; other places of the cycle's axis as they are. SI.
   LW.withinTurn = (x, cycle) => {
