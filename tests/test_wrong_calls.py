@@ -19,7 +19,25 @@ FOUR_BAR = {
 WIPER = lw.load("wiper").system
 OPEN = [0.1, 0.2, 0.3]
 LARGE = {**FOUR_BAR["drawing"], "B": [1e300, 1e300]}
+DOOR, BARS = lw.load("door").system, lw.load("four-bar").system
 CALLS = {
+    "picture of a number": (lambda: lw.load("wiper").picture("x.png", at=5), "at is a state"),
+    "report on a number": (lambda: lw.load("wiper").report("x.html", run=5), "run is what m.turn"),
+    "misspelt option": (lambda: lw.load("wiper").turn(stps=3), "turn has no option 'stps'. Did you mean 'steps'"),
+    "misspelt option of a picture": (lambda: lw.load("wiper").picture(darc=True), "picture has no option 'darc'. Did you mean 'dark'"),
+    "unknown option": (lambda: WIPER.inverse(WIPER.start, foo=1), "inverse has no option 'foo'. Options: a, wrench"),
+    "too many by place": (lambda: lw.load("wiper").turn("A", 12), "turn takes fewer values without a name.*steps"),
+    "twice": (lambda: lw.load("wiper").turn("A", drive="D"), "given 'drive' twice"),
+    "motor without resistance": (lambda: lw.motor(Kt=0.1), "motor needs R"),
+    "motor with a capital": (lambda: lw.motor(Kt=0.1, R=1, Ratio=5), "Did you mean 'ratio'"),
+    "stiffness of nothing": (lambda: DOOR.inverse(DOOR.start, stiffness={"H9": 2}), "no 'H9' here.*Joints: H1, H2, H3"),
+    "preload of nothing": (lambda: DOOR.inverse(DOOR.start, preload={"Q": 1}), "preload: there is no 'Q' here"),
+    "release of nothing": (lambda: BARS.inverse(BARS.start, release={"Q": ["tx"]}), "release: there is no 'Q' here"),
+    "release of no row": (lambda: BARS.inverse(BARS.start, release={"C": ["foo"]}), "cannot release 'foo' of 'C'"),
+    "stiffness below zero": (lambda: BARS.inverse(BARS.start, stiffness={"C": -1}), "stiffness of 'C' must be positive"),
+    "stiffness of two rows": (lambda: BARS.inverse(BARS.start, stiffness={"C": [1, 2]}), "or 6 for rx"),
+    "rated below zero": (lambda: BARS.inverse(BARS.start, rated={"A": 0}), "rated effort of 'A' must be greater"),
+    "preload in millimetres": (lambda: BARS.inverse(BARS.start, preload={"A": "5 mm"}), "preload of 'A' must be torque"),
     "load None": (lambda: lw.load(None), "shipped name"),
     "load number": (lambda: lw.load(3), "shipped name"),
     "compile None": (lambda: lw.compile(None), "compile takes"),
@@ -76,6 +94,19 @@ def test_transmission_does_not_depend_on_how_a_pin_is_split():
     for pair in ("coupler-link5", "coupler-link7", "link5-link7"):
         at_S = [next(r for r in rs if r.name == f"S {pair}") for rs in (one, two)]
         assert at_S[0].low == pytest.approx(at_S[1].low, abs=0.01)  # the two data sets differ in the third digit
+
+
+def test_a_link_of_three_joints_is_turned_about_the_one_on_the_ground():
+    """Jansen's upper triangle at its pin U: the push rod against the line to the triangle's pivot, whatever its third corner."""
+    m = lw.load("jansen-leg")
+    c, d = m.turn(), m.description
+    pivot = next(j.pin or j.name for j in d.joints if "shoulder" in (j.first, j.second) and "ground" in (j.first, j.second))
+    ends = [c[f"upper_rod.{p}"] for p in ("U", "X")], [c["shoulder.U"], c[f"shoulder.{pivot}"]]
+    a, b = (second - first for first, second in ends)
+    between = np.degrees(np.arccos(np.abs(np.sum(a * b, axis=1)) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)))
+    found = next(r for r in m.info().transmission if r.name == "U")
+    assert np.degrees([found.low, found.high]) == pytest.approx([between.min(), between.max()], abs=0.02)  # its extremes at samples
+    assert not any(r.name.startswith(pivot) for r in m.info().transmission)  # pins on the ground turn nobody
 
 
 def test_every_pair_at_a_pin_of_three_has_its_own_transmission_angle():

@@ -173,9 +173,10 @@ def _strokes(system: System, c: Trajectory) -> list[Curve]:
 
 
 def _transmission(system: System) -> list[Curve]:
-    """Angle between the links at every pin of moving bodies, to their farthest other joints, folded to 0 .. 90 deg.
+    """Angle between the links at every pin of moving bodies, folded to 0 .. 90 deg.
 
-    Links that a drive, gear or coupling moves are left out: they are inputs. Where a pin joins more than two bodies
+    A link's line goes to its joint on the ground, about which a force at the pin has to turn it; of a link without one to its
+    farthest other joint. Links that a drive, gear or coupling moves are left out: they are inputs. Where a pin joins more than two bodies
     every pair has its own angle, named by the bodies, so the figures do not depend on how the pin is split into joints.
     """
     d = system.description
@@ -188,12 +189,15 @@ def _transmission(system: System) -> list[Curve]:
         if j.type == "revolute":
             pins.setdefault(j.pin or j.name, []).append(j.name)
     out = []
+    ground = d.bodies[0].name
     for pin, names in pins.items():
+        if any(ground in (d.joint(n).first, d.joint(n).second) for n in names):
+            continue
         ends = {b: _other_end(system, b, n) for n in names for b in (d.joint(n).first, d.joint(n).second) if b not in moved}
         arms = [(b, arm) for b, arm in ends.items() if arm is not None]
         if len(arms) == len(ends) >= 2:
             pairs = list(itertools.combinations(sorted(arms, key=lambda a: a[0]), 2))
-            named = [f"{pin} {one[0]}-{two[0]}" for one, two in pairs] if len(pairs) > 1 else [", ".join(names)]
+            named = [f"{pin} {one[0]}-{two[0]}" for one, two in pairs] if len(names) > 1 else names
             out += [_between(name, one, two) for name, (one, two) in zip(named, pairs, strict=True)]
     return out
 
@@ -205,16 +209,17 @@ def _between(name: str, one: tuple[str, np.ndarray], two: tuple[str, np.ndarray]
 
 
 def _other_end(system: System, body: str, joint: str) -> np.ndarray | None:
-    """Vector, in the body's frame, from a joint to the body's farthest other joint."""
+    """Vector, in the body's frame, from a joint to the body's joint on the ground, else to its farthest other joint."""
     d = system.description
+    ground = d.bodies[0].name
 
     def place(j: Any) -> np.ndarray:
         return np.array((j.frame_first if j.first == body else j.frame_second).at, dtype=float)
 
     here = place(d.joint(joint))
-    arms = [place(j) - here for j in d.joints if j.name != joint and body in (j.first, j.second)]
-    arms = [a for a in arms if np.linalg.norm(a) > 1e-12]
-    return max(arms, key=lambda a: float(np.linalg.norm(a))) if arms else None
+    others = [(ground in (j.first, j.second), place(j) - here) for j in d.joints if j.name != joint and body in (j.first, j.second)]
+    arms = [(on_ground, float(np.linalg.norm(arm)), arm) for on_ground, arm in others if np.linalg.norm(arm) > 1e-12]
+    return max(arms, key=lambda a: a[:2])[2] if arms else None
 
 
 # -------------------------------------------------------------------- extremes, exact
