@@ -29,6 +29,8 @@ from linkwright.passage import branch_velocity
 from linkwright.spatial import Pose, quaternion_rotation
 from linkwright.state import State
 
+AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead centre, whose neighbourhood it cannot step through
+
 
 class Assembler:
     """Finds states of one mechanism on its loops."""
@@ -302,9 +304,9 @@ class Assembler:
     def _walk(self, here: cycle.Position, targets: list[Constraint]) -> cycle.Position:
         tied = self.loops.with_(targets)
         there = continuation.walk(tied, continuation.start(tied, here.q, here.near), 1.0)
-        if there.t < 1.0:
-            raise self._unreachable(there, targets)
         done = close(tied, there.q, there.near, 1.0)
+        if there.t < 1.0 and not (there.t > 1.0 - AT_THE_END and done.residual < GOOD_ENOUGH):
+            raise self._unreachable(there, targets)
         return cycle.Position(done.q, done.near, there.v)
 
     def _unreachable(self, walk: Any, targets: list[Constraint]) -> AssemblyError:
