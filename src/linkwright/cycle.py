@@ -158,9 +158,15 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, du
     if isinstance(law, LinearLaw):
         if law.slope == 0.0:
             raise UsageError(f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.")
+        if duration is not None:
+            notes.append(f"duration= is left aside: '{lead}' moves at a constant speed, and one turn or stroke of it is shown")
         reach = 2.0 * np.pi if is_rotary(desc, lead) else LONGEST_SLIDE * loops.kappa
         return Plan(lead, laws, reach / abs(law.slope), 0.0 if still else 1.0, True, tuple(notes))
-    return Plan(lead, laws, _programme_length(law, notes) if duration is None else duration, 1.0, False, tuple(notes))
+    span = _programme_length(law, notes) if duration is None else duration
+    whole = _programme_length(law, []) if isinstance(law, (MovesLaw, SplineLaw)) else span
+    if span < whole * (1.0 - 1e-9):
+        notes.append(f"duration= shows the first {span:.4g} s of a programme of {whole:.4g} s; it is cut short, not run faster")
+    return Plan(lead, laws, span, 1.0, False, tuple(notes))
 
 
 def _programme_length(law: Law, notes: list[str]) -> float:

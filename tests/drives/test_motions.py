@@ -134,3 +134,18 @@ def test_drives_print_as_they_are_written():
     shown = ["lw.torque('2 N m')", "lw.torque(wave, every='1 ms')", "lw.position((6 times, 6 values))", "lw.speed(2.0)"]
     assert [repr(d) for d in written] == [*shown, "lw.voltage(12, motor=lw.motor(Kt=1, R=2, Ke=1))"]
     assert [d.kind for d in written] == ["torque", "torque", "position", "speed", "voltage"] and lw.force is lw.torque
+
+
+def test_a_turn_says_what_a_duration_does_to_a_programme():
+    """Shown as far as asked for, at its own pace; a constant speed has its own span."""
+    arm = {
+        "name": "arm", "plane": "xy", "drawing": {"A": [0, 0], "B": [1, 0]},
+        "bodies": {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["B"], "mass": 1}},
+        "drive": {"A": {"moves": [{"to": "90 deg", "in": "1 s"}, {"dwell": "0.5 s"}]}},
+    }  # fmt: skip
+    m = lw.load(arm)
+    whole, short, same = m.turn(), m.turn(duration="0.5 s"), m.turn(duration="1.5 s")
+    assert whole.t[-1] == same.t[-1] == 1.5 and not whole.notes and not same.notes
+    assert short.t[-1] == 0.5 and float(short["A"][-1]) == pytest.approx(float(whole.at(0.5)["A"]), abs=1e-9)
+    assert any("first 0.5 s of a programme of 1.5 s; it is cut short" in n for n in short.notes)
+    assert any("duration= is left aside: 'A'" in n for n in lw.load("four-bar").turn(duration="2 s").notes)
