@@ -7,10 +7,16 @@ want (the place, the gap, the names allowed) is kept in attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from functools import wraps
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+Some = TypeVar("Some")
 
 
 @dataclass(frozen=True)
@@ -87,3 +93,58 @@ def nearest(name: str, allowed: Iterable[str], kind: str) -> str:
     close = get_close_matches(str(name), allowed, n=1, cutoff=0.6)
     hint = f"Did you mean '{close[0]}'? " if close else ""
     return f"{hint}{kind}: {listing(allowed) or 'none'}."
+
+
+def call_explained(function: Callable[Given, Result], name: str = "") -> Callable[Given, Result]:
+    """The function; a call with an argument that it does not have, or without one that it needs, becomes a `UsageError`.
+
+    `name`: what callers know it by, where that is not its own.
+    """
+
+    @wraps(function)
+    def call(*args: Given.args, **options: Given.kwargs) -> Result:
+        try:
+            return function(*args, **options)
+        except TypeError as problem:
+            why = _misfit(function, name or function.__name__, args, options)
+            if not why:  # the call fits, so the error is not the caller's
+                raise
+            raise UsageError(why) from problem
+
+    return call
+
+
+def calls_explained(cls: type[Some]) -> type[Some]:
+    """A class whose public methods answer ill-fitting calls as `call_explained` does."""
+    for name, method in list(vars(cls).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, call_explained(method))
+    return cls
+
+
+def _misfit(function: Callable[..., Any], name: str, args: tuple[Any, ...], options: dict[str, Any]) -> str:
+    """Why these arguments do not fit the function; empty if they do."""
+    import inspect
+
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **options)
+    except TypeError:
+        return _why_not(name, list(signature.parameters.values()), args, options)
+    return ""
+
+
+def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
+    """Of a call that does not fit the parameters known."""
+    ordered = [p.name for p in known if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    given = ordered[: len(args)]
+    free = [p.name for p in known if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in given and p.name != "self"]
+    for option in options:
+        if option in given:
+            return f"{name} is given '{option}' twice, by its place and by its name. Take one out."
+        if option not in free and not any(p.kind == p.VAR_KEYWORD for p in known):
+            return f"{name} has no option '{option}'. {nearest(option, free, 'Options')}"
+    if len(args) > len(ordered):
+        return f"{name} takes fewer values without a name. Write what they are: {listing(free)}."
+    lacking = [p.name for p in known if p.name in free and p.default is p.empty and p.name not in options]
+    return f"{name} needs {' and '.join(lacking)}. Options: {listing(free)}."

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright import loading, modelfile
 from linkwright.description import Description
-from linkwright.errors import SimulationError, UsageError
+from linkwright.errors import SimulationError, UsageError, call_explained, calls_explained
 from linkwright.modelfile.units import KINDS
 from linkwright.presented import designed_by
+from linkwright.results import Trajectory
 from linkwright.system import LoadReader, System
 
 if TYPE_CHECKING:
     from linkwright.cycle import Limits
-    from linkwright.results import Trajectory
     from linkwright.state import State
     from linkwright.summary import Summary
     from linkwright.topology_view import TopologyView
@@ -109,6 +109,14 @@ def _designed(c: Trajectory) -> Trajectory:
     return c if isinstance(c.source, Designer) else replace(c, source=Designer(c.source))
 
 
+def _a_run(run: Any) -> Any:
+    """What a page or report may be of: a turn, a run, or None."""
+    if run is not None and not isinstance(run, Trajectory):
+        raise UsageError(f"run is what m.turn(), m.simulate(...) or lw.open(...) gives, not {type(run).__name__}.")
+    return run
+
+
+@calls_explained
 class Mechanism:
     """A mechanism as described, with everything computed from it on demand."""
 
@@ -200,13 +208,13 @@ class Mechanism:
         """A still picture (matplotlib figure, or a file)."""
         from linkwright.views import picture
 
-        return picture.draw(self, path, **options)
+        return call_explained(picture.draw, "picture")(self, path, **options)
 
     def animate(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """An animated GIF of one turn."""
         from linkwright.views import animation
 
-        return animation.animate(self, path, **options)
+        return call_explained(animation.animate)(self, path, **options)
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """A plot of the mechanism or of one turn (matplotlib Figure, or a file): "topology", "gicm", or names of channels."""
@@ -220,13 +228,13 @@ class Mechanism:
         """Open the page of this mechanism in the browser (`run`: with that run in it); with `path` it is kept there."""
         from linkwright.views.page import show
 
-        return show(self, path, run=run, browser=browser, force=force)
+        return show(self, path, run=_a_run(run), browser=browser, force=force)
 
     def page(self, path: str | os.PathLike[str], *, run: Trajectory | None = None, steps: int | None = None, force: bool = False) -> Path:
         """Write the page: one HTML file that computes by itself and needs nothing else; `steps` of its cycle, 360 if not given."""
         from linkwright.views.page import write
 
-        return write(self, path, run=run, steps=steps, force=force)
+        return write(self, path, run=_a_run(run), steps=steps, force=force)
 
     def report(
         self,
@@ -244,7 +252,7 @@ class Mechanism:
         """
         from linkwright.views.report import report
 
-        return report(self, path, run=run, motor=motor, steps=steps, force=force)
+        return report(self, path, run=_a_run(run), motor=motor, steps=steps, force=force)
 
     def _repr_html_(self) -> str:
         """Notebooks: the page itself."""
@@ -267,6 +275,7 @@ def open(path: str | os.PathLike[str]) -> Trajectory:
     return _designed(loading.run(path))
 
 
+@call_explained
 def compile(
     mechanism: Mechanism | Description | str,
     formulation: Any = "auto",

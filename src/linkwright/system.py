@@ -20,7 +20,7 @@ from linkwright.closing import references
 from linkwright.closure import Closure
 from linkwright.control_verbs import Controlling
 from linkwright.description import Description, Joint
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, calls_explained, nearest
 from linkwright.following import follow
 from linkwright.forward import forward
 from linkwright.forward_results import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
@@ -71,6 +71,7 @@ class LoadReader:
         return load_channels(self.system.description, self.drives)
 
 
+@calls_explained
 class System(Controlling):
     """A mechanism ready to compute: tree, constants, constraints and forces."""
 

@@ -15,11 +15,13 @@ from linkwright.drives.actuation import Actuation, actuation, prescribed
 from linkwright.drives.effort import Torque
 from linkwright.drives.motion import Moves, Position, Speed
 from linkwright.drives.voltage import Voltage, motor, motor_of
+from linkwright.errors import call_explained
 from linkwright.forces.motor_dc import DCMotor
 
 DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, Voltage)}
 
 
+@call_explained
 def torque(value: Any, *, every: Any = None) -> Torque:
     """An effort in a joint: a torque where it turns, a force where it slides or in a cylinder.
 
@@ -33,16 +35,19 @@ def torque(value: Any, *, every: Any = None) -> Torque:
 force = torque
 
 
+@call_explained
 def speed(value: Any) -> Speed:
     """A prescribed speed ("45 rpm"), from where the joint stands: a number or text, (times, values) as a spline, or a function of t."""
     return Speed(value)
 
 
+@call_explained
 def position(value: Any) -> Position:
     """A prescribed position: a number ("90 deg", held there), (times, values) as a spline, or a function of t."""
     return Position(value)
 
 
+@call_explained
 def voltage(value: Any, *, every: Any = None, motor: DCMotor | Any = None, current: Any = 0.0) -> Voltage:
     """A voltage ("12 V") at the joint's DC motor: the model's `motor_dc`, or motor=lw.motor(Kt=..., R=...).
 

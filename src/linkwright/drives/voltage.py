@@ -9,7 +9,7 @@ from typing import Any
 from linkwright.drives.base import Doing, Follower, Reading, Start, Written, sample_time
 from linkwright.drives.place import Here, Target
 from linkwright.drives.signals import Constant, read_signal
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.forces.motor_dc import DCMotor, Flow, flow
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import CURRENT, KINDS, VOLTAGE
@@ -24,6 +24,7 @@ POWERS = ("electric", "mechanical", "magnetic")
 MATCH = 0.01  # share by which Kt and Ke may differ on a rounded data sheet
 
 
+@call_explained
 def motor(
     Kt: Any,
     R: Any,

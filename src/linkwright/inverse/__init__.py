@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright import forces
 from linkwright.errors import UsageError, nearest
-from linkwright.inverse.choice import choose
+from linkwright.inverse.choice import Choices, choose
 from linkwright.inverse.limit import passage
 from linkwright.inverse.loads import Loads, Wrench
 from linkwright.inverse.methods import METHODS
@@ -40,16 +40,17 @@ def solve(
     moving: Motion | None = None,
     **choices: Any,
 ) -> Loads:
-    """Efforts and reactions at a state with accelerations a; `choices` go to `choice.choose`.
+    """Efforts and reactions at a state with accelerations a; `choices` go to `choice.Choices`.
 
     `outside` are those of the external wrenches that come from outside the machine (loads, not springs); `moving` is the
     motion of the state, where it is known already.
     """
     if method not in METHODS:
         raise UsageError(f"there is no method '{method}'. {nearest(method, METHODS, 'Methods')}")
+    given = Choices.of(loops, drives, **choices)
     rub: list[tuple[int, Any]] = []
     first = posed(loops, q, v, a, t, near, external, drives, moving)
-    loads = replace(_once(first, method, choices), outside=tuple(outside))
+    loads = replace(_once(first, method, given), outside=tuple(outside))
     if not any(f.mu for f in loops.skel.tree.description.frictions):
         return loads
     for _ in range(FRICTION_ROUNDS):  # friction by load: a fixed point, contracting as long as mu r / link length is small
@@ -57,7 +58,7 @@ def solve(
         rub = _load_friction(loads)
         new = np.concatenate([w for _, w in rub])
         rubbing = replace(first.place, external=(*external, *rub))
-        loads = replace(_once(replace(first, terms=LateTerms(rubbing), place=rubbing), method, choices), outside=tuple(outside))
+        loads = replace(_once(replace(first, terms=LateTerms(rubbing), place=rubbing), method, given), outside=tuple(outside))
         if old.shape == new.shape and np.abs(new - old).max() <= 1e-12 * (1.0 + np.abs(new).max()):
             return loads
     raise UsageError("friction by load does not settle: the joints jam (self-locking) at these friction coefficients and radii.")
@@ -81,7 +82,7 @@ def posed(
     return Problem(LateTerms(place), place, a, tuple(drives), pushes)
 
 
-def _once(p: Problem, method: str, choices: Any) -> Loads:
+def _once(p: Problem, method: str, given: Choices) -> Loads:
     if not p.driven:
         at_passage = passage(p)
         if at_passage is not None:
@@ -89,7 +90,7 @@ def _once(p: Problem, method: str, choices: Any) -> Loads:
             return Loads(p, solved.lam, solved.u, loose, solved, f"{method} (limit)")
     p.check_driven()
     solved = METHODS[method](p)
-    chosen = choose(p, solved.lam, solved.u, **choices)
+    chosen = choose(p, solved.lam, solved.u, given)
     return Loads(p, chosen.lam, chosen.u, chosen.free, solved, method)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import Trajectory
 from linkwright.state import State
 from linkwright.system import System
@@ -43,6 +43,10 @@ def draw(
     `at` is the state drawn (default the start); `trace` names points (`"coupler.P"`) whose paths over a turn are shown
     (default: marked points; `[]`: none, which also saves the turn); `turn` is that turn, if it is at hand; `size` in inches.
     """
+    if at is not None and not isinstance(at, State):
+        raise UsageError(f"at is a state, m.system.assemble({{...}}) or run.at('1 s'), not {type(at).__name__}.")
+    if turn is not None and not isinstance(turn, Trajectory):
+        raise UsageError(f"turn is what m.turn() gives, not {type(turn).__name__}.")
     if path is not None:
         files.checked(path, files.PICTURES, force=force)
     canvas = Canvas(mechanism, turn=turn, trace=trace, size=size, dark=dark, labels=labels, at=at)
