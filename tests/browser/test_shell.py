@@ -19,6 +19,7 @@ from linkwright import models
 from linkwright.views import live
 from tests.browser.conftest import launched
 from tests.browser.desk import Desk, colours
+from tests.views.test_report import TOGGLE
 
 PHONE = {"width": 360, "height": 740}
 SMALLEST = 11  # px of any text
@@ -294,6 +295,22 @@ def test_without_webgl_a_spatial_mechanism_is_drawn_in_lines(playwright: Any, pa
 
 # -------------------------------------------------------------------- other places
 
+# how far the arrows of the loads reach beyond the drawing's edges over the cycle
+ARROWS = """(() => {
+  const svg = document.querySelector("svg.lw-plane"), size = ["width", "height"].map((name) => Number(svg.getAttribute(name)));
+  let count = 0, most = -Infinity;
+  for (let s = 0; s < e.cycle.n; s += 2) {
+    app.player.seek(s);
+    app.view.draw(app.frame());
+    for (const g of svg.querySelectorAll("[data-layer=loads] > g:not([visibility=hidden])")) {
+      const b = g.getBBox();
+      count++;
+      most = Math.max(most, -b.x, -b.y, b.x + b.width - size[0], b.y + b.height - size[1]);
+    }
+  }
+  return {count, most};
+})()"""
+
 
 def test_a_notebook_shows_the_page_in_a_frame(desk: Callable[..., Desk], tmp_path: Path) -> None:
     book = tmp_path / "book.html"
@@ -308,8 +325,11 @@ def test_a_notebook_shows_the_page_in_a_frame(desk: Callable[..., Desk], tmp_pat
     assert len(after) == len(before) > 0 and after[0] != before[0] and frame.evaluate("LW.app.engine.state.ok") is True
 
 
-def test_a_report_prints_on_two_pages(desk: Callable[..., Desk], tmp_path: Path) -> None:
-    here = desk(lw.load("wiper").report(tmp_path / "report.html"), "#play=0")
+def test_a_report_prints_on_two_pages_and_arrows_of_loads_stay_on_the_sheet(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """A press whose ram is pushed at the lower edge of the drawing, down to where it would leave it."""
+    here = desk(lw.load(TOGGLE).report(tmp_path / "report.html", steps=120), "#play=0", width=1300, height=850)
+    beyond = here.ask(ARROWS)
+    assert beyond["count"] > 20 and -20.0 < beyond["most"] <= -4.0, "pixels beyond the sheet's edge: a margin, and no more than that"
     pdf = here.page.pdf(format="A4", print_background=True)
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
     assert pdf.startswith(b"%PDF") and 1 <= pages <= 2

@@ -143,7 +143,7 @@ def test_a_run_plays_in_its_own_time(run: Any, tmp_path: Path) -> None:
     assert np.any(stamp[0] < 150) and np.any(stamp[0] != stamp[1])  # the time is written there, and goes on
 
 
-def test_load_arrows_are_to_scale(run: Any) -> None:
+def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
     from linkwright.views.load_arrows import LONGEST, LoadArrows
     from linkwright.views.picture import Canvas
 
@@ -154,8 +154,17 @@ def test_load_arrows_are_to_scale(run: Any) -> None:
     arrows.draw(figure, sample)
     drawn = [np.subtract(a.xy, a.xyann) for a in figure.axes[-1].texts]
     largest = max(run[f"{pin}.on.{body}.size"].max() for pin, body in (("A", "crank"), ("B", "coupler"), ("C", "rocker"), ("D", "rocker")))
-    expected = LONGEST * run["D.on.rocker"][sample] / largest
+    assert arrows.longest is not None and 0.5 * LONGEST < arrows.longest < LONGEST, "one of them would leave the picture"
+    expected = arrows.longest * run["D.on.rocker"][sample] / largest
     assert min(float(np.linalg.norm(d - expected)) for d in drawn) < 1e-9 * LONGEST
+    ends = []
+    for k in range(0, len(run), 2):
+        shown = canvas.figure(run.instants[k])
+        arrows.draw(shown, k)
+        ends += [a.xy for a in shown.axes[-1].texts]
+    width, height = 72.0 * figure.get_size_inches()
+    inside = np.minimum(np.array(ends), [width, height] - np.array(ends))
+    assert 3.9 < inside.min() < 6.0  # points: kept off the edge, and no shorter than that needs
 
 
 def test_videos_go_through_ffmpeg(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

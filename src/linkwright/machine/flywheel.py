@@ -24,6 +24,9 @@ from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory, unit_of
 
 
+EXACT = 1e-14  # relative width at which halving an interval ends
+
+
 @dataclass(frozen=True)
 class Flywheel:
     """Inertia to add at the drive (kg m^2), SI. `classical` counts no inertia of the mechanism; `own` is its mean."""
@@ -119,7 +122,7 @@ def _sized(x: np.ndarray, E: np.ndarray, j: np.ndarray, mean: float, w: float, f
         low, high = 0.0, max(classical, 1e-12)
         while spread(high) > fluctuation:
             low, high = high, 2.0 * high
-        for _ in range(200):
+        while high - low > EXACT * high:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if spread(middle) > fluctuation else (low, middle)
         inertia = high
@@ -151,7 +154,7 @@ def _speeds(x: np.ndarray, E: np.ndarray, j: np.ndarray, w: float, I: float) -> 
         return None
     while _mean_over(x, run(high)) < w:
         high = 2.0 * high + 1.0
-    for _ in range(200):
+    while high - low > EXACT * max(abs(low), abs(high)):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if _mean_over(x, run(middle)) < w else (low, middle)
     return run(high)

@@ -16,6 +16,8 @@ from linkwright.views.style import PALETTE, mixed
 
 LONGEST = 64.0  # points: the largest load of the motion
 LEAST = 3.0  # points below which an arrow is only a spot
+EDGE = 4.0  # points that stay free at the edge of a picture
+LOOKS = 60  # samples for which there must be room
 
 
 class LoadArrows:
@@ -24,6 +26,7 @@ class LoadArrows:
     def __init__(self, c: Trajectory, canvas: Canvas):
         needs_loads(c)
         self.c, self.canvas = c, canvas
+        self.longest: float | None = None  # points of the largest load, once a picture is there
         spots = self._spots()
         self.forces: list[tuple[Spot, np.ndarray]] = []
         for pin, body in eyes(c):
@@ -31,6 +34,22 @@ class LoadArrows:
                 force = c.load(pin, body).force
                 self.forces.append((spots[pin], np.column_stack([force, np.zeros((len(force), 3 - force.shape[1]))])))
         self.largest = max((float(np.linalg.norm(f, axis=1).max()) for _, f in self.forces), default=0.0)
+
+    def _length(self, figure: Any, axes: Any) -> float:
+        """Points of the largest load: the longest arrow, or less where one of the motion would leave the picture (in the plane)."""
+        if self.longest is None:
+            size = 72.0 * np.array(figure.get_size_inches(), dtype=float)
+            self.longest = LONGEST
+            for sample in range(0, len(self.c), max(1, len(self.c) // LOOKS)) if self.canvas.scene.description.planar else ():
+                stage = Stage(self.c.skel, self.c.instants[sample])
+                for spot, force in self.forces:
+                    at = axes.transData.transform(stage.spot(spot)[:2]) * 72.0 / figure.dpi
+                    along = force[sample, :2] / self.largest
+                    free = np.where(along > 0.0, size - EDGE - at, at - EDGE)
+                    needed = np.abs(along) * self.longest > free
+                    if np.any(needed) and np.all(free > 0.0):
+                        self.longest = float(np.min(free[needed] / np.abs(along[needed])))
+        return self.longest
 
     def _spots(self) -> dict[str, Spot]:
         skel = self.c.skel
@@ -59,7 +78,7 @@ class LoadArrows:
         """Place and arrow on the page, in points."""
         if self.canvas.scene.description.planar:
             page = axes.transData.transform(at[:2]) * 72.0 / figure.dpi
-            return page, LONGEST * force[:2] / self.largest
+            return page, self._length(figure, axes) * force[:2] / self.largest
         spatial = Spatial(self.canvas.scene, self.canvas.look)
         size = float(np.ptp(self.canvas.points, axis=0).max())
         tip = at + 0.05 * size * force / (float(np.linalg.norm(force)) or 1.0)  # short: perspective hardly bends it

@@ -5,6 +5,8 @@
   const D = LW.draw || (LW.draw = {});
   const TINY = 5; // pixels below which an arrow is not drawn
   const HEAD = 8;
+  const EDGE = 6; // pixels that stay free at the sheet's edge
+  const SHORTEST = 0.35; // of the longest arrow by design: shorter than this they are not made for a few that would leave the sheet
 
   // longest arrow of the cycle in pixels
   const longest = (width, height) => Math.max(46, Math.min(120, 0.19 * Math.min(width, height)));
@@ -39,11 +41,26 @@
     };
   }
 
+  // the part of their length by design at which the arrows of a whole cycle stay on the sheet; peaks count as the largest force
+  function fitting(sheet, room, scale, largest) {
+    let part = 1;
+    for (const [at, force] of room) {
+      const p = sheet.camera.pixel(at), d = sheet.camera.direction(force), s = scale * Math.min(1, largest / D.size(force));
+      for (let k = 0; k < 2; k++) {
+        const free = s * d[k] > 0 ? sheet.size[k] - EDGE - p[k] : p[k] - EDGE;
+        if (free > 0 && Math.abs(s * d[k]) > free) part = Math.min(part, free / Math.abs(s * d[k]));
+      }
+    }
+    return Math.max(part, SHORTEST);
+  }
+
   // arrows of a frame's loads; they are made when first needed and kept
   function loadArrows(sheet) {
     const made = new Map();
     return (frame) => {
-      const loads = frame.loads || [], largest = frame.largest || 0, scale = largest > 0 ? longest(sheet.size[0], sheet.size[1]) / largest : 0, used = new Set();
+      const loads = frame.loads || [], largest = frame.largest || 0, full = largest > 0 ? longest(sheet.size[0], sheet.size[1]) / largest : 0, used = new Set();
+      if (sheet.arrows.room !== frame.room && frame.room && !sheet.free) Object.assign(sheet.arrows, { room: frame.room, part: fitting(sheet, frame.room, full, largest) });
+      const scale = full * sheet.arrows.part;
       for (const load of loads) {
         const key = load.pin + "|" + load.body;
         if (!made.has(key)) made.set(key, arrow(sheet.layers.loads, sheet.look, sheet.look.load));

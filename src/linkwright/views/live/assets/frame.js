@@ -5,6 +5,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const COLOURS = ["#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4"];
   const MANY = 1500;
   const USUAL = 0.95; // of the cycle
+  const LOOKS = 60; // samples of it for which a drawing leaves room
 
   const vector = (a, from) => [a[from], a[from + 1], a[from + 2]];
 
@@ -48,6 +49,20 @@ var LW = globalThis.LW || (globalThis.LW = {});
       }
       return largest;
     };
+    // [place, force] of the arrows at samples spread over the cycle and at every pin's largest load: what a drawing leaves room for
+    let looked = null, room = [];
+    frames.room = () => {
+      if (!e.cycle || !e.cycle.pins || recorded()) return [];
+      if (looked !== e.cycle) {
+        const c = looked = e.cycle, step = Math.max(1, Math.floor(c.n / LOOKS));
+        room = [];
+        for (const pin of DATA.pins) {
+          const load = c.pins[`${pin.name}|${LW.loadedBody(pin, DATA)}`], places = e.trace(pin.at.body, pin.at.at);
+          for (let i = 0; i < c.n; i++) if (c.ok[i] && c.placed[i] && (i % step === 0 || i === load.index)) room.push([vector(places, 3 * i), vector(load.force, 3 * i)]);
+        }
+      }
+      return room;
+    };
     frames.forget = () => cache.clear();
     const recorded = () => app.player.mode === "run";
     // the path of a point in the recorded run, at most MANY places of it
@@ -68,6 +83,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       places: e.places || null,
       loads: app.player.blend ? null : loads(app.picked),
       largest: frames.largest(),
+      room: frames.room(),
       traces: frames.traces(),
       label: app.hand.label,
       selected: app.picked && { kind: app.picked.kind, name: app.picked.name, body: app.picked.body },

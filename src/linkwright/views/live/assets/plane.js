@@ -127,6 +127,7 @@
     const camera = D.camera(DATA), place = D.placer();
     const view = { hand: null, wheel: !DATA.planar, element: svg };
     let sheet = null, things = [], frame = null, free = false, places = null, box = DATA.scene.extent, hovered = null, focused = null;
+    let arrows = { room: null, part: 1 }; // how long arrows are; kept while the view is moved by hand
 
     const sizeNow = () => [container.clientWidth || 640, container.clientHeight || 420];
     const poses = () => frame.poses;
@@ -139,7 +140,8 @@
       svg.replaceChildren();
       for (const name of LAYERS) layers[name] = D.make("g", { "data-layer": name }, svg);
       const scene = D.moved(DATA.scene, places), width = Math.max(BAR[0], Math.min(size[0] < 480 ? 11 : BAR[1], scene.bar * camera.scale));
-      sheet = { DATA, scene, camera, look, layers, size, width, box, poses: poses() };
+      if (!free) arrows = { room: null, part: 1 };
+      sheet = { DATA, scene, camera, look, layers, size, width, box, poses: poses(), arrows, free };
       D.solids(sheet);
       sheet.groups.forEach((group, index) => group && bodyFocus(group, index));
       things = D.things(DATA, scene);
