@@ -23,7 +23,6 @@ from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory, unit_of
 
-
 EXACT = 1e-14  # relative width at which halving an interval ends
 
 
