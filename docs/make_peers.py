@@ -79,6 +79,8 @@ def missing() -> str:
     """What was asked for and not there."""
     rows = [(Path(path).name, r) for path in (STATES, RUNS) for r in read_csv(path)[0] if r.ns is None]
     lines = sorted({(r.engine, r.quantity, name, r.note.removeprefix("not measured: ")) for name, r in rows})
+    if not lines:
+        return "Nothing: every program that is asked was there and answered."
     return table(["program", "quantity", "results", "reason"], lines)
 
 

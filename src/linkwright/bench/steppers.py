@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.bench.cases import Unavailable
 from linkwright.bench.workshop import version
 
-STEPS = 500
+STEPS = 500  # of one run: what starting it costs is then a fiftieth at most
 
 
 def needed(module: str, package: str) -> str:
@@ -26,8 +26,8 @@ def needed(module: str, package: str) -> str:
 
 
 def per_step(advance: Callable[[int], float], seconds: float) -> float:
-    """Nanoseconds of one step: the difference between a long and a short run, which start alike."""
-    begin, short, long = time.perf_counter(), np.inf, np.inf
-    while time.perf_counter() - begin < seconds or not np.isfinite(long):
-        short, long = min(short, advance(STEPS // 5)), min(long, advance(STEPS))
-    return 1e9 * (long - short) / (STEPS - STEPS // 5)
+    """Nanoseconds of one step of many, from the best run found in about that time; `advance` tells its seconds."""
+    begin, best = time.perf_counter(), np.inf
+    while time.perf_counter() - begin < seconds or not np.isfinite(best):
+        best = min(best, advance(STEPS))
+    return 1e9 * best / STEPS
