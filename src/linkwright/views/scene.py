@@ -235,17 +235,26 @@ class Scene:
 
     def _shortest(self, ends: tuple[Spot, Spot]) -> float:
         """The smallest distance of two places over the turn."""
-        instants = [self.start] if self.turn is None else [self.start, *self.turn.instants]
-        stages = [Stage(self.skel, x) for x in instants]
-        return min(float(np.linalg.norm(s.spot(ends[0]) - s.spot(ends[1]))) for s in stages)
+        now = Stage(self.skel, self.start)
+        first, second = (np.vstack([now.spot(end), self._path(end)]) for end in ends)
+        return float(np.linalg.norm(first - second, axis=1).min())
+
+    def _path(self, spot: Spot) -> np.ndarray:
+        """(n, 3): where a place goes in the turn."""
+        if self.turn is None:
+            return np.zeros((0, 3))
+        name = f"place {spot.node} {spot.at.tolist()}"
+        return self.turn.sampled({name: lambda x: Stage(self.skel, x).spot(spot)})[name]
 
     def _ref(self, ref: PointRef) -> Spot:
         return Spot(self.skel.node(ref[0]), array(self.description.point(ref).at))
 
     def _travel(self, joint: Joint) -> tuple[float, float]:
-        instants = [self.start] if self.turn is None else [self.start, *self.turn.instants]
-        values = [float(x.coordinates(joint)[0]) for x in instants]
-        return min(values), max(values)
+        now = float(self.start.coordinates(joint)[0])
+        if self.turn is None:
+            return now, now
+        values = self.turn.sampled({f"travel of {joint.name}": lambda x: x.coordinates(joint)[0]})[f"travel of {joint.name}"]
+        return min(now, float(values.min())), max(now, float(values.max()))
 
     def _guides(self) -> list[Guide]:
         paired = {t.bodies for t in self.telescopes}
@@ -337,8 +346,7 @@ class Scene:
             if wrong:
                 raise ChannelError(f"'{wrong[0]}' is not a point to trace; write it as 'body.point'.")
             chosen = [(body, self._ref((body, point))) for body, _, point in refs]
-        instants = [] if self.turn is None else self.turn.instants
-        return [(body, np.array([Stage(self.skel, x).spot(spot) for x in instants])) for body, spot in chosen if instants]
+        return [] if self.turn is None else [(body, self._path(spot)) for body, spot in chosen]
 
     def extent(self, at: Instant, *, whole_turn: bool) -> np.ndarray:
         """(n, 3): every place that is drawn, now or also over the turn (thinned out)."""
