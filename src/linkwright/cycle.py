@@ -29,6 +29,7 @@ from linkwright.results import Trajectory
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
+UNBOUNDED = "efforts and loads grow without bound towards a dead centre: the largest ones only say how near it came"
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
 
 
@@ -246,8 +247,9 @@ def _swing(tied: Loops, begin: Walker, p: Plan, steps: int) -> Trajectory:
     samples = _sample(tied, walk(tied, begin, low), np.linspace(low, high, steps + 1), p)
     if samples is None:
         raise SingularityError(f"drive '{p.lead}' could not be followed between {low:.6g} and {high:.6g} s; choose another start position.")
-    note = _swing_note(tied.skel.tree.description, p, low, high, back.t > -p.span, ahead.t < p.span)
-    return replace(samples, notes=(*p.notes, note))
+    desc, dead = tied.skel.tree.description, (back.t > -p.span, ahead.t < p.span)
+    loaded = any(dead) and all(b.mass is not None for b in desc.bodies[1:])
+    return replace(samples, notes=(*p.notes, _swing_note(desc, p, low, high, *dead), *([UNBOUNDED] if loaded else [])))
 
 
 def _sample(tied: Loops, here: Walker, times: np.ndarray, p: Plan) -> Trajectory | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.cycle import UNBOUNDED
 from linkwright.errors import LinkwrightError
 from linkwright.results import Trajectory, unit_of
 from linkwright.system import System
@@ -142,7 +143,7 @@ def _no_gravity() -> str:
 
 
 def _motion_text(system: System, c: Trajectory) -> str:
-    notes = "; ".join(c.notes)
+    notes = "; ".join(n for n in c.notes if n != UNBOUNDED)  # that is for those who read loads
     return "; ".join(x for x in ("full turn" if c.full_turn else "", notes) if x) or _programme_text(system, c)
 
 

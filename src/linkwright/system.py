@@ -21,7 +21,7 @@ from linkwright.closure import Closure
 from linkwright.control_verbs import Controlling
 from linkwright.description import Description, Joint
 from linkwright.errors import UsageError, calls_explained, nearest
-from linkwright.following import follow
+from linkwright.following import follow, sample_times
 from linkwright.forward import forward
 from linkwright.forward_results import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
 from linkwright.idle import idle_motions
@@ -365,13 +365,17 @@ class System(Controlling):
         names = [d.joint for d in self.description.drives]
         return tuple(names if not c.drive or c.drive in names else [c.drive, *names])
 
-    def follow(
-        self, motion: Mapping[str, Any], t: Any = None, *, duration: float = 1.0, steps: int = 100, drives: Any = None
-    ) -> Trajectory:
-        """States and loads along a motion of drives, points or bodies given as functions of t or arrays over t."""
-        times = np.linspace(0.0, duration, steps + 1) if t is None else np.asarray(t, dtype=float)
-        c = follow(self.assembler, self.start, motion, times)
-        chosen = [d.joint for d in self.description.drives] if drives is None else list(drives)
+    def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
+        """States and loads along a motion of drives, points or bodies, by name.
+
+        A path is a function of t (a joint's may give (q, v, a)), what a controller takes as a reference ("5 mm * sin(3 rad/s * t)",
+        lw.sinusoid(...), one for each component of a point), a place to stay at, or a sample for each time. Functions are
+        differentiated exactly or nearly so, whatever `steps` are; samples through a spline. t: the times, else `steps` equal
+        steps in `duration` ("1.2 s"). drives: whose efforts carry the motion (default the model's). `notes` tell of jumps, doubtful
+        accelerations, and positions in which the drives cannot hold the mechanism.
+        """
+        chosen = self._named_drives(drives)
+        c = follow(self.assembler, self.start, motion, sample_times(t, duration, steps, MOST_STEPS), chosen)
         return replace(c, source=LoadReader(self, tuple(chosen)))
 
     def potential(self, st: State) -> float:

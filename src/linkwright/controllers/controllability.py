@@ -30,7 +30,8 @@ from linkwright.loops import Loops
 from linkwright.metric import scale
 from linkwright.state import State
 
-TOLERANCE = 1e-8  # smallest singular value below which a motion counts as out of reach
+TOLERANCE = 1e-8  # smallest singular value below which a motion counts as out of reach: what a closed state leaves of a zero, with room
+NEARLY = 1e-3  # below it drives have to push a thousand times as hard as an ordinary motion asks for
 ALIKE = 1e-9  # relative: singular values this close share one weakest space
 SMALL = 0.02  # entries below this share of the largest are not worth telling
 WORTHWHILE = 0.1  # share of a motion that a drive should see to be proposed
@@ -45,6 +46,7 @@ class Reach(NamedTuple):
     singular_values: np.ndarray  # of B' on the null space, largest first, with zeros where pushes are missing
     weakest: np.ndarray  # (n, k): the motions pushed least, orthonormal; all that are out of reach where any is
     null: np.ndarray  # (n, freedoms): motions that were asked for, orthonormal
+    seen: np.ndarray  # (p, freedoms): what the drives see of them
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class Controllability:
     missing: int  # freedoms that nobody can push
     advice: tuple[str, ...]  # coordinates at which drives would reach them
     text: str
+
+    @property
+    def nearly_lost(self) -> bool:
+        """True close to a position where control is lost: efforts of a thousand times the usual size and more."""
+        return self.ok and self.smallest < NEARLY
 
     @property
     def excess(self) -> int:
@@ -84,12 +91,13 @@ def controllable_of_matrices(J: np.ndarray, B: np.ndarray, tolerance: float = TO
     if idle is not None and idle.shape[1]:
         idle = idle @ factor(B.T @ idle, tolerance).null  # one that a drive does move is not idle
         null = null @ factor(idle.T @ null, tolerance).null
-    f = factor(B.T @ null, tolerance)
+    seen = B.T @ null
+    f = factor(seen, tolerance)
     n = null.shape[1]
     values = np.concatenate([f.s[:n], np.zeros(n - len(f.s[:n]))])
     smallest = float(values[-1]) if n else np.inf
     weak = values <= max(tolerance, smallest * (1.0 + ALIKE))
-    return Reach(smallest > tolerance, smallest, values, null @ f.Vt[weak].T, null)
+    return Reach(smallest > tolerance, smallest, values, null @ f.Vt[weak].T, null, seen)
 
 
 def controllable(
@@ -106,13 +114,7 @@ def controllable(
     rows (p, nv): the speed of drive j is rows[j] @ v (see `drive_rows`). idle: dimensionless velocities that are nobody's to
     drive; found here if not given (rods that spin between ball joints).
     """
-    targets = [target(loops.skel, name) for name in names]
-    c = loops.at(st.q, st.v, st.t, st.near, st.instant.motion)
-    if idle is None:
-        idle = [v for _, v in idle_motions(loops, st.q, loops.factored(c).null, st.instant.motion)]
-    spins = np.array(idle).reshape(-1, loops.skel.tree.nv).T
-    E = rows * loops.columns / scale([x.position_kind for x in targets], loops.kappa)[:, None]
-    reach = controllable_of_matrices(loops.dimensionless(c)[1], E.T, tolerance, spins)
+    reach = reach_of(loops, st, rows, names, tolerance=tolerance, idle=idle)
     freedoms = reach.null.shape[1]
     missing = int(np.count_nonzero(reach.singular_values <= tolerance))
     coordinates = coordinate_names(loops)
@@ -120,9 +122,28 @@ def controllable(
     told = MappingProxyType(dict(zip(coordinates, (direction * loops.columns).tolist(), strict=True)) if freedoms else {})
     advice = _places(loops, coordinates, reach.weakest) if missing else ()
     motion = _motion_text(loops, coordinates, direction)
-    names = tuple(x.name for x in targets)
+    names = tuple(target(loops.skel, name).name for name in names)
     text = _text(reach, names, missing, motion, advice)
     return Controllability(reach.ok, reach.smallest, freedoms, names, reach.singular_values, told, motion, missing, advice, text)
+
+
+def reach_of(
+    loops: Loops,
+    st: State,
+    rows: np.ndarray,
+    names: Sequence[str],
+    *,
+    tolerance: float = TOLERANCE,
+    idle: Sequence[np.ndarray] | None = None,
+) -> Reach:
+    """The numbers of `controllable`, without words."""
+    targets = [target(loops.skel, name) for name in names]
+    c = loops.at(st.q, st.v, st.t, st.near, st.instant.motion)
+    if idle is None:
+        idle = [v for _, v in idle_motions(loops, st.q, loops.factored(c).null, st.instant.motion)]
+    spins = np.array(idle).reshape(-1, loops.skel.tree.nv).T
+    E = rows * loops.columns / scale([x.position_kind for x in targets], loops.kappa)[:, None]
+    return controllable_of_matrices(loops.dimensionless(c)[1], E.T, tolerance, spins)
 
 
 def drive_rows(loops: Loops, st: State, names: Sequence[str]) -> np.ndarray:
@@ -205,6 +226,12 @@ def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice:
     drives, freedoms = _count(p, "drive"), _count(n, "freedom")
     if not n:
         return f"nothing can move here: the loops leave no freedom to {drives}."
+    if reach.ok and reach.smallest < NEARLY:
+        return (
+            f"{drives} move{'s' * (p == 1)} {freedoms}, but nearly not: smallest singular value {reach.smallest:.3g}. "
+            f"The motion in which {motion} takes efforts about {1.0 / reach.smallest:.0e} times as large as elsewhere; "
+            "they grow without bound towards the position where it is lost."
+        )
     if reach.ok:
         return f"{drives} move{'s' * (p == 1)} {freedoms}; smallest singular value {reach.smallest:.3g}."
     beside = f", nor {_count(missing - 1, 'motion')} beside it" if missing > 1 else ""

@@ -7,7 +7,7 @@ an array of times or a traced value.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -166,13 +166,18 @@ def _finite(found: np.ndarray, t: Any, what: str) -> list[np.ndarray]:
 
 def followed(signal: Function | Law, size: int, t0: float, what: str) -> Formulas | Sampled:
     """A function that gives `size` numbers (Function), or one formula of t: with exact derivatives if it can be traced."""
+    entries = entries_of(signal, t0, what)
+    part = traced(entries, size, t0, what) or Sampled(Differences(lambda t: np.array(entries(t), dtype=float), 2), what)
+    part(t0)  # finite derivatives, at least where it begins
+    return part
+
+
+def entries_of(signal: Function | Law, t0: float, what: str) -> Callable[[Any], list[Any]]:
+    """Its values as a list, once it is known to work at t0."""
 
     def entries(t: Any) -> list[Any]:
         value = signal.over_time(t)
         return value if isinstance(value, list) else [value]
-
-    def entry(i: int) -> Any:
-        return lambda t: entries(t)[i]
 
     try:
         entries(t0)  # says what is wrong with it, where tracing would just give up
@@ -180,11 +185,22 @@ def followed(signal: Function | Law, size: int, t0: float, what: str) -> Formula
         raise UsageError(str(error) if what in str(error) else f"{what}: {error}") from error
     except Exception as error:  # code of the caller's, which may fail in any way it likes
         raise UsageError(f"the {what}: its function fails at t = {t0:.6g} s: {type(error).__name__}: {error}.") from error
-    laws = [differentiated(entry(i), 2, t0) for i in range(size)]
-    traced = [law for law in laws if isinstance(law, Traced)]
-    part = Formulas(traced, what) if len(traced) == size else Sampled(Differences(lambda t: np.array(entries(t), dtype=float), 2), what)
-    part(t0)  # finite derivatives, at least where it begins
-    return part
+    return entries
+
+
+def traced(entries: Callable[[Any], list[Any]], size: int, t0: float, what: str) -> Formulas | None:
+    """With exact derivatives; None where it cannot be traced."""
+
+    def entry(i: int) -> Any:
+        return lambda t: entries(t)[i]
+
+    laws: list[Traced] = []
+    for i in range(size):
+        law = differentiated(entry(i), 2, t0)
+        if not isinstance(law, Traced):
+            return None
+        laws.append(law)
+    return Formulas(laws, what)
 
 
 def synchronised(strokes: Sequence[float], speeds: Sequence[float], accelerations: Sequence[float]) -> tuple[float, float]:

@@ -31,7 +31,6 @@ from linkwright.views.report_parts import facts, note, pair, paragraph, part, ve
 MOST_EVENTS = 8
 ENOUGH = 36  # samples that show every extreme of a motion
 MOST_SAMPLES = 750  # of a simulation that are looked at for its bearing table
-DEAD = "The drive swings up to its dead centres, where efforts and loads grow without bound: the largest ones only say how near it came."
 
 
 def report(
@@ -161,7 +160,7 @@ class Told:
         curves = report_figures.curves(c, report_figures.effort_panels(c), "rp-efforts", over=over)
         force, moment = (report_tables.amount(self.system, x, k) for x, k in zip(self.loads.shaking, ("force", "torque"), strict=True))
         shaken = f"Shaking force on the ground up to {force}, shaking moment about the origin up to {moment}."
-        told = DEAD if any("dead centres" in n for n in c.notes) else ""
+        told = next((f"{n[0].upper()}{n[1:]}." for n in c.notes if "without bound" in n), "")
         few = len(self.loads.efforts.rows) <= 3
         return (
             part("Drive", curves, report_tables.drives(self.loads), note=told, together=few)
