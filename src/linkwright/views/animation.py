@@ -129,7 +129,7 @@ class Film:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from PIL import Image
 
-        figure = self.canvas.figure(self.c.instants[k])
+        figure = self.canvas.figure(self.c.instants[k], again=True)
         if self.arrows is not None:
             self.arrows.draw(figure, k)
         if stamp:

@@ -88,25 +88,24 @@ class Canvas:
         self.scene = Scene(system, turned(system) if wants_turn else turn)
         self.traces = self.scene.trace(trace)
         self.labels, self.size, self.whole_turn = labels, size, whole_turn
+        self._last: Any = None
         self.points = self.scene.extent(self.scene.start if at is None else at.instant, whole_turn=whole_turn)
         if self.traces:
             self.points = np.concatenate([self.points, *(path for _, path in self.traces)])
 
-    def figure(self, instant: Any = None) -> Any:
-        """A new Figure of the scene at an instant (default the start)."""
+    def figure(self, instant: Any = None, *, again: bool = False) -> Any:
+        """A Figure of the scene at an instant (default the start); `again`: the one of the last call, drawn anew."""
         instant = self.scene.start if instant is None else instant
-        return self._flat(instant) if self.scene.description.planar else self._deep(instant)
+        return self._flat(instant, again) if self.scene.description.planar else self._deep(instant)
 
-    def _flat(self, instant: Any) -> Any:
-        from matplotlib.figure import Figure
-
+    def _flat(self, instant: Any, again: bool) -> Any:
         (w, h), low, high, pt = window(self.points, self.size, BAND)
         rows = len(legend_rows(drawn_bodies(self.scene), legend_room(w * 72))) if self.labels else 1
         if rows > 2:
             (w, h), low, high, pt = window(self.points, self.size, BAND + 13.0 * (rows - 2))
-        figure = Figure(figsize=(w, h), facecolor=self.look.paper)
-        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        axes.set_axis_off()
+        if not again or self._last is None:
+            self._last = _blank((w, h), self.look.paper)
+        figure, axes = emptied(self._last)
         axes.set_xlim(low[0], high[0])
         axes.set_ylim(low[1], high[1])
         sheet = Sheet(axes, self.look, low, high, pt)
@@ -117,6 +116,22 @@ class Canvas:
 
     def _deep(self, instant: Any) -> Any:
         return Spatial(self.scene, self.look).figure(instant, self.points, self.traces, self.size, self.labels)
+
+
+def _blank(size: tuple[float, float], paper: Any) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, facecolor=paper)
+    figure.add_axes((0.0, 0.0, 1.0, 1.0)).set_axis_off()
+    return figure
+
+
+def emptied(figure: Any) -> tuple[Any, Any]:
+    """(figure, axes) with nothing drawn: making them anew takes longer than drawing a linkage."""
+    axes, *others = figure.axes
+    for thing in (*axes.lines, *axes.patches, *axes.collections, *axes.texts, *axes.artists, *figure.texts, *others):
+        thing.remove()
+    return figure, axes
 
 
 def bar_width(scene: Scene, pt: float) -> float:
