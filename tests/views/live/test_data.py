@@ -214,7 +214,7 @@ def test_many_joints_are_not_turned_unasked(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(cycle_data, "MOST_TURNED", 6)
     scripts, known = zip(*(live.contents(lw.load("parallelogram-chain", N=n).system) for n in (3, 6, 9)), strict=True)
     assert all(x["cycle"] is None and x["drives"] == ["G0"] and x["loads"] and x["swing"] for x in known)
-    assert "turning 13 joints takes minutes" in known[1]["why"]
+    assert "turning 13 joints beforehand takes long" in known[1]["why"]
     first, second = np.diff([len(text) for text in scripts])
     assert second == pytest.approx(first, rel=0.25)  # names get a letter longer, large kernels are cut into parts
     asked = cycle_data.motion_of(lw.load("parallelogram-chain", N=3).system, 8)

@@ -55,7 +55,7 @@ def motion_of(system: System, steps: int | None = None) -> Motion:
     if not system.mobility.freedoms:
         return Motion((), None, (), 0.0, False, "nothing can move: a structure without freedoms")
     if steps is None and system.tree.nv > MOST_TURNED:
-        why = f"turning {system.tree.nv} joints takes minutes, which m.page(..., steps=360) and --steps 360 would take."
+        why = f"turning {system.tree.nv} joints beforehand takes long; m.page(..., steps=360) and --steps 360 do it all the same."
         return Motion(independent(system), None, (), 0.0, False, why)
     try:
         turn = system.turn() if steps is None else system.turn(steps=steps)
