@@ -218,6 +218,7 @@ def test_the_file(wiper: lw.Mechanism, turn: lw.Trajectory, told: str, tmp_path:
     written = path.read_text(encoding="utf-8")
     assert f'<section id="report" aria-label="Report">{told}</section>' in written, "the same input gives the same report"
     assert ".rp-head" in written
+    assert "<style" not in told and "stroke-linejoin: round" in told, "a figure's style would be that of the page's drawing too"
     with pytest.raises(lw.UsageError, match="exists"):
         wiper.report(path)
     with pytest.raises(lw.UsageError, match="ending"):

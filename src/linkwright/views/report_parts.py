@@ -102,6 +102,10 @@ def _cleaned(svg: str, name: str) -> str:
     svg = svg[svg.index("<svg ") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    # a style in a figure is one of the whole file: what it says of every line is inherited from the figure itself
+    rules = re.findall(r"<style[^>]*>\s*\*\s*\{([^}]*)\}\s*</style>", svg)
+    svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)
+    svg = svg.replace("<svg ", f'<svg style="{"; ".join(rules)}" ', 1) if rules else svg
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
