@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class RunChannel:
         """Read it in this mode from now on; says at once if there is no such channel."""
 
         if self.name in singular_channels.NAMES:
-            self._read = _singularity(sim, start, self.name)
+            self._read = _singularity(sim, off, start, self.name)
             return
 
         def read(x: Mapping[str, Any]) -> float:
@@ -63,13 +64,14 @@ class RunChannel:
         self._read = read
 
 
-def _singularity(sim: Simulation, start: State, name: str) -> Callable[[Mapping[str, Any]], float]:
+def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str) -> Callable[[Mapping[str, Any]], float]:
     """A channel of `singular_channels` as an event reads it: the dependent coordinates are chosen where the mode begins and stay the
     same, so that a determinant passes through zero where a run's channel, which looks at all of it, does."""
     system = sim.system
     loops = system.kernels.equations(sim.free).loops if len(sim.free) else system.loops
-    if not loops.skel.tree.nc:
-        raise ChannelError(f"channel '{name}' tells how near loops are to losing rank; this mechanism has none.")
+    loops = replace(loops, constraints=tuple(c for c in loops.constraints if c.name not in off))
+    if not loops.constraints:
+        raise ChannelError(f"channel '{name}' tells how near loops are to losing rank; there are none that hold here.")
     names = system.kernels.entries["v"]
     drives = [names.index(n) for n in sim.driven or [d.joint for d in system.description.drives] if n in names]
 
