@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from linkwright.blas import one_thread
 from linkwright.errors import UsageError
 from linkwright.results import Trajectory
 from linkwright.system import System
@@ -72,11 +73,12 @@ def contents(system: System, run: Trajectory | None = None, steps: int | None = 
     from linkwright.views.live.data import data
     from linkwright.views.scene import Scene
 
-    motion = cycle_data.motion_of(system, steps)
-    scene = Scene(system, motion.turn)
-    free = sliders.sliders(system)
-    made = kernels.script(system, motion.drives, [p["name"] for p in free], scene)
-    return made.text, data(system, motion, scene, made, free, run)
+    with one_thread(system.tree.nv + 1):
+        motion = cycle_data.motion_of(system, steps)
+        scene = Scene(system, motion.turn)
+        free = sliders.sliders(system)
+        made = kernels.script(system, motion.drives, [p["name"] for p in free], scene)
+        return made.text, data(system, motion, scene, made, free, run)
 
 
 def _system(subject: Any, run: Trajectory | None) -> System:
