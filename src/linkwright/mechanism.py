@@ -158,7 +158,10 @@ class Mechanism:
         return _designed(self.system.turn(drive, steps=steps, speed=speed, duration=duration))
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
-        """States and loads along a motion of drives, points or bodies (functions of t, or arrays over t)."""
+        """States and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.
+
+        Options: duration ("1.2 s"), steps, drives; see `lw.System.follow`.
+        """
         return _designed(self.system.follow(motion, t, **options))
 
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: State | None = None, **options: Any) -> Trajectory:

@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.assembly import Assembler
 from linkwright.constraints import Constraint, Rows
 from linkwright.errors import AssemblyError, SingularityError, UsageError
-from linkwright.following.grip import grip_notes
+from linkwright.following.grip import gripped
 from linkwright.following.wishes import Wish, wish
 from linkwright.kinematics import Motion, Skeleton, locate_at, node_motion
 from linkwright.modelfile import quantity
@@ -96,7 +96,7 @@ def follow(assembler: Assembler, start: State, motion: Mapping[str, Any], times:
         return _at(assembler, wishes, c.state(i), float(times[i] + share * (times[i + 1] - times[i])))
 
     notes = [note for w in wishes for note in w.notes]
-    return replace(c, notes=(*notes, *grip_notes(assembler.loops, c, drives, between)))
+    return gripped(assembler.loops, replace(c, notes=tuple(notes)), drives, between)
 
 
 def _at(assembler: Assembler, wishes: Sequence[Wish], guess: State, time: float) -> State:
