@@ -53,13 +53,15 @@ CALLS = {
     "state nan": (lambda: WIPER.state([np.nan, 0.0, 0.0]), "q has entries"),
     "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).turn(), "2 drives .* for 1 freedom"),
     "speeds contradict": (lambda: WIPER.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
+    "no number": (lambda: lw.load("four-bar").simulate(1, drive={"A": lw.position(lambda t: np.sqrt(-9 - t))}), "motion of 'A' is nan"),
+    "two positions of one freedom": (lambda: WIPER.assemble({"A": 0.3, "B": 0.1}), "2 values .A, B. are wanted of 1 freedom"),
     "save number": (lambda: lw.load("wiper").turn(steps=2).save(3), "path is needed"),
     "save folder": (lambda: lw.load("wiper").turn(steps=2).save("."), "is a folder"),
     "energy without masses": (lambda: lw.load(FOUR_BAR).system.start["energy.kinetic"], "need the mass"),
     "torque without masses": (lambda: lw.load(FOUR_BAR).turn(steps=2)["A.torque"], "mass"),
     "unit that does not fit": (lambda: WIPER.start["A", "mm"], "does not measure"),
-    "huge lengths": (lambda: lw.load(FOUR_BAR | {"drawing": LARGE}).turn(steps=2), "overflow|stays open|dead centre"),
-    "huge speed": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "1e200 rpm"}}).turn(steps=4)["B.a"], "overflow|dead centre|cannot"),
+    "huge lengths": (lambda: lw.load(FOUR_BAR | {"drawing": LARGE}).turn(steps=2), "out of any proportion"),
+    "huge speed": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "1e200 rpm"}}).turn(steps=4)["B.a"], "out of any proportion"),
 }  # fmt: skip
 
 
@@ -70,6 +72,29 @@ def test_it_is_refused_with_advice(name):
     with pytest.raises(lw.LinkwrightError, match=words) as info:
         call()
     assert len(str(info.value)) > 20 and "Traceback" not in str(info.value)
+
+
+PLACES = {  # what is added to a four-bar of lines 1 to 9, and what is said with its line
+    "start: {A: 30, B: 10}": (10, "start: 2 values .A, B. are wanted of 1 freedom"),
+    "start: {D: 10}": (10, "start: cannot reach the wanted D"),
+    "rods: {r: {between: [ground.A, coupler.P]}}": (9, r"a structure.*Without rod 'r' \(.*:10\) it can move"),
+    "loads: {w: {on: rocker.C, force: [1 N*sqrt(-9 - A/(1 rad)), 0]}}": (10, "load 'w': sqrt.* has no real value"),
+}
+
+
+@pytest.mark.parametrize("added", PLACES)
+def test_what_is_found_while_computing_still_has_its_line(added, tmp_path):
+    line, words = PLACES[added]
+    path = tmp_path / "bars.yaml"
+    path.write_text(
+        "plane: xy\nunits: [mm, kg, deg, rpm]\n"
+        "drawing: {A: [0, 0], B: [150, 260], C: [905, 750], D: [1000, 0], P: [600, 760]}\nbodies:\n"
+        "  ground: {pins: [A, D]}\n  crank: {pins: [A, B], mass: 0.3}\n"
+        "  coupler: {pins: [B, C], points: [P], mass: 0.9}\n  rocker: {pins: [D, C], mass: 0.8}\ndrive: {A: 45 rpm}\n" + added
+    )
+    with pytest.raises(lw.LinkwrightError, match=words) as info:
+        lw.load(path).turn(steps=2)["A.torque"]
+    assert str(info.value).startswith(f"{path}:{line}: ")
 
 
 def test_natural_guesses_work():

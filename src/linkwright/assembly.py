@@ -49,9 +49,18 @@ class Assembler:
         positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
         speeds = {k.removesuffix(".v"): v for k, v in wanted.items() if k.endswith(".v")}
         here = cycle.Position(closed.q, closed.near)
-        if positions:
-            here = self._walk(here, self.coordinate_targets(positions, here))
-        return self._with_velocity(here, speeds, {})
+        where = dict(self.description.start_places)
+        place = next((f"{where[name]}: start: " for name in wanted if name in where and where[name].line), "start: ")
+        try:
+            if positions:
+                here = self._walk(here, self.coordinate_targets(positions, here))
+            return self._with_velocity(here, speeds, {})
+        except AssemblyError as error:
+            raise AssemblyError(f"{place}{error}", gap=error.gap, loop=error.loop) from error
+        except SingularityError as error:
+            raise SingularityError(f"{place}{error}", singular_values=error.singular_values) from error
+        except UsageError as error:
+            raise UsageError(f"{place}{error}") from error
 
     def _close_sketch(self) -> Closed:
         """Close the loops from the sketch, holding the drives where they are drawn if that is possible."""
@@ -221,18 +230,18 @@ class Assembler:
 
     def _moving(self, name: str, value: Any, here: cycle.Position) -> Driver:
         joint, i, kind = self.coordinate(name.removesuffix(".v"))
-        rate = quantity(value, KINDS["angular speed" if kind == "angle" else "speed"])
+        rate = quantity(value, KINDS["angular speed" if kind == "angle" else "speed"], f"the speed of '{name}'")
         return Driver(joint, LinearLaw(float(here.near[joint.name][i]), rate), i)
 
     def _held(self, name: str, value: Any, here: cycle.Position) -> Driver:
         joint, i, kind = self.coordinate(name)
-        return Driver(joint, LinearLaw(quantity(value, KINDS[kind]), 0.0), i)
+        return Driver(joint, LinearLaw(quantity(value, KINDS[kind], f"'{name}'"), 0.0), i)
 
     def coordinate_targets(self, wanted: Mapping[str, Any], here: cycle.Position) -> list[Constraint]:
         out: list[Constraint] = []
         for name, value in wanted.items():
             joint, i, kind = self.coordinate(name)
-            now, there = float(here.near[joint.name][i]), quantity(value, KINDS[kind])
+            now, there = float(here.near[joint.name][i]), quantity(value, KINDS[kind], f"'{name}'")
             if abs(there - now) > 1e4 * (1.0 if kind == "angle" else self.loops.kappa):
                 raise UsageError(
                     f"'{name}' = {there:.4g} is too far from its start, {now:.4g}, to be walked to; check the value and its unit."
@@ -318,6 +327,15 @@ class Assembler:
         worst = max(gaps, key=lambda n: gaps[n])
         unit = "m" if next(con for con in tied.constraints if con.name == worst).kinds[0] == "length" else "rad"
         names = ", ".join(t.name for t in targets)
+        wanted = sum(len(t.kinds) for t in targets)
+        freedoms = self.loops.factored(self.loops.at(walk.q, np.zeros(self.tree.nv), 1.0, walk.near)).null.shape[1]
+        if wanted > freedoms:
+            return AssemblyError(
+                f"{wanted} values ({names}) are wanted of {freedoms} freedom{'s' if freedoms != 1 else ''}, and they do not fit together "
+                f"('{worst}' would stay open by {gaps[worst]:.3g} {unit}). Give {freedoms or 'none'}, and let the others follow.",
+                gap=gaps[worst],
+                loop=worst,
+            )
         return AssemblyError(
             f"cannot reach the wanted {names}: it gets {100 * walk.t:.1f} % of the way from its start and stops at a dead centre or "
             f"the end of its reach (there '{worst}' would stay open by {gaps[worst]:.3g} {unit}). "

@@ -288,10 +288,7 @@ def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str
     f, free = tied.factored(c), loops.factored(loops.at(here.q, zero, 0.0, here.near))
     freedoms = free.null.shape[1]
     if f.rank - free.rank < len(drives) and len(drives) > freedoms:
-        raise UsageError(
-            f"{len(drives)} drives ({listing(drives)}) for {freedoms} freedom{'s' if freedoms != 1 else ''}: they contradict each other. "
-            "Remove drives, or turn one by name: the others then follow or are held."
-        )
+        raise _too_many(loops, here, drives, freedoms)
     null = f.null
     if null.shape[1] == 0:
         return
@@ -301,6 +298,31 @@ def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str
             f"{null.shape[1]} more freedom{'s' if null.shape[1] > 1 else ''} than drives: with {listing(drives)} held, "
             f"joints {listing(free)} can still move. Drive one of them, or fix its position by a spring, coupling or another joint."
         )
+
+
+def _too_many(loops: Loops, here: Position, drives: Sequence[str], freedoms: int) -> UsageError:
+    """More drives than freedoms; without any freedom it is the mechanism that is wrong."""
+    desc = loops.skel.tree.description
+    place = next((f"{d.where}: " for d in reversed(desc.drives) if d.joint in drives and d.where is not None), "")
+    if freedoms:
+        return UsageError(
+            f"{place}{len(drives)} drives ({listing(drives)}) for {freedoms} freedom{'s' if freedoms != 1 else ''}: they contradict each "
+            "other. Remove drives, or turn one by name: the others then follow or are held."
+        )
+    held = [*desc.rods, *desc.couplings, *desc.gears]
+    extra = [f"{type(x).__name__.lower()} '{x.name}'" + (f" ({x.where})" if x.where else "") for x in held if _frees(loops, here, x.name)]
+    remedy = f"Without {' or without '.join(extra)} it can move." if extra else "Take out a body, a joint or a rod."
+    return UsageError(
+        f"{place}this is a structure, not a mechanism: nothing can move (mobility 0), so {listing(drives)} cannot turn. {remedy}"
+    )
+
+
+def _frees(loops: Loops, here: Position, name: str) -> bool:
+    """Whether something could move if this constraint were not there."""
+    c = loops.at(here.q, np.zeros(loops.skel.tree.nv), 0.0, here.near)
+    rows = [r for con, span in zip(loops.constraints, c.rows, strict=True) if con.name != name for r in range(span.start, span.stop)]
+    J = loops.dimensionless(c)[1]
+    return len(rows) < len(J) and factor(J[rows], 1e-9).null.shape[1] > 0
 
 
 def _moving_joints(loops: Loops, here: Position, null: np.ndarray) -> list[str]:

@@ -297,6 +297,7 @@ class Description:
     cuts: tuple[str, ...] | None = None
     drawing: tuple[tuple[str, Vec3], ...] = ()  # the sketch, plain floats
     about: str = ""  # one line for people
+    start_places: tuple[tuple[str, Source], ...] = field(default=(), compare=False, repr=False)  # where each of `start` stands
     warnings: tuple[str, ...] = field(default=(), compare=False)
     document: Any = field(default=None, compare=False, repr=False)  # what it was read from, for with_()
 

@@ -158,9 +158,11 @@ def test_a_comparison_as_a_file(heavy: Any, tmp_path: Path) -> None:
     path = heavy.to_csv(tmp_path / "table.csv")
     with pytest.raises(lw.UsageError, match="force=True"):
         heavy.to_csv(path)
+    with pytest.raises(lw.UsageError, match=r"ends in \.csv"):
+        heavy.to_csv(tmp_path / "table.foo")
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     assert [r["controller"] for r in rows] == [r.name for r in heavy]
-    assert float(rows[0]["RMS effort [N m]"]) == heavy["2act"].report.efforts.rms and rows[-1]["failed"]
+    assert float(rows[0]["RMS of all drives [N m]"]) == heavy["2act"].report.efforts.rms and rows[-1]["failed"]
     assert float(rows[3]["at limits [%]"]) == pytest.approx(100.0 * heavy["weak"].report.saturated)
 
 

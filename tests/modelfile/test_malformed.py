@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -36,7 +37,13 @@ CASES = [
     ("pin nobody shares", "pins: [A, B], mass", "pins: [A, P], mass", 9, "only body 'crank' names the pin 'P'"),
     ("pin with a point namesake", "{pins: [A, B], mass: 0.3}", "{pins: [A], points: [B], mass: 0.3}", 10, r"add `pins: \[B\]`"),
     ("stop without ends", "drive:", "stops: {A: {stiffness: 1 N m/rad}}\ndrive:", 12, "has no ends"),
-    ("stop ends swapped", "drive:", "stops: {A: {between: [60, -30], stiffness: 1 N m/rad}}\ndrive:", 12, "not below the upper"),
+    (
+        "stop ends swapped",
+        "drive:",
+        "stops: {A: {between: [60, -30], stiffness: 1 N m/rad}}\ndrive:",
+        12,
+        "60 deg is not below the upper -30 deg",
+    ),
     ("stop given twice", "drive:", "stops: {A: {between: [0, 1], max: 2, stiffness: 1 N m/rad}}\ndrive:", 12, "keep one way"),
     ("stop of nothing", "drive:", "stops: {Z: {max: 2, stiffness: 1 N m/rad}}\ndrive:", 12, "no joint 'Z'"),
     ("stop that pulls", "drive:", "stops: {A: {max: 2, stiffness: -1 N m/rad}}\ndrive:", 12, "greater than zero"),
@@ -70,6 +77,9 @@ CASES = [
     ("not a unit", "[mm, kg, deg, rpm]", "[mm, kilos]", 3, "not a unit"),
     ("NaN", "mass: 0.3", "mass: .nan", 9, "not a number"),
     ("nan", "mass: 0.3", "mass: nan", 9, "finite"),
+    ("out of proportion", "mass: 0.3", "mass: 1e308", 9, "1e\\+308 kg is out of any proportion"),
+    ("drive out of proportion", "{A: 45 rpm}", "{A: 1e200 rpm}", 12, "1e\\+200 rpm is out of any proportion"),
+    ("parameter without a unit", "mass: 0.3", "mass: 2 kg/m*L", 9, "parameter L has no unit. Write `L: 300 mm`"),
     ("infinite", "mass: 0.3", "mass: 1e999", 9, "too large"),
     ("division by zero", "mass: 0.3", "mass: 1/(L - 300)", 9, "zero"),
     ("constant division by zero", "mass: 0.3", "mass: 1/0", 9, "zero"),
@@ -121,14 +131,21 @@ ADDITIONS = [
     ("damper on nothing", "dampers: {d: {coefficient: 2 N s/m}}", "`joint:` or `between:`"),
     ("negative damping", "dampers: {d: {joint: A, coefficient: -2 N m s/rad}}", "0 or more"),
     ("gear on one hinge", "gears: {g: {joints: [A, A], radii: [20, 60]}}", "two different hinges"),
+    ("gear of negative radius", "gears: {g: {joints: [A, D], radii: [-20, 60]}}", "radius is -20 mm"),
     ("gear without radii", "gears: {g: {joints: [A, D]}}", "teeth"),
     ("coupling to itself", "couplings: {c: {from: A, to: A}}", "itself"),
     ("load on nothing", "loads: {l: {on: coupler.P}}", "neither `force` nor `moment`"),
     ("load of bare newtons in a mm file", "loads: {l: {on: coupler.P, force: [200, 0]}}", "200 N or 200 kg mm"),
     ("load over an unknown channel", "loads: {l: {on: coupler.P, force: [-2 N s/m * coupler.Q.vx, 0]}}", "no channel"),
+    (
+        "load over an axis that a plane has not",
+        "loads: {l: {on: coupler.P, force: [1 N s/m*coupler.P.vz, 0]}}",
+        "no channel 'coupler.P.vz'",
+    ),
     ("table out of order", "loads: {l: {on: coupler.P, force: [{over: A, table: [[0, 0 N], [90, 5 N], [45, 0 N]]}, 0]}}", "must increase"),
     ("table of one row", "loads: {l: {on: coupler.P, force: [{over: A, table: [[0, 0 N]]}, 0]}}", "at least two"),
     ("mass on an unknown body", "masses: {m: {body: crnk, at: B, mass: 1}}", "Did you mean 'crank'"),
+    ("mass at an unknown point", "masses: {m: {body: crank, at: Z, mass: 1}}", "mass 'm': at: 'Z' is not a point of the body 'crank'"),
     ("start of an unknown joint", "start: {Q: 3}", "no such joint"),
     ("guess for ground", "guess: {ground: {at: [0, 0]}}", "no moving body"),
     ("cut of an unknown joint", "cuts: [J9]", "no joint 'J9'"),
@@ -174,7 +191,59 @@ def test_a_bad_section(tmp_path, section, message):
 def test_the_model_they_are_made_from_is_good(tmp_path):
     path = tmp_path / "good.yaml"
     path.write_text(GOOD, encoding="utf-8")
-    assert read(path).name == "four-bar"
+    assert read(path).name == "four-bar" and not read(path).warnings
+
+
+DOUBTFUL = [
+    ("C-B 900 drawn, 90 given", "pins: [B, C], points: [P], mass", "along: {B: 0, C: 90}, mass", 10, "90 mm apart but drawn 900.069 mm"),
+    (
+        "centre 1000 km away",
+        "com: [950, 380]",
+        "com: [1e9, 380]",
+        11,
+        "centre of mass is .* from its nearest point, but the body is only 755.993 mm",
+    ),
+    (
+        "triangle that weighs on one side",
+        "points: [P], mass",
+        "points: [P], sides: {B-C: 900, B-P: 670, C-P: 300}, mass",
+        10,
+        "its mass lies on the line B-C between its pins, nothing towards P. .*plate: {}",
+    ),
+    (
+        "hinge again",
+        "drive:",
+        "joints: {X: {type: revolute, between: [coupler, rocker], at: C}}\ndrive:",
+        12,
+        "at pin 'C', under this name",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "message"), [c[1:] for c in DOUBTFUL], ids=[c[0] for c in DOUBTFUL])
+def test_a_doubtful_model_is_read_with_a_warning(tmp_path, old, new, line, message):
+    path = tmp_path / "doubtful.yaml"
+    path.write_text(GOOD.replace(old, new), encoding="utf-8")
+    (warning,) = read(path).warnings
+    assert warning.startswith(f"{path}:{line}: ") and re.search(message, warning)
+
+
+def test_a_triangle_that_says_how_it_weighs_has_no_warning(tmp_path):
+    path = tmp_path / "plate.yaml"
+    sides = "points: [P], sides: {B-C: 900, B-P: 670, C-P: 300}, plate: {}, mass"
+    path.write_text(GOOD.replace("points: [P], mass", sides), encoding="utf-8")
+    d = read(path)
+    corners = [p.at for p in d.body("coupler").points]
+    assert not d.warnings and d.body("coupler").com[:2] == pytest.approx([sum(c[i] for c in corners) / 3 for i in (0, 1)])
+
+
+def test_parameters_that_leave_a_body_without_mass(tmp_path):
+    path = tmp_path / "light.yaml"
+    text = GOOD.replace("A: 1}", "A: 1, m: 0.2 kg}").replace("mass: 0.3", "mass: m") + "masses: {tip: {body: crank, at: B, mass: 2*m}}\n"
+    path.write_text(text, encoding="utf-8")
+    assert read(path).numbers().body("crank").mass == pytest.approx(0.6)
+    with pytest.raises(ModelError, match=r"light.yaml:9: body 'crank' has no mass at all: with these values of m"):
+        read(path, m=0)
 
 
 BYTES = {

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from linkwright.cli import bench, console, info, new, page, report, reproduce, simulate, turn
 from linkwright.cli.parser import PROGRAM, Command, Parser, add_options, settings_of
-from linkwright.errors import LinkwrightError, nearest
+from linkwright.errors import LinkwrightError, UsageError, nearest
 
 COMMANDS: tuple[Command, ...] = (
     new.COMMAND,
@@ -101,6 +101,9 @@ def _page(words: list[str]) -> int:
         parser.refuse(extra)
     if not is_subject(given.model):
         _unknown(given.model)
+    ending = os.path.splitext(given.model)[1].lower()
+    if ending and ending not in MODEL_ENDINGS and os.path.isfile(given.model):
+        raise UsageError(f"'{given.model}' is no model and no run: a model's file ends in .yaml or .yml, a saved run in .npz or .parquet.")
     return page.COMMAND.run(given) or 0
 
 

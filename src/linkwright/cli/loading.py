@@ -114,9 +114,7 @@ def _dimension(m: Mechanism, name: str, text: str) -> Any:
     from linkwright.modelfile.nodes import from_python
     from linkwright.modelfile.quantities import QuantityAlgebra, read_quantity
 
-    d = m.description
-    points = {b.name: tuple(p.name for p in b.points) for b in d.bodies}
-    channels = Channels({j.name: j for j in d.joints}, points, tuple(c.name for c in d.cylinders))
+    channels = Channels.of(m.description)
     try:
         return read_quantity(from_python(text, "--drive"), QuantityAlgebra(channel=channels.quantity)).dimension
     except ModelError as problem:

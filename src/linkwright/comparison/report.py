@@ -94,13 +94,13 @@ class ControlReport:
                 for d in mine
             ]
             if len(mine) == len(e.by_drive) > 1:
-                rows.append(("all", e.rms / size, e.peak / size, None, *((None, 100.0 * e.saturated) if limited else ())))
+                rows.append(("all", e.rms / size, None, None, *((None, 100.0 * e.saturated) if limited else ())))
             tables.append(columns(header, rows))
         if e.kind == "mixed":
             symbol, size = unit_of(self.units, "torque")
             rms, peak = (show(x / size) for x in (e.rms, e.peak))
             limits = f"; at a limit {show(100.0 * e.saturated)} % of the time" if any(d.limited for d in e.by_drive.values()) else ""
-            tables.append(f"all: RMS {rms} {symbol}, peak {peak} {symbol}, {in_metric(e.length)}{limits}")
+            tables.append(f"all: RMS {rms} {symbol}, peak of one {peak} {symbol}, {in_metric(e.length)}{limits}")
         return tables
 
 

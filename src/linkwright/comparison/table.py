@@ -98,7 +98,9 @@ class Comparison:
     @cached_property
     def quantities(self) -> dict[str, Quantity]:
         """Columns that have something to say here, by the name `best` and `values` take."""
-        out = {name: Quantity(text, "force" if self._one_kind == "force" else "torque") for name, text in EFFORTS.items()}
+        several = any(len(r.efforts.by_drive) > 1 for r in self._reports)  # then a norm of all of them stands beside the peak of one
+        texts = EFFORTS_OF_SEVERAL if several else EFFORTS
+        out = {name: Quantity(text, "force" if self._one_kind == "force" else "torque") for name, text in texts.items()}
         for name, text, word, _ in DEVIATIONS:
             kinds = dict.fromkeys(kind for r in self._reports for kind in getattr(r, word))
             out |= {name if len(kinds) == 1 else f"{name}.{kind}": Quantity(text, kind) for kind in kinds}
@@ -179,6 +181,8 @@ class Comparison:
     def to_csv(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the table, in the file's units; a last column says why a run failed."""
         path = Path(path)
+        if path.is_dir() or path.suffix.lower() != ".csv":
+            raise UsageError(f"cannot write '{path}': a comparison is written to a file that ends in .csv.")
         if path.exists() and not force:
             raise UsageError(f"'{path}' exists already; choose another name or pass force=True to replace it.")
         quantities = self.quantities if self._reports else {}
@@ -215,6 +219,7 @@ class Comparison:
 
 
 EFFORTS = {"rms": "RMS effort", "peak": "peak effort"}
+EFFORTS_OF_SEVERAL = {"rms": "RMS of all drives", "peak": "peak of one drive"}
 DEVIATIONS = (  # name, text, of a report by kind, number of the deviation of the vector
     ("error", "largest error", "errors", "largest"),
     ("rms_error", "RMS error", "errors", "rms"),

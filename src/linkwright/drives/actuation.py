@@ -296,6 +296,11 @@ def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> dict[
     for b, (mine, _) in zip(equations.bounds, equations._places, strict=True):
         if isinstance(b, BoundMotion):
             value, speed, _ = b.law(st.t, x["x"][mine])
+            if not np.isfinite([value, speed]).all():
+                raise UsageError(
+                    f"the prescribed motion of '{b.target.name}' is {float(value):g} at t = {float(st.t):.6g} s, its speed "
+                    f"{float(speed):g}; both must be finite."
+                )
             out[b.target.name] = (float(value), float(speed))
     return out
 

@@ -178,8 +178,7 @@ def takes_state(function: Callable[..., Any], what: str, motion: bool = False) -
 
 def _read_text(text: str, dimension: Dimension, what: str, desc: Description) -> Any:
     """A number with a unit, or an expression of channels, in SI."""
-    points = {b.name: tuple(p.name for p in b.points) for b in desc.bodies}
-    channels = Channels({j.name: j for j in desc.joints}, points, tuple(c.name for c in desc.cylinders))
+    channels = Channels.of(desc)
     try:
         node = from_python(text, what)
         return place(read_quantity(node, QuantityAlgebra(channel=channels.quantity)), dimension, SI, node, what)

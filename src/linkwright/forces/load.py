@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.description import Cylinder, Load
+from linkwright.errors import ModelError
 from linkwright.forces.base import Moment, Wrenches, line, push
 from linkwright.kinematics import locate, node_motion
 from linkwright.spatial import point_wrench
@@ -29,8 +30,11 @@ class LoadForce:
         point = locate(at.skel, at.m, (self.load.body, self.load.point))
         if point.node < 0:
             return []
-        force = np.array([at.value(x) for x in self.load.force])
-        moment = np.array([at.value(x) for x in self.load.moment])
+        try:
+            force = np.array([at.value(x) for x in self.load.force])
+            moment = np.array([at.value(x) for x in self.load.moment])
+        except ModelError as error:
+            raise ModelError(f"load '{self.name}': {error.message}", self.load.where) from error
         if self.load.axes != "world":
             R = node_motion(at.skel, at.m, at.skel.node(self.load.axes))[0].R
             force, moment = R @ force, R @ moment
@@ -53,7 +57,11 @@ class CylinderForce:
         return self.cylinder.name
 
     def wrenches(self, at: Moment) -> Wrenches:
-        return push(line(at, self.cylinder.between), at.value(self.cylinder.force))
+        try:
+            force = at.value(self.cylinder.force)
+        except ModelError as error:
+            raise ModelError(f"cylinder '{self.name}': {error.message}", self.cylinder.where) from error
+        return push(line(at, self.cylinder.between), force)
 
     def energy(self, at: Moment) -> Any:
         return 0.0

@@ -7,6 +7,7 @@ from typing import Any
 
 from linkwright.description import GROUND, NO_INERTIA, ZERO3, Body, Mat3, Placement, Point, Vec3
 from linkwright.errors import listing, nearest
+from linkwright.expressions import Expr, free_variables
 from linkwright.modelfile import inertia as mass_of
 from linkwright.modelfile.context import Context
 from linkwright.modelfile.geometry import frame_along, length, matrix, sub, transpose
@@ -18,6 +19,7 @@ from linkwright.modelfile.units import DENSITY, INERTIA, LENGTH, MASS, parse_uni
 
 BODY_KEYS = (*SHAPE_KEYS, "mass", "com", "inertia", "bar", "bars", "plate", "mesh")
 MOST_BODIES = 5_000
+FAR_COM = 10.0  # times the size of a body: no counterweight reaches there
 
 
 def read_shapes(context: Context, node: Node | None, guess: Node | None) -> dict[str, Shape]:
@@ -67,12 +69,24 @@ def _body(context: Context, shape: Shape, extra: list[MassProperties]) -> Body:
     body = Body(shape.name, points, start=shape.start, outline=_outline(context, shape, entries), where=shape.node.where)
     if not parts:
         return body
+    _weighs_something(context, shape, parts)
     total = mass_of.together(parts)
     _check(context, shape, total, explicit="inertia" in entries)
     return Body(shape.name, points, total.mass, total.com, total.inertia, shape.start, body.outline, shape.node.where)
 
 
 # ---------------------------------------------------------------- what a body weighs
+
+
+def _weighs_something(context: Context, shape: Shape, parts: list[MassProperties]) -> None:
+    """Several masses that follow from parameters and are all zero have no common centre."""
+    masses = [p.mass for p in parts]
+    named = set().union(*(free_variables(m) for m in masses if isinstance(m, Expr)))
+    if len(parts) > 1 and named and sum(context.numeric(m) for m in masses) == 0.0:
+        raise shape.node.error(
+            f"body '{shape.name}' has no mass at all: with these values of {listing(sorted(named))} all its parts weigh 0 kg, so it has "
+            "no centre of mass. Give one of them a mass above zero, however small."
+        )
 
 
 def _own_mass(context: Context, shape: Shape, entries: dict[str, Node]) -> MassProperties | None:
@@ -82,14 +96,14 @@ def _own_mass(context: Context, shape: Shape, entries: dict[str, Node]) -> MassP
         raise entries[ways[1]].error(f"{what} gets its mass by {ways[0]} and {ways[1]} at once. Keep one.")
     mass = context.number(entries["mass"], MASS, f"{what}: mass") if "mass" in entries else None
     if mass is not None and context.numeric(mass) < 0.0:
-        raise entries["mass"].error(f"{what} has the negative mass {context.numeric(mass):g} kg. Mass is zero or more.")
+        raise entries["mass"].error(f"{what} has the negative mass {context.shown(mass, MASS)}. Mass is zero or more.")
     if mass is None and not ways:
         for key in ("com", "inertia"):
             if key in entries:
                 raise entries[key].error(f"{what} has {key} but no mass. Add `mass:`, or take out {key}.")
         return None
     shaped = _shaped_mass(context, shape, entries, mass)
-    com = _com(context, shape, entries["com"]) if "com" in entries else (shaped.com if shaped else ZERO3)
+    com = _com(context, shape, entries["com"], f"{what}: com") if "com" in entries else (shaped.com if shaped else ZERO3)
     if "inertia" in entries:
         tensor = _inertia(context, entries["inertia"], f"{what}: inertia")
     elif shaped and "com" in entries and not ways:
@@ -100,13 +114,12 @@ def _own_mass(context: Context, shape: Shape, entries: dict[str, Node]) -> MassP
     return MassProperties(shaped.mass if shaped else mass, com, tensor)
 
 
-def _com(context: Context, shape: Shape, node: Node) -> Vec3:
+def _com(context: Context, shape: Shape, node: Node, what: str) -> Vec3:
     """A point's name, or coordinates: of the drawing for drawn shapes, else of the body."""
-    what = f"body '{shape.name}': com"
     if node.text is not None:
         name = node.text.strip()
         if name not in shape.points:
-            raise node.error(f"{what}: '{name}' is not a point of the body. {nearest(name, shape.points, 'Its points')}")
+            raise node.error(f"{what}: '{name}' is not a point of the body '{shape.name}'. {nearest(name, shape.points, 'Its points')}")
         return shape.points[name]
     at = context.vector(node, LENGTH, what)
     return at if shape.exact else shape.to_local(at)
@@ -146,6 +159,13 @@ def _shaped_mass(context: Context, shape: Shape, entries: dict[str, Node], mass:
     corners = _corners(context, shape, names)
     if len(corners) < 3:
         a, b = (shape.points[n] for n in corners)
+        if "sides" in entries and "inertia" not in entries and len(_corners(context, shape, list(shape.points))) > 2:
+            others = [n for n in shape.points if n not in names]
+            context.warnings.append(
+                f"{shape.node.where}: body '{shape.name}': its mass lies on the line {corners[0]}-{corners[1]} between its pins, nothing "
+                f"towards {listing(others)}. Say what it is: `plate: {{}}`, or bars such as `bars: [[{corners[0]}, {corners[1]}], "
+                f"[{corners[1]}, {others[0]}]]`."
+            )
         return mass_of.rod(mass, a, b)
     if not _plane_polygon(context, shape, corners):
         return None
@@ -218,7 +238,7 @@ def _density(context: Context, keys: dict[str, Node], node: Node, what: str) -> 
 def _positive(context: Context, node: Node, what: str) -> Any:
     value = context.number(node, LENGTH, what)
     if context.numeric(value) <= 0.0:
-        raise node.error(f"{what} is {context.numeric(value):g} m; it must be greater than zero.")
+        raise node.error(f"{what} is {context.shown(value, LENGTH)}; it must be greater than zero.")
     return value
 
 
@@ -339,8 +359,8 @@ def _point_masses(context: Context, shapes: dict[str, Shape], node: Node | None)
         shape = shapes[body]
         mass = context.number(keys["mass"], MASS, what)
         if context.numeric(mass) < 0.0:
-            raise keys["mass"].error(f"{what} is negative ({context.numeric(mass):g} kg). Mass is zero or more.")
-        found.setdefault(body, []).append(mass_of.point_mass(mass, _com(context, shape, keys["at"])))
+            raise keys["mass"].error(f"{what} is negative ({context.shown(mass, MASS)}). Mass is zero or more.")
+        found.setdefault(body, []).append(mass_of.point_mass(mass, _com(context, shape, keys["at"], f"{what}: at")))
     return found
 
 
@@ -355,9 +375,16 @@ def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool
         raise where.error(
             f"body '{shape.name}' cannot exist: {why}. Give the inertia about the centre of mass (not about a pin), in body axes."
         )
+    points = [context.numerics(p) for p in shape.points.values()]
+    extent = max((math.dist(p, q) for p in points for q in points), default=0.0)
+    away = min((math.dist(context.numerics(total.com, shape.node), p) for p in points), default=0.0)
+    if extent > 0.0 and away > FAR_COM * extent:
+        far, size = context.shown(away, LENGTH), context.shown(extent, LENGTH)
+        context.warnings.append(
+            f"{shape.node.where}: body '{shape.name}': its centre of mass is {far} from its nearest point, but the body is only {size} "
+            "long: check `com` and its unit."
+        )
     if explicit:
-        points = [context.numerics(p) for p in shape.points.values()]
-        extent = max((math.dist(p, q) for p in points for q in points), default=0.0)
         remark = mass_of.odd_gyration(context.numeric(total.mass), tensor, extent, context.planar)
         if remark:
             context.warnings.append(f"{where.where}: body '{shape.name}': its {remark}.")

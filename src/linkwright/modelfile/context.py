@@ -18,11 +18,12 @@ from linkwright.modelfile.geometry import matrix, rotation_quaternion, rotation_
 from linkwright.modelfile.nodes import Node
 from linkwright.modelfile.parser import NOT_NUMBERS, parse
 from linkwright.modelfile.quantities import Quantity, QuantityAlgebra, numeric, parameter, place, read_quantity
-from linkwright.modelfile.units import ANGLE, LENGTH, NONE, Dimension, UnitSystem
+from linkwright.modelfile.units import ANGLE, LENGTH, MASS, NONE, TIME, Dimension, UnitSystem, describe, display_unit, matches
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 RESERVED = (*FUNCTIONS, "pi", "t", *NOT_NUMBERS)
 LONGEST_NAME = 100
+LARGEST = 1e30  # SI: nothing of a mechanism is larger, and products of several are still numbers
 
 
 class Context:
@@ -45,9 +46,41 @@ class Context:
 
     def number(self, node: Node, dimension: Dimension, what: str) -> Any:
         """A float or Expr in SI."""
-        value = place(read_quantity(node, self.algebra), dimension, self.units, node, what)
-        self.numeric(value, node)  # an expression that cannot be evaluated is an error here, with its line
+        quantity = read_quantity(node, self.algebra)
+        self._without_unit(quantity, dimension, node, what)
+        value = place(quantity, dimension, self.units, node, what)
+        # an expression that cannot be evaluated is an error here, with its line
+        self.in_proportion(self.numeric(value, node), dimension, node, what)
         return value
+
+    def shown(self, value: Any, dimension: Dimension) -> str:
+        """An SI value for people, in the file's units."""
+        symbol, per_si = display_unit(self.units, dimension)
+        return f"{self.numeric(value) * per_si:.6g} {symbol}".rstrip()
+
+    def in_proportion(self, value: float, dimension: Dimension, node: Node, what: str) -> None:
+        if abs(value) > LARGEST:
+            raise node.error(f"{what}: {self.shown(value, dimension)} is out of any proportion. Check its digits and its unit.")
+
+    def _without_unit(self, quantity: Quantity, dimension: Dimension, node: Node, what: str) -> None:
+        """Refuse a value whose dimension is wrong only because a parameter in it has no unit."""
+        if quantity.dimension == NONE or matches(quantity.dimension, dimension):
+            return
+        names = dict(self.algebra.names or {})
+        for name in sorted(n for n in _names_in(node, names) if names[n].dimension == NONE and n in self.env):
+            for lacking in (LENGTH, MASS, TIME):
+                if self._dimension_with(node, {**names, name: parameter(name, lacking)}) == dimension:
+                    unit = self.units.base(lacking, display_unit((), lacking)[0])[0]
+                    raise node.error(
+                        f"{what} must be {describe(dimension)}, but '{node.text}' is {describe(quantity.dimension)}, because the parameter "
+                        f"{name} has no unit. Write `{name}: {self.env[name]:g} {unit}` under `parameters:`."
+                    )
+
+    def _dimension_with(self, node: Node, names: Mapping[str, Quantity]) -> Dimension | None:
+        try:
+            return read_quantity(node, QuantityAlgebra(self.units, names)).dimension
+        except ModelError:
+            return None
 
     def numeric(self, value: Any, node: Node | None = None) -> float:
         return numeric(value, self.env, node)

@@ -70,13 +70,13 @@ class Elements:
             return default
         value = self.context.number(keys[key], dimension, f"{what}: {key}")
         if least is not None and self.context.numeric(value) < least:
-            raise keys[key].error(f"{what}: {key} is {self.context.numeric(value):g}, it must be {least:g} or more.")
+            raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be {least:g} or more.")
         return value
 
     def positive(self, keys: dict[str, Node], key: str, dimension: Dimension, what: str) -> Any:
         value = self.context.number(keys[key], dimension, f"{what}: {key}")
         if self.context.numeric(value) <= 0.0:
-            raise keys[key].error(f"{what}: {key} is {self.context.numeric(value):g}, it must be greater than zero.")
+            raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be greater than zero.")
         return value
 
     def between(self, keys: dict[str, Node], node: Node, what: str) -> tuple[PointRef, PointRef]:
@@ -275,7 +275,8 @@ class Elements:
         lower, upper = (self.value(keys, k, travel, f"{what}: an end" if "between" in keys else what) for k in ("min", "max"))
         if lower is not None and upper is not None and self.context.numeric(lower) >= self.context.numeric(upper):
             raise entry.error(
-                f"{what}: the lower end {self.context.numeric(lower):g} is not below the upper {self.context.numeric(upper):g}."
+                f"{what}: the lower end {self.context.shown(lower, travel)} is not below the upper {self.context.shown(upper, travel)}. "
+                "Exchange or correct them."
             )
         stiffness = self.positive(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what)
         damping = self.value(keys, "damping", multiply(TIME, travel, -1), what, 0.0, least=0.0)

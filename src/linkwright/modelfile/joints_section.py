@@ -148,6 +148,11 @@ def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: Node)
     rotations = _axes(context, shapes, kind, (first, second), point, keys, what)
     F, M = (Placement(p, r) for p, r in zip(positions, rotations, strict=True))
     shared = point[0] if point[0] == point[1] and all(_is_pin(context, shapes[b], point[0]) for b in (first, second)) else ""
+    if shared and kind == "revolute" and "at" in keys:
+        context.warnings.append(
+            f"{node.where}: {what} is no further joint: it is the hinge that {first} and {second} share at pin '{shared}', under this "
+            f"name. Write `pin: {shared}` to say so, or take it out."
+        )
     return Joint(name, kind, first, second, F, M, options, shared, node.where)
 
 

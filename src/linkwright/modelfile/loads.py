@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from linkwright.description import ZERO3, Joint, Load, Table
+from linkwright.description import ZERO3, Description, Joint, Load, Table
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.expressions import Expr, evaluate, free_variables, variable
 from linkwright.joints import JOINTS
@@ -30,6 +30,12 @@ class Channels:
     joints: Mapping[str, Joint]
     points: Mapping[str, Sequence[str]]
     cylinders: Sequence[str] = field(default=())
+    plane: str | None = None  # the drawing's axes; None in space
+
+    @staticmethod
+    def of(d: Description) -> Channels:
+        points = {b.name: tuple(p.name for p in b.points) for b in d.bodies}
+        return Channels({j.name: j for j in d.joints}, points, tuple(c.name for c in d.cylinders), d.plane)
 
     def dimension(self, name: str) -> Dimension | None:
         """None when there is no such channel: `t`, `A`, `A.v`, `rocker.angle`, `ram.P.x`, `ram.P.vx`."""
@@ -44,17 +50,18 @@ class Channels:
         elif head in self.joints and not rest:
             kinds = JOINTS[self.joints[head].type].coordinate_kinds
             found = (LENGTH if kinds[0] == "length" else ANGLE) if len(kinds) == 1 else None
-        elif head in self.points and rest == ["angle"]:
+        elif head in self.points and rest == ["angle"] and self.plane:
             found = ANGLE
         elif head in self.points and len(rest) == 2 and rest[0] in self.points[head] and not rate:
-            if rest[1] in ("x", "y", "z"):
-                return LENGTH
-            return multiply(LENGTH, RATE) if rest[1] in ("vx", "vy", "vz") else None
+            if rest[1].removeprefix("v") not in tuple(self.plane or "xyz"):
+                return None
+            return multiply(LENGTH, RATE) if rest[1].startswith("v") else LENGTH
         return multiply(found, RATE) if found and rate else found
 
     def names(self) -> list[str]:
         joints = [n for n, j in self.joints.items() if len(JOINTS[j.type].coordinate_kinds) == 1]
-        points = [f"{b}.{p}.x" for b, names in self.points.items() for p in names]
+        axes = self.plane or "xyz"
+        points = [f"{b}.{p}.{v}{x}" for b, names in self.points.items() for p in names for v in ("", "v") for x in axes]
         return ["t", *joints, *(f"{j}.v" for j in joints), *self.cylinders, *points]
 
     def quantity(self, name: str) -> Quantity | None:
@@ -94,8 +101,12 @@ def varying(context: Context, node: Node, dimension: Dimension, channels: Channe
         rest = evaluate(value, context.env)
         if not isinstance(rest, Expr) and not math.isfinite(rest):
             raise node.error(f"{what}: '{node.text}' is not a finite number.")
+        if not isinstance(rest, Expr):
+            context.in_proportion(rest, dimension, node, what)
         if not free_variables(value) - set(context.parameters):
             context.numeric(value, node)
+    else:
+        context.in_proportion(value, dimension, node, what)
     return value
 
 
@@ -154,7 +165,8 @@ def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: s
     for i in range(1, len(xs)):
         if xs[i] <= xs[i - 1]:
             raise rows[i][0].error(
-                f"{what}: the first column must increase, but row {i + 1} ({xs[i]:g}) does not exceed row {i} ({xs[i - 1]:g}; SI). "
+                f"{what}: the first column must increase, but row {i + 1} ({context.shown(xs[i], x)}) does not exceed row {i} "
+                f"({context.shown(xs[i - 1], x)}). "
                 "Sort the rows; a jump needs two rows a little apart."
             )
     return tuple(xs), tuple(ys)

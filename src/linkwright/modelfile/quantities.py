@@ -178,6 +178,8 @@ def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Nod
 
 def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
     """An SI float from a number (SI, radians) or a text with a unit."""
+    if isinstance(text_or_number, float) and not math.isfinite(text_or_number):
+        raise UsageError(f"{what} is {text_or_number}; it must be a finite number.")
     try:
         node = from_python(text_or_number, what)
         value = place(read_quantity(node, QuantityAlgebra()), dimension, SI, node, what)

@@ -96,7 +96,7 @@ def _read_sections(document: Document) -> Description:
     joints = read_joints(context, shapes, keys.get("joints"))
     elements = Elements(context, shapes, joints)
     cylinder_names = tuple(keys["cylinders"].mapping("cylinders")) if "cylinders" in keys else ()
-    channels = Channels(elements.joints, elements.points, cylinder_names)
+    channels = Channels(elements.joints, elements.points, cylinder_names, plane if context.planar else None)
     bodies = read_bodies(context, shapes, keys.get("masses"))
     return Description(
         name=_label(keys.get("name"), document.name),
@@ -118,6 +118,7 @@ def _read_sections(document: Document) -> Description:
         cylinders=elements.cylinders(keys.get("cylinders"), channels),
         drives=read_drives(context, keys.get("drive"), channels),
         start=read_start(context, keys.get("start"), channels),
+        start_places=tuple((name, entry.where) for name, entry in (keys["start"].entries or {}).items()) if "start" in keys else (),
         cuts=read_cuts(keys.get("cuts"), elements.joints),
         drawing=tuple(context.sketch.items()),
         warnings=tuple(context.warnings),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from linkwright.description import EYE3, GROUND, ZERO3, Mat3, Placement, Vec3
 from linkwright.errors import listing, nearest
@@ -19,6 +19,7 @@ from linkwright.modelfile.geometry import add, frame_along, length, matrix, rota
 from linkwright.modelfile.nodes import Node
 from linkwright.modelfile.units import LENGTH
 
+FAR_FROM_DRAWN = 3.0  # a sketch may be rough, but not by this factor
 SHAPE_KEYS = ("pins", "points", "along", "sides", "outline")
 
 
@@ -119,7 +120,8 @@ def _along(context: Context, shape: Shape, node: Node) -> None:
     for a, b in pairwise(ordered):
         if numbers[a] == numbers[b]:
             raise node.error(
-                f"{what}: {a} and {b} are at the same station {numbers[a]:g} m. Give them different ones, or name one point only."
+                f"{what}: {a} and {b} are at the same station {context.shown(numbers[a], LENGTH)}. Give them different ones, or name one "
+                "point only."
             )
     shape.exact, shape.stations = True, ordered
     shape.points = {n: (s - stations[first], 0.0, 0.0) for n, s in stations.items()}
@@ -166,7 +168,7 @@ def _side_lengths(context: Context, node: Node, names: list[str], what: str) -> 
             raise entry.error(f"{what}: '{key}' must name two points of the body, like A-B. Its points: {listing(names)}.")
         value = context.number(entry, LENGTH, f"{what}: {key}")
         if context.numeric(value) <= 0.0:
-            raise entry.error(f"{what}: {key} is {context.numeric(value):g} m long; a side must be longer than zero.")
+            raise entry.error(f"{what}: {key} is {context.shown(value, LENGTH)} long; a side must be longer than zero.")
         if pairs[0] in sides:
             raise entry.error(f"{what}: {key} is given twice. Remove one.")
         sides[pairs[0]] = sides[pairs[0][::-1]] = value
@@ -181,7 +183,8 @@ def _third_corner(context: Context, shape: Shape, a: str, b: str, c: str, sides:
     dx, dy = context.numeric(r[0]), context.numeric(r[1])
     base, na, nb = math.hypot(dx, dy), context.numeric(da), context.numeric(db)
     if base > na + nb or na > base + nb or nb > base + na:
-        raise node.error(f"{shape.name}: sides {a}-{b} {base:g} m, {a}-{c} {na:g} m and {b}-{c} {nb:g} m form no triangle. Check them.")
+        ab, ac, bc = (context.shown(x, LENGTH) for x in (base, na, nb))
+        raise node.error(f"{shape.name}: sides {a}-{b} {ab}, {a}-{c} {ac} and {b}-{c} {bc} form no triangle. Check them.")
     s, t, u = (context.sketch[n] for n in (a, b, c))
     turn = (t[0] - s[0]) * (u[1] - s[1]) - (t[1] - s[1]) * (u[0] - s[0])
     if turn == 0.0 and na + nb > base * (1 + 1e-12):
@@ -260,11 +263,28 @@ def _exact(context: Context, shape: Shape, marked: list[str]) -> None:
         drawn = [n for n in dict.fromkeys(drawn) if n in context.sketch]
     else:
         drawn = [n for n in dict.fromkeys([*shape.pins, *shape.points]) if n in context.sketch]
+    _compare_with_drawing(context, shape, numbers)
     shape.at, shape.rotation = fit([numbers[n] for n in drawn], [context.sketch[n] for n in drawn], planar=context.planar_drawing)
     shape.start = Placement(shape.at, shape.rotation)
 
 
 Triple = tuple[float, float, float]
+
+
+def _compare_with_drawing(context: Context, shape: Shape, numbers: dict[str, Triple]) -> None:
+    """A warning where the exact shape is another size than the sketch: usually a slip of the decimal point."""
+    names = [n for n in numbers if n in context.sketch]
+    spans = {
+        (a, b): (math.dist(numbers[a], numbers[b]), math.dist(context.sketch[a], context.sketch[b])) for a, b in combinations(names, 2)
+    }
+    ratios = {pair: max(own / drawn, drawn / own) for pair, (own, drawn) in spans.items() if own > 0.0 and drawn > 0.0}
+    worst = max(ratios, key=lambda pair: ratios[pair], default=None)
+    if worst is not None and ratios[worst] > FAR_FROM_DRAWN:
+        own, drawn = (context.shown(x, LENGTH) for x in spans[worst])
+        context.warnings.append(
+            f"{shape.node.where}: {shape.name}: {worst[0]} and {worst[1]} are {own} apart but drawn {drawn} apart. Check the length, or "
+            "draw them where they are."
+        )
 
 
 def fit(own: list[Triple], drawn: list[Triple], planar: bool) -> tuple[Vec3, Mat3]:
