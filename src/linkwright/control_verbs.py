@@ -32,8 +32,9 @@ class Controlling(Simulating):
 
         drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders; those of the model's `drive:` if nothing is said.
         True where they can. `smallest` is the smallest singular value of the drives' speeds over the motions of the loops
-        (dimensionless, at most `tolerance` where control is lost), `direction` the motion that is hardest to push. Idle
-        freedoms, such as a rod's spin between ball joints, are nobody's to drive and do not count.
+        (dimensionless, at most `tolerance` where control is lost), `direction` the motion that is hardest to push;
+        `nearly_lost` says that it is below 1e-3: efforts are that much larger than elsewhere. Idle freedoms, such as a rod's
+        spin between ball joints, are nobody's to drive and do not count.
         """
         from linkwright.controllers.controllability import controllable, drive_rows
 
