@@ -30,10 +30,11 @@ drive: {A: 10 rpm}
 """
 
 
-def quick_text(subject: lw.System, *, run: object = None, reload: str | None = None) -> str:
+def quick_text(subject: lw.System, *, run: object = None, reload: str | None = None, steps: int | None = None) -> str:
     """A short stand-in for the page: what the server serves is tested here, what is in it elsewhere."""
     d = subject.description
-    return f"<html>page of {d.name}, {len(d.bodies)} bodies, run {run is not None}, reload {reload}</html>"
+    asked = "" if steps is None else f", {steps} steps"
+    return f"<html>page of {d.name}, {len(d.bodies)} bodies, run {run is not None}, reload {reload}{asked}</html>"
 
 
 @pytest.fixture
@@ -187,6 +188,9 @@ def test_changes_and_saved_runs(tmp_path: Path, quick: None) -> None:
     assert "page of four-bar" not in other.ask()[1] and "Lx" in other.ask()[1]
     other.close()
     assert any("Lx" in line for line in other.said)
+    finer = Served("four-bar", steps=720)
+    assert ", 720 steps" in finer.ask()[1]
+    finer.close()
 
 
 def test_what_cannot_be_served(tmp_path: Path, quick: None) -> None:
