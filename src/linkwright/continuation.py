@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.blas import one_thread
 from linkwright.closing import GOOD_ENOUGH, close
 from linkwright.kinematics import displaced
 from linkwright.linalg import factor
@@ -55,8 +56,10 @@ def _with_rates(loops: Loops, w: Walker) -> Walker:
         c = loops.at(w.q, v, w.t, w.near)
         a = acceleration_rows(loops, c, w.q, v, w.t, w.near).solve() * loops.columns
     smallest = float(f.s[f.rank - 1]) if f.rank else 0.0
-    strong = max(w.strong, int(np.count_nonzero(f.s > WINDOW)))
-    return w._replace(v=v, a=a, smallest=smallest, strong=strong, calm=max(w.calm, smallest))
+    here = int(np.count_nonzero(f.s > WINDOW))
+    strong = max(w.strong, here)
+    calm = max(w.calm, smallest) if here == strong else w.calm  # where rank is lost the smallest that is left says nothing
+    return w._replace(v=v, a=a, smallest=smallest, strong=strong, calm=calm)
 
 
 def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6) -> Walker:
@@ -64,8 +67,12 @@ def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6
 
     `smallest_step`, a share of the way, is how finely such an end is located.
     """
+    with one_thread(loops.skel.tree.nv):
+        return _walked(loops, begin, end, smallest_step * abs(end - begin.t))
+
+
+def _walked(loops: Loops, begin: Walker, end: float, floor: float) -> Walker:
     here, step = begin, end - begin.t
-    floor = smallest_step * abs(end - begin.t)
     while here.t != end:
         if abs(end - here.t) <= abs(step) * (1.0 + 1e-12):
             step = end - here.t

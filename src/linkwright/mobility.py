@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwright.blas import one_thread
 from linkwright.closing import wandered
 from linkwright.idle import idle_motions
 from linkwright.linalg import RANK_TOLERANCE, factor
@@ -63,6 +64,11 @@ class Mobility:
 
 def mobility(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], *, samples: int = 4, seed: int = 0) -> Mobility:
     """Ranks at q and at `samples` positions near it on the loops."""
+    with one_thread(loops.skel.tree.nv):
+        return _counted(loops, q, near, samples, seed)
+
+
+def _counted(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], samples: int, seed: int) -> Mobility:
     skel = loops.skel
     zero = np.zeros(skel.tree.nv)
     matrices = [loops.dimensionless(loops.at(q, zero, 0.0, near))[1]]

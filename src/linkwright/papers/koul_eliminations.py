@@ -54,8 +54,8 @@ def scraper_subsystems(m: Matrices, e: Example) -> np.ndarray:
 
 def manipulator_subsystems(m: Matrices, e: Example) -> np.ndarray:
     """A.4: (48)-(51), the same as (44), (45)."""
-    I11 = sum(shares(m, e, 1, 1)[j] for j in (1, 2))
-    I21, I22 = shares(m, e, 2, 1)[1], sum(shares(m, e, 2, 2)[j] for j in (1, 3))
+    first, second = shares(m, e, 1, 1), shares(m, e, 2, 2)
+    I11, I21, I22 = first[1] + first[2], shares(m, e, 2, 1)[1], second[1] + second[3]
     Psi1, Psi2 = reduced(m, e, 1), reduced(m, e, 2)
     lam2 = solve(I22 - I21 @ solve(I11, I21.T), Psi2 - I21 @ solve(I11, Psi1))
     return np.concatenate([solve(I11, Psi1 - I21.T @ lam2), lam2])
