@@ -19,6 +19,7 @@ FOUR_BAR = {
 WIPER = lw.load("wiper").system
 OPEN = [0.1, 0.2, 0.3]
 LARGE = {**FOUR_BAR["drawing"], "B": [1e300, 1e300]}
+TURN = lw.load("wiper").turn(steps=2)
 DOOR, BARS = lw.load("door").system, lw.load("four-bar").system
 CALLS = {
     "picture of a number": (lambda: lw.load("wiper").picture("x.png", at=5), "at is a state"),
@@ -28,6 +29,10 @@ CALLS = {
     "unknown option": (lambda: WIPER.inverse(WIPER.start, foo=1), "inverse has no option 'foo'. Options: a, wrench"),
     "too many by place": (lambda: lw.load("wiper").turn("A", 12), "turn takes fewer values without a name.*steps"),
     "twice": (lambda: lw.load("wiper").turn("A", drive="D"), "given 'drive' twice"),
+    "misspelt option of a run": (lambda: TURN.drive_sizing(motr={}), "drive_sizing has no option 'motr'. Did you mean 'motor'"),
+    "motor that is a number": (lambda: TURN.drive_sizing(motor=5), "motor is a dict such as .*not int"),
+    "inherited verb": (lambda: WIPER.simulate(WIPER.start), "simulate needs duration"),
+    "size of a picture": (lambda: lw.load("wiper").picture(size="x"), "size is .width, height."),
     "motor without resistance": (lambda: lw.motor(Kt=0.1), "motor needs R"),
     "motor with a capital": (lambda: lw.motor(Kt=0.1, R=1, Ratio=5), "Did you mean 'ratio'"),
     "stiffness of nothing": (lambda: DOOR.inverse(DOOR.start, stiffness={"H9": 2}), "no 'H9' here.*Joints: H1, H2, H3"),

@@ -115,9 +115,10 @@ def call_explained(function: Callable[Given, Result], name: str = "") -> Callabl
 
 
 def calls_explained(cls: type[Some]) -> type[Some]:
-    """A class whose public methods answer ill-fitting calls as `call_explained` does."""
-    for name, method in list(vars(cls).items()):
-        if isinstance(method, FunctionType) and not name.startswith("_"):
+    """A class whose public methods, inherited ones too, answer ill-fitting calls as `call_explained` does."""
+    for name in (n for n in dir(cls) if not n.startswith("_")):
+        method = next(vars(c)[name] for c in cls.__mro__ if name in vars(c))
+        if isinstance(method, FunctionType):
             setattr(cls, name, call_explained(method))
     return cls
 

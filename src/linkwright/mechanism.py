@@ -53,17 +53,17 @@ class Designer:
     def drive_sizing(self, c: Trajectory, drive: str | None, **options: Any) -> Any:
         from linkwright.machine.drive_sizing import drive_sizing
 
-        return drive_sizing(c, drive, **options)
+        return call_explained(drive_sizing)(c, drive, **options)
 
     def flywheel(self, c: Trajectory, fluctuation: float, **options: Any) -> Any:
         from linkwright.machine.flywheel import flywheel
 
-        return flywheel(c, fluctuation, **options)
+        return call_explained(flywheel)(c, fluctuation, **options)
 
     def free_body(self, c: Trajectory, body: str, at: Any, path: Any, **options: Any) -> Any:
         from linkwright.views.free_body import free_body
 
-        return free_body(c, body, at, path, **options)
+        return call_explained(free_body)(c, body, at, path, **options)
 
     def show(self, c: Trajectory, path: Any = None, *, browser: bool = True, force: bool = False) -> Path:
         from linkwright.views.page import show
@@ -93,7 +93,7 @@ class Designer:
     def animate(self, c: Trajectory, path: Any, **options: Any) -> Path:
         from linkwright.views.animation import play
 
-        return play(c, path, **options)
+        return call_explained(play, "animate")(c, path, **options)
 
     def snippet(self, c: Trajectory) -> str:
         from linkwright.views.notebook import snippet
@@ -195,13 +195,13 @@ class Mechanism:
         """Counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
         from linkwright.machine.balancing import balance
 
-        return balance(self, **options)
+        return call_explained(balance)(self, **options)
 
     def sensitivity(self, quantity: str, **options: Any) -> Any:
         """Which dimension or mass changes a peak torque or load most (exact derivatives), and the scatter from tolerances."""
         from linkwright.machine.sensitivity import sensitivity
 
-        return sensitivity(self, quantity, **options)
+        return call_explained(sensitivity)(self, quantity, **options)
 
     def limits(self, joint: str) -> Limits:
         """How far a joint can go from the start, dead centres included."""
@@ -268,11 +268,13 @@ class Mechanism:
         return modelfile.save(self.description, path, force=force)
 
 
+@call_explained
 def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Mechanism:
     """A mechanism from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
     return Mechanism(loading.description(model, **changes))
 
 
+@call_explained
 def open(path: str | os.PathLike[str]) -> Trajectory:
     """A turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
     return _designed(loading.run(path))

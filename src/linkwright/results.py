@@ -18,7 +18,7 @@ import numpy as np
 
 from linkwright import interpolation, run_files, singular_channels, table_views
 from linkwright.channels import Channel, Channels, Instant
-from linkwright.errors import ChannelError, UsageError
+from linkwright.errors import ChannelError, UsageError, calls_explained
 from linkwright.kinematics import Skeleton, body_jacobian, motion
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
@@ -42,6 +42,7 @@ from linkwright.trajectory_loads import FEW, Loaded, LoadHistory, LoadSource
 __all__ = ["Column", "Kept", "LoadHistory", "LoadSource", "RunEvent", "Trajectory", "restored", "unit_of"]
 
 
+@calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(Loaded):
     """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn).

@@ -13,7 +13,7 @@ from typing import Any
 
 from linkwright.comparison.report import USUAL, ControlReport, control_report, in_metric
 from linkwright.controllers.base import Control
-from linkwright.errors import LinkwrightError, SimulationError, UsageError, nearest
+from linkwright.errors import LinkwrightError, SimulationError, UsageError, call_explained, nearest
 from linkwright.machine.tables import columns, show
 from linkwright.results import Trajectory, unit_of
 from linkwright.simulation.verbs import OPTIONS
@@ -240,6 +240,7 @@ def _short(text: str) -> str:
     return first if len(first) <= SHORT else first[: SHORT - 3].rstrip() + "..."
 
 
+@call_explained
 def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[str, Any], **options: Any) -> Comparison:
     """Several controllers on one task: the same mechanism, start, duration and samples; a table of efforts, errors and work.
 

@@ -51,6 +51,8 @@ class Motor:
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> tuple[Motor, float | None, float | None]:
         """(motor, ratio, efficiency) from keys as in the model's `motor_dc`; values may carry units."""
+        if not isinstance(data, Mapping):
+            raise UsageError(f"motor is a dict such as {{'Kt': '0.05 N m/A', 'R': '0.4 ohm'}}, not {type(data).__name__}.")
         for key in data:
             if key not in MOTOR_KINDS:
                 raise UsageError(f"a motor has no '{key}'. {nearest(str(key), MOTOR_KINDS, 'Keys')}")

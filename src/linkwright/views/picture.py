@@ -47,6 +47,10 @@ def draw(
         raise UsageError(f"at is a state, m.system.assemble({{...}}) or run.at('1 s'), not {type(at).__name__}.")
     if turn is not None and not isinstance(turn, Trajectory):
         raise UsageError(f"turn is what m.turn() gives, not {type(turn).__name__}.")
+    if size is not None and not (
+        isinstance(size, Sequence) and len(size) == 2 and all(isinstance(x, (int, float)) and x > 0 for x in size)
+    ):
+        raise UsageError(f"size is (width, height) in inches, such as (6, 4), not {size!r:.40}.")
     if path is not None:
         files.checked(path, files.PICTURES, force=force)
     canvas = Canvas(mechanism, turn=turn, trace=trace, size=size, dark=dark, labels=labels, at=at)
