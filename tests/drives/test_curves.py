@@ -52,4 +52,10 @@ def test_derivatives_of_functions():
 
 
 def test_a_function_that_answers_traced_values_otherwise_is_not_believed():
+    from_zero = differentiated(lambda t: 1.0 + math.sqrt(t) * t**2 - 5.0 * t**4, 2, 0.0)  # math.sqrt fails for what is before
+    for time in (0.0, 3e-4, 0.0015):
+        exact = 2.5 * time**1.5 - 20.0 * time**3, 3.75 * math.sqrt(time) - 60.0 * time**2
+        np.testing.assert_allclose(from_zero(time)[1:], exact, atol=0.05)  # sqrt(t) has no Taylor series at zero
+    quartic = Differences(lambda t: 1.0 + t - 2.0 * t**2 + 3.0 * t**3 - 5.0 * t**4, 2, 0.0)
+    np.testing.assert_allclose(quartic(0.0007), [1.0006990210278, 0.99720440314, -3.9874294], rtol=2e-9)  # exact but for round-off eps/h^2
     assert isinstance(differentiated(lambda t: t * t if isinstance(t, float) else t, 1, 1.0), Differences)

@@ -167,7 +167,7 @@ def _finite(found: np.ndarray, t: Any, what: str) -> list[np.ndarray]:
 def followed(signal: Function | Law, size: int, t0: float, what: str) -> Formulas | Sampled:
     """A function that gives `size` numbers (Function), or one formula of t: with exact derivatives if it can be traced."""
     entries = entries_of(signal, t0, what)
-    part = traced(entries, size, t0, what) or Sampled(Differences(lambda t: np.array(entries(t), dtype=float), 2), what)
+    part = traced(entries, size, t0, what) or Sampled(Differences(lambda t: np.array(entries(t), dtype=float), 2, t0), what)
     part(t0)  # finite derivatives, at least where it begins
     return part
 

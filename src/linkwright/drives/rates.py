@@ -29,18 +29,29 @@ class Traced:
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """f by itself, f' and f'' by five points."""
+    """f by itself, f' and f'' by five points, none of them before `begin`, where the function may not be defined."""
 
     f: Callable[[Any], Any]
     order: int
+    begin: float = -np.inf
     exact = False
 
     def __call__(self, t: Any) -> tuple[Any, ...]:
         h = SPACING
-        back2, back, here, on, on2 = (self.f(t + k * h) for k in (-2, -1, 0, 1, 2))
-        first = (8.0 * (on - back) - (on2 - back2)) / (12.0 * h)
-        second = (16.0 * (on + back) - (on2 + back2) - 30.0 * here) / (12.0 * h * h)
-        return (here, first, second)[: self.order + 1]
+        middle = max(t, self.begin + 2.0 * h)
+        values = [self.f(middle + k * h) for k in (-2, -1, 0, 1, 2)]
+        here = values[2] if middle == t else self.f(t)
+        first, second = (sum(w * x for w, x in zip(weights, values, strict=True)) for weights in _weights((t - middle) / h))
+        return (here, first / h, second / (h * h))[: self.order + 1]
+
+
+def _weights(s: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of the values at -2 .. 2: first and second derivative at s of the parabola of fourth degree through them."""
+    if s == 0.0:
+        return np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0, np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12.0
+    powers = np.linalg.inv(np.vander(np.arange(-2.0, 3.0), increasing=True))  # rows: coefficients of 1, x, x^2 ...
+    k = np.arange(1.0, 5.0)
+    return (k * s ** (k - 1)) @ powers[1:], (k[1:] * k[:-1] * s ** (k[1:] - 2.0)) @ powers[2:]
 
 
 def differentiated(f: Callable[[Any], Any], order: int, t0: float) -> Traced | Differences:
@@ -51,9 +62,9 @@ def differentiated(f: Callable[[Any], Any], order: int, t0: float) -> Traced | D
         for _ in range(order):
             program = _with_derivative(program)
     except Exception:  # code of the user's meets a traced value, and may fail in any way it likes
-        return Differences(f, order)
+        return Differences(f, order, t0)
     traced = Traced(program)
-    return traced if all(_agree(f, traced, t0 + look) for look in LOOKS) else Differences(f, order)
+    return traced if all(_agree(f, traced, t0 + look) for look in LOOKS) else Differences(f, order, t0)
 
 
 def _with_derivative(program: Program) -> Program:
