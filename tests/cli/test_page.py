@@ -95,6 +95,13 @@ def test_what_cannot_be_shown_says_why(words: list[str], said: str, capsys: pyte
     assert [p.name for p in Path().iterdir()] == ["arm.yaml"]
 
 
+def test_another_file_is_refused_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """A model is served until it is mended; a table never becomes one."""
+    Path("table.csv").write_text("controller,steps\nmine,3\n")
+    assert cli.main(["table.csv"]) == 1
+    assert "'table.csv' is no model and no run" in capsys.readouterr().err
+
+
 def test_a_run_cannot_be_changed(capsys: pytest.CaptureFixture[str]) -> None:
     lw.load("arm.yaml").turn(steps=4).save("turn.npz")
     for words in (["turn.npz", "--param", "L=2"], ["turn.npz", "--set", "A=1", "-o", "x.html"], ["report", "turn.npz", "--cuts", "A"]):
