@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -100,6 +102,16 @@ def test_what_is_found_while_computing_still_has_its_line(added, tmp_path):
     with pytest.raises(lw.LinkwrightError, match=words) as info:
         lw.load(path).turn(steps=2)["A.torque"]
     assert str(info.value).startswith(f"{path}:{line}: ")
+
+
+PUBLIC = [n for n in dir(lw) if inspect.isfunction(getattr(lw, n)) and not n.startswith("_")]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_an_unknown_option_is_named(name):
+    """Or else what is missing: each call lacks what it needs too, if it needs anything."""
+    with pytest.raises(lw.UsageError, match=r"'stps'|needs"):
+        getattr(lw, name)(stps=3)
 
 
 def test_natural_guesses_work():

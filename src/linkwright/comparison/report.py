@@ -22,7 +22,7 @@ from linkwright.controllers.analysis import (
     together,
     tracking,
 )
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, call_explained
 from linkwright.machine.tables import columns, show
 from linkwright.results import Trajectory, unit_of
 
@@ -144,6 +144,7 @@ def _errors_table(word: str, found: Deviations, vectors: Deviations, units: tupl
     return "\n".join(parts)
 
 
+@call_explained
 def control_report(run: Trajectory, between: Any = None) -> ControlReport:
     """Efforts, errors, forces, work and grip of a controlled run; `between=(t0, t1)`: of a part of it."""
     if not isinstance(run, Trajectory):

@@ -28,25 +28,30 @@ from linkwright.controllers.noise import noise
 from linkwright.controllers.pd import Pd
 from linkwright.controllers.projected import Projected
 from linkwright.controllers.references import csv, minimum_jerk, setpoint, sinusoid, spline, trapezoidal
+from linkwright.errors import call_explained
 
 CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, InverseDynamics, Projected, Hybrid, Lqr)}
 
 
+@call_explained
 def pd(reference: Any, P: Any = 100.0, D: Any = None, *, gravity: bool = False, **common: Any) -> Pd:
     """Springs P (effort per unit of error) and dampers D towards a reference; `gravity`: with what holds the mechanism."""
     return Pd(reference=reference, P=P, D=D, gravity=gravity, **_known("pd", common))
 
 
+@call_explained
 def inverse_dynamics(reference: Any, P: Any = 100.0, D: Any = None, **common: Any) -> InverseDynamics:
     """Computed torque: e'' + D e' + P e = 0 for as many coordinates as drives; `off`: loops the controller does not know."""
     return InverseDynamics(reference=reference, P=P, D=D, **_known("inverse_dynamics", common))
 
 
+@call_explained
 def projected(reference: Any, P: Any = 100.0, D: Any = None, **common: Any) -> Projected:
     """Projected inverse dynamics: e'' + D e' + P e = 0 with efforts of least weighted norm, for any drives."""
     return Projected(reference=reference, P=P, D=D, **_known("projected", common))
 
 
+@call_explained
 def hybrid(
     reference: Any,
     force: Mapping[str, Any],
@@ -70,6 +75,7 @@ def hybrid(
     return Hybrid(reference=reference, P=P, D=D, **own, **_known("hybrid", common))
 
 
+@call_explained
 def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
     """State feedback of least cost int x' Q x + u' R u dt about an equilibrium: a State at rest, or set-points by coordinate.
 
@@ -79,6 +85,7 @@ def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
     return Lqr(reference=reference, Q=Q, R=R, **_known("lqr", common))
 
 
+@call_explained
 def actuator(limit: Any = None, *, motor: Any = None, back_emf: bool = True) -> Actuator:
     """What a controller acts through: an effort within `limit`, or a DC motor (lw.motor(...), True: the model's own).
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, call_explained
 from linkwright.kinematics import Skeleton, displaced, velocity_kinds
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
@@ -47,6 +47,7 @@ def _deviates(*numbers: int) -> np.random.Generator:
     return np.random.default_rng([n % (1 << 63) for n in numbers])
 
 
+@call_explained
 def noise(
     angle: Any = 0.0, length: Any = 0.0, angular_speed: Any = 0.0, speed: Any = 0.0, force: Any = 0.0, torque: Any = 0.0, *, seed: int = 0
 ) -> Noise:

@@ -38,7 +38,7 @@ from linkwright.controllers.reference_kinds import (
 )
 from linkwright.description import Description
 from linkwright.drives.signals import Function, Law, read_signal, takes_state
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, call_explained
 from linkwright.expressions import free_variables
 
 WAYS = (
@@ -47,11 +47,13 @@ WAYS = (
 )
 
 
+@call_explained
 def setpoint(value: Any) -> Setpoint:
     """Stay at a value, or at one value per component: lw.setpoint("60 deg")."""
     return Setpoint(_kept(value))
 
 
+@call_explained
 def minimum_jerk(to: Any, duration: Any, *, start: Any = None, at: Any = None) -> MinimumJerk:
     """From rest to rest with the least jerk (degree five): no jump in speed or acceleration, peak speed 15/8 of the mean.
 
@@ -61,6 +63,7 @@ def minimum_jerk(to: Any, duration: Any, *, start: Any = None, at: Any = None) -
     return MinimumJerk(_kept(to), duration, start=_kept(start), at=at)
 
 
+@call_explained
 def trapezoidal(
     to: Any, duration: Any = None, *, speed: Any = None, acceleration: Any = None, start: Any = None, at: Any = None
 ) -> Trapezoidal:
@@ -72,6 +75,7 @@ def trapezoidal(
     return Trapezoidal(_kept(to), duration, speed=_kept(speed), acceleration=_kept(acceleration), start=_kept(start), at=at)
 
 
+@call_explained
 def spline(times: Any, values: Any, *, ends: str = "natural") -> Spline:
     """A cubic spline through points; values: one per time, or a row per time with an entry per component.
 
@@ -80,6 +84,7 @@ def spline(times: Any, values: Any, *, ends: str = "natural") -> Spline:
     return Spline(_kept(times), _kept(values), ends=ends)
 
 
+@call_explained
 def csv(path: str | os.PathLike[str], *, time: Any = None, columns: Any = None, unit: Any = None, ends: str = "clamped") -> Csv:
     """A spline through the rows of a CSV file.
 
@@ -89,6 +94,7 @@ def csv(path: str | os.PathLike[str], *, time: Any = None, columns: Any = None, 
     return Csv(path, time=time, columns=_kept(columns), unit=_kept(unit), ends=ends)
 
 
+@call_explained
 def sinusoid(amplitude: Any, frequency: Any, *, centre: Any = None, phase: Any = 0.0) -> Sinusoid:
     """centre + amplitude sin(frequency t + phase); frequency "0.5 Hz" (cycles) or "3 rad/s".
 

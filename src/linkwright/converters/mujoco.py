@@ -21,7 +21,7 @@ from linkwright.converters import loops
 from linkwright.converters.inertia import Solid, solids
 from linkwright.converters.mujoco_map import Placed, place, placed_pieces, travel_name
 from linkwright.description import PointRef
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, call_explained
 from linkwright.kinematics import locate, motion
 from linkwright.laws import LinearLaw
 from linkwright.spatial import Pose, array, rotation_quaternion
@@ -31,6 +31,7 @@ FLOOR = 1e-8  # share of the mechanism's mass (times length squared) that every 
 THIN = 0.02  # radius of the drawn bars against the size of the mechanism
 
 
+@call_explained
 def to_mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: float = FLOOR) -> str:
     """The mechanism as MJCF text: tree, loops, rods, gears, motors for the drives, and the start as keyframe `start`."""
     if not timestep > 0.0:

@@ -18,7 +18,7 @@ from linkwright.converters import loops
 from linkwright.converters.inertia import Solid, solids
 from linkwright.converters.pieces import Piece, ball_position, ball_rates, pieces
 from linkwright.description import Placement
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, call_explained
 from linkwright.spatial import Pose, cross, quaternion_rotation
 from linkwright.state import State
 from linkwright.system import System
@@ -158,6 +158,7 @@ def _free(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
 # -------------------------------------------------------------------- building
 
 
+@call_explained
 def to_pinocchio(model: System | loops.HasSystem, *, floor: float = 0.0) -> PinocchioModel:
     """The mechanism for Pinocchio. `floor` gives every body at least that share of the mechanism's inertia (see docs/converters.md)."""
     pin = _pinocchio()

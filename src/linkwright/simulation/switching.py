@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.drives import position
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.laws import LinearLaw
 from linkwright.loop_events import When
 from linkwright.loops import Loops
@@ -45,21 +45,25 @@ class Action:
         return f"{self.verb} {self.name}".strip()
 
 
+@call_explained
 def lock(joint: str) -> Action:
     """Hold a joint where it is from the event on."""
     return Action("lock", joint)
 
 
+@call_explained
 def unlock(joint: str) -> Action:
     """Give a locked joint back to its drive."""
     return Action("unlock", joint)
 
 
+@call_explained
 def release(constraint: str) -> Action:
     """Switch a rod, coupling, gear or cut joint off."""
     return Action("release", constraint)
 
 
+@call_explained
 def engage(constraint: str) -> Action:
     """Switch it on; what moves relative to it stops in an inelastic impact."""
     return Action("engage", constraint)
@@ -73,6 +77,7 @@ def stops(w: When) -> bool:
 DIRECTIONS = {"rising": 1, "falling": -1, "either": 0, 1: 1, -1: -1, 0: 0}
 
 
+@call_explained
 def when(what: Any, equals: Any = 0.0, *, direction: Any = "either", do: Any = (), name: str = "") -> When:
     """An event: a channel or a function passes through a value. `do` is "stop", lw.lock(...), lw.release(...), or several."""
     if direction not in DIRECTIONS:

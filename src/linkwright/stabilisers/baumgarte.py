@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, call_explained
 from linkwright.stabilisers.base import Correction, Part
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Baumgarte(Part):
         return None
 
 
+@call_explained
 def baumgarte(delta: float = 1.0, omega0: float = 10.0) -> Baumgarte:
     """Stabilise loops by 2 delta omega0 (J v + b) + omega0^2 phi in the equations: damping ratio and frequency in rad/s."""
     return Baumgarte(delta, omega0)

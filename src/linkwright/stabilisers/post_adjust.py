@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, call_explained
 from linkwright.kinematic_equations import KinematicEquations, largest
 from linkwright.linalg import ldl
 from linkwright.loops import Loops
@@ -188,9 +188,10 @@ class PostAdjust(Part):
         return Correction(adjust_kernel(kernels, w, gains), answer, once=True, settings={"dependent": [names[i] for i in found]})
 
 
+@call_explained
 def post_adjust(dependent: Sequence[str] | str | None = None, **options: Any) -> PostAdjust:
     """Adjust only dependent coordinates after every step; options M, A, position, velocity, M_velocity, A_velocity, steps."""
-    return PostAdjust(dependent, **options)
+    return call_explained(PostAdjust, "post_adjust")(dependent, **options)
 
 
 # -------------------------------------------------------------------- given weights
