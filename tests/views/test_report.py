@@ -13,8 +13,12 @@ import pytest
 import linkwright as lw
 from linkwright.machine.cycle_loads import cycle_loads
 from linkwright.machine.tables import show
-from linkwright.views import live, report, report_acting, report_tables
+from linkwright.summary import Range
+from linkwright.views import live, report, report_acting, report_figures, report_tables
+from linkwright.views.planar import drawn_bodies
 from linkwright.views.report_parts import table, text
+from linkwright.views.scene import Scene
+from linkwright.views.tips import tips
 
 MOTOR = {
     "Kt": "0.1 N m/A",
@@ -94,9 +98,10 @@ def test_numbers_are_those_of_the_turn(turn: lw.Trajectory, told: str) -> None:
     torque = turn["A.torque"]
     where = turn["A", "deg"][np.argmax(torque)] % 360.0
     assert row[0] == "A" and number(row[1]) == pytest.approx(torque.max(), rel=1e-3) and number(row[2]) == pytest.approx(where, abs=0.1)
+    assert [number(x) for x in row[3:5]] == pytest.approx([torque.min(), torque.max()], rel=1e-3)
     # four digits are shown; the trapezoidal rule is exact for a periodic curve but for the 36 steps
-    assert number(row[4]) == 0.0 and number(row[5]) == pytest.approx(np.sqrt(np.mean(torque[:-1] ** 2)), rel=1e-3)
-    assert number(row[6]) == pytest.approx(45.0) and number(row[7]) == pytest.approx(turn["A.power"].max(), rel=1e-3)
+    assert number(row[5]) == 0.0 and number(row[6]) == pytest.approx(np.sqrt(np.mean(torque[:-1] ** 2)), rel=1e-3)
+    assert number(row[7]) == pytest.approx(45.0) and number(row[8]) == pytest.approx(turn["A.power"].max(), rel=1e-3)
     assert f"Flywheel {show(turn.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation" in page.text
     pins = {r[0]: r for r in page.table("pin")}
     assert all(0.0 <= number(r[3]) < 360.0 for r in pins.values()), "places of a turn as one says them, though this one starts at 60 deg"
@@ -268,9 +273,68 @@ def test_of_a_simulation(wiper: lw.Mechanism, tmp_path: Path, monkeypatch: pytes
     fragment = asked["report"]
     page = Reader(fragment)
     assert "Simulation report" in page.text and "Certificate" in page.text and "reached the end" in page.text
+    assert "Position of A" in page.text and "Speed of A" in page.text, "a single curve has no legend"
     assert "simulated for 0.2 s, 21 samples" in page.text and 'class="bad"' not in fragment
     pins = {r[0]: number(r[2]) for r in page.table("pin")}
     assert pins["C"] == pytest.approx(run["C.on.rocker.size"].max(), rel=1e-3)
+
+
+def test_of_a_followed_path() -> None:
+    m = lw.load("five-bar")
+    x, y = m.system.point(m.system.start, "left_rod.C")[:2]
+    c = m.follow({"left_rod.C": lambda t: (x + 0.02 * np.sin(9 * t), y - 0.02 + 0.02 * np.cos(9 * t))}, duration=0.7, steps=40)
+    told = report.fragment(m, run=c)
+    page = Reader(told)
+    assert "no speed given" not in page.text and "swings" not in page.text
+    rows = {r[0]: [number(x) for x in r[1:]] for r in page.table("drive")}
+    for name in "AE":
+        torque, power = c[f"{name}.torque"], c[f"{name}.power"]
+        k = np.argmax(np.abs(torque))
+        assert rows[name][:4] == pytest.approx([torque[k], c.t[k], torque.min(), torque.max()], rel=1e-3), "what sizes it, and the range"
+        assert rows[name][7] == pytest.approx(power[np.argmax(np.abs(power))], rel=1e-3)
+    assert rows["A"][0] < 0.0 and rows["E"][7] < 0.0, "both signs are met"
+    (path,) = Scene(m.system, c).trace(None)
+    assert path[0] == "left_rod" and np.allclose(np.hypot(path[1][:, 0] - x, path[1][:, 1] - y + 0.02), 0.02, atol=1e-9), (
+        "a circle of 20 mm"
+    )
+    for other in ("wiper", "four-bar"):
+        assert not tips(lw.load(other).description), "every pin is on a link that turns about the ground"
+
+
+def test_of_a_run_that_begins_without_a_rope() -> None:
+    """A load of 1 kg falls 50 mm and is caught by a rope: half of its energy is lost in pulling another kilogram along."""
+    sliding = {"type": "prismatic", "axis": [0, 1]}
+    m = lw.load({
+        "name": "catch", "plane": "xy", "units": ["mm", "kg"], "gravity": [0, "-9.81 m/s^2"],
+        "drawing": {"H": [0, 0], "G": [50, 150]},
+        "bodies": {
+            "ground": {"points": ["H", "G"]},
+            "low": {"points": {"Q": [0, 0]}, "mass": 1, "inertia": "0.001 kg m^2"},
+            "high": {"points": {"Q": [50, 150]}, "mass": 1, "inertia": "0.001 kg m^2"},
+        },
+        "joints": {"fall": {**sliding, "connect": ["ground.H", "low.Q"]}, "rise": {**sliding, "connect": ["ground.G", "high.Q"]}},
+        "rods": {"rope": {"between": ["low.Q", "high.Q"], "length": float(np.hypot(50, 150))}},
+    })  # fmt: skip
+    s = m.system
+    taut = lw.when(lambda st: st["high.Q.y"] - st["low.Q.y"], 0.15, direction="rising", name="taut", do=lw.engage("rope"))
+    start = s.state([0.05 if name == "fall" else 0.0 for name in s.names.q], [0.0, 0.0])
+    run = s.simulate(start, 0.13, off=["rope"], events=[taut], output=0.01, drive={"rise": lw.force("9.81 N")})
+    told = report.fragment(m, run=run)
+    page = Reader(told)
+    assert "Switched off rope, at the start" in page.text
+    lost = 0.5 * 9.81 * 0.05  # both masses go on at half the speed
+    assert run.certificate.impact_losses == pytest.approx(lost, rel=1e-6)
+    assert f"in impacts {show(lost)} J" in page.text and f"taut: engage rope, {show(lost)} J lost" in page.text
+    assert "the first sample after the impact 'taut' at 0.101 s" in page.text  # sqrt(2 * 0.05 / 9.81) = 0.10096 s
+    assert "rise.force, as it acted" in page.text and [n for n in ("low", "high") if n in drawn_bodies(Scene(s, None))] == ["low", "high"]
+    assert len(Scene(s, None).lines) == 1 and not Scene(s, None, report_figures.off_at_start(run)).lines
+
+
+def test_the_pins_nearest_to_a_dead_centre_are_in_the_table() -> None:
+    m = lw.load("jansen-leg")
+    many = tuple(Range(f"P{i}", 1.0 - 0.05 * i, 1.2, 0.0, 1.0) for i in range(report_tables.MOST_RANGES + 2))
+    rows = Reader(report_tables.ranges(m.system, report_tables.TRANSMISSION, many, "angle", "", "time")).tables[0][1:]
+    assert [r[0] for r in rows] == [r.name for r in many[2:]]
 
 
 def test_cells_are_escaped_and_signed() -> None:

@@ -55,6 +55,20 @@ class Effort:
     braked: float
     unique: bool
 
+    @property
+    def peak(self) -> float:
+        """The effort of largest amount, with its sign: what sizes the drive."""
+        return self.max if abs(self.max) >= abs(self.min) else self.min
+
+    @property
+    def at_peak(self) -> float:
+        return self.at_max if abs(self.max) >= abs(self.min) else self.at_min
+
+    @property
+    def power_peak(self) -> float:
+        """The power of largest amount: negative where braking takes more than driving."""
+        return self.power_max if abs(self.power_max) >= abs(self.power_min) else self.power_min
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -36,12 +36,14 @@ def draw(
     size: tuple[float, float] | None = None,
     dark: bool = False,
     labels: bool = True,
+    off: Sequence[str] = (),
     force: bool = False,
 ) -> Any:
     """A picture of a Mechanism or System: the Figure, or with `path` (.png, .svg, .pdf) the file written.
 
     `at` is the state drawn (default the start); `trace` names points (`"coupler.P"`) whose paths over a turn are shown
-    (default: marked points; `[]`: none, which also saves the turn); `turn` is that turn, if it is at hand; `size` in inches.
+    (default: marked points, without any the tip where links meet; `[]`: none, which also saves the turn); `turn` is that turn, if
+    it is at hand; `size` in inches; `off` names rods that are not drawn.
     """
     if at is not None and not isinstance(at, State):
         raise UsageError(f"at is a state, m.system.assemble({{...}}) or run.at('1 s'), not {type(at).__name__}.")
@@ -53,7 +55,7 @@ def draw(
         raise UsageError(f"size is (width, height) in inches, such as (6, 4), not {size!r:.40}.")
     if path is not None:
         files.checked(path, files.PICTURES, force=force)
-    canvas = Canvas(mechanism, turn=turn, trace=trace, size=size, dark=dark, labels=labels, at=at)
+    canvas = Canvas(mechanism, turn=turn, trace=trace, size=size, dark=dark, labels=labels, at=at, off=off)
     with style.settings(canvas.look):
         figure = canvas.figure(None if at is None else at.instant)
         if path is None:
@@ -85,11 +87,12 @@ class Canvas:
         labels: bool = True,
         at: State | None = None,
         whole_turn: bool = False,
+        off: Sequence[str] = (),
     ):
         system: System = getattr(mechanism, "system", mechanism)
         self.look = style.theme(dark)
         wants_turn = turn is None and (trace is None or len(trace) > 0)
-        self.scene = Scene(system, turned(system) if wants_turn else turn)
+        self.scene = Scene(system, turned(system) if wants_turn else turn, off)
         self.traces = self.scene.trace(trace)
         self.labels, self.size, self.whole_turn = labels, size, whole_turn
         self._last: Any = None

@@ -25,9 +25,12 @@ def colours(scene: Scene) -> dict[str, str]:
 
 
 def drawn_bodies(scene: Scene) -> list[str]:
-    """Names for the legend: bodies that show, those of a telescope as one."""
+    """Names for the legend: bodies that show as bars, plates or blocks of a guide, those of a telescope as one."""
     pairs = {t.bodies[0]: " + ".join(t.bodies) for t in scene.telescopes if t.bodies[0]}
-    return [pairs.get(b.name, b.name) for b in scene.description.bodies if b.name in pairs or any(p.body == b.name for p in scene.pieces)]
+    sliding = [g.block for g in scene.guides if g.type == "prismatic" and g.block >= 0] if scene.description.planar else []
+    blocks = {scene.skel.tree.nodes[node].body for node in sliding}
+    shown = {*pairs, *(p.body for p in scene.pieces), *blocks}
+    return [pairs.get(b.name, b.name) for b in scene.description.bodies if b.name in shown]
 
 
 class Planar:

@@ -106,7 +106,7 @@ class Told:
             if self.motion.proof is None:
                 found = cycle_loads(self.motion)
                 return report_tables.loads_within(found) if self.turns else found
-            return CycleLoads(bearings=bearings(self.motion[:: -(-len(self.motion) // MOST_SAMPLES)]))
+            return CycleLoads(bearings=bearings(_thinned(self.motion)))
         except LinkwrightError as problem:
             return CycleLoads(f"No loads: {' '.join(str(problem).split())}")
 
@@ -130,9 +130,13 @@ class Told:
         )
 
     def intro(self) -> str:
-        still = self.motion if self.motion is not None and self.motion.proof is None else None
-        drawn = report_figures.mechanism(self.system, still)
-        rows = [*report_tables.facts(self.system, self.summary, self.motion), *self._acting()]
+        drawn = report_figures.mechanism(self.system, self.motion)
+        off = ", ".join(report_figures.off_at_start(self.motion))
+        rows = [
+            *report_tables.facts(self.system, self.summary, self.motion),
+            ("Switched off", off and f"{off}, at the start"),
+            *self._acting(),
+        ]
         told = facts(rows) + "".join(note(w) for w in self.summary.warnings)
         return f'<div class="rp-intro">{drawn}<div>{told}</div></div>\n'
 
@@ -188,16 +192,22 @@ class Told:
         out = part("Time histories", report_figures.curves(run, panels, "rp-run", height=42.0))
         out += part("Motors", report_figures.run_motors(run))
         if self.loads.bearings is not None:
-            out += part("Loads of the pins in this run", report_tables.bearings(self.loads.bearings))
+            told = report_tables.bearings(self.loads.bearings)
+            out += part("Loads of the pins in this run", told, note=report_tables.after_impacts(self.loads.bearings, run, _thinned(run).t))
         elif self.loads.why:
             out += part("Loads of the pins in this run", note=self.loads.why)
         happened = _happened(run)
         return out + pair(part("Certificate", verdicts(report_tables.certificate(run))), part("On the way", happened))
 
 
+def _thinned(run: Trajectory) -> Trajectory:
+    """The samples of a run that its loads are looked at."""
+    return run[:: -(-len(run) // MOST_SAMPLES)]
+
+
 def _happened(run: Trajectory) -> str:
-    """Events and singular positions, the first few of them."""
-    events = [f"t = {e.time:.6g} s: {e.name}" for e in run.events]
+    """Events with what they did, and singular positions, the first few of them."""
+    events = [f"t = {e.time:.6g} s: {report_tables.event(e)}" for e in run.events]
     lines = [*events[:MOST_EVENTS], *(str(p) for p in run.passages[:MOST_EVENTS])]
     more = len(events) + len(run.passages) - len(lines)
     rows = [(None, "", line) for line in lines] + ([(None, "", f"and {more} more")] if more > 0 else [])

@@ -32,10 +32,20 @@ class Panel:
 
 
 def mechanism(system: Any, c: Trajectory | None, *, width: float = 92.0, height: float = 78.0) -> str:
-    """The mechanism at its start, with the paths of its marked points over the turn."""
+    """The mechanism where the motion begins, without what is switched off there; with the paths of its points, unless it is a run."""
     scale = 1.25 if system.description.planar else 1.4  # names are that much smaller than in a picture of its own
-    drawn = picture.draw(system, turn=c, trace=None if c is not None else [], size=(width * MM * scale, height * MM * scale))
+    size = (width * MM * scale, height * MM * scale)
+    own = c is not None and not c.drive and c.skel.tree.cuts == system.tree.cuts  # a turn is drawn as the file is
+    turn = c if c is not None and c.proof is None else None
+    trace = None if turn is not None else []
+    drawn = picture.draw(system, turn=turn, trace=trace, size=size, at=c.state(0) if c is not None and own else None, off=off_at_start(c))
     return figure(drawn, "rp-mechanism", f"{system.description.name} at its start position")
+
+
+def off_at_start(c: Trajectory | None) -> list[str]:
+    """Rods and joints that a run begins without."""
+    held = None if c is None else c.arrays.get("closed")
+    return [] if c is None or held is None else [x.name for x, on in zip(c.skel.tree.loops, held[0], strict=True) if not on]
 
 
 def curves(c: Trajectory, panels: Sequence[Panel], name: str, *, over: str = "t", height: float = 46.0, columns: int = 2) -> str:
@@ -157,6 +167,11 @@ def effort_panels(c: Trajectory) -> list[Panel]:
     return [p for p in out if p.names]
 
 
+def _of(names: Sequence[str]) -> str:
+    """A single curve has no legend, so the title says whose it is."""
+    return f" of {names[0]}" if len(names) == 1 else ""
+
+
 def _at(names: Sequence[str]) -> str:
     return f" at {names[0].rpartition('.')[0]}" if len(names) == 1 else ""
 
@@ -172,10 +187,10 @@ def run_panels(run: Trajectory) -> list[Panel]:
     efforts = [n for n in acted if run.columns[n].values.ndim == 1]
     alike = tuple(n for n in efforts if run.dimension(n) == run.dimension(efforts[0]))[:MOST_CURVES] if efforts else ()
     out = [
-        Panel("Position", same),
-        Panel("Speed", tuple(f"{n}.v" for n in same)),
+        Panel("Position" + _of(same), same),
+        Panel("Speed" + _of(same), tuple(f"{n}.v" for n in same)),
         *(p for p in motion_panels(run, "t") if p.names != same),
-        Panel("Efforts that acted", alike),
+        Panel("Efforts that acted" if len(alike) != 1 else f"{alike[0]}, as it acted", alike),
         Panel("Energy", tuple(n for n in ("energy.kinetic", "energy.potential", "energy.total") if n in run.channels)),
     ]
     return [p for p in out if p.names]

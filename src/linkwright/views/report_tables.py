@@ -12,6 +12,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.machine.bearings import Bearings
 from linkwright.machine.cycle_loads import CycleLoads
 from linkwright.machine.tables import cleaned, show
+from linkwright.recorded import RunEvent
 from linkwright.results import Trajectory, unit_of
 from linkwright.summary import Range, Summary
 from linkwright.system import System
@@ -19,12 +20,13 @@ from linkwright.topology.report import grubler
 from linkwright.views.report_parts import note, pair, table
 
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
-MOST_RANGES = 7
+MOST_RANGES = 10
 TRANSMISSION = "transmission at"
 MOST_PLACES = 2  # at which one extreme is reached
 CHECKED = 4  # samples of a cycle at which forward dynamics is asked to give the motion back
 AGREE = 1e-6  # share of the largest acceleration within which it does: round-off grows near singular positions
 
+LOST = "energy lost"  # what an event tells that was an impact
 BALANCED = 1e-8  # share of the largest force that may be left over
 
 Verdict = tuple[bool | None, str, str]
@@ -136,7 +138,7 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     symbol, size = unit_of(system.description.units, kind)
     unit, scale = unit_of(system.description.units, at)
     moving = [r for r in found if r.high - r.low > 1e-9]
-    shown = moving[:MOST_RANGES]
+    shown = _telling(moving) if title == TRANSMISSION else moving[:MOST_RANGES]
     rows: list[tuple[Any, ...]] = [(r.name, r.low / size, r.high / size, (r.high - r.low) / size) for r in shown]
     header = [(title, ""), ("least", symbol), ("largest", symbol), ("range", symbol)]
     if drive:
@@ -148,6 +150,12 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     if title == TRANSMISSION:  # only the least angle and its place say something
         header, rows = header[: len(header) - (2 if drive else 1)], [x[: len(x) - (2 if drive else 1)] for x in rows]
     return table(header, rows) + note(more)
+
+
+def _telling(found: list[Range]) -> list[Range]:
+    """The pins that come nearest to a dead centre, where there is no room for all; in the order of the file."""
+    kept = sorted(found, key=lambda r: r.low)[:MOST_RANGES]
+    return [r for r in found if r in kept]
 
 
 def _places_of(shown: list[Range]) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
@@ -177,7 +185,7 @@ def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
 
 
 def drives(found: CycleLoads) -> str:
-    """What each drive has to do: extremes, RMS, speed, power, work."""
+    """What each drive has to do: what sizes it (the largest amount, with its sign), the whole range, RMS, speed, power, work."""
     e = found.efforts
     if e is None:
         return ""
@@ -186,14 +194,14 @@ def drives(found: CycleLoads) -> str:
     for kind in ("torque", "force"):
         effort, speed = unit_of(e.units, kind), unit_of(e.units, "angular speed" if kind == "torque" else "speed")
         header = [
-            ("drive", ""), (f"largest {kind}", effort[0]), (f"at {e.over}", at[0]), (f"least {kind}", effort[0]), ("mean", effort[0]),
-            ("RMS", effort[0]), ("top speed", speed[0]), ("peak power", power[0]), ("mean power", power[0]), ("work", energy[0]),
-            ("braked", energy[0]),
+            ("drive", ""), (f"peak {kind}", effort[0]), (f"at {e.over}", at[0]), ("min", effort[0]), ("max", effort[0]),
+            ("mean", effort[0]), ("RMS", effort[0]), ("top speed", speed[0]), ("peak power", power[0]), ("mean", power[0]),
+            ("work", energy[0]), ("braked", energy[0]),
         ]  # fmt: skip
         rows = [
             (
-                r.drive, r.max / effort[1], r.at_max / at[1], r.min / effort[1], cleaned(r.mean, r.rms) / effort[1],
-                r.rms / effort[1], r.speed_max / speed[1], r.power_max / power[1], cleaned(r.power_mean, r.power_max) / power[1],
+                r.drive, r.peak / effort[1], r.at_peak / at[1], r.min / effort[1], r.max / effort[1], cleaned(r.mean, r.rms) / effort[1],
+                r.rms / effort[1], r.speed_max / speed[1], r.power_peak / power[1], cleaned(r.power_mean, r.power_peak) / power[1],
                 cleaned(r.work, r.braked) / energy[1], r.braked / energy[1],
             )
             for r in e.rows if r.kind == kind
@@ -352,8 +360,31 @@ def certificate(run: Trajectory) -> list[Verdict]:
             good["energy balanced"],
             "Energy",
             f"balanced to {show(x.energy_imbalance)} J of {show(x.energy_turned_over)} J turned over; work in {show(x.work_in)}, "
-            f"of loads {show(x.work_of_loads)}, lost {show(x.lost)} J",
+            f"of loads {show(x.work_of_loads)}, lost {show(x.lost)} J"
+            + (f", in impacts {show(x.impact_losses)} J" if x.impact_losses else ""),
         ),
         (None, "Branch", f"{x.branch_start or 'no loops'} → {x.branch_end or 'no loops'}, {x.passages} singular positions passed"),
         (None, "Steps", f"{x.steps} by {x.integrator}, {x.rejected} rejected; {x.stabiliser}"),
     ]
+
+
+def event(e: RunEvent) -> str:
+    """`taut: engage rope, 0.369 J lost`."""
+    did = [str(e.values["did"])] if "did" in e.values else []
+    did += [f"{show(float(e.values[LOST]))} J lost"] if LOST in e.values else []
+    return f"{e.name}: {', '.join(did)}" if did else e.name
+
+
+def after_impacts(b: Bearings, run: Trajectory, t: np.ndarray) -> str:
+    """Loads that are largest at the first sample `t` after an impact, which itself has no load in newtons."""
+    for e in run.events:
+        if LOST not in e.values or not np.any(t > e.time):
+            continue
+        first = float(t[t > e.time][0])
+        hit = list(dict.fromkeys(r.pin for r in b.rows if r.at_max == first))
+        if hit:
+            return (
+                f"{', '.join(hit)}: largest at t = {first:.4g} s, the first sample after the impact '{e.name}' at {e.time:.4g} s. The blow "
+                "itself passes momentum in no time, so it has no load in this table."
+            )
+    return ""

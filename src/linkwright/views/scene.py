@@ -6,6 +6,7 @@ travel), and a `Stage` puts it into the world at one instant. Drawings in the pl
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,6 +20,7 @@ from linkwright.kinematics import Skeleton, node_motion, pose_of
 from linkwright.results import Trajectory
 from linkwright.spatial import Pose, array
 from linkwright.system import System
+from linkwright.views.tips import tips
 
 BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of its telescope
 
@@ -123,9 +125,9 @@ class Stage:
 
 
 class Scene:
-    """Everything drawable of a mechanism; `turn` (if it can be turned) gives travels, traces and extents."""
+    """Everything drawable of a mechanism but rods that are `off`; `turn` (if it can be turned) gives travels, traces and extents."""
 
-    def __init__(self, system: System, turn: Trajectory | None):
+    def __init__(self, system: System, turn: Trajectory | None, off: Collection[str] = ()):
         self.skel = system.skel
         self.description: Description = system.description
         self.start = system.start.instant
@@ -137,7 +139,7 @@ class Scene:
         self.guides = self._guides()
         self.pins = self._pins()
         self.marks = self._marks()
-        self.lines = self._lines()
+        self.lines = self._lines(off)
         self.wheels = self._wheels()
         self.arrows = [a for d in self.description.drives for a in self._arrow(d)]
         self.driven = self._driven_bodies()
@@ -298,9 +300,11 @@ class Scene:
                     out.append((body.name, p.name, Spot(self.skel.node(body.name), array(p.at))))
         return out
 
-    def _lines(self) -> list[Line]:
+    def _lines(self, off: Collection[str]) -> list[Line]:
         d = self.description
-        kinds = [("rod", e.between) for e in d.rods] + [("coil", s.between) for s in d.springs if isinstance(s, CoilSpring)]
+        kinds = [("rod", e.between) for e in d.rods if e.name not in off] + [
+            ("coil", s.between) for s in d.springs if isinstance(s, CoilSpring)
+        ]
         kinds += [("damper", e.between) for e in d.dampers if e.between is not None]
         return [Line(kind, (self._ref(a), self._ref(b))) for kind, (a, b) in kinds]
 
@@ -338,8 +342,10 @@ class Scene:
     # ---------------------------------------------------------------- over the turn
 
     def trace(self, names: Any) -> list[tuple[str, np.ndarray]]:
-        """(body, (n, 3) world positions over the turn) of the points named `body.point`; None: marked points (not of driven bodies)."""
+        """(body, (n, 3) world positions over the turn) of the points named `body.point`; None: those worth it."""
         chosen = [(body, spot) for body, _, spot in self.marks if body not in self.driven]
+        if not self.marks:
+            chosen = [(ref[0], self._ref(ref)) for ref in tips(self.description)]
         if names is not None:
             refs = [n.partition(".") for n in names]
             wrong = [n for n in names if "." not in n]
