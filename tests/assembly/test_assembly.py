@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import linkwright.mechanism as lw
-from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError
+from linkwright.errors import AssemblyError, ChannelError, ModelError, SingularityError, UsageError
 
 
 def four_bar(**lengths):
@@ -38,6 +40,14 @@ def test_joint_targets_on_tree_and_cut_joints():
     again = s.assemble(q={cut: st[cut]}, v={cut: st[f"{cut}.v"]})
     np.testing.assert_allclose(again.q, st.q, atol=1e-9)
     np.testing.assert_allclose(again.v, st.v, atol=1e-8)
+
+
+def test_start_takes_one_coordinate_of_several():
+    arm = yaml.safe_load((Path(lw.__file__).parent / "models" / "3r-slider.yaml").read_text(encoding="utf-8"))
+    st = lw.compile(lw.load({**arm, "start": {"tip.slide": "50 mm", "tip.slide.v": "0.1 m/s"}})).start
+    assert (st["tip.slide"], st["tip.slide.v"]) == pytest.approx((0.05, 0.1), abs=1e-12)
+    with pytest.raises(ModelError, match=r"Did you mean 'tip.slide'"):
+        lw.load({**arm, "start": {"tip.slid": 1}})
 
 
 def test_turns_are_counted():

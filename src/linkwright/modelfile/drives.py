@@ -160,14 +160,21 @@ def _motor(context: Context, node: Node, slides: bool, channels: Channels, what:
 
 
 def read_start(context: Context, node: Node | None, channels: Channels) -> tuple[tuple[str, Any], ...]:
-    """Positions and speeds of joints (and cylinders) at the start: `A: 60 deg`, `A.v: 45 rpm`."""
+    """Positions and speeds of joints (and cylinders) at the start: `A: 60 deg`, `A.v: 45 rpm`, one of several `C.slide: 20 mm`."""
     start: list[tuple[str, Any]] = []
     for channel, entry in (node.mapping("start") if node else {}).items():
         what = f"start of '{channel}'"
         head, dot, tail = channel.partition(".")
+        one = _one_of_several(channels.joints, head, tail)
+        if one is not None:
+            start.append((channel, context.number(entry, one, what)))
+            continue
         known = head in channels.joints or head in channels.cylinders
         if not known or (dot and tail != "v"):
-            allowed = [*channels.joints, *(f"{j}.v" for j in channels.joints), *channels.cylinders]
+            parts = [
+                f"{j}.{n}" for j, x in channels.joints.items() for n in JOINTS[x.type].q_names if _one_of_several(channels.joints, j, n)
+            ]
+            allowed = [*channels.joints, *parts, *(f"{j}.v" for j in (*channels.joints, *parts)), *channels.cylinders]
             raise entry.error(
                 f"{what}: there is no such joint or speed. {nearest(channel, allowed, 'Joints')} A speed is written `A.v: 45 rpm`."
             )
@@ -177,6 +184,16 @@ def read_start(context: Context, node: Node | None, channels: Channels) -> tuple
             continue
         start.append((channel, _several(context, channels.joints, head, bool(dot), entry, what)))
     return tuple(start)
+
+
+def _one_of_several(joints: Mapping[str, Joint], head: str, tail: str) -> Dimension | None:
+    """What `slide` or `slide.v` of a joint of several coordinates is measured in; None where it is no such coordinate."""
+    name, _, rate = tail.partition(".")
+    joint = JOINTS[joints[head].type] if head in joints else None
+    if joint is None or "quaternion" in joint.coordinate_kinds or name not in joint.q_names or not name or rate not in ("", "v"):
+        return None
+    dimension = LENGTH if joint.coordinate_kinds[joint.q_names.index(name)] == "length" else ANGLE
+    return multiply(dimension, RATE) if rate else dimension
 
 
 def _several(context: Context, joints: Mapping[str, Joint], name: str, rate: bool, node: Node, what: str) -> tuple[Any, ...]:
