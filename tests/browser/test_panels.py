@@ -108,7 +108,8 @@ def test_the_figures_of_a_drive_are_those_of_its_sizing(desk: Callable[..., Desk
     assert here.ask("DATA.cycle.over.name") == "A"
     torque = np.array([x.loads.tau["A"] for x in turn.instants])
     over_time, over_angle = (np.sqrt(np.trapezoid(torque**2, x) / (x[-1] - x[0])) for x in (turn.t, turn["A"]))
-    found = re.match(r"max (\S+)\sN\sm at \S+\s+·\s+RMS\s(\S+)\sN\sm$", here.text("#torque .lw-plot-stats"))
+    assert torque.min() < -torque.max(), "the largest amount is a minimum, and is called so"
+    found = re.match(r"min (\S+)\sN\sm at \S+\s+·\s+RMS\s(\S+)\sN\sm$", here.text("#torque .lw-plot-stats"))
     assert found is not None
     most, rms = map(number, found.groups())
     load = turn.drive_sizing().load
@@ -125,8 +126,29 @@ def test_every_one_of_several_drives_has_its_figures(page_of: Callable[[str], Pa
     for item, effort in zip(items.all(), (turn.drive_sizing(name).load for name in drives), strict=True):
         texts = item.locator("small").all_inner_texts()
         most, rms = (number(t.split("\u00a0")[1]) for t in texts)
+        assert texts[0].startswith("min" if most < 0.0 else "max")
         assert most == pytest.approx(max(effort.max, effort.min, key=abs), rel=DIGITS) and rms == pytest.approx(effort.rms, rel=DIGITS)
     assert here.ask("((l) => l.scrollWidth <= l.clientWidth)(document.querySelector('#torque .lw-plot-legend'))")
+
+
+ON_ARROWS = """(async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(done)), found = [];
+  let now = Date.now();
+  Date.now = () => (now += 1000); // names jump to their places instead of gliding there
+  for (const s of x) {
+    app.player.seek(s);
+    await frame();
+    await frame();
+    const tips = Array.from(document.querySelectorAll(".lw-drive path"), (p) => p.getBoundingClientRect());
+    for (const name of document.querySelectorAll("[data-layer=labels] text:not([visibility=hidden])")) {
+      const b = name.getBoundingClientRect();
+      const wide = (t) => Math.min(b.right, t.right) - Math.max(b.left, t.left);
+      const high = (t) => Math.min(b.bottom, t.bottom) - Math.max(b.top, t.top);
+      if (tips.slice(1).some((t) => wide(t) > 2 && high(t) > 5)) found.push([s, name.textContent]);
+    }
+  }
+  return found;
+})()"""
 
 
 def test_the_arrow_of_a_pin_is_the_load_the_table_lists(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
@@ -139,6 +161,12 @@ def test_the_arrow_of_a_pin_is_the_load_the_table_lists(page_of: Callable[[str],
     for pin, (body, force) in drawn.items():
         wanted = loads.on(pin, body).force
         assert np.abs(wanted - force).max() < EQUAL * np.abs(wanted).max()
+    # where a pin joins several links, the arrow is the largest load there: at G that of shoulder and thigh on the ground
+    leg = desk(page_of("jansen-leg"), "#play=0")
+    c, drawn = lw.load("jansen-leg").turn(steps=24), {x["pin"]: x["body"] for x in leg.ask("app.frames.now().loads")}
+    for pin, bodies in leg.ask("DATA.pins.filter((p) => p.bodies.length > 2).map((p) => [p.name, p.bodies])"):
+        assert drawn[pin] == max(bodies, key=lambda body: c[f"{pin}.on.{body}.size"].max())
+    assert leg.ask(ON_ARROWS, list(range(0, 360, 8))) == [], "no name on the arrow of a drive, wherever it turns"
 
 
 def test_a_mass_that_cannot_be_is_refused_where_it_is_typed(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
@@ -263,6 +291,24 @@ def test_a_free_swing_keeps_its_energy_and_goes_where_python_goes(
     assert np.abs(energy - run["energy.total"][0]).max() < 1e-6 * moving
     # RK4 in steps of the page against order 8: far less than a pixel
     assert np.abs(here.ask("Array.from(e.state.q)") - run.q[-1]).max() < 1e-4
+
+
+def test_a_followed_path_fills_the_window_with_all_drives_and_the_path_of_its_tip(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    m = lw.load("five-bar")
+    x, y = m.system.point(m.system.start, "left_rod.C")[:2]
+    c = m.follow({"left_rod.C": lambda t: (x + 0.03 * np.sin(9 * t), y - 0.03 + 0.03 * np.cos(9 * t))}, duration=0.7, steps=30)
+    here = desk(c.page(tmp_path / "path.html"), "#play=0&s=12", width=1280, height=1500)
+    assert here.page.locator("#channels .lw-plot h3").all_inner_texts() == ["A", "A.torque", "E.torque"]
+    assert here.page.locator("[data-trace='left_rod.C']").count() == 1
+    places = np.concatenate([c["left.B"], c["right.D"]])
+    stage = here.ask("((r) => [r.left, r.right])(document.querySelector('#stage svg').getBoundingClientRect())")
+    ends = here.ask("x.map((p) => app.view.screen(p)[0])", [[places[:, 0].min(), 0.0, 0.0], [places[:, 0].max(), 0.0, 0.0]])
+    left, right = ends[0] - stage[0], stage[1] - ends[1]
+    assert left == pytest.approx(right, abs=1.0) and 50.0 < left < 60.0, "56 pixels are left free on both sides of the motion"
+    here.page.click("#turn")
+    assert here.ask("app.view.screen(x)[0]", [places[:, 0].min(), 0.0, 0.0]) != pytest.approx(ends[0], abs=5.0), (
+        "the turn has its own window"
+    )
 
 
 def test_a_recorded_run_plays_with_its_channels(desk: Callable[..., Desk], tmp_path: Path) -> None:

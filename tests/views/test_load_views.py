@@ -13,6 +13,7 @@ import linkwright as lw
 from linkwright import cli, models
 from linkwright.views import load_plots
 from linkwright.views.free_body import FreeBody, free_body
+from linkwright.views.plots.hodographs import round_places
 
 G = 9.81
 MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "voltage": 48, "max_speed": "5000 rpm"}
@@ -285,6 +286,9 @@ def test_hodograph_turns_with_the_frame(wiper: Any) -> None:
         turned = np.column_stack([np.cos(angle), np.sin(angle), -np.sin(angle), np.cos(angle)]).reshape(-1, 2, 2)
         np.testing.assert_allclose(seen, np.einsum("nij,nj->ni", turned, world), atol=1e-9)
     assert all(a.get_aspect() == 1.0 for a in figure.axes) and "[N]" in figure.axes[0].get_xlabel()
+    written = [x for _, x in round_places(np.linspace(0.0, 1.2, 241), "s")]
+    assert written == ["0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "1", "1.1", "1.2"], "round times"
+    assert round_places(np.linspace(12.0, 95.0, 84), "deg")[:2] == [(8, "20"), (18, "30")] and round_places(np.zeros(3), "s") == [(0, "0")]
 
 
 def test_torque_speed_diagram(scraper: Any, tmp_path: Path) -> None:
@@ -365,7 +369,7 @@ def test_turn_json_has_loads(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["turn", "carpet-scraper", "--steps", "12", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     loads, channels = data["loads"], data["channels"]
-    assert set(loads) == {"computed", "why", "over", "drives", "bearings", "rods", "shaking"} and loads["computed"] is True
+    assert set(loads) == {"computed", "why", "over", "drives", "bearings", "rods", "shaking", "jumps"} and loads["computed"] is True
     assert channels["J1.torque"]["unit"] == "N m" and max(channels["J1.torque"]["values"]) == loads["drives"][0]["max"]
     s = next(x for x in loads["bearings"] if (x["pin"], x["on"]) == ("S", "coupler"))
     assert s["max"] == pytest.approx(max(channels["S.on.coupler.size"]["values"]), rel=1e-12)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 import linkwright as lw
 from linkwright.views.plots import PLOTS, plot_of
@@ -139,6 +140,8 @@ def test_names_of_curves_keep_apart() -> None:
         # a point of overlap is the height of descenders, which these names do not have
         assert above[1].y0 > below[1].y0 + 0.75 * below[1].height
     assert all(b[1].x1 <= figure.bbox.x1 + 1.0 for b in boxes)
+    leaders = [t.arrow_patch.get_window_extent().x1 for t in axes.texts if t.arrow_patch is not None]
+    assert leaders and max(leaders) < min(Text.get_window_extent(t).x0 for t in axes.texts) + 1.0, "a leader ends before the names begin"
 
 
 def test_spreading_moves_as_little_as_possible() -> None:

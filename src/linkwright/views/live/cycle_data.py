@@ -25,6 +25,7 @@ from linkwright.system import System
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
+MOST_EFFORTS = 3  # that are plotted from the start
 MOST_TURNED = 40  # joints of the tree that are turned unasked: following a branch costs their cube and more
 
 
@@ -246,11 +247,11 @@ def _points(system: System) -> list[str]:
 
 
 def _main(system: System, run: Trajectory, names: list[str]) -> list[str]:
-    """What is plotted first: the leading coordinate, and its effort or the kinetic energy."""
+    """What is plotted first: the leading coordinate, and the efforts of the first drives or the kinetic energy."""
     joined = [*(x.joint for x in system.description.drives), *(j.name for j in system.description.joints)]
     first = [n for n in dict.fromkeys(joined) if n in names and np.ptp(run[n]) > 0.0][:1] or names[:1]
     efforts = [n for n in names if n.endswith((".torque", ".force")) and ".on." not in n and np.ptp(run[n]) > 0.0]
-    return [*first, *(efforts or [n for n in names if n == "energy.kinetic"])[:1]]
+    return [*first, *(efforts[:MOST_EFFORTS] or [n for n in names if n == "energy.kinetic"])]
 
 
 def _title(run: Trajectory) -> str:

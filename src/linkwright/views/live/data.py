@@ -24,6 +24,7 @@ from linkwright.views.live import cycle_data, geometry
 from linkwright.views.live.kernels import Script
 from linkwright.views.planar import colours
 from linkwright.views.scene import Scene
+from linkwright.views.tips import tips
 
 CARRYING = 1e-9  # m: nearer points are the same
 
@@ -43,6 +44,7 @@ def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, 
         "bodies": _bodies(system, scene),
         "pins": _pins(system, unique),
         "points": _marked(d),
+        "tips": [".".join(ref) for ref in tips(d)],
         "scene": geometry.shapes(scene),
         "drives": list(motion.drives),
         "kinds": cycle_data.kinds(system, motion.drives),

@@ -99,9 +99,13 @@ class Frame:
 
 
 def _note(n: Name, y: float, shift: float, size: float = SMALL) -> Any:
-    """The text, with a thin leader where it had to move."""
+    """The text, with a thin leader to its left end where it had to move: none goes through another name."""
     low, high = sorted(n.axes.get_ylim())
-    line = {"arrowstyle": "-", "color": n.colour, "lw": 0.6, "shrinkA": 1.0, "shrinkB": 0.0} if abs(shift) > 2.5 else None
+    line = (
+        {"arrowstyle": "-", "color": n.colour, "lw": 0.6, "shrinkA": 1.0, "shrinkB": 0.0, "relpos": (0.0, 0.5)}
+        if abs(shift) > 2.5
+        else None
+    )
     note = n.axes.annotate(
         n.text,
         (1.0, float(np.clip(n.y, low, high))),

@@ -14,7 +14,7 @@ import numpy as np
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.results import Trajectory, unit_of
 from linkwright.views.plots.efforts import needs_loads, ranked_eyes
-from linkwright.views.plots.frame import Frame, Paper, Place, default_axis, drawn, four, open_side
+from linkwright.views.plots.frame import Frame, Paper, Place, default_axis, drawn, four, open_side, turn_step
 from linkwright.views.style import DRIVEN, PALETTE, Theme
 
 MARKS = 12  # positions marked along a hodograph
@@ -145,7 +145,7 @@ def _places(axes: Any, x: np.ndarray, y: np.ndarray, places: list[tuple[int, str
 
 
 def round_places(place: np.ndarray, unit: str) -> list[tuple[int, str]]:
-    """Samples nearest to equal steps of the turn, with what to write there: every 30 deg of a full turn."""
+    """Samples nearest to equal, round steps of the motion, with what to write there: every 30 deg of a full turn, every 0.1 s."""
     low, high = float(place.min()), float(place.max())
     if unit == "deg" and high - low > 180.0:
         marks = np.arange(np.ceil(low / 30.0) * 30.0, high - 1e-9, 30.0)
@@ -153,5 +153,14 @@ def round_places(place: np.ndarray, unit: str) -> list[tuple[int, str]]:
     if unit == "rad" and high - low > np.pi:
         marks = np.arange(np.ceil(np.degrees(low) / 30.0 - 1e-9) * 30.0, np.degrees(high) - 1e-6, 30.0)
         return [(int(np.argmin(np.abs(np.degrees(place) - m))), f"{m % 360:g}°") for m in marks]
-    marks = np.linspace(low, high, MARKS)
-    return [(int(np.argmin(np.abs(place - m))), f"{m:.3g}") for m in marks]
+    if not high > low:
+        return [(0, f"{low:.3g}")]
+    step = turn_step(high - low, MARKS) if unit == "deg" else round_step((high - low) / MARKS)
+    marks = np.arange(int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9)) + 1)
+    return [(int(np.argmin(np.abs(place - m * step))), f"{m * step:.6g}") for m in marks]
+
+
+def round_step(least: float) -> float:
+    """The smallest of 1, 2, 5, 10, ... (times a power of ten) that is not below `least`."""
+    power = 10.0 ** np.floor(np.log10(least))
+    return float(next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= least * (1.0 - 1e-9)))

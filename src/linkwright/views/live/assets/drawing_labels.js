@@ -4,6 +4,7 @@
   "use strict";
   const LW = globalThis.LW || (globalThis.LW = {});
   const SIDES = [45, 135, -45, -135, 90, 0, 180, -90].map((d) => (d * Math.PI) / 180);
+  const RINGS = [0, 9, 24]; // pixels farther away; the last is beyond the arrow of a drive
   const KEEP = 1.2; // what another side must be better by
   const PAUSE = 250; // ms without a drawing after which labels jump instead of gliding
 
@@ -57,7 +58,7 @@
         const kept = memory.get(label.key);
         let best = null, lowest = Infinity;
         SIDES.forEach((angle, side) => {
-          for (const ring of [0, 9]) {
+          for (const ring of RINGS) {
             const reach = label.clear + ring, c = Math.cos(angle), s = -Math.sin(angle);
             const dx = c * (reach + Math.abs(c) * (label.width / 2)), dy = s * (reach + Math.abs(s) * (label.height / 2));
             const middle = [label.x + dx, label.y + dy];

@@ -257,7 +257,8 @@
     D.set(line(group, sheet.look.accent, 2.1), { d: `M${D.short(a[0])} ${D.short(a[1])}A${r} ${r} 0 0 ${sense > 0 ? 1 : 0} ${D.short(b[0])} ${D.short(b[1])}` });
     D.make("path", { d: head(b, begin + sense * (0.8 + Math.PI / 2 + 0.12), 8), fill: sheet.look.accent }, group);
     if (arrow.sense === 0) D.make("path", { d: head(a, begin + sense * (-0.8 - Math.PI / 2 - 0.12), 8), fill: sheet.look.accent }, group);
-    for (let t = -0.8; t < 0.8; t += 0.4) sheet.arcs.push([arrow.spot, at(t), at(t + 0.4)]);
+    for (let t = -0.8; t < 0.8; t += 0.4) sheet.arcs.push([arrow.spot, at(t), at(t + 0.4), 3]);
+    for (const s of arrow.sense === 0 ? [-1, 1] : [1]) sheet.arcs.push([arrow.spot, at(0.75 * s), at((0.8 + 9 / r) * s), 7]);
     return (poses) => sheet.camera.pixel(D.spot(poses, arrow.spot));
   }
 

@@ -9,11 +9,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const vector = (a, from) => [a[from], a[from + 1], a[from + 2]];
 
-  // The body whose eye of a pin gets the arrow: the picked one, else that of the table.
-  const shownBody = (pin, picked, DATA) => {
+  // The body whose eye of a pin gets the arrow: the picked one, else that of the table; where a pin joins more than two, the one
+  // with the largest load of the cycle.
+  const shownBody = (pin, picked, DATA, cycle) => {
     if (picked && picked.kind === "pin" && picked.name === pin.name && picked.body) return picked.body;
     if (picked && picked.kind === "body" && pin.bodies.includes(picked.name)) return picked.name;
-    return LW.loadedBody(pin, DATA);
+    const usual = LW.loadedBody(pin, DATA), most = (body) => cycle.pins[`${pin.name}|${body}`].max;
+    if (pin.bodies.length < 3 || !cycle || !cycle.pins) return usual;
+    return pin.bodies.reduce((best, body) => (most(body) > most(best) ? body : best), usual);
   };
 
   // what a pin's force stays below most of the cycle, with some room
@@ -33,7 +36,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const loads = (picked) => {
       if (!e.state.loads || !mechanism.on) return null;
       return DATA.pins.map((pin) => {
-        const body = shownBody(pin, picked, DATA), wrench = mechanism.on(e.state.loads, pin.name, body);
+        const body = shownBody(pin, picked, DATA, e.cycle), wrench = mechanism.on(e.state.loads, pin.name, body);
         return { pin: pin.name, body, at: e.place(pin.at.body, pin.at.at), moment: vector(wrench, 0), force: vector(wrench, 3), unique: !pin.unique || pin.unique[body] !== false };
       });
     };
@@ -57,7 +60,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         const c = looked = e.cycle, step = Math.max(1, Math.floor(c.n / LOOKS));
         room = [];
         for (const pin of DATA.pins) {
-          const load = c.pins[`${pin.name}|${LW.loadedBody(pin, DATA)}`], places = e.trace(pin.at.body, pin.at.at);
+          const load = c.pins[`${pin.name}|${shownBody(pin, null, DATA, c)}`], places = e.trace(pin.at.body, pin.at.at);
           for (let i = 0; i < c.n; i++) if (c.ok[i] && c.placed[i] && (i % step === 0 || i === load.index)) room.push([vector(places, 3 * i), vector(load.force, 3 * i)]);
         }
       }

@@ -5,6 +5,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   "use strict";
   const element = (id) => document.getElementById(id);
   const rigid = Boolean(DATA.topology && DATA.topology.mobility === 0); // a structure
+  const LOOKS = 60; // samples of a run that are looked at for its window
   const MANY_TRACES = 3; // marked points beyond these have no trace until they are clicked
   const app = { mechanism: globalThis.mechanism || mechanism, DATA, picked: null, axes: "", traces: new Map(), values: {}, state: { frames: 0, tab: "", s: 0 } };
 
@@ -79,17 +80,30 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const same = app.player.mode === name;
     if (same && name === "swing") { app.player.toggle(); return; }
     app.player.enter(name);
+    refit();
     if (name === "turn" || name === "run") app.player.play();
     if (name === "drag" && !same && !rigid) app.say("Drag any pin or point.");
     if (name === "run") app.tab("channels");
   });
+  let fitted = "turn"; // what the window was made for
+  // the whole motion in the window: the recorded run where that is shown, else the cycle
   app.fit = guarded(() => {
-    const { cycle } = app.engine, poses = [];
-    for (let i = 0; !atFile() && cycle && i < cycle.n; i += 10) if (cycle.ok[i]) poses.push(cycle.poses(i));
+    const { cycle } = app.engine, recorded = app.player.mode === "run", poses = [];
+    if (recorded) poses.push(...runPoses());
+    else for (let i = 0; !atFile() && cycle && i < cycle.n; i += 10) if (cycle.ok[i]) poses.push(cycle.poses(i));
+    fitted = recorded ? "run" : "turn";
     if (poses.length) app.view.fit(poses);
-    else app.view.fit();
+    else app.view.fit(null);
     app.redraw();
   });
+  const runPoses = () => {
+    const { last } = app.player.track(), step = Math.max(1, Math.floor(last / LOOKS)), poses = [];
+    for (let i = 0; i <= last; i += step) { app.engine.play(i); poses.push(app.engine.poses()); }
+    app.player.again();
+    return poses;
+  };
+  // a run and a cycle may fill different windows; a view that was moved by hand is left alone
+  const refit = () => { if ((app.player.mode === "run") !== (fitted === "run") && !app.view.moved()) app.fit(); };
   app.speed = (value) => app.player.setSpeed(value);
   app.toggleTheme = () => { app.theme.toggle(); app.remember(); };
   app.help = () => { const keys = element("keys"); if (keys.open) keys.close(); else keys.showModal(); };
@@ -213,6 +227,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     player.enter(mode === "turn" || mode === "run" ? mode : app.firstMode);
     if (given.s !== undefined || !LW.app) player.seek(given.s || 0);
     player.enter(mode);
+    refit();
     if (go && mode !== "drag") player.play();
     else player.pause();
     app.choose(given.tab && !element(given.tab).querySelector("[data-absent]") && (given.tab !== "channels" || DATA.run) ? given.tab : app.firstTab);
@@ -286,7 +301,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     app.remember = LW.share.address(app.fragment);
     app.firstMode = DATA.run ? "run" : app.player.mode;
     app.firstTab = DATA.run ? "channels" : "pins";
-    app.firstTraces = app.engine.cycle ? DATA.points.slice(0, MANY_TRACES).map((p) => p.name) : [];
+    const traced = DATA.points.length ? DATA.points.map((p) => p.name) : DATA.tips;
+    app.firstTraces = app.engine.cycle || DATA.run ? traced.slice(0, MANY_TRACES) : [];
     app.state = Object.defineProperties(app.state, {
       mode: { get: () => app.player.mode }, playing: { get: () => app.player.playing }, speed: { get: () => app.player.speed },
       picked: { get: () => app.picked }, values: { get: () => app.values },

@@ -1,7 +1,7 @@
 // The drawing as SVG: a planar mechanism from the front, or a spatial one in an axonometric view (where WebGL is missing, and for
 // print). Elements are built once for a scale; a new frame only moves them.
 //
-// LW.plane(container, DATA, hooks) -> view: draw(frame), fit(list of poses?), svg(), png(scale), theme(), resize(), screen(place)
+// LW.plane(container, DATA, hooks) -> view: draw(frame), fit(list of poses?), svg(), png(scale), theme(), resize(), moved(), screen(place)
 (() => {
   "use strict";
   const LW = globalThis.LW || (globalThis.LW = {});
@@ -56,9 +56,10 @@
     for (const t of things) out.push([t.x - 1, t.y, t.x + 1, t.y, 6]);
     for (const line of sheet.scene.lines) out.push([...sheet.camera.pixel(D.spot(poses, line.ends[0])), ...sheet.camera.pixel(D.spot(poses, line.ends[1])), 5]);
     for (const t of sheet.scene.telescopes) if (!t.bodies[0]) out.push([...sheet.camera.pixel(D.spot(poses, t.ends[0])), ...sheet.camera.pixel(D.spot(poses, t.ends[1])), 6]);
-    for (const [spot, a, b] of sheet.arcs) {
+    for (const [spot, a, b, wide] of sheet.arcs) {
       const p = sheet.camera.pixel(D.spot(poses, spot));
-      out.push([p[0] + a[0], p[1] + a[1], p[0] + b[0], p[1] + b[1], 3]);
+      const arc = [p[0] + a[0], p[1] + a[1], p[0] + b[0], p[1] + b[1], wide];
+      out.push(arc, arc); // twice: a name on a bar can be read, one on an arrow hides where it points
     }
     return out;
   }
@@ -263,6 +264,7 @@
         else view.fit();
       },
       theme: build,
+      moved: () => free,
       screen(world) {
         const b = svg.getBoundingClientRect(), p = camera.pixel(world);
         return [b.left + p[0], b.top + p[1]];

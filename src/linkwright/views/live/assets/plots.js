@@ -155,10 +155,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const placeText = (spec, x) => LW.withUnit(LW.number(said(spec.x, x) / sizeOf(spec.x), 3), spec.x.symbol);
 
+  // the value of largest amount: of a curve below zero that is its minimum
+  const extreme = (found) => (found.max < 0 ? "min" : "max");
+
   const statsText = (spec, found) => {
     const value = (v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
     if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero throughout";
-    return `max ${value(found.max)} at ${placeText(spec, found.x)} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
+    return `${extreme(found)} ${value(found.max)} at ${placeText(spec, found.x)} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
   };
 
   const drawMarks = (dom, spec, box) => {
@@ -228,8 +231,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       swatch.style.background = colourOf(spec, listed[i], number);
       LW.setText(name, listed[i].name);
       value.hidden = box.beside;
-      LW.setText(max, stats ? `max\u00a0${shown(stats.max)}` : "");
-      max.title = stats ? `largest at ${placeText(spec, stats.x)}` : "";
+      LW.setText(max, stats ? `${extreme(stats)}\u00a0${shown(stats.max)}` : "");
+      max.title = stats ? `largest amount at ${placeText(spec, stats.x)}` : "";
       LW.setText(rms, stats ? `RMS\u00a0${shown(stats.rms)}` : "");
       item.dataset.curve = number;
     });

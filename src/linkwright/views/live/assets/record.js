@@ -35,7 +35,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const firstChannels = (run) => {
     const known = new Set(run.channels.map((c) => c.name));
     const wanted = (run.main || []).filter((name) => known.has(name));
-    return (wanted.length ? wanted : run.channels.map((c) => c.name)).slice(0, 2);
+    return (wanted.length ? wanted : run.channels.map((c) => c.name)).slice(0, PLOTS);
   };
 
   const specOf = (run, channel, t, marks) => {

@@ -378,6 +378,7 @@
         free ? build() : view.fit();
       },
       theme: build,
+      moved: () => free,
       screen(at) {
         const b = frameBox.getBoundingClientRect(), p = camera.pixel(at);
         return [b.left + p[0], b.top + p[1]];
