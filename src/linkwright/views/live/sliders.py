@@ -31,7 +31,7 @@ MOST_MASSES, MOST_POINTS = 12, 14
 LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
 SWING = np.pi / 6.0  # and an angle, to both sides
 SAME = 1e-9
-OTHERWISE = ("start", "drawing", "parameters", "document", "where", "warnings", "outline")  # of no concern to the kernels
+OTHERWISE = ("start", "start_places", "drawing", "parameters", "document", "where", "warnings", "outline")  # of no concern to the kernels
 PROGRAMME = ("drives",)  # what Python decides before the page exists
 
 
