@@ -35,7 +35,7 @@ SWITCHED_OFF = re.compile(r"pytest\.(?:skip|xfail)\b|mark\.(?:skip|skipif|xfail)
 @pytest.mark.parametrize("name", TOOLS)
 def test_tool_is_content(name: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"}
-    done = subprocess.run([sys.executable, *TOOLS[name]], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, *TOOLS[name]], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, f"{name} complains:\n{done.stdout}{done.stderr}"
 
 
