@@ -335,6 +335,8 @@ def test_the_pins_nearest_to_a_dead_centre_are_in_the_table() -> None:
     many = tuple(Range(f"P{i}", 1.0 - 0.05 * i, 1.2, 0.0, 1.0) for i in range(report_tables.MOST_RANGES + 2))
     rows = Reader(report_tables.ranges(m.system, report_tables.TRANSMISSION, many, "angle", "", "time")).tables[0][1:]
     assert [r[0] for r in rows] == [r.name for r in many[2:]]
+    told = report_tables.ranges(m.system, report_tables.TRANSMISSION, many[1:], "angle", "", "time")
+    assert "more" not in told and many[1].name in told, "one more is shown in the place of its note"
 
 
 def test_cells_are_escaped_and_signed() -> None:

@@ -138,7 +138,8 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     symbol, size = unit_of(system.description.units, kind)
     unit, scale = unit_of(system.description.units, at)
     moving = [r for r in found if r.high - r.low > 1e-9]
-    shown = _telling(moving) if title == TRANSMISSION else moving[:MOST_RANGES]
+    most = max(MOST_RANGES, len(moving) if len(moving) == MOST_RANGES + 1 else 0)  # "and 1 more" takes as much room as the one
+    shown = _telling(moving, most) if title == TRANSMISSION else moving[:most]
     rows: list[tuple[Any, ...]] = [(r.name, r.low / size, r.high / size, (r.high - r.low) / size) for r in shown]
     header = [(title, ""), ("least", symbol), ("largest", symbol), ("range", symbol)]
     if drive:
@@ -152,9 +153,9 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     return table(header, rows) + note(more)
 
 
-def _telling(found: list[Range]) -> list[Range]:
+def _telling(found: list[Range], most: int) -> list[Range]:
     """The pins that come nearest to a dead centre, where there is no room for all; in the order of the file."""
-    kept = sorted(found, key=lambda r: r.low)[:MOST_RANGES]
+    kept = sorted(found, key=lambda r: r.low)[:most]
     return [r for r in found if r in kept]
 
 
