@@ -14,9 +14,12 @@ import yaml
 import linkwright as lw
 from linkwright import models
 from linkwright.views import live
+from linkwright.views.picture import Canvas
+from linkwright.views.scene import off_at
 from tests.browser import reading
 from tests.browser.desk import Desk
 from tests.browser.hand import on_screen, place
+from tests.views.catching import caught
 
 EQUAL = 1e-9  # of the largest value: round-off of two ways to compute the same
 EVERY = 10  # Python turns in steps of ten of the page's samples
@@ -309,6 +312,20 @@ def test_a_followed_path_fills_the_window_with_all_drives_and_the_path_of_its_ti
     assert here.ask("app.view.screen(x)[0]", [places[:, 0].min(), 0.0, 0.0]) != pytest.approx(ends[0], abs=5.0), (
         "the turn has its own window"
     )
+
+
+def test_a_rope_is_drawn_while_it_holds(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    m, run = caught()
+    here = desk(live.write(m, tmp_path / "caught.html", run=run), "#mode=run&s=0&play=0")
+    last = int(np.argmax(run.t >= run.events[0].time))
+    for sample, shown in ((0, "none"), (last - 1, "none"), (last + 1, "inline"), (0, "none")):
+        here.ask("app.player.seek(x)", sample)
+        here.frame()
+        assert here.page.locator("[data-line='rope']").get_attribute("display") == shown, sample
+    for suffix, off in ((0, ["rope"]), (len(run) - 1, [])):
+        assert off_at(run, suffix) == off
+    drawn = [len(Canvas(m.system, turn=run, trace=[]).figure(run.instants[k], off=off_at(run, k)).axes[0].lines) for k in (0, last + 1)]
+    assert drawn[1] == drawn[0] + 1, "films and pictures likewise"
 
 
 def test_a_recorded_run_plays_with_its_channels(desk: Callable[..., Desk], tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from linkwright.views.planar import drawn_bodies
 from linkwright.views.report_parts import table, text
 from linkwright.views.scene import Scene
 from linkwright.views.tips import tips
+from tests.views.catching import caught
 
 MOTOR = {
     "Kt": "0.1 N m/A",
@@ -303,22 +304,8 @@ def test_of_a_followed_path() -> None:
 
 def test_of_a_run_that_begins_without_a_rope() -> None:
     """A load of 1 kg falls 50 mm and is caught by a rope: half of its energy is lost in pulling another kilogram along."""
-    sliding = {"type": "prismatic", "axis": [0, 1]}
-    m = lw.load({
-        "name": "catch", "plane": "xy", "units": ["mm", "kg"], "gravity": [0, "-9.81 m/s^2"],
-        "drawing": {"H": [0, 0], "G": [50, 150]},
-        "bodies": {
-            "ground": {"points": ["H", "G"]},
-            "low": {"points": {"Q": [0, 0]}, "mass": 1, "inertia": "0.001 kg m^2"},
-            "high": {"points": {"Q": [50, 150]}, "mass": 1, "inertia": "0.001 kg m^2"},
-        },
-        "joints": {"fall": {**sliding, "connect": ["ground.H", "low.Q"]}, "rise": {**sliding, "connect": ["ground.G", "high.Q"]}},
-        "rods": {"rope": {"between": ["low.Q", "high.Q"], "length": float(np.hypot(50, 150))}},
-    })  # fmt: skip
+    m, run = caught()
     s = m.system
-    taut = lw.when(lambda st: st["high.Q.y"] - st["low.Q.y"], 0.15, direction="rising", name="taut", do=lw.engage("rope"))
-    start = s.state([0.05 if name == "fall" else 0.0 for name in s.names.q], [0.0, 0.0])
-    run = s.simulate(start, 0.13, off=["rope"], events=[taut], output=0.01, drive={"rise": lw.force("9.81 N")})
     told = report.fragment(m, run=run)
     page = Reader(told)
     assert "Switched off rope, at the start" in page.text

@@ -26,6 +26,7 @@ from linkwright.views import files, style
 from linkwright.views.load_arrows import LoadArrows
 from linkwright.views.picture import Canvas
 from linkwright.views.plots.subjects import system_of
+from linkwright.views.scene import off_at
 
 ANIMATIONS = (".gif", ".mp4")
 SHORTEST, LONGEST = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
@@ -129,7 +130,7 @@ class Film:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from PIL import Image
 
-        figure = self.canvas.figure(self.c.instants[k], again=True)
+        figure = self.canvas.figure(self.c.instants[k], again=True, off=off_at(self.c, k))
         if self.arrows is not None:
             self.arrows.draw(figure, k)
         if stamp:

@@ -100,8 +100,10 @@ class Canvas:
         if self.traces:
             self.points = np.concatenate([self.points, *(path for _, path in self.traces)])
 
-    def figure(self, instant: Any = None, *, again: bool = False) -> Any:
-        """A Figure of the scene at an instant (default the start); `again`: the one of the last call, drawn anew."""
+    def figure(self, instant: Any = None, *, again: bool = False, off: Sequence[str] = ()) -> Any:
+        """A Figure of the scene at an instant (default the start); `again`: the one of the last call, drawn anew; `off`: rods that are
+        not there at this instant."""
+        self.scene.absent = off
         instant = self.scene.start if instant is None else instant
         return self._flat(instant, again) if self.scene.description.planar else self._deep(instant)
 

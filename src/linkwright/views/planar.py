@@ -56,7 +56,7 @@ class Planar:
                 sheet, stage.spot(wheel.spot), wheel.radius, lw=1.0, ls=(0, (8, 3, 1.5, 3)), ec=sheet.look.ink, fill=False, zorder=16
             )
         self._bodies(sheet, stage)
-        for line in self.scene.lines:
+        for line in (x for x in self.scene.lines if x.name not in self.scene.absent):
             self._line(sheet, stage, line)
         for telescope in self.scene.telescopes:
             self._telescope(sheet, stage, telescope)

@@ -15,6 +15,7 @@ from linkwright.views.plots import motors
 from linkwright.views.plots.efforts import effort_channels
 from linkwright.views.plots.motors import torque_speed
 from linkwright.views.report_parts import MINUS, MM, figure
+from linkwright.views.scene import off_at
 from linkwright.views.style import DRIVEN, LIGHT, PALETTE
 
 WIDTH = 182.0  # mm of a line on the sheet
@@ -44,8 +45,7 @@ def mechanism(system: Any, c: Trajectory | None, *, width: float = 92.0, height:
 
 def off_at_start(c: Trajectory | None) -> list[str]:
     """Rods and joints that a run begins without."""
-    held = None if c is None else c.arrays.get("closed")
-    return [] if c is None or held is None else [x.name for x, on in zip(c.skel.tree.loops, held[0], strict=True) if not on]
+    return [] if c is None else off_at(c, 0)
 
 
 def curves(c: Trajectory, panels: Sequence[Panel], name: str, *, over: str = "t", height: float = 46.0, columns: int = 2) -> str:

@@ -82,6 +82,7 @@ class Line:
 
     kind: str
     ends: tuple[Spot, Spot]
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,12 @@ class Stage:
         return self.place(spot.node, spot.at)
 
 
+def off_at(c: Trajectory, sample: int) -> list[str]:
+    """Rods and joints that a run is without at a sample."""
+    held = c.arrays.get("closed")
+    return [] if held is None else [x.name for x, on in zip(c.skel.tree.loops, held[sample], strict=True) if not on]
+
+
 class Scene:
     """Everything drawable of a mechanism but rods that are `off`; `turn` (if it can be turned) gives travels, traces and extents."""
 
@@ -140,6 +147,7 @@ class Scene:
         self.pins = self._pins()
         self.marks = self._marks()
         self.lines = self._lines(off)
+        self.absent: Collection[str] = ()  # rods that are not there at the instant that is drawn
         self.wheels = self._wheels()
         self.arrows = [a for d in self.description.drives for a in self._arrow(d)]
         self.driven = self._driven_bodies()
@@ -302,11 +310,10 @@ class Scene:
 
     def _lines(self, off: Collection[str]) -> list[Line]:
         d = self.description
-        kinds = [("rod", e.between) for e in d.rods if e.name not in off] + [
-            ("coil", s.between) for s in d.springs if isinstance(s, CoilSpring)
-        ]
-        kinds += [("damper", e.between) for e in d.dampers if e.between is not None]
-        return [Line(kind, (self._ref(a), self._ref(b))) for kind, (a, b) in kinds]
+        kinds = [("rod", e.between, e.name) for e in d.rods if e.name not in off]
+        kinds += [("coil", s.between, s.name) for s in d.springs if isinstance(s, CoilSpring)]
+        kinds += [("damper", e.between, e.name) for e in d.dampers if e.between is not None]
+        return [Line(kind, (self._ref(a), self._ref(b)), name) for kind, (a, b), name in kinds]
 
     def _wheels(self) -> list[Wheel]:
         out = []

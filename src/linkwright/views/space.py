@@ -99,7 +99,7 @@ class Spatial:
             colour = self.colours.get(t.bodies[0], PALETTE[8])
             out.append(("bar", self.seen([a + barrel * d, b]), colour, 3.0))
             out.append(("bar", self.seen([a, a + barrel * d]), colour, 7.0))
-        for line in self.scene.lines:
+        for line in (x for x in self.scene.lines if x.name not in self.scene.absent):
             out.append(("bar", self.seen([stage.spot(e) for e in line.ends]), PALETTE[8], 3.0))
         for g in self.scene.guides:
             X = stage.pose(g.node) @ g.frame

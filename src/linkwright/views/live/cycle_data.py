@@ -204,12 +204,20 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "q": encoded(run.q),
         "v": encoded(run.v),
         "near": encoded(cut_rows(run.skel, run.near)),
+        "off": [{"name": name, "open": encoded(1.0 - held)} for name, held in _switched(system, run)],
         "channels": listed,
         "main": _main(system, run, names),
         "events": [{"t": float(e.time), "text": _event(e)} for e in run.events],
         "passages": [{"t": float(p.time), "text": str(p)} for p in run.passages],
         "certificate": certificate_json(run),
     }
+
+
+def _switched(system: System, run: Trajectory) -> list[tuple[str, np.ndarray]]:
+    """Rods that a run is without for some of its samples, and 1 where they hold."""
+    held, rods = run.arrays.get("closed"), {r.name for r in system.description.rods}
+    pairs = [] if held is None else zip(run.skel.tree.loops, held.T, strict=True)
+    return [(loop.name, on) for loop, on in pairs if loop.name in rods and not on.all()]
 
 
 def interesting(system: System, run: Trajectory) -> list[str]:

@@ -109,7 +109,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
         "pins": [_pin(at, pin, joint) for pin, joint in zip(scene.pins, _joints_of_pins(scene), strict=True)],
         "guides": [_guide(at, g) for g in scene.guides],
         "telescopes": [_telescope(at, t, name) for t, name in zip(scene.telescopes, _names_of_telescopes(scene), strict=True)],
-        "lines": [{"kind": line.kind, "ends": [at.spot(e) for e in line.ends]} for line in scene.lines],
+        "lines": [{"kind": line.kind, "name": line.name, "ends": [at.spot(e) for e in line.ends]} for line in scene.lines],
         "wheels": [{"spot": at.spot(w.spot), "axis": _numbers(w.axis), "radius": float(w.radius)} for w in scene.wheels],
         "arrows": [_arrow(at, a) for a in scene.arrows],
         "marks": [{"body": body, "name": name, "spot": at.spot(spot)} for body, name, spot in scene.marks],

@@ -207,9 +207,11 @@
     for (const item of sheet.scene.lines) {
       const spring = item.kind === "coil", node = line(sheet.layers.bodies, sheet.look.ink, item.kind === "rod" ? 3.2 : 1.7);
       if (item.kind === "damper") node.setAttribute("stroke-dasharray", "5 4");
+      node.setAttribute("data-line", item.name);
       sheet.movers.push((poses) => {
         const [a, b] = item.ends.map((e) => sheet.camera.pixel(D.spot(poses, e)));
         node.setAttribute("d", D.path(spring ? coil(a, b, 0.55 * sheet.width) : [a, b]));
+        node.setAttribute("display", sheet.absent.includes(item.name) ? "none" : "inline");
       });
     }
   }
@@ -305,7 +307,7 @@
 
   // builds everything that is solid; `sheet.movers` then holds the functions to call with new poses
   function solids(sheet) {
-    Object.assign(sheet, { groups: [], movers: [], still: [], arcs: [], loose: new Set(), order: "" });
+    Object.assign(sheet, { groups: [], absent: sheet.absent || [], movers: [], still: [], arcs: [], loose: new Set(), order: "" });
     if (sheet.DATA.planar) {
       ground(sheet);
       guides(sheet);

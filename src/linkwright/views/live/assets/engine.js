@@ -45,6 +45,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (!run) return null;
     const out = { t: LW.decode(run.t).data };
     for (const k of ["q", "v", "near"]) out[k] = LW.decode(run[k]).data;
+    out.off = (run.off || []).map(({ name, open }) => ({ name, open: LW.decode(open).data }));
     return out;
   };
 
@@ -278,6 +279,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       e.state.u = null;
       return e.state;
     };
+    // rods that the run is without at the sample that is shown
+    e.absent = () => (e.played === null ? [] : run.off.filter(({ open }) => open[Math.floor(e.played + 1e-9)]).map(({ name }) => name));
 
     LW.engineHand(e);
     LW.engineSwing(e);

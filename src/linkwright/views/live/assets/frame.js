@@ -84,6 +84,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     frames.now = () => ({
       poses: app.player.blend || e.poses(),
       places: e.places || null,
+      absent: e.absent(),
       loads: app.player.blend ? null : loads(app.picked),
       largest: frames.largest(),
       room: frames.room(),

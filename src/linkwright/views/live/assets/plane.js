@@ -176,6 +176,7 @@
 
     function show() {
       const now = poses();
+      sheet.absent = frame.absent || [];
       sheet.movers.forEach((move) => move(now));
       D.aimThings(things, now, camera.pixel);
       for (const { thing, group } of sheet.eyes) group.setAttribute("transform", `translate(${D.short(thing.x)} ${D.short(thing.y)})`);

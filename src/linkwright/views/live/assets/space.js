@@ -234,6 +234,7 @@
     }
 
     function show() {
+      sheet.absent = frame.absent || [];
       kit.move(poses());
       sheet.traces(frame.traces);
       sheet.loads(frame);

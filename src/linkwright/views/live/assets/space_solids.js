@@ -160,7 +160,10 @@
       const mesh = spring ? new THREE.Mesh(new THREE.TubeGeometry(new Helix(), 240, 0.12, 6), material) : tube(kit, material, true);
       if (spring) kit.root.add(mesh);
       const thick = spring ? 1.3 * kit.radius : item.kind === "rod" ? 0.6 * kit.radius : 0.35 * kit.radius;
-      kit.movers.push((poses) => stretch(mesh, D.spot(poses, item.ends[0]), D.spot(poses, item.ends[1]), thick));
+      kit.movers.push((poses) => {
+        stretch(mesh, D.spot(poses, item.ends[0]), D.spot(poses, item.ends[1]), thick);
+        mesh.visible = !(kit.sheet.absent || []).includes(item.name);
+      });
     }
   }
 
