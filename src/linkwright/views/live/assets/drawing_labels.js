@@ -71,7 +71,7 @@
             }
           }
         });
-        taken.push(best.box);
+        if (!label.hidden) taken.push(best.box);
         const state = kept && !jump ? kept : { dx: best.dx, dy: best.dy };
         state.side = best.side;
         state.ring = best.ring;

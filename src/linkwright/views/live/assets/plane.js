@@ -4,6 +4,7 @@
 // LW.plane(container, DATA, hooks) -> view: draw(frame), fit(list of poses?), svg(), png(scale), theme(), resize(), moved(), screen(place)
 (() => {
   "use strict";
+  const MANY = 40; // names
   const LW = globalThis.LW || (globalThis.LW = {});
   const D = LW.draw || (LW.draw = {});
   const LAYERS = ["ground", "blocks", "bodies", "traces", "loads", "pins", "drives", "labels", "furniture", "hover"];
@@ -67,8 +68,9 @@
   function writeNames(sheet, names, place, segments) {
     for (const n of names) [n.x, n.y] = [n.thing.x, n.thing.y];
     const gliding = place(names, segments, [4, 4, sheet.size[0] - 4, sheet.size[1] - 34]);
+    const most = names.length > MANY ? 5 : 16; // of many names those that can be read tell enough
     for (const n of names) {
-      n.hidden = n.cost > (n.hidden ? 8 : 16); // rather no name than one on top of others
+      n.hidden = n.cost > (n.hidden ? 0.5 : 1) * most; // rather no name than one on top of others
       D.set(n.node, { x: D.short(n.left), y: D.short(n.top + 4.5), visibility: n.hidden ? "hidden" : "visible" });
     }
     return gliding;
