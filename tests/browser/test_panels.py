@@ -322,8 +322,7 @@ def test_a_rope_is_drawn_while_it_holds(desk: Callable[..., Desk], tmp_path: Pat
         here.ask("app.player.seek(x)", sample)
         here.frame()
         assert here.page.locator("[data-line='rope']").get_attribute("display") == shown, sample
-    for suffix, off in ((0, ["rope"]), (len(run) - 1, [])):
-        assert off_at(run, suffix) == off
+    assert off_at(run, 0) == ["rope"] and off_at(run, len(run) - 1) == []
     drawn = [len(Canvas(m.system, turn=run, trace=[]).figure(run.instants[k], off=off_at(run, k)).axes[0].lines) for k in (0, last + 1)]
     assert drawn[1] == drawn[0] + 1, "films and pictures likewise"
 
