@@ -55,9 +55,9 @@ def draw(
         raise UsageError(f"size is (width, height) in inches, such as (6, 4), not {size!r:.40}.")
     if path is not None:
         files.checked(path, files.PICTURES, force=force)
-    canvas = Canvas(mechanism, turn=turn, trace=trace, size=size, dark=dark, labels=labels, at=at, off=off)
+    canvas = Canvas(mechanism, turn=turn, trace=trace, size=size, dark=dark, labels=labels, at=at)
     with style.settings(canvas.look):
-        figure = canvas.figure(None if at is None else at.instant)
+        figure = canvas.figure(None if at is None else at.instant, off=off)
         if path is None:
             return figure
         with files.replacing(path, files.PICTURES, force=force) as temporary:
@@ -87,12 +87,11 @@ class Canvas:
         labels: bool = True,
         at: State | None = None,
         whole_turn: bool = False,
-        off: Sequence[str] = (),
     ):
         system: System = getattr(mechanism, "system", mechanism)
         self.look = style.theme(dark)
         wants_turn = turn is None and (trace is None or len(trace) > 0)
-        self.scene = Scene(system, turned(system) if wants_turn else turn, off)
+        self.scene = Scene(system, turned(system) if wants_turn else turn)
         self.traces = self.scene.trace(trace)
         self.labels, self.size, self.whole_turn = labels, size, whole_turn
         self._last: Any = None

@@ -132,9 +132,9 @@ def off_at(c: Trajectory, sample: int) -> list[str]:
 
 
 class Scene:
-    """Everything drawable of a mechanism but rods that are `off`; `turn` (if it can be turned) gives travels, traces and extents."""
+    """Everything drawable of a mechanism; `turn` (if it can be turned) gives travels, traces and extents."""
 
-    def __init__(self, system: System, turn: Trajectory | None, off: Collection[str] = ()):
+    def __init__(self, system: System, turn: Trajectory | None):
         self.skel = system.skel
         self.description: Description = system.description
         self.start = system.start.instant
@@ -146,7 +146,7 @@ class Scene:
         self.guides = self._guides()
         self.pins = self._pins()
         self.marks = self._marks()
-        self.lines = self._lines(off)
+        self.lines = self._lines()
         self.absent: Collection[str] = ()  # rods that are not there at the instant that is drawn
         self.wheels = self._wheels()
         self.arrows = [a for d in self.description.drives for a in self._arrow(d)]
@@ -308,9 +308,9 @@ class Scene:
                     out.append((body.name, p.name, Spot(self.skel.node(body.name), array(p.at))))
         return out
 
-    def _lines(self, off: Collection[str]) -> list[Line]:
+    def _lines(self) -> list[Line]:
         d = self.description
-        kinds = [("rod", e.between, e.name) for e in d.rods if e.name not in off]
+        kinds = [("rod", e.between, e.name) for e in d.rods]
         kinds += [("coil", s.between, s.name) for s in d.springs if isinstance(s, CoilSpring)]
         kinds += [("damper", e.between, e.name) for e in d.dampers if e.between is not None]
         return [Line(kind, (self._ref(a), self._ref(b)), name) for kind, (a, b), name in kinds]
