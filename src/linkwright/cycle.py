@@ -18,7 +18,7 @@ from linkwright.continuation import Walker, dead_centre, walk
 from linkwright.continuation import start as walker
 from linkwright.description import Cylinder, Description, Drive, Table
 from linkwright.errors import SingularityError, UsageError, listing
-from linkwright.expressions import Expr
+from linkwright.expressions import Expr, free_variables
 from linkwright.kinematics import body_jacobian, motion
 from linkwright.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, SplineLaw
 from linkwright.linalg import factor
@@ -30,6 +30,8 @@ from linkwright.results import Trajectory
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
 UNBOUNDED = "efforts and loads grow without bound towards a dead centre: the largest ones only say how near it came"
+STATIC = "Static analysis: inertia forces are ignored."
+PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
 
 
@@ -98,7 +100,7 @@ def limits(loops: Loops, here: Position, joint: str, held: Sequence[str] = ()) -
 
 
 def law_of(drive: Drive, x0: float, speed: float | None = None) -> Law:
-    """The law of time a drive of the model prescribes, starting from x0."""
+    """The law of time a drive of the model prescribes, starting from x0; `speed` takes the place of a speed, not of a programme."""
     if drive.kind == "moves":
         pieces, here = [], x0
         for move in drive.moves:
@@ -118,7 +120,7 @@ def law_of(drive: Drive, x0: float, speed: float | None = None) -> Law:
 
 @dataclass(frozen=True)
 class Plan:
-    """What moves in a turn: the leading drive, the laws of all drives, and what a person should be told."""
+    """The motion of a turn: leading drive, laws of all drives, and notes for the user."""
 
     lead: str
     laws: dict[str, Law]
@@ -129,45 +131,66 @@ class Plan:
 
 
 def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, duration: float | None = None) -> Plan:
-    """Choose the leading drive and the laws; the others hold still when one is asked for by name."""
+    """Choose the leading drive and the laws; the others hold still when one is asked for by name.
+
+    At speed 0 all drives pass through the positions of their laws, and velocities and accelerations are zero.
+    """
     desc = loops.skel.tree.description
     drives = {d.joint: d for d in desc.drives}
     notes: list[str] = []
+    together = lead is None
     if lead is None:
-        moving = [d.joint for d in desc.drives if d.kind in ("speed", "position", "moves")]
-        lead = (moving or list(drives) or [_first_ground_joint(desc)])[0]
+        prescribed = sorted((d for d in desc.drives if d.kind in PRESCRIBED), key=_holds)
+        lead = ([d.joint for d in prescribed] or list(drives) or [_first_ground_joint(desc)])[0]
         if lead not in drives:
             notes.append(f"no drive in the model: turning '{lead}'")
-        together = True
-    else:
-        together = False
     x = {name: coordinate_now(loops, name, here) for name in {**drives, lead: None}}
     drive = drives.get(lead, Drive(lead, "free"))
-    if speed is None and drive.kind in ("torque", "motor_dc", "free"):
-        speed = 1.0 if is_rotary(desc, lead) else loops.kappa
-        notes.append(f"no speed given for '{lead}': shown at {'1 rad/s' if is_rotary(desc, lead) else f'{speed:.3g} m/s'}")
+    rotary = is_rotary(desc, lead)
+    if speed is None and drive.kind not in PRESCRIBED:
+        speed = 1.0 if rotary else loops.kappa
+        notes.append(f"no speed given for '{lead}': shown at {'1 rad/s' if rotary else f'{speed:.3g} m/s'}")
     still = speed == 0.0 or (speed is None and drive.kind == "speed" and drive.value == 0.0)
-    law = law_of(drive, x[lead], 1.0 if still else speed) if speed is not None or still else law_of(drive, x[lead])
-    laws: dict[str, Law] = {lead: law}
     if still:
-        notes.append("at rest: positions over the cycle, no speeds (statics)")
+        notes.append(_static_note(desc))
+        speed = None if drive.kind == "speed" and not isinstance(drive.value, (Expr, Table)) and drive.value else 1.0
+    elif speed is not None and drive.kind in ("position", "moves"):
+        notes.append(f"speed= is left aside: '{lead}' follows its own programme; speed=0 gives the static forces along it")
+    law = law_of(drive, x[lead], speed)
+    laws: dict[str, Law] = {lead: law}
     free = drives if together else _independent(loops, here, lead, list(drives))
     for name, other in ((n, drives[n]) for n in free):
         if name != lead:
-            moves = together and other.kind in ("speed", "position", "moves") and not still
-            laws[name] = law_of(other, x[name]) if moves else LinearLaw(x[name], 0.0)
+            laws[name] = law_of(other, x[name]) if together and other.kind in PRESCRIBED else LinearLaw(x[name], 0.0)
+    rate = 0.0 if still else 1.0
     if isinstance(law, LinearLaw):
         if law.slope == 0.0:
             raise UsageError(f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.")
         if duration is not None:
             notes.append(f"duration= is left aside: '{lead}' moves at a constant speed, and one turn or stroke of it is shown")
-        reach = 2.0 * np.pi if is_rotary(desc, lead) else LONGEST_SLIDE * loops.kappa
-        return Plan(lead, laws, reach / abs(law.slope), 0.0 if still else 1.0, True, tuple(notes))
+        reach = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
+        return Plan(lead, laws, reach / abs(law.slope), rate, True, tuple(notes))
     span = _programme_length(law, notes) if duration is None else duration
     whole = _programme_length(law, []) if isinstance(law, (MovesLaw, SplineLaw)) else span
     if span < whole * (1.0 - 1e-9):
         notes.append(f"duration= shows the first {span:.4g} s of a programme of {whole:.4g} s; it is cut short, not run faster")
-    return Plan(lead, laws, span, 1.0, False, tuple(notes))
+    return Plan(lead, laws, span, rate, False, tuple(notes))
+
+
+def _holds(drive: Drive) -> bool:
+    """True if the drive prescribes a constant position."""
+    varies = drive.kind == "moves" or isinstance(drive.value, (Expr, Table))
+    return not varies and (drive.kind == "position" or drive.value == 0.0)
+
+
+def _static_note(desc: Description) -> str:
+    """`STATIC`, and what becomes of forces that depend on velocity or time."""
+    laws = [x for load in desc.loads for x in (*load.force, *load.moment)] + [c.force for c in desc.cylinders]
+    seen = {v for x in laws for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
+    moving = desc.dampers or desc.frictions or any(v.endswith(".v") or v.split(".")[-1] in ("vx", "vy", "vz") for v in seen)
+    more = [" Velocities are zero in dampers, friction and loads."] if moving else []
+    more += [" Loads that vary with time are taken at the time at which the drive reaches the position."] if "t" in seen else []
+    return STATIC + "".join(more)
 
 
 def _programme_length(law: Law, notes: list[str]) -> float:
@@ -259,9 +282,10 @@ def _sample(tied: Loops, here: Walker, times: np.ndarray, p: Plan) -> Trajectory
         here = walk(tied, here, float(t))
         if here.t != t:
             return None
-        rows.append((here.q, p.rate * here.v, p.rate * here.a, here.near))
+        rows.append((here.q, here.v, here.a, here.near))
     q, v, a, near = (list(column) for column in zip(*rows, strict=True))
-    return Trajectory(tied.skel, times - times[0], np.array(q), np.array(v), np.array(a), near, drive=p.lead)
+    c = Trajectory(tied.skel, times - times[0], np.array(q), np.array(v), np.array(a), near, drive=p.lead)
+    return c if p.rate else c.at_rest()
 
 
 def _returns(loops: Loops, c: Trajectory) -> bool:

@@ -39,6 +39,8 @@ from linkwright.state import State
 from linkwright.table_views import unit_of
 from linkwright.trajectory_loads import FEW, Loaded, LoadHistory, LoadSource
 
+PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t
+
 __all__ = ["Column", "Kept", "LoadHistory", "LoadSource", "RunEvent", "Trajectory", "restored", "unit_of"]
 
 
@@ -89,6 +91,27 @@ class Trajectory(Loaded):
         return f"<Trajectory '{self.skel.tree.description.name}': {len(self)} samples{range_}>"
 
     @property
+    def static(self) -> bool:
+        """True for a static analysis: velocities, accelerations and powers are zero, and t only tells the positions apart."""
+        return bool(self.settings.get("static"))
+
+    def at_rest(self) -> Trajectory:
+        """Return a static analysis of the same positions: velocities and accelerations are zero."""
+        if self.static:
+            return self
+        zero = {"v": np.zeros_like(self.v), "a": np.zeros_like(self.a)}
+        along = {PATH_V: self.v, PATH_A: self.a}
+        return replace(self, **zero, arrays={**self.arrays, **along}, settings={**self.settings, "static": True})
+
+    def in_motion(self) -> Trajectory:
+        """Return the motion behind a static analysis, with the velocities and accelerations of its drives."""
+        if not self.static:
+            return self
+        rest = {k: x for k, x in self.arrays.items() if k not in (PATH_V, PATH_A)}
+        settings = {k: x for k, x in self.settings.items() if k != "static"}
+        return replace(self, v=self.arrays[PATH_V], a=self.arrays[PATH_A], arrays=rest, settings=settings)
+
+    @property
     def certificate(self) -> Any:
         """How well a run kept loops, energy and branch; None for a turn."""
         return None if self.proof is None else self.proof.certificate
@@ -126,6 +149,9 @@ class Trajectory(Loaded):
     def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
     def at(self, t: Any) -> State | Trajectory:
         """The state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
+        if self.static:  # positions between samples need the path's own rates
+            found = self.in_motion().at(t)
+            return found.at_rest() if isinstance(found, Trajectory) else replace(found, v=0.0 * found.v, a=0.0 * found.v)
         one = isinstance(t, str) or np.ndim(t) == 0
         times = np.array([quantity(t, KINDS["time"], "t")]) if one else np.asarray(t, dtype=float).ravel()
         low, high = min(self.t[0], self.t[-1]), max(self.t[0], self.t[-1])

@@ -105,7 +105,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         try:
             c = system.turn(steps=steps) if turn is None else turn
             how = _motion_text(system, c)
-            moving = c if np.any(c.v) else system.turn(c.drive, steps=len(c) - 1, speed=1.0)  # at rest there is no rate to be zero
+            moving = c.in_motion()  # extremes are found where rates are zero
             groups = (_swings(system, moving), _strokes(system, moving), _transmission(system))
             found = iter(ranges(moving, [curve for group in groups for curve in group]))
             swings, strokes, transmission = (tuple(next(found) for _ in group) for group in groups)

@@ -102,6 +102,7 @@ class Efforts:
             ("drive", ""), (f"min {kind}", effort[0]), at, (f"max {kind}", effort[0]), at, ("mean", effort[0]),
             ("RMS", effort[0]), ("min power", power[0]), ("max power", power[0]), ("mean power", power[0]),
         ]  # fmt: skip
+        moving = any(r.speed_max for r in self.rows)  # in a static analysis every power is zero
         rows = [
             (
                 r.drive, r.min / effort[1], r.at_min / x[1], r.max / effort[1], r.at_max / x[1], _clean(r.mean, r.rms) / effort[1],
@@ -110,7 +111,7 @@ class Efforts:
             )
             for r in self.rows if r.kind == kind
         ]  # fmt: skip
-        return columns(header, rows)
+        return columns(header, rows) if moving else columns(header[:-3], [row[:-3] for row in rows])
 
 
 def _clean(x: float, scale: float) -> float:
