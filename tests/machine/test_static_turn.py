@@ -64,7 +64,10 @@ def loader(drive: dict[str, Any], load: Any = -LOAD, **more: Any) -> lw.Mechanis
             "drawing": {name: [p.real, p.imag] for name, p in at.items()},
             "bodies": {
                 "ground": {"pins": ["A"], "points": ["L"]},
-                "boom": {"pins": ["A", "B"], "points": ["W", "T"], "mass": BOOM[0], "com": [coms["boom"].real, coms["boom"].imag], "inertia": 90},
+                "boom": {
+                    "pins": ["A", "B"], "points": ["W", "T"],
+                    "mass": BOOM[0], "com": [coms["boom"].real, coms["boom"].imag], "inertia": 90,
+                },
                 "bucket": {
                     "pins": ["B"], "points": ["U", "S"],
                     "mass": BUCKET[0], "com": [coms["bucket"].real, coms["bucket"].imag], "inertia": 30,
