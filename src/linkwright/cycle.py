@@ -19,7 +19,8 @@ from linkwright.continuation import start as walker
 from linkwright.description import Cylinder, Description, Drive, Table
 from linkwright.errors import SingularityError, UsageError, listing
 from linkwright.expressions import Expr, free_variables
-from linkwright.kinematics import body_jacobian, motion
+from linkwright.idle import idle_motions
+from linkwright.kinematics import body_jacobian, joint_rate, motion
 from linkwright.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, SplineLaw
 from linkwright.linalg import factor
 from linkwright.loops import Loops
@@ -313,14 +314,14 @@ def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str
     freedoms = free.null.shape[1]
     if f.rank - free.rank < len(drives) and len(drives) > freedoms:
         raise _too_many(loops, here, drives, freedoms)
-    null = f.null
-    if null.shape[1] == 0:
-        return
-    free = _moving_joints(loops, here, null)
-    if free:
+    undriven = _undriven(loops, here, f.null)
+    names = _moving_joints(loops, here, undriven)
+    if names:
+        more = undriven.shape[1]
         raise UsageError(
-            f"{null.shape[1]} more freedom{'s' if null.shape[1] > 1 else ''} than drives: with {listing(drives)} held, "
-            f"joints {listing(free)} can still move. Drive one of them, or fix its position by a spring, coupling or another joint."
+            f"{more} more degree{'s' if more > 1 else ''} of freedom than drives: with {listing(drives)} held, "
+            f"joint{'s' if len(names) > 1 else ''} {listing(names)} can still move. "
+            "Drive one of them, or fix its position by a spring, coupling or another joint."
         )
 
 
@@ -349,18 +350,30 @@ def _frees(loops: Loops, here: Position, name: str) -> bool:
     return len(rows) < len(J) and factor(J[rows], 1e-9).null.shape[1] > 0
 
 
+def _undriven(loops: Loops, here: Position, null: np.ndarray) -> np.ndarray:
+    """Motions among the columns of `null` that are no idle spins: those orthogonal to all of them."""
+    spins = np.array([v for _, v in idle_motions(loops, here.q, null)]).reshape(-1, len(null))
+    return null @ factor(spins @ null).null if len(spins) else null
+
+
 def _moving_joints(loops: Loops, here: Position, null: np.ndarray) -> list[str]:
-    """Joints still moving in undriven motions in which some joint point moves (an idle spin moves none)."""
+    """Joints that move in the given motions; none if no joint point moves (a wheel that spins on its own axle)."""
     skel = loops.skel
     m = motion(skel, here.q, np.zeros(skel.tree.nv))
     V = loops.columns[:, None] * null
-    out = []
+    twists, shift = [], 0.0
     for i, n in enumerate(skel.tree.nodes):
         X = m.X[i] @ skel.X_CM[i]
         J = body_jacobian(skel, m, i) @ V
+        twists.append(J)
         others = [m.X[i].point(np.asarray(p.at, dtype=float)) for p in skel.tree.description.body(n.body).points]
-        shifts = [J[3:] - np.cross(p, J[:3], axisb=0).T for p in (X.p, *others)]
-        if max(np.abs(s).max() for s in shifts) > 1e-6 * loops.kappa:
-            out.append(n.joint.name)
-    moving = factor(null).rank
-    return out if moving else []
+        shift = max(shift, *(np.abs(J[3:] - np.cross(p, J[:3], axisb=0).T).max(initial=0.0) for p in (X.p, *others)))
+    if shift <= 1e-6 * loops.kappa:
+        return []
+    out = []
+    for j in skel.tree.description.joints:
+        r = joint_rate(skel, m, j, here.near[j.name])
+        rate = sum((G @ twists[i] for i, G in ((r.first, r.G_first), (r.second, r.G_second)) if i >= 0), np.zeros((1, null.shape[1])))
+        if np.abs(rate).max(initial=0.0) > 1e-6 * min(1.0, loops.kappa):
+            out.append(j.name)
+    return out

@@ -71,16 +71,18 @@ def mobility(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], *, sample
 def _counted(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], samples: int, seed: int) -> Mobility:
     skel = loops.skel
     zero = np.zeros(skel.tree.nv)
+    places = [q]
     matrices = [loops.dimensionless(loops.at(q, zero, 0.0, near))[1]]
     rng = np.random.default_rng(seed)
     for _ in range(samples):
         position = wandered(loops, q, near, matrices[0], rng)
         if position is not None:
+            places.append(position.q)
             matrices.append(loops.dimensionless(loops.at(position.q, zero, 0.0, position.near))[1])
     factors = [factor(J) for J in matrices]
     rank = max(f.rank for f in factors)
-    generic = next(f for f in factors if f.rank == rank)
-    idle = _idle(loops, q, factors[0].null if factors[0].rank == rank else generic.null)
+    here, generic = next((x, f) for x, f in zip(places, factors, strict=True) if f.rank == rank)
+    idle = tuple(group for group, _ in idle_motions(loops, here, generic.null))
     return Mobility(
         freedoms=skel.tree.nv - rank - len(idle),
         idle=idle,
@@ -130,7 +132,3 @@ def _sentence(labels: tuple[str, ...]) -> str:
             groups.append(f"{WORDS[kind]} {', '.join(axes)}")
     groups += [label for label in labels if len(label) != 2]
     return " and ".join(groups)
-
-
-def _idle(loops: Loops, q: np.ndarray, null: np.ndarray) -> tuple[tuple[str, ...], ...]:
-    return tuple(group for group, _ in idle_motions(loops, q, null))
