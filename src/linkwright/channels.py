@@ -26,12 +26,15 @@ from linkwright.description import Joint
 from linkwright.errors import ChannelError, nearest
 from linkwright.kinematics import Motion, Skeleton, accelerations, joint_coordinates, joint_rate, locate_at, motion, node_motion, relative
 from linkwright.modelfile.units import KINDS, matches, parse_unit
+from linkwright.pickling import essentials
 from linkwright.scalars import arctan2
 from linkwright.spatial import array, point_acceleration, point_velocity, rotation_quaternion
 
 
 class Instant:
     """A mechanism at one time: q, v and (if known) a; derived quantities computed on first use."""
+
+    __getstate__ = essentials
 
     def __init__(
         self,

@@ -20,12 +20,15 @@ import numpy as np
 from linkwright.constraints import Constraint, Rows, of_loops
 from linkwright.constraints.cut_joint import CutJoint
 from linkwright.kinematics import Motion, Skeleton
+from linkwright.pickling import essentials
 from linkwright.scalars import common_type
 
 
 @dataclass(frozen=True)
 class Closure:
     """The stacked constraint equations at one motion; J is kept as its nonzero blocks and put together on demand."""
+
+    __getstate__ = essentials
 
     phi: Any  # (nc,)
     k: Any  # (nc,)

@@ -12,6 +12,7 @@ from linkwright.description import Description
 from linkwright.errors import UsageError
 from linkwright.inputs import efforts
 from linkwright.parameters import Parameter, choose, every_parameter
+from linkwright.pickling import essentials
 
 if TYPE_CHECKING:
     from linkwright.assembly import Assembler
@@ -41,6 +42,8 @@ class Derivatives(NamedTuple):
 class Compiled:
     """What System gains by compilation."""
 
+    __getstate__ = essentials
+
     if TYPE_CHECKING:
         description: Description
         loops: Loops
@@ -57,19 +60,24 @@ class Compiled:
         self.free: tuple[Parameter, ...] = tuple(choose(every_parameter(described), list(free), described)) if free else ()
 
     @cached_property
+    def stores(self) -> dict[str, Any]:
+        """What other layers made for this mechanism and want to find again; not pickled."""
+        return {}
+
+    @cached_property
     def kernels(self) -> Kernels:
         """The maker and keeper of this mechanism's kernels."""
         from linkwright.compiler.kernels import Kernels
-        from linkwright.rank_revealing import RankRevealing
+        from linkwright.rank_revealing import answers
 
         drives = tuple(d.joint for d in self.description.drives)
 
-        def start() -> tuple[np.ndarray, dict[str, Any]]:
-            return self.start.q, dict(self.start.near)
+        return Kernels(self.loops, self.described, drives, self.free, self._first_position, answers, self.engine)
 
-        return Kernels(self.loops, self.described, drives, self.free, start, lambda k: RankRevealing(k).answers, self.engine)
+    def _first_position(self) -> tuple[np.ndarray, dict[str, Any]]:
+        return self.start.q, dict(self.start.near)
 
-    def kernel(self, name: str, formulation: str | None = None, *, drives: Sequence[str] | None = None, baumgarte: bool = False) -> Kernel:
+    def kernel(self, name: str, formulation: Any = None, *, drives: Sequence[str] | None = None, baumgarte: bool = False) -> Kernel:
         """A compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.

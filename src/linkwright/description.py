@@ -19,6 +19,7 @@ from typing import Any
 
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.expressions import Evaluation, Expr, evaluate_parameters
+from linkwright.pickling import essentials
 
 Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
 Vec3 = tuple[Scalar, Scalar, Scalar]
@@ -275,6 +276,8 @@ class Drive:
 @dataclass(frozen=True)
 class Description:
     """The whole mechanism as the user described it."""
+
+    __getstate__ = essentials
 
     name: str
     bodies: tuple[Body, ...]

@@ -25,6 +25,7 @@ from linkwright.formulations.sslm import Sslm
 from linkwright.linalg import factor, pivoted_columns
 from linkwright.mobility import mobility
 from linkwright.passage import SUSPECT, acceleration_rows
+from linkwright.pickling import essentials
 from linkwright.reactions import least_reactions
 from linkwright.terms import NO_INERTIA, Terms, lacks_inertia
 
@@ -35,6 +36,8 @@ LOST = 1e-8  # a singular value below this no longer tells the direction of its 
 @dataclass(frozen=True)
 class Forward:
     """Accelerations and multipliers with what is known about them."""
+
+    __getstate__ = essentials
 
     a: np.ndarray
     lam: np.ndarray

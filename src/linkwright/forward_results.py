@@ -15,6 +15,7 @@ from linkwright.formulations.sslm import gicm
 from linkwright.forward import Forward, forward
 from linkwright.kinematics import node_motion, pose_of
 from linkwright.linalg import factor
+from linkwright.state import State
 from linkwright.terms import Terms
 
 
@@ -25,11 +26,12 @@ class Acceleration:
     a: np.ndarray
     solution: Forward = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
-    read: Any = field(repr=False)  # channel name -> value at these accelerations
+    st: State = field(repr=False)  # with these accelerations
 
     def __getitem__(self, joint: str) -> Any:
         """Acceleration of any joint, cut or not (`"A"` or `"A.a"`), or any channel of the state."""
-        return self.read(joint)
+        known = self.st.channels
+        return known[f"{joint}.a" if f"{joint}.a" in known else joint].read(self.st.instant)
 
     @property
     def lam(self) -> Mapping[str, np.ndarray]:

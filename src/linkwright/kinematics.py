@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.description import Joint, PointRef
+from linkwright.pickling import essentials
 from linkwright.scalars import common_type, solve
 from linkwright.skeleton import Skeleton, pose_of, skeleton, start_coordinates, start_values
 from linkwright.spatial import (
@@ -46,6 +47,8 @@ class Motion:
     axes are the world's, which cost nothing there. X, S, V, A are the usual quantities in world axes at the subsystem's
     fixed origin, where twists simply add along a branch.
     """
+
+    __getstate__ = essentials
 
     skel: Skeleton
     q: Any

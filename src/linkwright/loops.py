@@ -18,12 +18,15 @@ from linkwright.constraints import Constraint, of_loops
 from linkwright.kinematics import Motion, Skeleton, joint_points, motion, references, velocity_kinds
 from linkwright.linalg import Factored, factor
 from linkwright.metric import characteristic_length, scale
+from linkwright.pickling import essentials
 from linkwright.topology.order import elimination_order
 
 
 @dataclass(frozen=True)
 class Loops:
     """A skeleton with the constraints to satisfy and the scales that make them dimensionless."""
+
+    __getstate__ = essentials
 
     skel: Skeleton
     constraints: tuple[Constraint, ...]

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwright import loading, modelfile
+from linkwright import formulations, loading, modelfile
 from linkwright.description import Description
 from linkwright.errors import SimulationError, UsageError, call_explained, calls_explained
 from linkwright.modelfile.units import KINDS
@@ -304,7 +304,7 @@ def compile(
     description = mechanism.description if isinstance(mechanism, Mechanism) else mechanism
     if isinstance(free, str):
         free = [free]
-    plain = cuts is None and length is None and formulation == "auto" and not free and engine == "native"
+    plain = cuts is None and length is None and formulations.registered(formulation) is None and not free and engine == "native"
     if plain and isinstance(mechanism, Mechanism):
         return mechanism.system
     kappa = None if length is None else modelfile.quantity(length, KINDS["length"])

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ Placed = Callable[[Description, Any], Description]
 
 
 def _parameter(numbers: Description, name: str, kind: str, value: float, size: float, geometry: bool, placed: Placed) -> Parameter:
-    return Parameter(name, kind, value, size, geometry, lambda step: placed(numbers, step), placed)
+    return Parameter(name, kind, value, size, geometry, partial(placed, numbers), placed)
 
 
 def with_values(described: Description, chosen: Sequence[Parameter], values: Sequence[Any]) -> Description:
@@ -64,10 +65,7 @@ def every_parameter(described: Description) -> dict[str, Parameter]:
     for body in numbers.bodies:
         out += _of_points(numbers, body)
     for rod in numbers.rods:
-
-        def longer(d: Description, step: Any, name: str = rod.name) -> Description:
-            return replace(d, rods=tuple(replace(r, length=r.length + step) if r.name == name else r for r in d.rods))
-
+        longer = partial(_with_rod, rod.name)
         out.append(_parameter(numbers, f"{rod.name}.length", "length", float(rod.length), float(rod.length), True, longer))
     found: dict[str, Parameter] = {}
     for p in out:
@@ -95,14 +93,34 @@ def _named(described: Description) -> list[Parameter]:
     from linkwright.expressions import evaluate_parameters
 
     values = evaluate_parameters(dict(described.parameters), {})
-    out = []
-    for name, value in values.items():
+    return [Parameter(n, "", float(x), float(x), True, partial(_with_named, described, n, float(x))) for n, x in values.items()]
 
-        def stepped(step: Any, name: str = name, value: float = float(value)) -> Description:
-            return described.numbers({name: value + step})
 
-        out.append(Parameter(name, "", float(value), float(value), True, stepped))
-    return out
+# Changes of one number: functions of (which one, the model's numbers, the step), so that a parameter can be pickled.
+
+
+def _with_named(described: Description, name: str, value: float, step: Any) -> Description:
+    return described.numbers({name: value + step})
+
+
+def _with_rod(name: str, d: Description, step: Any) -> Description:
+    return replace(d, rods=tuple(replace(r, length=r.length + step) if r.name == name else r for r in d.rods))
+
+
+def _with_mass(body: str, d: Description, step: Any) -> Description:
+    b = d.body(body)
+    return _with_body(d, replace(b, mass=b.mass + step))
+
+
+def _with_com(body: str, i: int, d: Description, step: Any) -> Description:
+    b = d.body(body)
+    return _with_body(d, replace(b, com=_moved(b.com, i, step)))
+
+
+def _with_inertia(body: str, i: int, j: int, d: Description, step: Any) -> Description:
+    pairs, b = {(i, j), (j, i)}, d.body(body)
+    rows = tuple(tuple(x + step if (r, c) in pairs else x for c, x in enumerate(row)) for r, row in enumerate(b.inertia))
+    return _with_body(d, replace(b, inertia=rows))
 
 
 def _with_body(d: Description, body: Body) -> Description:
@@ -110,32 +128,17 @@ def _with_body(d: Description, body: Body) -> Description:
 
 
 def _of_masses(d: Description, body: Body) -> list[Parameter]:
-    axes = d.plane or "xyz"
-
-    def mass(d: Description, step: Any) -> Description:
-        b = d.body(body.name)
-        return _with_body(d, replace(b, mass=b.mass + step))
-
-    def com(i: int) -> Placed:
-        return lambda d, step: _with_body(d, replace(d.body(body.name), com=_moved(d.body(body.name).com, i, step)))
-
-    def inertia(i: int, j: int) -> Placed:
-        def placed(d: Description, step: Any) -> Description:
-            pairs, b = {(i, j), (j, i)}, d.body(body.name)
-            rows = tuple(tuple(x + step if (r, c) in pairs else x for c, x in enumerate(row)) for r, row in enumerate(b.inertia))
-            return _with_body(d, replace(b, inertia=rows))
-
-        return placed
-
     if body.mass is None:
         return []
-    size = _size(d, body.name)
-    out = [_parameter(d, f"{body.name}.mass", "mass", float(body.mass), float(body.mass), False, mass)]
-    out += [_parameter(d, f"{body.name}.com.{axis}", "length", float(body.com[i]), size, False, com(i)) for i, axis in enumerate(axes)]
+    name, size = body.name, _size(d, body.name)
+    out = [_parameter(d, f"{name}.mass", "mass", float(body.mass), float(body.mass), False, partial(_with_mass, name))]
+    for i, axis in enumerate(d.plane or "xyz"):
+        out.append(_parameter(d, f"{name}.com.{axis}", "length", float(body.com[i]), size, False, partial(_with_com, name, i)))
     moments = {"": (2, 2)} if d.planar else {f".{k}": ij for k, ij in PAIRS.items()}
     largest = max(float(np.abs(body.inertia).max()), 0.0)
     for tail, (i, j) in moments.items():
-        out.append(_parameter(d, f"{body.name}.inertia{tail}", "inertia", float(body.inertia[i][j]), largest, False, inertia(i, j)))
+        moment = partial(_with_inertia, name, i, j)
+        out.append(_parameter(d, f"{name}.inertia{tail}", "inertia", float(body.inertia[i][j]), largest, False, moment))
     return out
 
 
@@ -168,17 +171,14 @@ def _of_points(d: Description, body: Body) -> list[Parameter]:
     for eye, joints in _eyes(d, body).items():
         at = (joints[0].frame_first if joints[0].first == body.name else joints[0].frame_second).at
         for i, axis in enumerate(d.plane or "xyz"):
-
-            def moved(
-                d: Description, step: Any, i: int = i, eye: str = eye, names: frozenset[str] = frozenset(j.name for j in joints)
-            ) -> Description:
-                return _with_eye(d, d.body(body.name), eye, names, i, step)
-
+            moved = partial(_with_eye, body.name, eye, frozenset(j.name for j in joints), i)
             out.append(_parameter(d, f"{body.name}.{eye}.{axis}", "length", float(at[i]), size, True, moved))
     return out
 
 
-def _with_eye(d: Description, body: Body, eye: str, names: frozenset[str], i: int, step: Any) -> Description:
+def _with_eye(name: str, eye: str, names: frozenset[str], i: int, d: Description, step: Any) -> Description:
+    body = d.body(name)
+
     def frame(f: Placement) -> Placement:
         return replace(f, at=_moved(f.at, i, step))
 

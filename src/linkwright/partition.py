@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.linalg import factor, pivoted_columns
+from linkwright.pickling import essentials
 
 STRUCTURE = 1e-12  # entries of the dimensionless J below this in every position are zeros
 
@@ -30,6 +31,8 @@ class Block(NamedTuple):
 @dataclass(frozen=True)
 class Partition:
     """Rows of J that count, dependent and independent coordinates, blocks. All are places in names.v or rows of J."""
+
+    __getstate__ = essentials
 
     rows: tuple[int, ...]
     dependent: tuple[int, ...]

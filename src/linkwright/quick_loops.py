@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +23,7 @@ from linkwright.constraints import Constraint, DrivenDistance, Driver, PointTarg
 from linkwright.errors import UsageError
 from linkwright.kinematics import Motion, Skeleton, joint_coordinates, motion, references, relative
 from linkwright.loops import Loops
+from linkwright.pickling import essentials
 from linkwright.plans import Given
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ class _Passing(PointTarget):
 @dataclass
 class Traces:
     """Code of one skeleton's loops and of what was handed in with them; made when it pays, None where it cannot be."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without code; what was asked for often enough is traced again at once."""
+        return {**essentials(self), "made": {}}
+
 
     skel: Skeleton
     base: tuple[Constraint, ...]
@@ -164,6 +170,9 @@ class QuickClosure(Closure):
         whole = vars(self)["_usual"]()
         vars(self).update({each: getattr(whole, each) for each in ("parts", "blocks", "columns", "turns")})
         return vars(self)[name]
+
+    def __reduce__(self) -> Any:
+        return Closure, tuple(getattr(self, f.name) for f in fields(Closure))
 
 
 class _Evaluator:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.formulations import create
+from linkwright.formulations import Formulation, create
 from linkwright.forward import LOST, tangent
 from linkwright.kinematics import displaced
 from linkwright.linalg import Factored, factor
@@ -84,7 +84,7 @@ class QuickPassage:
 
     # ---------------------------------------------------------------- accelerations
 
-    def rates(self, x: Inputs, formulation: str = "auto") -> dict[str, np.ndarray] | None:
+    def rates(self, x: Inputs, formulation: str | Formulation = "auto") -> dict[str, np.ndarray] | None:
         """a by the rows that hold here, J a = -k or what takes the place of a lost row; and the powers, where the drivers' is
         all that the constraint force M a + h - tau does: closed loops move only across theirs. A formulation that is named
         does the work where no row is lost."""

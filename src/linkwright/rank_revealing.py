@@ -15,6 +15,7 @@ import numpy as np
 from linkwright import forces, inverse
 from linkwright.blas import one_thread
 from linkwright.closing import close
+from linkwright.formulations import Formulation
 from linkwright.forward import Forward, forward
 from linkwright.kinematics import motion, qdot
 from linkwright.passage import branch_velocity
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 DENSE = ("nullspace", "projection")  # formulations that time loops have no kernel of
 PASSAGE = 1e-3  # rows with singular values below this are about to be lost
 Inputs = dict[str, np.ndarray]
+
+
+def answers(kernels: Kernels) -> dict[str, Fallback]:
+    """Answers to the states that these kernels cannot solve, by kernel."""
+    return RankRevealing(kernels).answers
 
 
 class RankRevealing:
@@ -58,12 +64,12 @@ class RankRevealing:
         found = self._forward(x)
         return {"a": found.a, "lam": found.lam}
 
-    def rates(self, x: Inputs, formulation: str = "auto") -> dict[str, Any]:
+    def rates(self, x: Inputs, formulation: str | Formulation = "auto") -> dict[str, Any]:
         with one_thread(self._rows):
             quick = self._quick.rates(x, formulation) if self._quick is not None else None
         return self.slow_rates(x, formulation) if quick is None else {"qdot": self._qdot(x), **quick}
 
-    def slow_rates(self, x: Inputs, formulation: str = "auto") -> dict[str, Any]:
+    def slow_rates(self, x: Inputs, formulation: str | Formulation = "auto") -> dict[str, Any]:
         """The same by the float path, and by any formulation."""
         found = self._forward(x, formulation)
         out = {"qdot": self._qdot(x), "a": found.a}
@@ -142,7 +148,7 @@ class RankRevealing:
         eq, cut, t = self._equations(x)
         return eq.usual_terms(x["q"], x["v"], np.array([t]), cut)
 
-    def _forward(self, x: Inputs, formulation: str = "auto") -> Forward:
+    def _forward(self, x: Inputs, formulation: str | Formulation = "auto") -> Forward:
         there = self._terms(x)
         if "gains" in x:
             from linkwright.equations import stabilised  # here, because importing it is no part of starting up

@@ -164,6 +164,9 @@ class CountedReferences(CutReferences):
     def rows(self) -> np.ndarray:
         return self._count()
 
+    def __reduce__(self) -> Any:
+        return CutReferences, (self.skel, self.q, self.rows)
+
 
 def joined(skel: Skeleton, q: Any, row: Any) -> dict[str, Any]:
     """References of all joints from q and the coordinates of the cut joints in one row."""

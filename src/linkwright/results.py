@@ -23,6 +23,7 @@ from linkwright.kinematics import Skeleton, body_jacobian, motion
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
+from linkwright.pickling import essentials
 from linkwright.recorded import (
     Column,
     CutReferences,
@@ -54,6 +55,8 @@ class Trajectory(Loaded):
     listed: `lam`, multipliers of the tree's loops (loads then are those of the motion as it was), `closed` (samples, loops), 0
     where a loop was switched off, and what else a run likes to keep.
     """
+
+    __getstate__ = essentials
 
     skel: Skeleton
     t: np.ndarray

@@ -18,6 +18,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.description import Body, Description, Joint, Placement
 from linkwright.errors import ModelError, nearest
+from linkwright.pickling import essentials
 from linkwright.spatial import Pose, array, rotated_inertia
 from linkwright.topology.tree import Tree
 
@@ -49,6 +50,8 @@ class Augmented(NamedTuple):
 @dataclass(frozen=True)
 class Skeleton:
     """The constants of a tree: joint types and frames, origins of the subsystems, mass data of the nodes."""
+
+    __getstate__ = essentials
 
     tree: Tree
     types: tuple[Any, ...]  # joint type of each node

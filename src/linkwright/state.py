@@ -11,11 +11,14 @@ import numpy as np
 
 from linkwright.channels import Channels, Instant
 from linkwright.kinematics import Skeleton
+from linkwright.pickling import essentials
 
 
 @dataclass(frozen=True)
 class State:
     """q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""
+
+    __getstate__ = essentials
 
     skel: Skeleton = field(repr=False)
     q: np.ndarray

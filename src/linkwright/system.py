@@ -88,8 +88,7 @@ class System(Controlling):
         self.set_up_kernels(description, free, engine)
         self._given_cuts = cuts is not None
         self.formulation = formulation  # what forward() uses unless told otherwise
-        if formulation != "auto":
-            formulations.create(formulation)
+        formulations.registered(formulation)  # an unknown one is refused here
         self.tree: Tree = build_tree(self.description, cuts)
         self.skel: Skeleton = skeleton(self.tree)
         self.loops: Loops = QuickLoops.of(self.skel, length)
@@ -233,7 +232,7 @@ class System(Controlling):
         direction = None if branch is None else self.assembler.branch(st, branch)
         chosen = self.formulation if formulation is None else formulation
         out = forward(self.terms(st, wrench, pushes), effort, chosen, limit=limit, branch=direction)
-        return Acceleration(out.a, out, self.names.v, self._reader(st, out.a))
+        return Acceleration(out.a, out, self.names.v, self._accelerated(st, out.a))
 
     def crosscheck(self, st: State, tau: Mapping[str, Any] | Any = None) -> Crosscheck:
         """Every formulation on one state: disagreement, residual, conditioning, time. Prints as a table."""
@@ -244,14 +243,11 @@ class System(Controlling):
         """The generalised inertia constraint matrix in blocks, with its interpretation."""
         return gicm_view(self.terms(st))
 
-    def _reader(self, st: State, a: np.ndarray) -> Any:
-        instant = self.instant(st, a)
-
-        def read(name: str) -> Any:
-            known = st.channels
-            return known[f"{name}.a" if f"{name}.a" in known else name].read(instant)
-
-        return read
+    def _accelerated(self, st: State, a: np.ndarray) -> State:
+        """The state at these accelerations, with what was computed of it."""
+        there = State(self.skel, st.q, st.v, st.near, st.t, a)
+        vars(there).update(instant=self.instant(st, a), channels=st.channels)
+        return there
 
     # ---------------------------------------------------------------- inverse dynamics
 

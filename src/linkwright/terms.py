@@ -20,6 +20,7 @@ from linkwright import dynamics
 from linkwright.closure import Closure, reported
 from linkwright.kinematics import Motion, motion, turned_axes
 from linkwright.loops import Loops
+from linkwright.pickling import essentials
 from linkwright.scalars import common_type
 
 NO_INERTIA = 1e-11  # share of the largest inertia below which a freedom has none
@@ -44,6 +45,8 @@ class Place:
 @dataclass(frozen=True)
 class Terms:
     """Inertia and bias per subsystem, constraint blocks per loop, and the scales that make them dimensionless."""
+
+    __getstate__ = essentials
 
     I: tuple[Any, ...]  # inertia of each subsystem
     bias: tuple[Any, ...]  # h of each subsystem

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.kernels import Kernels
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError, nearest
-from linkwright.integrators import EventSpec, Kernel, Problem, Solution, integrate, python_kernel
+from linkwright.integrators import EventSpec, Kernel, Method, Problem, Solution, integrate, python_kernel
 from linkwright.kinematics import joint_coordinates, motion
 from linkwright.loop_events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns
 from linkwright.loop_rows import HEAD, Row, by_cut, cut_row, entries
@@ -70,7 +70,7 @@ def setup(
     near: Mapping[str, Any] | None = None,
     stabiliser: Any = "project",
     gains: Sequence[float] | None = None,
-    formulation: str | None = None,
+    formulation: Any = None,
     events: Sequence[When | Callable[..., Any] | str] = (),
     free: Any = None,
     actuation: Any = None,
@@ -117,7 +117,7 @@ def _assembled(
     row: Row,
     values: dict[str, np.ndarray],
     keeper: Any,
-    formulation: str | None,
+    formulation: Any,
     baumgarte: bool,
     events: Sequence[Any],
     actuation: Any,
@@ -126,7 +126,7 @@ def _assembled(
 ) -> Setup:
     whens = [e if isinstance(e, When) else When(e) for e in events]
     inner, skel = row.mechanism, system.loops.skel
-    answer = kernels.fallbacks.get(f"loop_rates by {formulation}")
+    answer = _answering(kernels, formulation)
     rates = kernels.get("loop_rates", formulation if answer is None else None, baumgarte=baumgarte)
     drives = () if actuation is None else tuple(b.target.name for b in actuation.bounds if not b.moves)
     start = system.start
@@ -165,6 +165,14 @@ def _assembled(
     )
     settings = {**keeper.settings, **(after.settings if after else {})}
     return Setup(system, made, kernels, row, values, actuation, settings, keeper.text)
+
+
+def _answering(kernels: Kernels, formulation: Any) -> Any:
+    """Rates by a formulation that time loops have no kernel of; None where they have one."""
+    if formulation is None or isinstance(formulation, str):
+        return kernels.fallbacks.get(f"loop_rates by {formulation}")
+    rates: Any = kernels.fallbacks["loop_rates"]
+    return partial(rates, formulation=formulation)
 
 
 def python_rates(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], dict[str, Any]], row: Row) -> Kernel:
@@ -256,10 +264,10 @@ def march(
     t_end: float,
     *,
     tau: Any = None,
-    method: str = "dopri",
+    method: str | Method = "dopri",
     stabiliser: Any = "project",
     gains: Sequence[float] | None = None,
-    formulation: str | None = None,
+    formulation: Any = None,
     events: Sequence[When | Callable[..., Any] | str] = (),
     free: Any = None,
     samples: Sequence[float] | np.ndarray | None = None,
@@ -280,7 +288,7 @@ def energy_size(system: Compiled) -> float:
     return max(mass * system.loops.kappa * (fall + system.loops.kappa), 1e-6)
 
 
-def go(made: Setup, st: State, x: np.ndarray, t_end: float, method: str, **how: Any) -> Solution:
+def go(made: Setup, st: State, x: np.ndarray, t_end: float, method: str | Method, **how: Any) -> Solution:
     """Run a setup from a state."""
     cut = cut_row(made.system, st.near)
     return integrate(made.near(cut), np.concatenate([st.q, st.v, x]), st.t, t_end, method, **how)

@@ -11,12 +11,15 @@ from typing import Any
 
 from linkwright.errors import LinkwrightError
 from linkwright.mobility import Mobility
+from linkwright.pickling import essentials
 from linkwright.system import System
 from linkwright.topology import order, report
 
 
 class TopologyView:
     """Loops, cuts, subsystems, solve order and mobility of a mechanism; `print` it for the tables."""
+
+    __getstate__ = essentials
 
     def __init__(self, system: System):
         self._system = system

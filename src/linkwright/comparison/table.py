@@ -15,6 +15,7 @@ from linkwright.comparison.report import USUAL, ControlReport, control_report, i
 from linkwright.controllers.base import Control
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, call_explained, nearest
 from linkwright.machine.tables import columns, show
+from linkwright.pickling import essentials
 from linkwright.results import Trajectory, unit_of
 from linkwright.simulation.verbs import OPTIONS
 from linkwright.state import State
@@ -52,6 +53,8 @@ class Quantity:
 @dataclass(frozen=True)
 class Comparison:
     """Controllers on one task. `rows`, `runs` by name, `result["hybrid"]` the row of one; prints as a table."""
+
+    __getstate__ = essentials
 
     rows: tuple[Row, ...]
     window: tuple[float, float] | None = None

@@ -44,7 +44,13 @@ class Kernel:
         self.native = engine == "native" and native.available()
         self._make, self._parts, self._fallback = program, parts, fallback
         self._pool: list[Any] = []
+        self.again: tuple[Callable[..., Kernel], tuple[Any, ...]] | None = None  # the call that makes it: what is pickled
         self._defaults = {k: np.asarray(x, dtype=float) for k, x in defaults.items()}
+
+    def __reduce__(self) -> Any:
+        if self.again is None:
+            raise UsageError(f"kernel '{self.name}' is a part of a time loop; kernels of s.kernel(...) can be pickled and copied.")
+        return self.again
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(b.name for b in blocks) for blocks in (self.inputs, self.outputs))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright import forces
+from linkwright import forces, formulations
 from linkwright.compiler import cache as disk
 from linkwright.compiler.kernel import Fallback, Kernel
 from linkwright.compiler.program import Program
@@ -30,6 +30,7 @@ from linkwright.description import Description
 from linkwright.errors import UsageError, nearest
 from linkwright.loops import Loops
 from linkwright.parameters import Parameter, with_values
+from linkwright.pickling import essentials
 from linkwright.skeleton import skeleton
 from linkwright.topology.tree import Tree
 from linkwright.variants import Variant, loops_without
@@ -44,6 +45,10 @@ POWERED = ("rates", "loop_rates")  # kernels that also give powers where a varia
 SOLVES = {"inverse": "inverse", "loads": "inverse", "kinematics": "kinematics"}  # kernels with an elimination of their own
 
 
+def _nowhere() -> tuple[np.ndarray, Mapping[str, Any]]:
+    return np.zeros(0), {}
+
+
 @dataclass(frozen=True)
 class Kernels:
     """Makes and keeps the kernels of a mechanism."""
@@ -52,13 +57,17 @@ class Kernels:
     described: Description  # as written, parameters still expressions
     drives: tuple[str, ...]
     free: tuple[Parameter, ...] = ()
-    start: Callable[[], tuple[np.ndarray, Mapping[str, Any]]] = field(default=lambda: (np.zeros(0), {}))  # (q, near) on the loops
+    start: Callable[[], tuple[np.ndarray, Mapping[str, Any]]] = field(default=_nowhere)  # (q, near) on the loops
     answers: Callable[[Kernels], Mapping[str, Fallback]] | None = None  # who answers the states these kernels cannot
     engine: str = "native"
     made: dict[Any, Kernel] = field(default_factory=dict, compare=False)
     plans: dict[str, Plan] = field(default_factory=dict, compare=False)
     chosen: Variant = Variant()
     variants: dict[Variant, Kernels] = field(default_factory=dict, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without code: it is found in the cache on disk, or made anew."""
+        return {**essentials(self), "made": {}, "variants": {}}
 
     @cached_property
     def fallbacks(self) -> Mapping[str, Fallback]:
@@ -83,12 +92,15 @@ class Kernels:
     def _changed(self, wanted: Variant) -> Kernels:
         return replace(self, loops=loops_without(self.loops, wanted.without), chosen=wanted, made={}, plans={}, variants={})
 
-    def get(self, name: str, formulation: str | None = None, drives: Sequence[str] | None = None, *, baumgarte: bool = False) -> Kernel:
+    def get(self, name: str, formulation: Any = None, drives: Sequence[str] | None = None, baumgarte: bool = False) -> Kernel:
         """A kernel by name; made on first use, then the same object again."""
+        if not isinstance(formulation, str | None):
+            formulation = self._named(formulation)
         key = (name, formulation, None if drives is None else tuple(drives), baumgarte, self.chosen.power and name in POWERED)
         if key not in self.made:
             chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
             self.made[key] = chosen._make(name, formulation, baumgarte)
+            self.made[key].again = (self.get, (name, formulation, drives, baumgarte))
         return self.made[key]
 
     def _make(self, name: str, formulation: str | None, baumgarte: bool) -> Kernel:
@@ -124,6 +136,13 @@ class Kernels:
         """Rank of J in general, and where rows are redundant the kernel that chooses among multipliers."""
         keep = self.plan_of("sslm").keep
         return (self.sizes.nc, None) if keep is None else (len(keep), self.get("least"))
+
+    def _named(self, formulation: Any) -> str:
+        """Registered name of a formulation given as an object."""
+        found = formulations.registered(formulation)
+        if not isinstance(found, str):
+            raise UsageError(f"a kernel's formulation is one of {', '.join(TRACED_FORMULATIONS + DENSE_FORMULATIONS)}, not {found!r:.60}.")
+        return found
 
     def _formulation(self, name: str | None) -> str:
         if name in (None, "auto"):

@@ -24,11 +24,20 @@ class Controller:
     """
 
     def __init__(self, written: Control, system: Any, st: State, free: Any = None):
-        self.system = system
+        self.system, self.free = system, free
         self.bound: BoundControl = bind(written, system, st, free=free)
         self._own = np.array([s.start for s in self.bound.states])
         self.begin = st
         self.samples = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As written, with its own states; it is bound to the mechanism again."""
+        return {**{k: x for k, x in vars(self).items() if k != "bound"}, "written": self.bound.written}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        written = state.pop("written")
+        vars(self).update(state)
+        self.bound = bind(written, self.system, self.begin, free=self.free)
 
     def __repr__(self) -> str:
         drives = ", ".join(x.name for x in self.bound.targets)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -119,7 +118,7 @@ def controllable(
     missing = int(np.count_nonzero(reach.singular_values <= tolerance))
     coordinates = coordinate_names(loops)
     direction = _weakest_motion(reach.weakest)
-    told = MappingProxyType(dict(zip(coordinates, (direction * loops.columns).tolist(), strict=True)) if freedoms else {})
+    told = dict(zip(coordinates, (direction * loops.columns).tolist(), strict=True)) if freedoms else {}
     advice = _places(loops, coordinates, reach.weakest) if missing else ()
     motion = _motion_text(loops, coordinates, direction)
     names = tuple(target(loops.skel, name).name for name in names)

@@ -173,10 +173,10 @@ class InputEquations:
     @property
     def _channels(self) -> Channels:
         """Kept with the mechanism: naming them all takes longer than a short run."""
-        kept = vars(self.system).get("_drive_channels")
-        if kept is None:
-            kept = vars(self.system)["_drive_channels"] = Channels(self.skel)
-        return kept
+        known = self.system.stores
+        if "channels" not in known:
+            known["channels"] = Channels(self.skel)
+        return known["channels"]
 
     def _with_free(self, free: Any) -> Skeleton:
         """The skeleton at these values of the free parameters; the last one is kept, because they do not change in a run."""

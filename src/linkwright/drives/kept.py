@@ -94,7 +94,7 @@ class Kept:
     @classmethod
     def of(cls, system: Any) -> Kept:
         """The store that belongs to a mechanism."""
-        return vars(system).setdefault("_kept_laws", cls())
+        return system.stores.setdefault("laws", cls())
 
     def get(self, key: Any, make: Callable[[], Any]) -> Any:
         """What was made under this key, or is made now; without a key (None) nothing is kept."""

@@ -28,11 +28,26 @@ FORMULATIONS: dict[str, Any] = {"kkt": Kkt, "slm": Slm, "sslm": Sslm, "nullspace
 
 def create(formulation: str | Formulation) -> Formulation:
     """A formulation by name, or the object itself."""
-    if not isinstance(formulation, str):
-        return formulation
-    if formulation not in FORMULATIONS:
-        raise UsageError(f"there is no formulation '{formulation}'. {nearest(formulation, ['auto', *FORMULATIONS], 'Formulations')}")
-    return FORMULATIONS[formulation]()
+    if isinstance(formulation, str):
+        if formulation not in FORMULATIONS:
+            raise UsageError(f"there is no formulation '{formulation}'. {nearest(formulation, ['auto', *FORMULATIONS], 'Formulations')}")
+        return FORMULATIONS[formulation]()
+    if isinstance(formulation, type) or not callable(formulation) or not hasattr(formulation, "needs_inertia"):
+        raise UsageError(
+            f"a formulation is a name (auto, {', '.join(FORMULATIONS)}) or an object such as Projection('skew') of "
+            f"linkwright.formulations, not {formulation!r:.60}."
+        )
+    return formulation
 
 
-__all__ = ["FORMULATIONS", "Formulation", "Raw", "constraint_force", "create"]
+def registered(formulation: str | Formulation | None) -> str | Formulation | None:
+    """The registered name of a formulation, or the object where its options are not the default; None for auto."""
+    if formulation is None or (isinstance(formulation, str) and formulation == "auto"):
+        return None
+    made = create(formulation)
+    return next((name for name, kind in FORMULATIONS.items() if made == kind()), made)
+
+
+__all__ = [
+    "FORMULATIONS", "Formulation", "Kkt", "Nullspace", "Projection", "Raw", "Slm", "Sslm", "constraint_force", "create", "registered",
+]  # fmt: skip

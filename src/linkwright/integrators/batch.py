@@ -22,6 +22,7 @@ from linkwright.integrators import driver, lanes
 from linkwright.integrators import memory as mem
 from linkwright.integrators.many import Runs, march_many
 from linkwright.integrators.problem import Problem
+from linkwright.integrators.tableaux import Method
 
 BYTES = 4_000_000  # of output a thread holds at a time, if more than one run fits
 MOST_RUNS = 64  # taken at a time
@@ -59,7 +60,7 @@ def integrate_many(
     Y0: Sequence[Sequence[float]] | np.ndarray,
     t0: float,
     t1: float,
-    method: str = "dopri",
+    method: str | Method = "dopri",
     *,
     samples: Sequence[float] | np.ndarray,
     parameters: np.ndarray | None = None,
@@ -108,7 +109,7 @@ def _rows(what: str, given: Any, width: int, count: int | None) -> np.ndarray:
     return out
 
 
-def _error(problem: Problem, batch: _Batch, k: int, method: str, t: tuple[float, float], **how: Any) -> BaseException | None:
+def _error(problem: Problem, batch: _Batch, k: int, method: str | Method, t: tuple[float, float], **how: Any) -> BaseException | None:
     """What was raised in a run: threads share the place where errors are kept, so the run is done again alone."""
     own = replace(problem, parameters=tuple(batch.values[k if len(batch.values) > 1 else 0]))
     return driver.integrate(own, batch.starts[k], *t, method, samples=[], **how).error

@@ -54,7 +54,7 @@ def integrate(
     y0: Sequence[float] | np.ndarray,
     t0: float,
     t1: float,
-    method: str = "dopri",
+    method: str | Method = "dopri",
     *,
     step: float | None = None,
     tolerance: float = 1e-9,
@@ -212,10 +212,17 @@ def _plain(x: Any) -> Any:
     return x.copy() if np.ndim(x) else x.item()
 
 
-def method_of(name: str) -> Method:
-    if name not in INTEGRATORS:
-        raise UsageError(f"there is no integrator '{name}'. {nearest(name, INTEGRATORS, 'Integrators')}")
-    return INTEGRATORS[name]
+def method_of(given: str | Method) -> Method:
+    """A method by name, or the object itself."""
+    if isinstance(given, Method):
+        return given
+    if not isinstance(given, str):
+        raise UsageError(
+            f"an integrator is a name ({', '.join(INTEGRATORS)}) or a Method (linkwright.integrators.Method), not {type(given).__name__}."
+        )
+    if given not in INTEGRATORS:
+        raise UsageError(f"there is no integrator '{given}'. {nearest(given, INTEGRATORS, 'Integrators')}")
+    return INTEGRATORS[given]
 
 
 def is_native(engine: str | None) -> bool:

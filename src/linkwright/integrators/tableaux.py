@@ -32,7 +32,7 @@ class Table:
     slope: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Method:
     """An integrator: its name for users, its table, and what can be promised of it."""
 

@@ -17,6 +17,7 @@ from linkwright.inverse.choice import UNIQUE, joint_wrenches
 from linkwright.inverse.methods import Solved
 from linkwright.inverse.problem import Problem
 from linkwright.kinematics import accelerations, node_motion
+from linkwright.pickling import essentials
 from linkwright.reactions import JointWrench, constraint_part
 from linkwright.scalars import is_symbolic
 from linkwright.spatial import cross, cross_wrench
@@ -42,6 +43,8 @@ class Wrench:
 @dataclass(frozen=True)
 class Loads:
     """Efforts and reactions of one state. `loads.tau["A"]`, `loads.wrench["C"]`, `loads.on("C", "rocker")`, `.residual`."""
+
+    __getstate__ = essentials
 
     problem: Problem = field(repr=False)
     lam_all: np.ndarray = field(repr=False)

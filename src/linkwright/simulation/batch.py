@@ -6,7 +6,7 @@ thousand runs need no hundred thousand objects. `run(i)` gives one of them as an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,24 @@ MOST_NUMBERS = 250_000_000  # of the result: 2 GB
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Again:
+    """Does single runs of a batch again."""
+
+    system: Compiled
+    pairs: Sequence[tuple[State, np.ndarray]]
+    duration: Any
+    times: np.ndarray
+    options: dict[str, Any]
+
+    def __call__(self, i: int) -> Trajectory:
+        from linkwright.simulation import simulate
+
+        st, free = self.pairs[i]
+        given = {**self.options, "free": free if len(free) else None, "output": self.times, "progress": False}
+        return simulate(self.system, st, self.duration, **given)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class BatchRun:
     """Samples of many runs: q (runs, times, nq), v (runs, times, nv). `status` says how each ended."""
 
@@ -43,7 +61,7 @@ class BatchRun:
     v: np.ndarray = field(repr=False)
     status: tuple[str, ...] = field(repr=False)
     counters: dict[str, np.ndarray] = field(repr=False)
-    again: Callable[[int], Trajectory] = field(repr=False)
+    again: Again = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.q)
@@ -187,13 +205,7 @@ def _run(
         found = integrate_many(
             p, Y, first.start.t, first.t_end, o.method, parameters=rows, samples=times, threads=threads, progress=bar, **limits
         )
-
-    def again(i: int) -> Trajectory:
-        from linkwright.simulation import simulate
-
-        st, free = pairs[i]
-        return simulate(system, st, duration, **{**options, "free": free if len(free) else None, "output": times, "progress": False})
-
+    again = Again(system, pairs, duration, times, options)
     nq, nv = p.nq, p.nv
     return BatchRun(system, found.t, found.y[..., :nq], found.y[..., nq : nq + nv], tuple(found.status), dict(found.counters), again)
 

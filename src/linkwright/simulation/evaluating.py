@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.callbacks import DEGENERATE
-from linkwright.integrators import Kernel, integrate
+from linkwright.integrators import Kernel, Method, integrate
 from linkwright.loop_rows import HEAD
 from linkwright.time_loops import Setup
 
@@ -20,7 +20,7 @@ class Evaluator:
     """The kernels of a setup, called from Python at states of its run."""
 
     setup: Setup
-    method: str
+    method: Method
     options: Mapping[str, Any]  # step, tolerance, engine
 
     def row(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:

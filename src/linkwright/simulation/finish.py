@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SimulationError
-from linkwright.integrators import INTEGRATORS
 from linkwright.loop_rows import cut_row
+from linkwright.recorded import Kept
 from linkwright.results import Trajectory
 from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.passages import Passage
@@ -29,6 +30,10 @@ class Proof:
     sim: Simulation
     q: np.ndarray
     error: tuple[float, str] | None = None
+
+    def __reduce__(self) -> Any:
+        """Pickle the verdict, without the steps behind it."""
+        return Kept, (self.certificate, self.passages, self.checks())
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
@@ -74,11 +79,11 @@ class Proof:
             refused=total["refused"],
             evaluations=total["evaluations"],
             fallbacks=total["fallbacks"],
-            integrator=o.method,
+            integrator=o.method.name,
             step=o.step,
             tolerance=o.tolerance if o.adaptive else None,
             stabiliser=sim.pieces[0].evaluator.setup.stabiliser_text,
-            formulation=o.formulation or "sslm",
+            formulation=o.formulated,
             engine=engine(sim),
             inputs=sim.pieces[0].evaluator.setup.actuation.how,
             notes=tuple(sim.notes),
@@ -139,7 +144,7 @@ def _with_proof(sim: Simulation, run: Trajectory, error: tuple[float, str] | Non
 def _error(sim: Simulation, run: Trajectory, again: Callable[..., Simulation]) -> tuple[float, str]:
     """Difference to the same run with half the step: coordinates in rad and kappa."""
     o = sim.options
-    method = INTEGRATORS[o.method]
+    method = o.method
     if o.adaptive:  # an error of order p + 1 per step: a tolerance 2^(p + 1) times smaller halves the steps
         finer = again(tolerance=max(o.tolerance / 2.0 ** (method.order + 1), 1e-14), output=run.t, progress=False)
         share = 1.0

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import stabilisers
-from linkwright.errors import LinkwrightError, UsageError, nearest
-from linkwright.formulations import FORMULATIONS
-from linkwright.integrators import INTEGRATORS
+from linkwright import formulations, stabilisers
+from linkwright.errors import LinkwrightError, UsageError
+from linkwright.formulations import Formulation
+from linkwright.integrators import Method, method_of
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 
@@ -46,26 +46,32 @@ def by_name(name: str, given: Any) -> None:
 class Options:
     """How to integrate; checked once."""
 
-    integrator: str
+    integrator: str | Method
     step: float | None
     tolerance: float
     stabiliser: Any
-    formulation: str | None
+    formulation: str | Formulation | None  # an object where it is not one of the registered names
     output: Any
     engine: str | None
     progress: Any
     limits: Mapping[str, Any]  # smallest_step, largest_step, most_steps
 
     @property
-    def method(self) -> str:
+    def method(self) -> Method:
         """`dopri` is of order 8, and of order 5 where the tolerance is loose."""
         if self.integrator == "dopri":
-            return "dopri5" if self.tolerance >= LOOSE else "dopri8"
-        return self.integrator
+            return method_of("dopri5" if self.tolerance >= LOOSE else "dopri8")
+        return method_of(self.integrator)
 
     @property
     def adaptive(self) -> bool:
-        return INTEGRATORS[self.method].adaptive
+        return self.method.adaptive
+
+    @property
+    def formulated(self) -> str:
+        """Name of the formulation, with the options of an object of one's own."""
+        f = self.formulation
+        return "sslm" if f is None else f if isinstance(f, str) else repr(f)
 
     @property
     def of_the_loop(self) -> dict[str, Any]:
@@ -73,7 +79,7 @@ class Options:
 
 
 def options(
-    integrator: str,
+    integrator: str | Method,
     step: Any,
     tolerance: Any,
     stabiliser: Any,
@@ -84,13 +90,11 @@ def options(
     limits: Mapping[str, Any],
 ) -> Options:
     """All of them, or an error that says which one is wrong."""
-    if integrator not in INTEGRATORS:
-        raise UsageError(f"there is no integrator '{integrator}'. {nearest(str(integrator), INTEGRATORS, 'Integrators')}")
-    if formulation is not None and formulation not in ("auto", *FORMULATIONS):
-        raise UsageError(f"there is no formulation '{formulation}'. {nearest(str(formulation), FORMULATIONS, 'Formulations')}")
+    method = method_of(integrator)
+    chosen = formulations.registered(formulation)
     h = None if step is None else time_of("step", step)
-    if not INTEGRATORS[integrator].adaptive and h is None:
-        raise UsageError(f"{integrator} has fixed steps: give step=, for example step=0.001.")
+    if not method.adaptive and h is None:
+        raise UsageError(f"{method.name} has fixed steps: give step=, for example step=0.001.")
     most = limits["most_steps"]
     if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1):
         raise UsageError(f"most_steps is a whole number of one or more, not {most!r}.")
@@ -98,7 +102,6 @@ def options(
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise UsageError(f"progress is True, False or a function of t, not {progress!r}.")
     keeper = stabilisers.create(stabiliser)
-    chosen = None if formulation == "auto" else formulation
     return Options(integrator, h, number("tolerance", tolerance), keeper, chosen, output, engine, progress, {**bounds, "most_steps": most})
 
 

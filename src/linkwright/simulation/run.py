@@ -18,7 +18,7 @@ from linkwright.controllers.loop import Controlling
 from linkwright.drives import actuation, prescribed
 from linkwright.errors import ModelError, UsageError
 from linkwright.forward import lack_of_inertia
-from linkwright.integrators import Solution
+from linkwright.integrators import Method, Solution
 from linkwright.laws import LinearLaw
 from linkwright.loop_events import When
 from linkwright.loop_rows import cut_row, entries
@@ -240,11 +240,11 @@ def simulation(
     duration: Any,
     *,
     drive: Mapping[str, Any] | None = None,
-    integrator: str = "dopri",
+    integrator: str | Method = "dopri",
     step: Any = None,
     tolerance: float = 1e-9,
     stabiliser: Any = "project",
-    formulation: str | None = None,
+    formulation: Any = None,
     output: Any = None,
     events: Sequence[Any] = (),
     off: Sequence[str] = (),

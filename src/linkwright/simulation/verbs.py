@@ -35,7 +35,7 @@ class Simulating(Compiled):
         *,
         drive: Mapping[str, Any] | None = None,
         control: Any = None,
-        integrator: str = "dopri",
+        integrator: Any = "dopri",
         step: Any = None,
         tolerance: float = 1e-9,
         stabiliser: Any = "project",
@@ -46,12 +46,13 @@ class Simulating(Compiled):
 
         drive: by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely.
         control: lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names.
-        integrator: "dopri" (adaptive, order 8; order 5 for tolerances from 1e-5 on), "rk4" (fixed step), "rodas" (stiff).
+        integrator: "dopri" (adaptive, order 8; order 5 for tolerances from 1e-5 on), "rk4" (fixed step), "rodas" (stiff), or a Method of
+        linkwright.integrators.
         step: the fixed step, or the first one. tolerance: relative to the size of states, per step.
         stabiliser: "project", "none", "baumgarte", "post_adjust", lw.baumgarte(...), or several.
         output: seconds between samples, times, or "steps"; 500 intervals if nothing is said.
 
-        Further options: `formulation` (sslm, slm, kkt, ...), `events` (lw.when(...)), `off` (constraints switched off at the
+        Further options: `formulation` (sslm, slm, kkt, ..., or an object), `events` (lw.when(...)), `off` (constraints switched off at the
         start), `wrench` (by body), `free` (values of free parameters), `actuators`, `noise`
         and `delay` (of a controller: lw.actuator, lw.noise, seconds), `certify=True` (runs again with half the step and
         states the error), `engine` ("native" or "python"), `progress` (True, False, or a function of t), `largest_step`,

@@ -14,6 +14,7 @@ from typing import Any
 from linkwright.description import Coupling, Cylinder, Description, Gear, Joint, Rod
 from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import create, row_indices
+from linkwright.pickling import essentials
 
 FLOATING = -1  # in place of a joint's index: the body hangs on an implicit joint
 
@@ -30,6 +31,8 @@ class JointSize:
 @dataclass(frozen=True)
 class Graph:
     """Bodies (ground 0) and joints (`ends`: first and second body) of a description, by number."""
+
+    __getstate__ = essentials
 
     description: Description
     bodies: tuple[str, ...]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from linkwright.description import Description, Joint
+from linkwright.pickling import essentials
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Loop:
 @dataclass(frozen=True)
 class Tree:
     """Spanning tree, cuts, subsystems and loops of a description (kept for its numbers)."""
+
+    __getstate__ = essentials
 
     description: Description
     nodes: tuple[Node, ...]

@@ -1,0 +1,94 @@
+"""Integrators, formulations, stabilisers and controllers as objects: what a name gives, a method of one's own, wrong types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.formulations import FORMULATIONS, Projection, Sslm
+from linkwright.integrators import INTEGRATORS, Method
+from linkwright.integrators.tableaux import table
+from linkwright.stabilisers import STABILISERS
+
+HEUN = Method("heun", "Heun's method", table([{0: 1.0}], [0.0, 1.0], {0: 0.5, 1: 0.5}), order=2, dense_order=3)
+
+
+@pytest.fixture(scope="module")
+def swinging() -> tuple[Any, Any]:
+    s = lw.load("wiper").system
+    return s, s.assemble({"A": 0.4}, v={"A": 5.0})
+
+
+@pytest.mark.parametrize("name", INTEGRATORS)
+def test_an_integrator_object_is_the_named_one(swinging: tuple[Any, Any], name: str) -> None:
+    s, st = swinging
+    runs = [s.simulate(st, 0.02, integrator=x, step=1e-3, tolerance=1e-8) for x in (name, INTEGRATORS[name])]
+    assert runs[0].q.tobytes() == runs[1].q.tobytes()
+    assert runs[0].settings == runs[1].settings
+
+
+def test_a_method_of_ones_own_converges_with_its_order(swinging: tuple[Any, Any]) -> None:
+    s, st = swinging
+    true = s.simulate(st, 0.05, tolerance=1e-12).q[-1]
+    runs = [s.simulate(st, 0.05, integrator=HEUN, step=h) for h in (1e-3, 5e-4)]
+    errors = [np.abs(r.q[-1] - true).max() for r in runs]
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)  # order 2; the next term is a share of h
+    assert "heun" in str(runs[0].checks())
+    batch = s.simulate_batch([st, st], 0.05, integrator=HEUN, step=1e-3)
+    assert batch.q[1].tobytes() == runs[0].q.tobytes()
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_a_formulation_object_is_the_named_one(swinging: tuple[Any, Any], name: str) -> None:
+    s, st = swinging
+    runs = [s.simulate(st, 0.02, formulation=x) for x in (name, FORMULATIONS[name]())]
+    assert runs[0].q.tobytes() == runs[1].q.tobytes()
+    assert runs[0].certificate.formulation == name == runs[1].certificate.formulation
+    assert s.kernel("forward", FORMULATIONS[name]()) is s.kernel("forward", name)
+
+
+def test_a_formulation_with_options_integrates_too(swinging: tuple[Any, Any]) -> None:
+    s, st = swinging
+    run = s.simulate(st, 0.02, formulation=Projection("skew"))
+    assert run.q == pytest.approx(s.simulate(st, 0.02).q, abs=1e-9)  # the tolerance of either run
+    assert "skew" in run.certificate.formulation
+
+
+@pytest.mark.parametrize("name", STABILISERS)
+def test_a_stabiliser_object_is_the_named_one(swinging: tuple[Any, Any], name: str) -> None:
+    s, st = swinging
+    runs = [s.simulate(st, 0.02, stabiliser=x) for x in (name, STABILISERS[name]())]
+    assert runs[0].q.tobytes() == runs[1].q.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("integrator", 5, "an integrator is a name .*rk4.* not int"),
+        ("integrator", np.zeros(3), "an integrator is a name .* not ndarray"),
+        ("integrator", ["rk4"], "an integrator is a name .* not list"),
+        ("integrator", "rk5", "no integrator 'rk5'. Did you mean 'rk4'"),
+        ("formulation", 3, "a formulation is a name .*nullspace.* not 3"),
+        ("formulation", Sslm, "a formulation is a name .* not <class"),
+        ("formulation", np.zeros(3), "a formulation is a name"),
+        ("formulation", "slmm", "no formulation 'slmm'. Did you mean"),
+        ("stabiliser", 3, "a stabiliser is a name .* not 3"),
+        ("stabiliser", np.zeros(2), "a stabiliser is a name"),
+        ("control", "pd", "control is lw.pd"),
+        ("control", 3, "control is lw.pd"),
+    ],
+)
+def test_wrong_types_are_named(swinging: tuple[Any, Any], option: str, value: Any, words: str) -> None:
+    s, st = swinging
+    with pytest.raises(lw.UsageError, match=words):
+        s.simulate(st, 0.02, **{option: value})
+
+
+def test_wrong_formulations_of_other_calls(swinging: tuple[Any, Any]) -> None:
+    s, st = swinging
+    for call in (lambda: s.forward(st, formulation=4), lambda: lw.compile("wiper", formulation=4), lambda: s.kernel("forward", 4)):
+        with pytest.raises(lw.UsageError, match="a formulation is a name"):
+            call()
