@@ -48,12 +48,12 @@ for name in ("wiper", "carpet-scraper"):
     run, what, listed, drawn = simulated(name, m)
     print(f"{name}: {what}\n{aligned(*run_table(run, listed))}\n{run.checks()}\n")
 
-    m.picture(folder / f"{name}.png", turn=c, force=True)
-    m.animate(folder / f"{name}.gif", turn=c, force=True)
-    plots.overview(c, folder / f"{name}-curves.png", force=True)
-    plots.plot(run, drawn, folder / f"{name}-run.png", force=True)
-    c.save(folder / f"{name}.csv", force=True)
-    run.page(folder / f"{name}.html", force=True)
+    m.picture(folder / f"{name}.png", turn=c)
+    m.animate(folder / f"{name}.gif", turn=c)
+    plots.overview(c, folder / f"{name}-curves.png")
+    plots.plot(run, drawn, folder / f"{name}-run.png")
+    c.save(folder / f"{name}.csv")
+    run.page(folder / f"{name}.html")
 
     page.heading(name).text(info)
     page.link(f"{name}.html", "Open its page: it moves, can be dragged and changed, and plays the simulation")
@@ -64,5 +64,5 @@ for name in ("wiper", "carpet-scraper"):
     page.picture(folder / f"{name}-run.png", what)
     page.table(*run_table(run, listed)).text(run.checks())
 
-page.save(folder / "index.html", force=True)
+page.save(folder / "index.html")
 print(f"Pictures, animations, tables and pages are in {folder}: open {(folder / 'index.html').resolve()}")

@@ -34,7 +34,7 @@ for ratio in (30, 60, 90):
 
 sizing = c.drive_sizing(motor=motor, ratio=60, efficiency=0.85)
 print(f"\n{sizing}")
-load_plots.torque_speed(sizing, folder / "motor.png", force=True)
+load_plots.torque_speed(sizing, folder / "motor.png")
 
 wheel = flywheel(c, fluctuation=0.05)
 print(f"\n{wheel}")

@@ -52,8 +52,8 @@ late = held.between(2, 5)["A.v", "rpm"]
 print(f"wiper with a sampled controller: {late.min():.2f} .. {late.max():.2f} rpm after 2 s")
 print(held.checks(), "\n")
 
-plots.plot(free, ["J1", "J1.v", "energy.kinetic", "energy.potential"], folder / "free.png", force=True)
-plots.plot(held, ["A.v", "A.torque", "work.in"], folder / "controlled.png", force=True)
-free.save(folder / "free.npz", force=True)
+plots.plot(free, ["J1", "J1.v", "energy.kinetic", "energy.potential"], folder / "free.png")
+plots.plot(held, ["A.v", "A.torque", "work.in"], folder / "controlled.png")
+free.save(folder / "free.npz")
 again = lw.open(folder / "free.npz")
 print("saved and opened again: identical" if again.identical(free) else "the file differs")

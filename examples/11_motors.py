@@ -49,5 +49,5 @@ print(f"electric power less all the others: at most {np.abs(gap).max():.1e} W at
 print(f"work into the mechanism {run['work.in'][-1]:.5f} J, of which {run['energy.rotors'][-1]:.5f} J are in the rotors at the end")
 
 currents = [f"motor.{d}.current" for d in DRIVES]
-plots.plot(run, [*DRIVES, *currents, *(f"motor.{d}.heat" for d in DRIVES)], folder / "motors.png", force=True)
+plots.plot(run, [*DRIVES, *currents, *(f"motor.{d}.heat" for d in DRIVES)], folder / "motors.png")
 print(f"curves are in {folder}")

@@ -75,5 +75,5 @@ followed("2 ms samples, delay, noise, 450 N", real)
 c = s.control(lw.projected({"platform": path}, P=900))
 print("at the start:", {leg: f"{force:.1f} N" for leg, force in c(s.start).items()})
 
-plots.plot(real, [*(f"{leg}.force" for leg in LEGS), "control.platform.x.error"], folder / "legs.png", force=True)
+plots.plot(real, [*(f"{leg}.force" for leg in LEGS), "control.platform.x.error"], folder / "legs.png")
 print(f"curves are in {folder}")

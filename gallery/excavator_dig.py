@@ -55,5 +55,5 @@ work = sum(np.trapezoid(run[f"{name}.power"], run.t) for name in CYLINDERS)
 print(f"the dig takes {done / 1e3:.2f} kJ at the teeth, the cylinders give {work / 1e3:.2f} kJ")
 assert abs(done - work) < 1e-3 * abs(done)  # trapezoids of 80 ms
 
-m.page(folder / "excavator_dig.html", run=run, force=True)
-run.plot([f"{name}.force" for name in CYLINDERS], folder / "excavator_dig.png", size=(4.2, 3.2), force=True)
+m.page(folder / "excavator_dig.html", run=run)
+run.plot([f"{name}.force" for name in CYLINDERS], folder / "excavator_dig.png", size=(4.2, 3.2))

@@ -40,6 +40,6 @@ c = m.turn(steps=180)  # 8 s up, 2 s waiting, 8 s down
 up = c.between(0, 8)
 energy = np.trapezoid(up["slide.power"], up.t)
 print(f"lifted by {np.ptp(c['table.R3.y']):.3f} m with {energy / 1e3:.3f} kJ")
-m.page(folder / "scissor_lift.html", force=True)
+m.page(folder / "scissor_lift.html")
 high = s.assemble(q={"slide": -0.4})
-m.picture(folder / "scissor_lift.png", turn=c, at=high, trace=[], size=(4.2, 3.2), labels=False, force=True)
+m.picture(folder / "scissor_lift.png", turn=c, at=high, trace=[], size=(4.2, 3.2), labels=False)

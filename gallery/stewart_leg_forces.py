@@ -74,5 +74,5 @@ found, check = forces["Linkwright"][0], (weights(st["leg1"] + hair) - weights(st
 print(f"force of leg 1: {found:.4f} N (check: {check:.4f})")
 assert abs(found - check) < 1e-5 * abs(check)
 
-m.page(folder / "stewart_leg_forces.html", force=True)
-m.picture(folder / "stewart_leg_forces.png", at=st, trace=[], size=(4.2, 3.2), labels=False, force=True)
+m.page(folder / "stewart_leg_forces.html")
+m.picture(folder / "stewart_leg_forces.png", at=st, trace=[], size=(4.2, 3.2), labels=False)

@@ -65,20 +65,20 @@ class Designer:
 
         return call_explained(free_body)(c, body, at, path, **options)
 
-    def show(self, c: Trajectory, path: Any = None, *, browser: bool = True, force: bool = False) -> Path:
+    def show(self, c: Trajectory, path: Any = None, *, browser: bool = True) -> Path:
         from linkwright.views.page import show
 
-        return show(self.reader.system, path, run=c, browser=browser, force=force)
+        return show(self.reader.system, path, run=c, browser=browser)
 
-    def page(self, c: Trajectory, path: Any, *, force: bool = False) -> Path:
+    def page(self, c: Trajectory, path: Any) -> Path:
         from linkwright.views.page import write
 
-        return write(self.reader.system, path, run=c, force=force)
+        return write(self.reader.system, path, run=c)
 
-    def report(self, c: Trajectory, path: Any, *, motor: Any = None, force: bool = False) -> Path:
+    def report(self, c: Trajectory, path: Any, *, motor: Any = None) -> Path:
         from linkwright.views.report import report
 
-        return report(self.reader.system, path, run=c, motor=motor, force=force)
+        return report(self.reader.system, path, run=c, motor=motor)
 
     def plot(self, c: Trajectory, what: Any = None, path: Any = None, **options: Any) -> Any:
         from linkwright.views.plots import plot_of
@@ -225,19 +225,17 @@ class Mechanism:
 
         return plot_of(self, what, path, **options)
 
-    def show(
-        self, path: str | os.PathLike[str] | None = None, *, run: Trajectory | None = None, browser: bool = True, force: bool = False
-    ) -> Path:
+    def show(self, path: str | os.PathLike[str] | None = None, *, run: Trajectory | None = None, browser: bool = True) -> Path:
         """Open the page of this mechanism in the browser (`run`: with that run in it); with `path` it is kept there."""
         from linkwright.views.page import show
 
-        return show(self, path, run=_a_run(run), browser=browser, force=force)
+        return show(self, path, run=_a_run(run), browser=browser)
 
-    def page(self, path: str | os.PathLike[str], *, run: Trajectory | None = None, steps: int | None = None, force: bool = False) -> Path:
+    def page(self, path: str | os.PathLike[str], *, run: Trajectory | None = None, steps: int | None = None) -> Path:
         """Write the page: one HTML file that computes by itself and needs nothing else; `steps` of its cycle, 360 if not given."""
         from linkwright.views.page import write
 
-        return write(self, path, run=_a_run(run), steps=steps, force=force)
+        return write(self, path, run=_a_run(run), steps=steps)
 
     def report(
         self,
@@ -255,7 +253,7 @@ class Mechanism:
         """
         from linkwright.views.report import report
 
-        return report(self, path, run=_a_run(run), motor=motor, steps=steps, force=force)
+        return report(self, path, run=_a_run(run), motor=motor, steps=steps)
 
     def _repr_html_(self) -> str:
         """Notebooks: the page itself."""
@@ -263,9 +261,9 @@ class Mechanism:
 
         return snippet(self)
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model, normalised to SI, to a new YAML file."""
-        return modelfile.save(self.description, path, force=force)
+        return modelfile.save(self.description, path)
 
 
 @call_explained

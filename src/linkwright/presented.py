@@ -29,17 +29,17 @@ class Presented:
     if TYPE_CHECKING:
         source: Any
 
-    def show(self, path: Place | None = None, *, browser: bool = True, force: bool = False) -> Path:
+    def show(self, path: Place | None = None, *, browser: bool = True) -> Path:
         """Open the page that plays this result; with `path` it is kept there."""
-        return self._source("show").show(self, path, browser=browser, force=force)
+        return self._source("show").show(self, path, browser=browser)
 
-    def page(self, path: Place, *, force: bool = False) -> Path:
+    def page(self, path: Place) -> Path:
         """Write the page that plays this result: one HTML file that needs nothing else."""
-        return self._source("page").page(self, path, force=force)
+        return self._source("page").page(self, path)
 
-    def report(self, path: Place, *, motor: Any = None, force: bool = False) -> Path:
+    def report(self, path: Place, *, motor: Any = None) -> Path:
         """Write the page with one or two sheets for print: what the machine is, how it moves, what it needs and carries."""
-        return self._source("report").report(self, path, motor=motor, force=force)
+        return self._source("report").report(self, path, motor=motor)
 
     def plot(self, what: Any = None, path: Place | None = None, **options: Any) -> Any:
         """A plot of this result (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy"."""

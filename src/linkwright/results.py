@@ -351,12 +351,12 @@ class Trajectory(Loaded):
         """A Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
         return table_views.to_xarray(self, channels, units)
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False, channels: Iterable[str] | None = None) -> Path:
+    def save(self, path: str | os.PathLike[str], *, channels: Iterable[str] | None = None) -> Path:
         """Write .npz or .parquet (everything; `lw.open` gives it back) or .csv (channels in the file's units).
 
-        `channels` are those that stand in the file by name for other programs; an existing file is only replaced when told.
+        `channels` are those written by name for other programs. An existing file is replaced, atomically.
         """
-        return run_files.save(self, path, force, channels)
+        return run_files.save(self, path, channels)
 
     def identical(self, other: Trajectory) -> bool:
         """Whether two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import modelfile
+from linkwright import files, modelfile
 from linkwright.description import Description
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.recorded import CutReferences, RunEvent, coordinate_names, cut_rows, plain
@@ -43,34 +43,18 @@ HINT = "runs are saved with run.save('run.npz') or run.save('run.parquet')"
 # -------------------------------------------------------------------- writing
 
 
-def save(c: Any, path: str | os.PathLike[str], force: bool, channels: Iterable[str] | None) -> Path:
-    """Write a trajectory; the ending says the format. Never overwrites unless told, never leaves half a file."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise UsageError(f"a file's path is needed, not {type(path).__name__}.")
-    path = Path(path)
-    endings = ", ".join(WRITERS)
-    if path.is_dir():
-        raise UsageError(f"'{path}' is a folder; give the name of a file in it, ending in {endings}.")
-    if path.exists() and not force:
-        raise UsageError(f"'{path}' exists already; choose another name or pass force=True to replace it.")
-    if path.suffix.lower() not in WRITERS:
-        raise UsageError(f"cannot write '{path.name}': the ending says the format, allowed are {endings}.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        WRITERS[path.suffix.lower()](c, temporary, channels)
-        os.replace(temporary, path)
-    except OSError as problem:
-        raise LinkwrightError(f"cannot write '{path}': {problem.strerror or problem}. Check the folder and its permissions.") from problem
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+def save(c: Any, path: str | os.PathLike[str], channels: Iterable[str] | None) -> Path:
+    """Write a trajectory in the format of the file's ending; an older file is replaced, atomically."""
+    with files.replacing(path, tuple(WRITERS)) as temporary:
+        WRITERS[temporary.suffix.lower()](c, temporary, channels)
+    return Path(path)
 
 
 def _write_csv(c: Any, path: Path, channels: Iterable[str] | None) -> None:
     header, values = c.table(channels)
     with open(path, "w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, quoting=csv.QUOTE_ALL).writerow(header)  # quoted: one of the marks of a table of ours
         writer = csv.writer(stream)
-        writer.writerow(header)
         writer.writerows([[repr(float(x)) for x in row] for row in values])
 
 

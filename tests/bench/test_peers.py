@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from linkwright import files
 from linkwright.bench import (
     casadi_code,
     drake_steps,
@@ -302,13 +303,9 @@ def test_results_survive_the_file(tmp_path: Path) -> None:
     rows, facts = table.with_ratios(ROWS), machine_info.machine()
     path = table.write_csv(rows, facts, tmp_path / "results.csv")
     assert table.read_csv(path) == (rows, facts)
-    before = path.read_text(encoding="utf-8")
-    with pytest.raises(UsageError, match="exists and is left as it is"):
-        table.write_csv(rows[:1], facts, path)
-    assert path.read_text(encoding="utf-8") == before
-    table.write_csv(rows[:1], facts, path, force=True)
-    assert len(table.read_csv(path)[0]) == 1
-    with pytest.raises(UsageError, match="no folder"):
+    table.write_csv(rows[:1], facts, path)
+    assert len(table.read_csv(path)[0]) == 1 and files.made_by_linkwright(path)
+    with pytest.raises(UsageError, match=r"the folder '.*absent' does not exist"):
         table.write_csv(rows, facts, tmp_path / "absent" / "results.csv")
     (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(UsageError, match="columns should be"):

@@ -66,6 +66,6 @@ def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     @cache
     def write(name: str) -> Path:
         path = place / f"{name}.html"
-        return path if path.exists() else live.write(lw.load(name), path, force=True)  # it appears whole or not at all
+        return path if path.exists() else live.write(lw.load(name), path)  # it appears whole or not at all
 
     return write

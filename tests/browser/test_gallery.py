@@ -35,9 +35,9 @@ def pages(
     plain: set[str] = set()
     write = lw.Mechanism.page
 
-    def page(self: lw.Mechanism, path: Path, *, run: Any = None, force: bool = False) -> Path:
+    def page(self: lw.Mechanism, path: Path, *, run: Any = None) -> Path:
         if run is not None:
-            return write(self, path, run=run, force=force)
+            return write(self, path, run=run)
         assert self.description == lw.load(self.name).description
         plain.add(Path(path).stem)
         return Path(shutil.copy(page_of(self.name), path))

@@ -158,16 +158,17 @@ def test_a_swing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert "note: drive 'A' cannot turn fully" in told and " ".join(told.split()).count("grow without bound towards a dead centre") == 1
 
 
-def test_no_overwriting_without_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_of_others_need_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = tmp_path / "kept.csv"
     kept.write_text("precious")
     fresh = tmp_path / "fresh.png"
     words = ["turn", "wiper", "--steps", "6", "-o", str(kept), "--picture", str(fresh)]
     assert cli.main(words) == 1
-    assert "--force" in capsys.readouterr().err
+    assert "kept.csv' already exists and was not made by Linkwright; use --force to overwrite it." in capsys.readouterr().err
     assert kept.read_text() == "precious" and not fresh.exists()  # checked before anything is written
     assert cli.main([*words, "--force"]) == 0
-    assert kept.read_text().startswith("t [s],")
+    assert kept.read_text().startswith('"t [s]",')
+    assert cli.main(words) == 0  # both are ours by now
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fresh.png", "kept.csv"]
 
 

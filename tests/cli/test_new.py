@@ -45,12 +45,16 @@ def test_a_shipped_model_is_copied_with_its_comments_and_a_name_of_its_own() -> 
     assert lw.load("leg.yaml").name == "leg"
 
 
-def test_nothing_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_is_overwritten_only_as_long_as_it_was_not_edited(capsys: pytest.CaptureFixture[str]) -> None:
     Path("my.yaml").write_text("mine")
     assert cli.main(["new", "my.yaml"]) == 1 and "--force" in capsys.readouterr().err
     assert Path("my.yaml").read_text() == "mine"
     assert cli.main(["new", "my.yaml", "--force"]) == 0 and lw.load("my.yaml").name == "my"
-    assert [p.name for p in Path().iterdir()] == ["my.yaml"]
+    assert cli.main(["new", "my.yaml", "--from", "jansen-leg"]) == 0 and cli.main(["new", "my.yaml"]) == 0
+    edited = Path("my.yaml").read_text(encoding="utf-8") + "# mine\n"
+    Path("my.yaml").write_text(edited, encoding="utf-8")
+    assert cli.main(["new", "my.yaml"]) == 1 and "or was edited since; use --force" in capsys.readouterr().err
+    assert [p.name for p in Path().iterdir()] == ["my.yaml"] and Path("my.yaml").read_text(encoding="utf-8") == edited
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_the_oldest_entries_go_first(place: Path) -> None:
         cache.put(name, {}, bytes(1000))
         os.utime(place / (name + ".lwo"), (1e9 - age, 1e9 - age))
     assert cache.get(names[5]) is not None  # the oldest, used just now
-    stale = place / ".dead.tmp"
+    stale = place / f".dead.{'0' * 8}-1-{'0' * 16}.part.lwo"
     stale.write_bytes(b"")
     os.utime(stale, (1e9, 1e9))
     cache.prune(place, limit=3 * (entry_size := (place / (names[0] + ".lwo")).stat().st_size))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from linkwright import models
+from linkwright import files, models
 from linkwright.errors import UsageError
 from linkwright.modelfile import read, read_text, save, write
 from tests.modelfile import test_reading as fixtures
@@ -75,14 +77,20 @@ def test_parameters_stay_free_in_the_written_file():
     assert again.numbers({"L": 400.0}) == d.numbers({"L": 400.0}) != d.numbers()
 
 
-def test_saving_never_overwrites_silently(tmp_path):
+def test_saving_replaces_and_is_recognised_until_it_is_edited(tmp_path):
     d = read_text(fixtures.WIPER)
     path = save(d, tmp_path / "m.yaml")
-    assert read(path) == d
-    path.write_text("# mine\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="force"):
-        save(d, path)
-    assert path.read_text(encoding="utf-8") == "# mine\n"
-    assert read(save(d, path, force=True)) == d
-    with pytest.raises(UsageError, match="cannot be written"):
+    assert read(path) == d == read(save(d, path)) and files.made_by_linkwright(path)
+    path.write_text(path.read_text(encoding="utf-8") + "# mine\n", encoding="utf-8")
+    assert read(path) == d and not files.made_by_linkwright(path)
+    with pytest.raises(UsageError, match=r"the folder '.*nowhere' does not exist"):
         save(d, tmp_path / "nowhere" / "m.yaml")
+
+
+# letters that YAML refuses (C0, DEL, C1, U+FFFE), takes for line breaks (U+0085, U+2028) or for its own signs, and one beyond 16 bits
+@pytest.mark.parametrize(
+    "text", ["a: b", "a #b", "a\x7fb", "a\x1bb", "a\x85b", "a\x9fb", "a\ufffeb", "a\u2028b", 'a"\\b', "- a", "\U0001d6fc", "a\nb"]
+)
+def test_every_name_reads_back(text):
+    d = replace(read_text(fixtures.WIPER), name=text)
+    assert read_text(write(d)).name == text

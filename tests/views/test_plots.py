@@ -78,16 +78,14 @@ def test_every_plot_makes_a_picture(what: str, wiper: Any, folding: Any, control
     image = pixels(path)
     assert image[0, 0].max() < 60  # dark paper
     assert 0.005 < float((np.abs(image - image[0, 0]).max(axis=2) > 40).mean()) < 0.6
-    assert PLOTS[what].about and {"dark", "size", "title", "force"} <= set(PLOTS[what].options)
+    assert PLOTS[what].about and {"dark", "size", "title"} <= set(PLOTS[what].options)
 
 
 def test_the_same_input_gives_the_same_file(wiper: Any, folding: Any, tmp_path: Path) -> None:
     for what, subject, ending in (("topology", wiper, "svg"), ("gicm", folding, "pdf"), ("A.torque", wiper, "png")):
         first, second = (plot_of(subject, what, tmp_path / f"{n}.{ending}").read_bytes() for n in "ab")
         assert first == second and len(first) > 2000
-    with pytest.raises(lw.UsageError, match="force"):
-        plot_of(wiper, "A.torque", tmp_path / "a.png")
-    assert plot_of(wiper, "path", tmp_path / "a.png", force=True, mechanism=False).read_bytes() != first
+    assert plot_of(wiper, "path", tmp_path / "a.png", mechanism=False).read_bytes() != first
 
 
 def test_nothing_global_is_touched(wiper: Any) -> None:

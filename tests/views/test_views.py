@@ -136,17 +136,15 @@ def test_wheels_and_coils_fit_on_the_page() -> None:
     assert any(np.allclose(e, [[0.16, 0.06], [0.11, 0.04]]) for e in ends)
 
 
-def test_files_are_never_lost(wiper: lw.Mechanism, tmp_path: Path) -> None:
+def test_pictures_are_replaced_whole(wiper: lw.Mechanism, tmp_path: Path) -> None:
     path = tmp_path / "p.png"
     path.write_bytes(b"precious")
-    with pytest.raises(lw.UsageError, match="exists already"):
-        wiper.picture(path)
-    with pytest.raises(lw.UsageError, match=r"allowed are \.png"):
+    with pytest.raises(lw.UsageError, match=r"unsupported file type '\.jpeg'; use \.png, \.svg or \.pdf"):
         wiper.picture(tmp_path / "p.jpeg")
     with pytest.raises(lw.UsageError, match="folder"):
         wiper.picture(tmp_path / "nowhere" / "p.png")
     assert path.read_bytes() == b"precious"
-    wiper.picture(path, force=True, trace=[])
+    wiper.picture(path, trace=[])
     assert ink(pixels(path)) > 0.01
     assert [p.name for p in tmp_path.iterdir()] == ["p.png"]
 

@@ -34,19 +34,21 @@ def add_options(commands: Any) -> None:
     parser.add_argument("--mechanism", action="append", metavar="NAME", help="only this mechanism (may be repeated)")
     parser.add_argument("--build", metavar="DIR", help="keep what the compilers make in this directory, for the next run")
     parser.add_argument("-o", "--output", metavar="FILE.csv", help="keep the results as CSV")
-    parser.add_argument("--force", action="store_true", help="overwrite the output file")
+    parser.add_argument("--force", action="store_true", help="overwrite the output file even if Linkwright did not make it")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
+    from linkwright import files
     from linkwright.bench import page, speed
 
+    if options.output is not None:
+        files.guarded(options.output, (".csv",), force=options.force)
     if options.page:
         page.main(
             quick=options.quick,
             output=options.output,
-            force=options.force,
             as_json=options.json,
             mechanisms=options.mechanism or page.MECHANISMS,
         )
@@ -56,7 +58,6 @@ def run(options: argparse.Namespace) -> None:
         peers=options.peers,
         quick=options.quick,
         output=options.output,
-        force=options.force,
         as_json=options.json,
         mechanisms=options.mechanism or speed.MECHANISMS,
         build=options.build,

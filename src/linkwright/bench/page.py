@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.bench import table
 from linkwright.bench.cases import Row
 from linkwright.errors import UsageError
@@ -72,16 +73,15 @@ def main(
     *,
     quick: bool = False,
     output: str | os.PathLike[str] | None = None,
-    force: bool = False,
     as_json: bool = False,
     mechanisms: Sequence[str] = MECHANISMS,
     say: Callable[[str], None] | None = None,
 ) -> list[Row]:
     """Measures the pages of shipped models, prints the table (or JSON) and keeps it as CSV if asked."""
     if output is not None:
-        table.check_target(output, force)
+        files.checked(output, (".csv",))
     found = rows(mechanisms, 3 if quick else 20, say or (lambda text: print(text, file=sys.stderr)))
-    return table.deliver(found, output, force=force, as_json=as_json)
+    return table.deliver(found, output, as_json=as_json)
 
 
 def chromium() -> str | None:

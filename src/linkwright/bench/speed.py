@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from linkwright import files
 from linkwright.bench import chain, ours, processes, table
 from linkwright.bench import peers as others
 from linkwright.bench import runs as whole_runs
@@ -35,7 +36,6 @@ def main(
     peers: bool = False,
     quick: bool = False,
     output: str | os.PathLike[str] | None = None,
-    force: bool = False,
     as_json: bool = False,
     mechanisms: Sequence[str] = MECHANISMS,
     build: str | os.PathLike[str] | None = None,
@@ -47,10 +47,10 @@ def main(
         if name not in MECHANISMS:
             raise UsageError(f"there is no benchmark of '{name}'. {nearest(name, MECHANISMS, 'Mechanisms')}")
     if output is not None:
-        table.check_target(output, force)
+        files.checked(output, (".csv",))
     tell = say or _tell
     rows = run(peers=peers, quick=quick, mechanisms=mechanisms, build=build, runs=runs, say=tell)
-    return table.deliver(rows, output, force=force, as_json=as_json)
+    return table.deliver(rows, output, as_json=as_json)
 
 
 def _tell(text: str) -> None:

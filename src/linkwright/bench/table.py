@@ -15,6 +15,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.bench import machine_info
 from linkwright.bench.cases import Row
 from linkwright.errors import UsageError
@@ -27,11 +28,11 @@ EXACT = ("run",)  # quantities whose time depends on how exact the result shall 
 WIDE = 150  # columns where no terminal says how many: a file or a pipe
 
 
-def deliver(rows: list[Row], output: str | os.PathLike[str] | None, *, force: bool, as_json: bool) -> list[Row]:
+def deliver(rows: list[Row], output: str | os.PathLike[str] | None, *, as_json: bool) -> list[Row]:
     """What was measured, with the machine: kept as CSV if asked, and printed as JSON or as the table."""
     machine = machine_info.machine()
     if output is not None:
-        write_csv(rows, machine, output, force=force)
+        write_csv(rows, machine, output)
     if as_json:
         print(json_text(rows, machine))
     else:
@@ -85,26 +86,9 @@ def csv_text(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
     return out.getvalue()
 
 
-def check_target(path: str | os.PathLike[str], force: bool) -> Path:
-    """Complains before anything is measured if the results could not be kept."""
-    target = Path(path)
-    if target.exists() and not force:
-        raise UsageError(f"{target} exists and is left as it is. Choose another name, or pass force=True (--force) to replace it.")
-    if not target.parent.is_dir():
-        raise UsageError(f"there is no folder {target.parent} for {target.name}. Create it, or choose another place.")
-    return target
-
-
-def write_csv(rows: Sequence[Row], machine: Mapping[str, str], path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Results to a new file; an existing one is only replaced when `force` says so, and only by a whole one."""
-    target = check_target(path, force)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        temporary.write_text(csv_text(rows, machine), encoding="utf-8")
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return target
+def write_csv(rows: Sequence[Row], machine: Mapping[str, str], path: str | os.PathLike[str]) -> Path:
+    """Write results; an older file of that name is replaced."""
+    return files.write_text(path, (".csv",), csv_text(rows, machine))
 
 
 def read_csv(path: str | os.PathLike[str]) -> tuple[list[Row], dict[str, str]]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from linkwright import files
 from linkwright.bench.cases import Unavailable
 
 NATIVE = Path(__file__).parent / "native"
@@ -95,13 +96,12 @@ class Workshop:
         if not target.exists():
             if language == "c++":
                 self.say(f"compiling {sources[0].name} against C++ headers, which takes a minute or two ...")
-            part = target.with_name(target.name + ".part")
-            done = subprocess.run([*command, "-o", str(part), *libraries], capture_output=True, text=True, timeout=LONGEST)
-            if done.returncode:
-                errors = [line for line in done.stderr.splitlines() if "error" in line] or ["no message"]
-                self._failed[target] = f"{sources[0].name} does not compile: {errors[0][:300]}"
-                raise Unavailable(self._failed[target])
-            part.replace(target)
+            with files.atomic(target, durable=False) as part:
+                done = subprocess.run([*command, "-o", str(part), *libraries], capture_output=True, text=True, timeout=LONGEST)
+                if done.returncode:
+                    errors = [line for line in done.stderr.splitlines() if "error" in line] or ["no message"]
+                    self._failed[target] = f"{sources[0].name} does not compile: {errors[0][:300]}"
+                    raise Unavailable(self._failed[target])
         return target
 
     def library(self, source: Path, flags: Sequence[str]) -> ctypes.CDLL:

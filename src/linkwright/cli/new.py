@@ -7,17 +7,15 @@ import re
 import shlex
 from pathlib import Path
 
-from linkwright import models
+from linkwright import files, models
 from linkwright.cli import console, gallery, options, outputs
 from linkwright.cli.parser import Command, option
 from linkwright.errors import UsageError
 
-MODEL_FILES = (".yaml", ".yml")
+MOST_BYTES = 1_000_000  # no template is larger
 
 
 def run(given: argparse.Namespace) -> None:
-    from linkwright.views import files
-
     if given.list:
         list_all(given)
         return
@@ -27,14 +25,25 @@ def run(given: argparse.Namespace) -> None:
     path = path if path.suffix else path.with_suffix(".yaml")
     start, kind = gallery.source(given.start)
     text = named(start.read_text(encoding="utf-8"), path.stem)
-    with files.replacing(path, MODEL_FILES, force=given.force) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+    files.guarded(path, files.MODELS, force=given.force or _as_written(path))
+    files.write_text(path, files.MODELS, text)
     if given.json:
         outputs.print_json("new/1", {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": kind})
     outputs.tell_written([str(path)], given.json)
     if not given.json:
         word = shlex.quote(str(path))
         print(f"from the {kind} '{given.start}'. Now:\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
+
+
+def _as_written(path: Path) -> bool:
+    """Whether a file is still what `new` wrote from some template or model."""
+    try:
+        found = files.read_regular(path, MOST_BYTES)
+    except files.Unreadable:
+        return False
+    names = [*gallery.template_names(), *models.names()]
+    starts = (gallery.source(name)[0].read_text(encoding="utf-8") for name in names)
+    return any(named(text, path.stem).encode() == found for text in starts)
 
 
 def model_name(stem: str) -> str:

@@ -84,5 +84,5 @@ SET = option(
 STEPS = option("--steps", metavar="N", type=steps, default=None, help=f"equal steps of the cycle (default {STEPS_DEFAULT})")
 CUTS = option("--cuts", metavar="J1,J2", type=listed, help="joints to cut, instead of the program's choice")
 JSON = option("--json", action="store_true", help="machine-readable output, SI units (docs/command-line.md lists the fields)")
-FORCE = option("--force", action="store_true", help="replace files that exist")
+FORCE = option("--force", action="store_true", help="overwrite files that Linkwright did not make")
 ANIMATION = option("--animation", metavar="FILE", help="the motion as .gif (or .mp4 where ffmpeg is installed)")

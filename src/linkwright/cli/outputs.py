@@ -9,18 +9,16 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from linkwright import files
 from linkwright.cli import console
 from linkwright.errors import UsageError
 
-PAGES = (".html",)
-TABLES = (".csv", ".npz", ".parquet")
+PAGES, TABLES = files.PAGES, files.TABLES
 Wanted = tuple[str | None, Sequence[str]]
 
 
 def check(wanted: Iterable[Wanted], force: bool) -> None:
-    """That every file asked for can be written, in a format its ending says, and none twice."""
-    from linkwright.views import files
-
+    """Raise before anything is computed if an output cannot be written, is named twice, or would overwrite a foreign file."""
     asked = [(path, endings) for path, endings in wanted if path is not None]
     if any(not path.strip() for path, _ in asked):
         raise UsageError("the name of an output file is empty; give one, such as result.html, or leave the option out.")
@@ -28,7 +26,7 @@ def check(wanted: Iterable[Wanted], force: bool) -> None:
     if len(set(places)) < len(places):
         raise UsageError("two outputs have the same file name; give each its own.")
     for path, endings in asked:
-        files.checked(path, endings, force=force)
+        files.guarded(path, endings, force=force)
         _check_program(path)
 
 

@@ -21,14 +21,14 @@ def run(given: argparse.Namespace) -> int:
         if loading.is_run(given.model):
             recorded = loading.open_run(given)
             name = recorded.skel.tree.description.name
-            recorded.report(target, force=given.force)
+            recorded.report(target)
         else:
             m = loading.load(given)
             name = m.name
             simulated = None if given.simulate is None else m.simulate(given.simulate, progress=False)
             if simulated is not None and simulated.certificate.status == "interrupted":
                 raise KeyboardInterrupt  # a report of part of the run would pass for one of all of it
-            m.report(target, run=simulated, steps=given.steps, force=given.force)
+            m.report(target, run=simulated, steps=given.steps)
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None
         outputs.print_json("report/1", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})

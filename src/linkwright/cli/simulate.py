@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from linkwright import files
 from linkwright.cli import console, loading, options, outputs, run_text
 from linkwright.cli.parser import Command, option
 from linkwright.errors import LinkwrightError, SimulationError, UsageError
@@ -69,7 +70,6 @@ def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, give
 
 
 def _wanted(given: argparse.Namespace) -> list[outputs.Wanted]:
-    from linkwright.views import files
     from linkwright.views.animation import ANIMATIONS
 
     return [
@@ -126,10 +126,10 @@ def _channels(found: Trajectory, given: argparse.Namespace) -> list[str]:
 def _write(found: Trajectory, names: list[str], given: argparse.Namespace) -> tuple[list[str], list[LinkwrightError]]:
     """All files asked for: those written, and why others were not. One that cannot be made does not keep the others from being written."""
     jobs = (
-        (given.file, lambda path: found.save(path, force=given.force, channels=names)),
-        (given.plot, lambda path: found.plot(given.channels or "overview", path, force=given.force)),
-        (given.page, lambda path: found.page(path, force=given.force)),
-        (given.animation, lambda path: found.animate(path, force=given.force)),
+        (given.file, lambda path: found.save(path, channels=names)),
+        (given.plot, lambda path: found.plot(given.channels or "overview", path)),
+        (given.page, lambda path: found.page(path)),
+        (given.animation, lambda path: found.animate(path)),
     )
     written: list[str] = []
     problems: list[LinkwrightError] = []

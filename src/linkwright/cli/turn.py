@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from linkwright import files
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import Command, option
 from linkwright.errors import LinkwrightError
@@ -18,7 +19,6 @@ SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures 
 
 
 def run(given: argparse.Namespace) -> None:
-    from linkwright.views import files
     from linkwright.views.animation import ANIMATIONS
 
     wanted: list[outputs.Wanted] = [
@@ -118,14 +118,14 @@ def _write(m: Any, c: Any, loads: CycleLoads, given: argparse.Namespace) -> list
 
     written = [p for p in (given.output, given.plot) if p]
     if given.output:
-        c.save(given.output, force=given.force, channels=_channel_names(c, loads))
+        c.save(given.output, channels=_channel_names(c, loads))
     if given.plot:
-        plots.overview(c, given.plot, force=given.force)
+        plots.overview(c, given.plot)
         written += _write_load_plots(m, c, given) if not loads.why else []
     if given.picture:
-        picture.draw(m, given.picture, turn=c if len(c) > SMOOTH else None, force=given.force)
+        picture.draw(m, given.picture, turn=c if len(c) > SMOOTH else None)
     if given.animation:
-        animation.animate(m, given.animation, turn=c if len(c) > SMOOTH else None, force=given.force)
+        animation.animate(m, given.animation, turn=c if len(c) > SMOOTH else None)
     return written + [p for p in (given.picture, given.animation) if p]
 
 
@@ -133,11 +133,11 @@ def _write_load_plots(m: Any, c: Any, given: argparse.Namespace) -> list[str]:
     from linkwright.views import load_plots
 
     torque, loads, hodographs = _load_plots(given.plot)
-    load_plots.torque(c, torque, force=given.force)
-    load_plots.pin_loads(c, loads, force=given.force)
+    load_plots.torque(c, torque)
+    load_plots.pin_loads(c, loads)
     if not m.description.planar:  # a hodograph is a curve in the plane
         return [torque, loads]
-    load_plots.hodographs(c, hodographs, force=given.force)
+    load_plots.hodographs(c, hodographs)
     return [torque, loads, hodographs]
 
 

@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.comparison.report import USUAL, ControlReport, control_report, in_metric
 from linkwright.controllers.base import Control
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, call_explained, nearest
@@ -181,25 +182,17 @@ class Comparison:
         said = "".join(f"<div>{escape(x)}</div>" for x in self.remarks)
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>{said}"
 
-    def to_csv(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
         """Write the table, in the file's units; a last column says why a run failed."""
-        path = Path(path)
-        if path.is_dir() or path.suffix.lower() != ".csv":
-            raise UsageError(f"cannot write '{path}': a comparison is written to a file that ends in .csv.")
-        if path.exists() and not force:
-            raise UsageError(f"'{path}' exists already; choose another name or pass force=True to replace it.")
         quantities = self.quantities if self._reports else {}
         heads = [(q.text, q.unit(self._units)[0]) for q in quantities.values()]
-        try:
-            with open(path, "w", newline="", encoding="utf-8") as file:
-                out = csv.writer(file)
-                out.writerow(["controller", *(f"{n} [{u}]" if u else n for n, u in heads), "failed"])
-                for r in self.rows:
-                    found = [(self.values(n)[r.name], q.unit(self._units)[1]) for n, q in quantities.items()]
-                    out.writerow([r.name, *("" if x is None else repr(x / size) for x, size in found), r.failed])
-        except OSError as problem:
-            raise LinkwrightError(f"cannot write '{path}': {problem.strerror or problem}.") from problem
-        return path
+        with files.replacing(path, (".csv",)) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+            out = csv.writer(file)
+            out.writerow(["controller", *(f"{n} [{u}]" if u else n for n, u in heads), "failed"])
+            for r in self.rows:
+                found = [(self.values(n)[r.name], q.unit(self._units)[1]) for n, q in quantities.items()]
+                out.writerow([r.name, *("" if x is None else repr(x / size) for x, size in found), r.failed])
+        return Path(path)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None, **options: Any) -> Any:
         """Norm of the efforts, errors and force errors over time of all controllers, or of those in `names`; of one alone what it

@@ -3,8 +3,8 @@
     LINKWRIGHT_CACHE=directory      another place;  LINKWRIGHT_CACHE=off    no cache
 
 A file holds a magic word, its key, a checksum, a little JSON and object bytes. It is written beside its place and moved
-there, so readers never see half of one; whatever is damaged, foreign or unreadable counts as absent. A cache that cannot be
-written is no cache: nothing here raises.
+there, so readers never see half of one; whatever is damaged, foreign, writable by others or unreadable counts as absent.
+A cache that cannot be written is no cache: nothing here raises.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
 import struct
 import sys
-import time
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.compiler import target
 
 MAGIC = b"linkwright object 1\n"
 ENDING = ".lwo"
+WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 LIMIT = 256 * 2**20  # bytes; beyond, the files not used for longest go
 LOOKED_AT = ("0", "8")  # digits of a key at which the size is looked at: one new entry in eight, as listing thousands takes long
 _GENERATOR = ("program", "sums", "parts", "lanes", "schedule", "sincos", "target", "llvm", "batches")  # modules whose text decides the code
@@ -92,11 +94,13 @@ def get(name: str) -> tuple[dict[str, Any], bytes] | None:
         return None
     path = place / (name + ENDING)
     try:
-        with open(path, "rb") as file:
+        if not _trusted(os.stat(place)):
+            return None
+        with files.open_regular(path) as file:
             if not _trusted(os.fstat(file.fileno())):
                 return None
-            content = file.read()
-    except OSError:
+            content = file.read(LIMIT)  # a longer one fails its checksum
+    except (OSError, files.Unreadable):
         return None
     found = _decoded(name, content)
     if found is not None:
@@ -106,8 +110,8 @@ def get(name: str) -> tuple[dict[str, Any], bytes] | None:
 
 
 def _trusted(status: os.stat_result) -> bool:
-    """Machine code is taken only from files of this user or of the administrator."""
-    return not hasattr(os, "getuid") or status.st_uid in (os.getuid(), 0)
+    """Machine code is taken only from files and folders of this user or of the administrator that others cannot write to."""
+    return not hasattr(os, "getuid") or (status.st_uid in (os.getuid(), 0) and not status.st_mode & WRITABLE)
 
 
 def _encoded(name: str, meta: dict[str, Any], code: bytes) -> bytes:
@@ -135,14 +139,13 @@ def put(name: str, meta: dict[str, Any], code: bytes) -> None:
     place = directory()
     if place is None:
         return
-    beside = place / f".{name[:16]}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     try:
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside.write_bytes(_encoded(name, meta, code))
-        os.replace(beside, place / (name + ENDING))
+        if os.stat(place).st_mode & WRITABLE:
+            place.chmod(0o700)  # else nothing in it would ever be taken
+        with files.atomic(place / (name + ENDING), durable=False, private=True) as beside:
+            beside.write_bytes(_encoded(name, meta, code))
     except OSError:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
         return
     if name.startswith(LOOKED_AT):
         prune(place)
@@ -153,17 +156,15 @@ def prune(place: Path, limit: int | None = None) -> None:
     limit = LIMIT if limit is None else limit
     try:
         with os.scandir(place) as listing:
-            files = [(entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in listing if entry.is_file()]
+            entries = [e for e in listing if e.name.endswith(ENDING) and not e.name.startswith(".") and e.is_file()]
+            found = sorted((e.stat().st_mtime, e.stat().st_size, e.path) for e in entries)
     except OSError:
         return
-    abandoned = [f for f in files if f[2].endswith(".tmp") and f[0] < time.time() - 3600]
-    kept = sorted(f for f in files if f[2].endswith(ENDING))
-    size = sum(f[1] for f in kept)
-    for _, bytes_, path in kept:
+    files.remove_leftovers(place)
+    size = sum(f[1] for f in found)
+    for _, bytes_, path in found:
         if size <= limit:
             break
         size -= bytes_
-        abandoned.append((0.0, bytes_, path))
-    for _, _, path in abandoned:
         with contextlib.suppress(OSError):
             os.unlink(path)

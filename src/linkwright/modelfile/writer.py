@@ -2,12 +2,11 @@
 
 Bodies carry their own points, mass, centre and inertia; joints their two frames. Expressions of
 parameters are kept. Bare numbers are SI (there is no `units:`); `show:` keeps the units in which
-results are shown. A user's own file is never rewritten: `save` refuses to overwrite.
+results are shown. The first line of a saved file is a checksum, which shows whether the file was edited since.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
@@ -15,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.description import (
     EYE3,
     NO_INERTIA,
@@ -33,11 +33,11 @@ from linkwright.description import (
     Table,
     TorsionSpring,
 )
-from linkwright.errors import UsageError
 from linkwright.expressions import Expr, variable
 
 LONG = 200  # nodes of an expression that is printed in one piece
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\- +*/^()]*\Z")
+_PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.\- +*/^()]*[A-Za-z0-9_.\-+*/^()])?\Z")  # no colon, comma, hash or bracket
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*\Z")
 
 
 class Raw(str):
@@ -79,7 +79,7 @@ def write(description: Description) -> str:
     if shared:
         items = [(k, v if k == "parameters" else _abbreviate(v, shared)) for k, v in sections.items()]
         position = [k for k, _ in items].index("parameters") + 1
-        named = {name: Raw(json.dumps(text)) for name, text in shared.values()}
+        named = {name: Raw(_quoted(text)) for name, text in shared.values()}
         sections = dict([*items[:position], ("let", named), *items[position:]])
     lines: list[str] = []
     for key, value in sections.items():
@@ -90,20 +90,9 @@ def write(description: Description) -> str:
     return "\n".join(lines) + "\n"
 
 
-def save(description: Description, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Write the model to a new file; an existing one is only replaced when `force` says so."""
-    target = Path(path)
-    text = write(description)
-    try:
-        with target.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise UsageError(
-            f"{target} exists and is left as it is. Choose another name, or pass force=True (--force) to replace it."
-        ) from error
-    except OSError as error:
-        raise UsageError(f"{target} cannot be written: {error.strerror or error}. Check the folder.") from error
-    return target
+def save(description: Description, path: str | os.PathLike[str]) -> Path:
+    """Write the model to a file; an older one is replaced, atomically."""
+    return files.write_text(path, files.MODELS, files.signed(write(description)))
 
 
 # ---------------------------------------------------------------- expressions too long to print
@@ -197,15 +186,22 @@ def _flow(value: Any) -> str:
     if isinstance(value, (int, float)):
         return repr(float(value) + 0.0)  # no negative zeros
     text = str(value)
-    return (
-        text
-        if _PLAIN.match(text) and not text.endswith(" ") and ": " not in text and " #" not in text
-        else json.dumps(text, ensure_ascii=False)
-    )
+    return text if _PLAIN.match(text) else _quoted(text)
 
 
 def _key(text: str) -> str:
-    return text if re.match(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*\Z", text) else json.dumps(text, ensure_ascii=False)
+    return text if _PLAIN_KEY.match(text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """A YAML double-quoted scalar. What is not printable is escaped: YAML refuses control characters, and takes U+0085, U+2028
+    and U+2029 for line breaks."""
+    return '"' + "".join(c if c.isprintable() and c not in '"\\' else _escape(c) for c in text) + '"'
+
+
+def _escape(c: str) -> str:
+    code = ord(c)
+    return f"\\{c}" if c in '"\\' else f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _ends(between: Any) -> list[str]:

@@ -59,7 +59,7 @@ class Drawing:
     def __call__(self, path: Path) -> None:
         from linkwright.views.plots.frame import drawn
 
-        drawn(lambda frame: _sheet(frame, self.panels, self.over, self.columns), path, title=self.title, force=True)
+        drawn(lambda frame: _sheet(frame, self.panels, self.over, self.columns), path, title=self.title)
 
 
 def drawing(panels: Panels | Callable[[], Panels], over: str = "t [s]", columns: int = 1, title: str | None = None) -> Drawing:

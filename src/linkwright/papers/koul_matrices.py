@@ -254,7 +254,7 @@ def _gicm(where: str, name: str, s: Any, st: Any, printed: dict[tuple[int, int],
 def _draw_blocks(s: Any, path: Path) -> None:
     from linkwright.views.plots.blocks import gicm
 
-    gicm(s, path, force=True)
+    gicm(s, path)
 
 
 def scraper_gicm() -> Item:

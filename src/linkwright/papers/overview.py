@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.papers import VERDICTS, Item
 
@@ -23,16 +24,15 @@ dl { display: grid; grid-template-columns: 6.5rem 1fr; gap: .1rem .8rem; margin:
 
 
 class Folder:
-    """Where pictures and page go. Files of an earlier run are replaced only with `force`."""
+    """Where pictures and page go. With `force` also files that Linkwright did not make are overwritten."""
 
     def __init__(self, path: str | Path, keys: Sequence[str], *, force: bool = False) -> None:
-        self.path, self.force = Path(path), force
+        self.path = Path(path)
         if not str(path).strip() or (self.path.exists() and not self.path.is_dir()):
             raise UsageError(f"'{path}' is not a folder; give the name of one for the pictures, which is made if it does not exist.")
         old = [INDEX, *(f"{key}-*.png" for key in keys)] if self.path.is_dir() and not force else []
-        there = next((p for pattern in old for p in sorted(self.path.glob(pattern))), None)
-        if there is not None:
-            raise UsageError(f"'{there}' exists already; choose another folder, or replace files in it with --force.")
+        for there in (p for pattern in old for p in sorted(self.path.glob(pattern))):
+            files.guarded(there, (there.suffix,), force=force)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
@@ -43,20 +43,13 @@ class Folder:
         name = item.figure_name(key)
         if name is None or item.figure is None:
             return None
-        from linkwright.views.files import PICTURES, checked
-
-        place = checked(self.path / name, PICTURES, force=self.force)
+        place = files.checked(self.path / name, files.PICTURES)
         item.figure(place)
         return place
 
     def index(self, found: Iterable[tuple[str, Item]]) -> Path:
         """The page, once all items are there."""
-        from linkwright.views.files import replacing
-
-        place = self.path / INDEX
-        with replacing(place, (".html",), force=self.force) as temporary:
-            temporary.write_text(page(list(found)), encoding="utf-8")
-        return place
+        return files.write_text(self.path / INDEX, files.PAGES, page(list(found)))
 
 
 def counted(found: Iterable[Item]) -> str:
@@ -77,7 +70,8 @@ def page(found: Sequence[tuple[str, Item]]) -> str:
     """All items as HTML, paper by paper."""
     title = "The papers' examples, computed again"
     parts = [
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{_LOOK}</style></head><body>',
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{files.GENERATOR}<title>{title}</title>',
+        f"<style>{_LOOK}</style></head><body>",
         f"<h1>{title}</h1>\n<p>{html.escape(counted(item for _, item in found))}. Figures are drawn from what is computed here.</p>",
     ]
     for key in dict.fromkeys(key for key, _ in found):

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import Trajectory
 from linkwright.system import System
-from linkwright.views import files, style
+from linkwright.views import style
 from linkwright.views.load_arrows import LoadArrows
 from linkwright.views.picture import Canvas
 from linkwright.views.plots.subjects import system_of
@@ -55,7 +56,6 @@ def animate(
     loads: bool = False,
     width: int = 560,
     dark: bool = False,
-    force: bool = False,
     progress: Progress | None = None,
 ) -> Path:
     """Write one turn of a Mechanism or System as .gif (or .mp4) of `width` pixels, and return the path.
@@ -63,14 +63,14 @@ def animate(
     `seconds` is the duration of a cycle on the screen (default: the real one, kept between 2 and 6 s). `turn` is a turn
     already at hand; it is shown at its own samples. `loads`: arrows for the loads of pins.
     """
-    path = files.checked(path, ANIMATIONS, force=force)
+    path = files.checked(path, ANIMATIONS)
     check_program(path)
     if not (fps > 0 and (seconds is None or seconds > 0) and 100 <= width <= 4000):
         raise UsageError("an animation needs fps and seconds above 0 and a width between 100 and 4000 pixels.")
     system: System = getattr(mechanism, "system", mechanism)
     turn, frames = _samples(system, turn, seconds, fps)
     film = Film(turn, Canvas(system, turn=turn, trace=trace, dark=dark, labels=False, whole_turn=True), loads, width, [""] * len(frames))
-    return film.write(path, frames, fps, force, progress)
+    return film.write(path, frames, fps, progress)
 
 
 def play(
@@ -83,7 +83,6 @@ def play(
     loads: bool = False,
     width: int = 560,
     dark: bool = False,
-    force: bool = False,
     progress: Progress | None = None,
 ) -> Path:
     """Write a run (or turn) in its own time as .gif (or .mp4), `speed` times as fast, and return the path.
@@ -91,7 +90,7 @@ def play(
     `trace` names points whose paths are shown (default: marked points; `[]`: none); `loads`: arrows for the loads of pins.
     `progress(done, frames)` is called after every frame.
     """
-    path = files.checked(path, ANIMATIONS, force=force)
+    path = files.checked(path, ANIMATIONS)
     check_program(path)
     if not (fps > 0 and speed > 0.0 and 100 <= width <= 4000):
         raise UsageError("an animation needs fps and speed above 0 and a width between 100 and 4000 pixels.")
@@ -110,7 +109,7 @@ def play(
     whole = run[:: max(1, len(run) // LOOKS)]
     canvas = Canvas(system_of(run), turn=whole, trace=trace, dark=dark, labels=False, whole_turn=True)
     film = Film(shown, canvas, loads, width, [f"t = {t:.2f} s{pace}" for t in shown.t])
-    return film.write(path, list(range(len(shown))), fps, force, progress)
+    return film.write(path, list(range(len(shown))), fps, progress)
 
 
 def _frame_time(path: Path, fps: float) -> float:
@@ -140,7 +139,7 @@ class Film:
         agg.draw()
         return Image.fromarray(np.asarray(agg.buffer_rgba())[..., :3].copy())
 
-    def write(self, path: Path, frames: list[int], fps: float, force: bool, progress: Progress | None) -> Path:
+    def write(self, path: Path, frames: list[int], fps: float, progress: Progress | None) -> Path:
         """All frames into a file; complete or not there."""
 
         def images() -> Iterator[Any]:
@@ -149,7 +148,7 @@ class Film:
                 if progress is not None:
                     progress(done, len(frames))
 
-        with style.settings(self.canvas.look), files.replacing(path, ANIMATIONS, force=force) as temporary:
+        with style.settings(self.canvas.look), files.replacing(path, ANIMATIONS) as temporary:
             if path.suffix.lower() == ".gif":
                 few = [frames[i] for i in np.linspace(0, len(frames) - 1, min(4, len(frames))).astype(int)]
                 _write_gif(images(), [self.image(k, self.stamps[0]) for k in few], temporary, _frame_time(path, fps))
@@ -187,7 +186,8 @@ def _write_gif(images: Iterator[Any], few: Sequence[Any], path: Path, frame_time
         sheet.paste(image, (0, i * image.height))
     palette = sheet.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     flat = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
-    flat[0].save(path, save_all=True, append_images=flat[1:], duration=round(1000 * frame_time), loop=0, optimize=False, disposal=1)
+    timing = {"duration": round(1000 * frame_time), "loop": 0, "disposal": 1}
+    flat[0].save(path, save_all=True, append_images=flat[1:], optimize=False, comment=files.OWNER.encode(), **timing)
 
 
 def _write_mp4(images: Iterator[Any], path: Path, fps: float) -> None:
@@ -195,7 +195,7 @@ def _write_mp4(images: Iterator[Any], path: Path, fps: float) -> None:
     first = next(images)
     size = (first.width // 2 * 2, first.height // 2 * 2)  # the codec wants even sizes
     command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(fps)]
-    command += ["-i", "-", "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", str(path)]
+    command += ["-i", "-", "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-metadata", f"comment={files.OWNER}", str(path)]
     with tempfile.TemporaryFile() as told, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=told, stderr=told) as program:
         assert program.stdin is not None
         try:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import forces
+from linkwright import files, forces
 from linkwright.constraints import DrivenDistance
 from linkwright.constraints.gear import GearConstraint
 from linkwright.constraints.rod import RodConstraint
@@ -30,7 +30,6 @@ from linkwright.modelfile.units import ANGLE, KINDS, LENGTH, TIME, matches, pars
 from linkwright.results import Trajectory, unit_of
 from linkwright.spatial import cross, cross_wrench
 from linkwright.state import State
-from linkwright.views import files
 from linkwright.views.plots import natural_axis
 
 
@@ -121,11 +120,11 @@ class FreeBody:
         sums = {"force": self.force.tolist(), "moment": self.moment.tolist(), "residual": self.residual}
         return {"body": self.body, "where": self.where, "com": self.com.tolist(), "actions": rows, "sum": sums}
 
-    def draw(self, path: str | os.PathLike[str] | None = None, *, dark: bool = False, force: bool = False) -> Any:
+    def draw(self, path: str | os.PathLike[str] | None = None, *, dark: bool = False) -> Any:
         """The diagram: a matplotlib Figure, or with `path` (.png, .svg, .pdf) the file written."""
         from linkwright.views.free_body_figure import draw
 
-        return draw(self, path, dark=dark, force=force)
+        return draw(self, path, dark=dark)
 
     def _repr_png_(self) -> bytes:
         import io
@@ -148,18 +147,17 @@ def free_body(
     path: str | os.PathLike[str] | None = None,
     *,
     dark: bool = False,
-    force: bool = False,
 ) -> FreeBody:
     """The free body of a link at a place of a cycle (`at`: the drive's position, or a time), or of given Loads.
 
     `path` (.png, .svg, .pdf) also writes the drawing.
     """
     if path is not None:
-        files.checked(path, files.PICTURES, force=force)
+        files.checked(path, files.PICTURES)
     loads, where = (c, "the given state") if isinstance(c, Loads) else loads_at(c, at)
     out = of_loads(loads, body, where)
     if path is not None:
-        out.draw(path, dark=dark, force=force)
+        out.draw(path, dark=dark)
     return out
 
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import files
 from linkwright.results import unit_of
-from linkwright.views import files, style
+from linkwright.views import style
 from linkwright.views.sheet import Sheet, nice_length
 from linkwright.views.style import Theme, mixed
 
@@ -27,16 +28,16 @@ AREA = (392.0, 318.0)  # points of the link's panel
 SIDE = 262.0  # width of the panel beside it
 
 
-def draw(body: Any, path: str | os.PathLike[str] | None = None, *, dark: bool = False, force: bool = False) -> Any:
+def draw(body: Any, path: str | os.PathLike[str] | None = None, *, dark: bool = False) -> Any:
     """Draw a `FreeBody`: the Figure, or with `path` the file written."""
     if path is not None:
-        files.checked(path, files.PICTURES, force=force)
+        files.checked(path, files.PICTURES)
     look = style.theme(dark)
     with style.settings(look):
         figure = _figure(body, look)
         if path is None:
             return figure
-        with files.replacing(path, files.PICTURES, force=force) as temporary:
+        with files.replacing(path, files.PICTURES) as temporary:
             style.write(figure, temporary)
     return Path(path)
 

@@ -18,10 +18,10 @@ from urllib.parse import quote
 
 import numpy as np
 
+from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import Trajectory
 from linkwright.system import MOST_STEPS, System
-from linkwright.views import files
 
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
 
@@ -85,24 +85,21 @@ class Page:
 
     def __str__(self) -> str:
         title = html.escape(self.title)
-        meta = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        meta = f'<meta charset="utf-8">{files.GENERATOR}<meta name="viewport" content="width=device-width, initial-scale=1">'
         head = f"{meta}<title>{title}</title><style>{STYLE}</style>"
         body = "\n".join(self.parts)
         return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body><h1>{title}</h1>\n{body}\n</body></html>\n'
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        with files.replacing(path, (".html",), force=force) as temporary:
-            temporary.write_text(str(self), encoding="utf-8")
-        return Path(path)
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page; an older file of that name is replaced."""
+        return files.write_text(path, files.PAGES, str(self))
 
 
-def write(
-    subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None = None, steps: int | None = None, force: bool = False
-) -> Path:
+def write(subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None = None, steps: int | None = None) -> Path:
     """The page of a Mechanism or System that computes by itself, with a run in it to play; `steps` of its cycle."""
     from linkwright.views import live
 
-    return live.write(subject, path, run=recorded(subject, run), steps=checked_steps(steps), force=force)
+    return live.write(subject, path, run=recorded(subject, run), steps=checked_steps(steps))
 
 
 def show(
@@ -111,14 +108,13 @@ def show(
     *,
     run: Trajectory | None = None,
     browser: bool = True,
-    force: bool = False,
 ) -> Path:
     """Write the page (without `path` among the temporary files) and open it; where that cannot be, say where it is."""
     if path is None:
         folder = Path(tempfile.mkdtemp(prefix="linkwright-"))
         name = "".join(c if c.isalnum() or c in "-_" else "-" for c in _name(subject)) or "mechanism"
         path = folder / f"{name}.html"
-    written = write(subject, path, run=run, force=force)
+    written = write(subject, path, run=run)
     if browser and not opened(written.resolve().as_uri()):
         print(f"No browser could be opened; the page is {written.resolve()}")
     return written

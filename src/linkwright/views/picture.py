@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import Trajectory
 from linkwright.state import State
 from linkwright.system import System
-from linkwright.views import files, style
+from linkwright.views import style
 from linkwright.views.planar import Planar, drawn_bodies, furniture, legend_room, legend_rows
 from linkwright.views.scene import Scene, Stage
 from linkwright.views.sheet import BAND, Sheet, window
@@ -37,7 +38,6 @@ def draw(
     dark: bool = False,
     labels: bool = True,
     off: Sequence[str] = (),
-    force: bool = False,
 ) -> Any:
     """A picture of a Mechanism or System: the Figure, or with `path` (.png, .svg, .pdf) the file written.
 
@@ -54,13 +54,13 @@ def draw(
     ):
         raise UsageError(f"size is (width, height) in inches, such as (6, 4), not {size!r:.40}.")
     if path is not None:
-        files.checked(path, files.PICTURES, force=force)
+        files.checked(path, files.PICTURES)
     canvas = Canvas(mechanism, turn=turn, trace=trace, size=size, dark=dark, labels=labels, at=at)
     with style.settings(canvas.look):
         figure = canvas.figure(None if at is None else at.instant, off=off)
         if path is None:
             return figure
-        with files.replacing(path, files.PICTURES, force=force) as temporary:
+        with files.replacing(path, files.PICTURES) as temporary:
             style.write(figure, temporary)
     return Path(path)
 

@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.machine.bearings import bearings
 from linkwright.machine.cycle_loads import CycleLoads, cycle_loads
@@ -24,7 +25,7 @@ from linkwright.machine.efforts import drive_names
 from linkwright.results import Trajectory
 from linkwright.summary import Summary, summarise
 from linkwright.system import System
-from linkwright.views import files, page, report_acting, report_figures, report_tables
+from linkwright.views import page, report_acting, report_figures, report_tables
 from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
 
@@ -40,18 +41,17 @@ def report(
     run: Trajectory | None = None,
     motor: Any = None,
     steps: int | None = None,
-    force: bool = False,
 ) -> Path:
     """Write the page of a Mechanism or System with its report: of `run` (a turn, a motion, a simulation), or of a turn in `steps`."""
     from linkwright.views import live
 
-    files.checked(path, (".html",), force=force)
+    files.checked(path, files.PAGES)
     if isinstance(motor, Mapping):
         Motor.of(motor)  # a wrong key is told before the long work
     if page.checked_steps(steps) is not None and run is not None:
         raise UsageError("steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.")
     told = fragment(subject, run=run, motor=motor, steps=steps)
-    return live.write(subject, path, run=page.recorded(subject, run), report=told, steps=steps, force=force)
+    return live.write(subject, path, run=page.recorded(subject, run), report=told, steps=steps)
 
 
 def fragment(subject: Any, *, run: Trajectory | None = None, motor: Any = None, steps: int | None = None) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from linkwright.files import OWNER
 
 PALETTE = ("#3f72a8", "#4f9d84", "#8b6fb3", "#c79a1e", "#b4566a", "#3d97b4", "#7d9a3b", "#9c7350", "#62708f", "#a8578f")
 DRIVEN = "#e06a32"
@@ -73,6 +76,10 @@ def settings(look: Theme) -> Iterator[None]:
 
 
 def write(figure: Any, path: Any, dpi: int = 160) -> None:
-    """Save a figure without dates or versions, so that the same input gives the same file."""
-    silent = {".png": ("Software",), ".svg": ("Date", "Creator"), ".pdf": ("CreationDate", "Creator", "Producer")}
-    figure.savefig(path, dpi=dpi, metadata=dict.fromkeys(silent[path.suffix.lower()]))
+    """Save a figure with our mark and without dates or versions, so that the same input gives the same file."""
+    ending = path.suffix.lower()
+    silent = {".png": (), ".svg": ("Date",), ".pdf": ("CreationDate", "Producer")}[ending]
+    mark = "Software" if ending == ".png" else "Creator"
+    drawn = io.BytesIO()  # not the file itself, which matplotlib leaves open where writing fails
+    figure.savefig(drawn, format=ending[1:], dpi=dpi, metadata={**dict.fromkeys(silent), mark: OWNER})
+    path.write_bytes(drawn.getvalue())

@@ -18,11 +18,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.blas import one_thread
 from linkwright.errors import UsageError
 from linkwright.results import Trajectory
 from linkwright.system import System
-from linkwright.views import files
 
 ASSETS = Path(__file__).parent / "assets"
 THREE = Path(__file__).parent.parent / "vendor" / "three.min.js"
@@ -51,14 +51,10 @@ def text(
     )
 
 
-def write(subject: Any, path: str | os.PathLike[str], *, force: bool = False, **options: Any) -> Path:
+def write(subject: Any, path: str | os.PathLike[str], **options: Any) -> Path:
     """The page as a file; options as in `text`."""
-    endings = (".html", ".htm")
-    files.checked(path, endings, force=force)
-    page = text(subject, **options)
-    with files.replacing(path, endings, force=force) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-    return Path(path)
+    files.checked(path, files.PAGES)
+    return files.write_text(path, files.PAGES, text(subject, **options))
 
 
 def error_text(title: str, message: str, reload: str | None = None) -> str:

@@ -17,9 +17,10 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from linkwright import files
 from linkwright.errors import UsageError
 from linkwright.results import Trajectory
-from linkwright.views import files, style
+from linkwright.views import style
 from linkwright.views.style import PALETTE, Theme
 
 Place = str | os.PathLike[str] | None
@@ -34,7 +35,6 @@ class Paper(TypedDict, total=False):
     dark: bool
     size: tuple[float, float] | None  # inches
     title: str | None
-    force: bool  # replace an existing file
 
 
 @dataclass
@@ -139,12 +139,10 @@ def spread(at: np.ndarray, step: float, low: float, high: float) -> np.ndarray:
     return out
 
 
-def drawn(
-    make: Callable[[Frame], Any], path: Place, *, dark: bool = False, size: Any = None, title: Any = None, force: bool = False
-) -> Any:
+def drawn(make: Callable[[Frame], Any], path: Place, *, dark: bool = False, size: Any = None, title: Any = None) -> Any:
     """The Figure of `make` in our style, or with `path` the file written."""
     if path is not None:
-        files.checked(path, files.PICTURES, force=force)
+        files.checked(path, files.PICTURES)
     frame = Frame(style.theme(dark), _inches(size), None if title is None else str(title))
     with style.settings(frame.look):
         figure = make(frame)
@@ -153,7 +151,7 @@ def drawn(
         _finish(frame, figure, path is not None)
         if path is None:
             return figure
-        with files.replacing(path, files.PICTURES, force=force) as temporary:
+        with files.replacing(path, files.PICTURES) as temporary:
             style.write(figure, temporary, DPI)
     return Path(path)
 

@@ -1,0 +1,21 @@
+"""Files of users: bounded reading of regular files, atomic writing, and the marks by which Linkwright recognises its own files.
+
+read_regular(path, limit)          bytes of a regular file, never of a pipe or device, never more than `limit`
+checked(path, endings)             the path, if a file can be written there; called before long computations
+replacing(path, endings)           a temporary file that takes the place of `path` when it is complete
+guarded(path, endings, force=...)  `checked` for the command line: files that Linkwright did not make need --force
+"""
+
+from linkwright.files.marks import GENERATOR, OWNER, guarded, made_by_linkwright, signed
+from linkwright.files.reading import Unreadable, open_regular, read_regular
+from linkwright.files.writing import atomic, checked, remove_leftovers, replacing, write_text
+
+PICTURES = (".png", ".svg", ".pdf")
+PAGES = (".html", ".htm")
+TABLES = (".csv", ".npz", ".parquet")
+MODELS = (".yaml", ".yml")
+
+__all__ = [
+    "GENERATOR", "MODELS", "OWNER", "PAGES", "PICTURES", "TABLES", "Unreadable", "atomic", "checked", "guarded",
+    "made_by_linkwright", "open_regular", "read_regular", "remove_leftovers", "replacing", "signed", "write_text",
+]  # fmt: skip

@@ -1,0 +1,61 @@
+"""Files of others are not taken for our own."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linkwright import files
+from linkwright.views.live import asset
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t [s],F [N]\n0.0,1.0\n",  # a table of somebody's own, in our notation
+        '"t [s]","F [N]"\r\n0,1.50\r\n',  # numbers as people write them
+        '"F [N]","t [s]"\r\n0.0,1.0\r\n',
+        "# measured with linkwright: no\nt,F\n",
+        "",
+    ],
+)
+def test_tables_of_people(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode())
+    assert not files.made_by_linkwright(path)
+
+
+def test_other_formats_of_other_programs(tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+    from PIL import Image
+
+    for ending in (".png", ".svg", ".pdf"):
+        Figure(figsize=(1, 1)).savefig(tmp_path / f"a{ending}")
+    Image.new("P", (8, 8)).save(tmp_path / "a.gif", comment=b"another program")
+    np.savez(tmp_path / "a.npz", linkwrigh=np.zeros(3), t=np.zeros(3))
+    (tmp_path / "a.html").write_text("<html><body>Linkwright</body></html>")
+    (tmp_path / "a.yaml").write_text("name: Linkwright\n")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1" + b"\xff" * 40 + b"PAR1")
+    (tmp_path / "b.parquet").write_bytes(b"")
+    (tmp_path / "a.mp4").write_bytes(b"\0\0\0\x18ftypisom" + b"\0" * 100)
+    (tmp_path / "a.txt").write_text("Linkwright")
+    for path in tmp_path.iterdir():
+        assert not files.made_by_linkwright(path), path.name
+    assert not files.made_by_linkwright(tmp_path / "absent.png")
+
+
+def test_a_foreign_archive_with_our_name_inside_is_foreign(tmp_path: Path) -> None:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("photos.txt", "mine")
+        archive.writestr("linkwright.npy", "")
+    (tmp_path / "a.npz").write_bytes(data.getvalue())
+    assert not files.made_by_linkwright(tmp_path / "a.npz")
+
+
+def test_the_page_carries_the_mark_that_is_looked_for() -> None:
+    assert files.GENERATOR in asset("page.html")
