@@ -347,8 +347,8 @@ def test_the_command_prints_and_keeps_results(monkeypatch: pytest.MonkeyPatch, c
     speed.main(quick=True, mechanisms=["four-bar"], say=said.append)
     shown = capsys.readouterr().out
     assert "50 ns" in shown and "100 ms" in shown and "N=16" in shown
-    with pytest.raises(UsageError, match="exists"):
-        speed.main(quick=True, output=path, mechanisms=["four-bar"], say=said.append)
+    with pytest.raises(UsageError, match="does not exist"):
+        speed.main(quick=True, output=tmp_path / "absent" / "r.csv", mechanisms=["four-bar"], say=said.append)
     with pytest.raises(UsageError, match="no benchmark of 'fourbar'"):
         speed.main(mechanisms=["fourbar"])
 
