@@ -21,7 +21,7 @@ from linkwright.compiler.program import Program, interpret
 from linkwright.compiler.tracing import without_unused
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import Kernel, python_kernel
-from linkwright.loop_rows import Row, cut_row
+from linkwright.loop_rows import SIDES, Row, cut_row
 from linkwright.state import State
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: Row) -> tuple[Ker
     graph = Graph()
     try:
         found = values({k: graph.input(k, n) for k, n in row.sizes.items()})
-        program = without_unused(graph.program([("g", found)]), ("near", "held") if "held" in row.sizes else ("near",))
+        program = without_unused(graph.program([("g", found)]), ("near", "held", *SIDES))
     except Exception:  # code of the user's meets traced values, and may fail in any way it likes
         return python_kernel(lambda x: values(row.named(x)), row.n, len(whens)), row.sizes["near"] > 0
     native = kernels.get("loop_rates").native

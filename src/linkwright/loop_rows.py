@@ -4,8 +4,8 @@
     mechanism row    q, v, t, parameters           rates and projections
 
 parameters: efforts tau, the prescribed motions (drive, speed, acceleration), Baumgarte's gains, free parameters, reference
-coordinates of the cut joints (near), and the values a sampled controller holds. x are the states of the drives (currents,
-integrated speeds) and the quadratures of power.
+coordinates of the cut joints (near), the values a sampled controller holds, and the sides of the break points of rates and inputs. x
+are the states of the drives (currents, integrated speeds) and the quadratures of power.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from linkwright.errors import UsageError, nearest
 if TYPE_CHECKING:
     from linkwright.compiled import Compiled
 
+SIDES = ("sides", "input sides")  # of the break points of rates and of inputs
 HEAD = ("tau", "drive", "speed", "acceleration")  # parameters that an input kernel writes
 
 
@@ -32,11 +33,13 @@ class Row:
     sizes: dict[str, int]
 
     @classmethod
-    def of(cls, system: Compiled, baumgarte: bool = False, *, drivers: int = 0, x: int = 0, held: int = 0) -> Row:
-        """The full row of a mechanism with so many prescribed motions, further states and held values."""
+    def of(
+        cls, system: Compiled, baumgarte: bool = False, *, drivers: int = 0, x: int = 0, held: int = 0, sides: Sequence[int] = (0, 0)
+    ) -> Row:
+        """The full row of a mechanism with so many prescribed motions, further states, held values and sides of break points."""
         s = system.kernels.sizes
         sizes = {"q": s.nq, "v": s.nv, "x": x, "t": 1, "tau": s.nv, **dict.fromkeys(HEAD[1:], drivers)}
-        sizes |= {"gains": 2 if baumgarte else 0, "free": s.free, "near": s.near, "held": held}
+        sizes |= {"gains": 2 if baumgarte else 0, "free": s.free, "near": s.near, "held": held, **dict(zip(SIDES, sides, strict=True))}
         return cls({k: n for k, n in sizes.items() if k in ("q", "v", "t", "tau", "near") or n})
 
     @property

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright import joints, stabilisers
+from linkwright import joints, loop_switches, stabilisers
 from linkwright.batch_channels import cut_references
 from linkwright.closing import references
 from linkwright.compiler.graph import Graph
@@ -27,7 +27,8 @@ from linkwright.errors import UsageError, nearest
 from linkwright.integrators import EventSpec, Kernel, Method, Problem, Solution, integrate, python_kernel
 from linkwright.kinematics import joint_coordinates, motion
 from linkwright.loop_events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns
-from linkwright.loop_rows import HEAD, Row, by_cut, cut_row, entries
+from linkwright.loop_rows import HEAD, SIDES, Row, by_cut, cut_row, entries
+from linkwright.loop_switches import sided
 from linkwright.metric import scale
 from linkwright.state import State
 from linkwright.variants import Variant
@@ -93,7 +94,10 @@ def setup(
     extra = 0 if actuation is None else len(actuation.x0)
     power = 3 if form.power else 0
     n_held = 0 if actuation is None else actuation.n_held
-    row = Row.of(system, held is not None, drivers=len(form.drivers), x=extra + power, held=n_held)
+    rates = rates_kernel(kernels, formulation, held is not None)
+    row = Row.of(
+        system, held is not None, drivers=len(form.drivers), x=extra + power, held=n_held, sides=loop_switches.sides(rates, actuation)
+    )
     default = np.zeros(row.sizes["v"]) if actuation is None else actuation.tau0
     values = {name: np.zeros(n) for name, n in row.sizes.items() if name in row.parameters}
     values |= {
@@ -108,12 +112,19 @@ def setup(
         values["free"] = entries("free", free, system.kernels.entries["free"], system.kernels.defaults["free"])
     elif free is not None:
         entries("free", free, [], np.zeros(0))
-    return _assembled(system, kernels, row, values, keeper, formulation, held is not None, events, actuation, power, origin)
+    return _assembled(system, kernels, rates, row, values, keeper, formulation, held is not None, events, actuation, power, origin)
+
+
+def rates_kernel(kernels: Kernels, formulation: str | None, baumgarte: bool) -> CompiledKernel:
+    """The rates by a formulation; of one that has no such kernel, those whose results it shares."""
+    answer = _answering(kernels, formulation)
+    return kernels.get("loop_rates", formulation if answer is None else None, baumgarte=baumgarte)
 
 
 def _assembled(
     system: Compiled,
     kernels: Kernels,
+    rates: CompiledKernel,
     row: Row,
     values: dict[str, np.ndarray],
     keeper: Any,
@@ -127,7 +138,6 @@ def _assembled(
     whens = [e if isinstance(e, When) else When(e) for e in events]
     inner, skel = row.mechanism, system.loops.skel
     answer = _answering(kernels, formulation)
-    rates = kernels.get("loop_rates", formulation if answer is None else None, baumgarte=baumgarte)
     drives = () if actuation is None else tuple(b.target.name for b in actuation.bounds if not b.moves)
     start = system.start
     after = keeper.correction(kernels, start.q, start.near, drives, gains=baumgarte)
@@ -139,8 +149,10 @@ def _assembled(
     moves = row.sizes.get("drive", 0) > 0
     turns = g_turns or (actuation is not None and actuation.counts_turns)
     turns = turns or any(reads_turns(k.inputs) for k in (rates, after.kernel if after else None) if k is not None)
+    plain = loop_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner)
+    switches = loop_switches.switching_kernel(rates, actuation, row)
     made = Problem(
-        loop_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner),
+        sided(rates, plain, inner) if answer is None else plain,
         row.sizes["q"],
         row.sizes["v"],
         row.sizes.get("x", 0),
@@ -162,6 +174,8 @@ def _assembled(
         n_near=row.sizes["near"] if turns else 0,
         near_at=inner.spans["near"].start - inner.spans["tau"].start,
         project_once=after is not None and after.once,
+        switches=switches,
+        n_switches=sum(row.sizes.get(k, 0) for k in SIDES),
     )
     settings = {**keeper.settings, **(after.settings if after else {})}
     return Setup(system, made, kernels, row, values, actuation, settings, keeper.text)

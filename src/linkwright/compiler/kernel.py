@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import native
+from linkwright.compiler import cache, native
 from linkwright.compiler.program import Block, Program, interpret
+from linkwright.compiler.switches import Switched, switched
 from linkwright.errors import SingularityError, UsageError, nearest
 
 LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimisation
@@ -76,6 +77,28 @@ class Kernel:
         if self._parts is None:
             return native.NativeCode.of(self.program)
         return native.load(self._parts, lambda: self.program)
+
+    @cached_property
+    def switched(self) -> Switched:
+        """The program with sides of its break points, and their switching functions."""
+        return switched(self.program)
+
+    @cached_property
+    def break_points(self) -> int:
+        """Switching functions it has: from the cache on disk, or counted now."""
+        name = None if self._parts is None else cache.key(["break points", self._parts])
+        found = None if name is None else cache.get(name)
+        if found is not None:
+            return int(found[0]["count"])
+        if name is not None:
+            cache.put(name, {"count": self.switched.count}, b"")
+        return self.switched.count
+
+    def made_from(self, what: str, row: Any, program: Callable[[], Program]) -> native.NativeCode:
+        """Machine code of a program made from this one's for a row, kept on disk like its own."""
+        if self._parts is None:
+            return native.NativeCode.of(program())
+        return native.load([what, self._parts, list(row.sizes.items())], program)
 
     @cached_property
     def inputs(self) -> tuple[Block, ...]:

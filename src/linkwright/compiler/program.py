@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -115,6 +115,30 @@ def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs:
             place[k] = len(kept)
             kept.append((op, a, -1, -1) if op <= Op.INPUT else (op, place[a], place[b] if b >= 0 else -1, place[c] if c >= 0 else -1))
     return Program(tuple(kept), tuple(place[r] for r in results), inputs, outputs)
+
+
+def for_row(program: Program, row: Any) -> Program:
+    """The same program, reading its inputs where they stand in a row."""
+    place: dict[int, int] = {}
+    for block in program.inputs:
+        if block.size:
+            start = int(row.spans[block.name].start)
+            place.update({block.start + i: start + i for i in range(block.size)})
+    ops = tuple((op[0], place[op[1]], -1, -1) if op[0] == Op.INPUT else op for op in program.ops)
+    return replace(program, ops=ops, inputs=tuple(Block(k, (n,), int(row.spans[k].start)) for k, n in row.sizes.items()))
+
+
+def joined(programs: Sequence[Program]) -> Program:
+    """Programs of the same inputs one after the other, as one."""
+    ops: list[tuple[int, Any, int, int]] = []
+    results: list[int] = []
+    outputs: list[Block] = []
+    for p in programs:
+        at = len(ops)
+        outputs += [b._replace(start=b.start + len(results)) for b in p.outputs]
+        results += [at + r for r in p.results]
+        ops += [op if op[0] <= Op.INPUT else (op[0], *(i + at if i >= 0 else -1 for i in op[1:])) for op in p.ops]
+    return Program(tuple(ops), tuple(results), programs[0].inputs, tuple(outputs))
 
 
 _BINARY: dict[int, Any] = {

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.program import Op, Program, interpret
+from linkwright.compiler.switches import Switched, switched
 from linkwright.drives.base import Bound, Start
 from linkwright.drives.equations import InputEquations, read_pushes
 from linkwright.drives.held import Held
@@ -150,7 +151,16 @@ class Actuation:
 
     def inputs(self, row: Any) -> Kernel | None:
         """[tau, drive, speed, acceleration, rates of x] from a full row; None where efforts are constant."""
-        return inputs_kernel(self.equations, self.program, row, self._key) if self.needs_kernel else None
+        if not self.needs_kernel:
+            return None
+        sided = self.program if self.switched is None else self.switched.program
+        return inputs_kernel(self.equations, sided, row, self._key)
+
+    @cached_property
+    def switched(self) -> Switched | None:
+        """The program with sides of its break points; None where there are none, or no program."""
+        found = None if self.program is None else switched(self.program, "input sides")
+        return found if found is not None and found.count else None
 
     def sampler(self, row: Any, origin: float | None = None) -> Kernel | None:
         """Held values from a full row; called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""

@@ -7,7 +7,6 @@ where the trace and the function do not agree, the function is called back in ev
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from linkwright.compiler import native
 from linkwright.compiler.callbacks import DEGENERATE, NOT_FINITE
 from linkwright.compiler.graph import Graph
-from linkwright.compiler.program import Block, Op, Program, interpret
+from linkwright.compiler.program import Program, for_row, interpret
 from linkwright.drives.equations import Arrays, InputEquations
 from linkwright.drives.kept import Kept
 from linkwright.drives.signals import Function
@@ -94,17 +93,6 @@ def packed(equations: InputEquations, x: Arrays) -> np.ndarray:
 def named(equations: InputEquations, spans: dict[str, slice], x: np.ndarray) -> dict[str, np.ndarray]:
     """The blocks drives read, from a row of a run, which may hold more states and leaves empty blocks out."""
     return {k: x[spans[k]][:n] if k in spans else np.zeros(0) for k, n in equations.sizes.items()}
-
-
-def for_row(program: Program, row: Any) -> Program:
-    """The same program, reading its inputs where they stand in a row."""
-    place: dict[int, int] = {}
-    for block in program.inputs:
-        if block.size:
-            start = int(row.spans[block.name].start)
-            place.update({block.start + i: start + i for i in range(block.size)})
-    ops = tuple((op[0], place[op[1]], -1, -1) if op[0] == Op.INPUT else op for op in program.ops)
-    return replace(program, ops=ops, inputs=tuple(Block(k, (n,), int(row.spans[k].start)) for k, n in row.sizes.items()))
 
 
 def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, key: Any = None) -> Kernel:

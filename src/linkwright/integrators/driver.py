@@ -202,6 +202,7 @@ def counters(c: np.ndarray, f: np.ndarray) -> dict[str, Any]:
         "jacobians": _plain(c[..., mem.JACOBIANS]),  # of an implicit method; their evaluations are among the evaluations
         "projections": _plain(c[..., mem.PROJECTIONS]),
         "fallbacks": _plain(c[..., mem.FALLBACKS]),
+        "break points": _plain(c[..., mem.SWITCHES]),  # at which a step was ended
         "position residual": _plain(f[..., mem.WORST_POSITION]),  # largest that remained
         "velocity drift": _plain(f[..., mem.WORST_VELOCITY]),  # largest before projection
         "correction": _plain(f[..., mem.WORST_CORRECTION]),  # largest first Newton step of a projection
@@ -271,4 +272,5 @@ def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]
         return used.address if native else used.callable
 
     pairs = [(k, k.backup if k else None) for k in (problem.rates, problem.project, problem.inputs)]
-    return [slot(k) for k in (*(k for pair in pairs for k in pair), problem.events, problem.sampler, problem.turns)], backs
+    kernels = (*(k for pair in pairs for k in pair), problem.events, problem.sampler, problem.turns, problem.switches)
+    return [slot(k) for k in kernels], backs

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from linkwright.compiler.loops import evaluate
+from linkwright.integrators.break_points import begin_sides, let_go, renew_sides, set_sides
 from linkwright.integrators.control import SAME
 from linkwright.integrators.memory import (
     END,
@@ -24,8 +25,10 @@ from linkwright.integrators.memory import (
     LARGEST,
     MOST,
     NEXT,
+    NOT_FINITE,
     OFF,
     ORIGIN,
+    REASON,
     REJECTED,
     REJECTIONS,
     ROWS,
@@ -35,6 +38,7 @@ from linkwright.integrators.memory import (
     STARTED,
     STEP,
     STEPS,
+    SWITCHED,
     TICK,
     TICKED,
     TICKS,
@@ -44,7 +48,7 @@ from linkwright.integrators.memory import (
     Output,
     Plan,
 )
-from linkwright.integrators.reporting import put_samples, report, sign
+from linkwright.integrators.reporting import put_samples, report
 from linkwright.integrators.runge_kutta import cause, derivative
 from linkwright.integrators.stepping import attempt, keep_turns, permit
 
@@ -65,6 +69,8 @@ def march(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, budget: int) -> int:
             return TOO_MANY_STEPS
         outcome = attempt(p, f, c)
         if outcome == REJECTED:
+            if p.n_watched > p.n_events and c[REASON] == NOT_FINITE:
+                let_go(p, f, c)
             continue
         if outcome == 0:
             outcome = report(p, f, c, o)
@@ -76,12 +82,20 @@ def march(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, budget: int) -> int:
         f[TIME] = f[NEXT]
         c[FRESH] = 0
         keep_turns(p, f)
+        set_sides(p, f, c)
         if f[TIME] >= f[END]:
             return FINISHED
         if c[TICKED] > 0:
             outcome = sample(p, f, c, o)
-            if outcome == 0:
-                outcome = derivative(p, f, c, 0, f[TIME])
+            if outcome == 0 and p.n_watched > p.n_events:
+                outcome = renew_sides(p, f, c)
+            if outcome != 0:
+                return outcome
+        if c[TICKED] + c[SWITCHED] > 0:
+            c[SWITCHED] = 0
+            for i in range(p.n):
+                f[p.x + i] = f[p.y + i]
+            outcome = derivative(p, f, c, 0, f[TIME])
             if outcome != 0:
                 return outcome
     return RUNNING
@@ -126,11 +140,8 @@ def begin(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
     outcome = set_clocks(p, f, c, o)
     if outcome == 0:
         outcome = derivative(p, f, c, 0, f[START])
-    if outcome == 0 and p.n_events > 0:
-        outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
-        for e in range(p.n_events):
-            f[p.g + e] = f[p.out + e]
-            c[p.side + e] = sign(f[p.g + e])
+    if outcome == 0 and p.n_watched > 0:
+        outcome = begin_sides(p, f, c)
     if outcome == 0 and f[STEP] == 0.0 and f[END] > f[START]:
         f[STEP] = first_step(p, f, c)
     return outcome

@@ -33,8 +33,8 @@ REJECTED = -1
 # the first whole numbers: counters and flags
 (
     STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SEEN, TICKS, SAMPLE, EVENTS, HELD, REASON, MOST,
-    GRID, OFF, TICK, TICKED, FRESH, JACOBIANS, COUNTS,
-) = range(22)  # fmt: skip
+    GRID, OFF, TICK, TICKED, FRESH, JACOBIANS, SWITCHED, SWITCHES, REFUSED_BREAKS, COUNTS,
+) = range(25)  # fmt: skip
 # the first floats: what changes, then the options
 (
     TIME, STEP, USED, NEXT, USED_BEFORE, ERROR_BEFORE, CORRECTION, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION,
@@ -64,6 +64,7 @@ class Plan(NamedTuple):
     events: Any
     sampler: Any
     turns: Any
+    switches: Any
     backed: int  # 1: there is such a second kernel for the rates
     projects: int  # 0: no projection, 1: with one kernel, 2: with both
     once: int  # 1: one call of it is the whole correction
@@ -81,7 +82,9 @@ class Plan(NamedTuple):
     n_near: int
     near: int  # where they start after the state in a row
     tail: int  # where held values start after the state in a row
+    sides: int  # and where the sides of switching functions do
     n_events: int
+    n_watched: int  # events, then switching functions
     n_unit: int  # quaternions
     stages: int
     width: int  # rows of K: stages, derivative at the new state, stages for output inside a step
@@ -103,9 +106,11 @@ class Plan(NamedTuple):
     work: int
     spare: int  # rates of extra states nobody asked for
     turned: int  # angles after the step
-    g: int  # event functions after and before the step, where in the step they cross zero
+    g: int  # watched functions after and before the step, at any state, where in the step they cross zero
     g_before: int
+    g_now: int
     theta: int
+    last_theta: int  # the same, also of those reported
     a: int  # the method's table
     c: int
     error: int
@@ -117,9 +122,13 @@ class Plan(NamedTuple):
     lu: int
     by_time: int
     # blocks of whole numbers
-    side: int  # sign an event function had last
+    side: int  # sign a watched function had last
     direction: int
     terminal: int
+    again: int  # steps in a row that a switching function ended, and steps in which it is left alone for that
+    loose: int
+    sign_before: int  # while looking along a step: its last sign, and how often that changed
+    crossings: int
     unit: int  # where quaternions start
     pivot: int  # rows exchanged in the factors
 
@@ -128,12 +137,12 @@ def blocks(problem: Problem, table: Table) -> dict[str, int]:
     """Sizes of the blocks of floats."""
     n, width = problem.n, len(table.c)
     kernels = list(_kernels(problem))
-    n_g = len(problem.event_specs)
+    n_g = len(problem.event_specs) + problem.n_switches
     sizes = dict.fromkeys(("y", "new", "trial", "permitted", "scale"), n)
     sizes |= {"K": width * n, "inner": (4 + len(table.dense)) * n}
     sizes |= {"x": n + 1 + len(problem.parameters), "out": max(k.n_out for k in kernels)}
     sizes |= {"m": n - problem.nx + 1 + len(problem.parameters), "work": max(k.workspace for k in kernels)}
-    sizes |= {"spare": problem.nx, "turned": problem.n_near, "g": n_g, "g_before": n_g, "theta": n_g}
+    sizes |= {"spare": problem.nx, "turned": problem.n_near, "g": n_g, "g_before": n_g, "g_now": n_g, "theta": n_g, "last_theta": n_g}
     sizes |= {"a": width * width, "c": width, "error": table.error.size, "dense": table.dense.size}
     sizes |= {"gamma": 1, "coupling": table.coupling.size, "slope": len(table.slope)}
     implicit = int(table.gamma > 0.0)
@@ -141,7 +150,15 @@ def blocks(problem: Problem, table: Table) -> dict[str, int]:
 
 
 def _kernels(problem: Problem) -> Iterator[Any]:
-    for kernel in (problem.rates, problem.project, problem.inputs, problem.events, problem.sampler, problem.turns):
+    for kernel in (
+        problem.rates,
+        problem.project,
+        problem.inputs,
+        problem.events,
+        problem.sampler,
+        problem.turns,
+        problem.switches,
+    ):
         if kernel is not None:
             yield kernel
             if kernel.backup is not None:
@@ -150,7 +167,8 @@ def _kernels(problem: Problem) -> Iterator[Any]:
 
 def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> tuple[Plan, np.ndarray, np.ndarray]:
     """The plan and its two arrays, with table, scales, parameters and events filled in."""
-    project, inputs, n_g = problem.project, problem.inputs, len(problem.event_specs)
+    project, inputs, n_s = problem.project, problem.inputs, problem.n_switches
+    n_g = len(problem.event_specs) + n_s
     starts: dict[str, int] = {}
     free = rounded(REALS)
     for name, size in blocks(problem, table).items():
@@ -158,7 +176,9 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         free = rounded(free + size)
     if problem.nx == 0:
         starts["m"] = starts["x"]
-    numbers = {"side": COUNTS, "direction": COUNTS + n_g, "terminal": COUNTS + 2 * n_g, "unit": COUNTS + 3 * n_g}
+    numbers = {"side": COUNTS, "direction": COUNTS + n_g, "terminal": COUNTS + 2 * n_g, "again": COUNTS + 3 * n_g}
+    for name, before in (("loose", "again"), ("sign_before", "loose"), ("crossings", "sign_before"), ("unit", "crossings")):
+        numbers[name] = numbers[before] + n_s
     numbers["pivot"] = numbers["unit"] + len(problem.quaternions)
     p = Plan(
         *slots,
@@ -178,8 +198,10 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         n_held=problem.n_held,
         n_near=problem.n_near,
         near=1 + problem.near_at,
-        tail=1 + len(problem.parameters) - problem.n_held,
-        n_events=n_g,
+        tail=1 + len(problem.parameters) - n_s - problem.n_held,
+        sides=1 + len(problem.parameters) - n_s,
+        n_events=n_g - n_s,
+        n_watched=n_g,
         n_unit=len(problem.quaternions),
         stages=table.stages,
         width=len(table.c),
@@ -206,7 +228,8 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
     ):
         f[at : at + len(values)] = values
     c = np.zeros(p.pivot + p.implicit * p.n, dtype=np.int64)
-    c[p.direction : p.unit] = [e.direction for e in problem.event_specs] + [int(e.terminal) for e in problem.event_specs]
+    c[p.direction : p.direction + p.n_events] = [e.direction for e in problem.event_specs]
+    c[p.terminal : p.terminal + p.n_events] = [int(e.terminal) for e in problem.event_specs]
     c[p.unit : p.pivot] = problem.quaternions
     return p, f, c
 

@@ -13,6 +13,7 @@ The state is y = [q, v, x]; x are extra states of the inputs (a motor's current)
     inputs     full row -> [u, rates of the extra states]       u overwrites the head of the parameters before every use
     turns      mechanism row -> [near]         overwrites as many parameters after every step: angles counted beyond whole turns
     events     full row -> [g_0, g_1, ...]
+    switches   full row -> [g_0, g_1, ...]      break points of rates and inputs; their sides are the last parameters
 
 `project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given; or, with
 `project_once`, the whole correction: then the position residual is what is left.
@@ -126,14 +127,16 @@ class Problem:
     turns: Kernel | None = None
     n_near: int = 0  # what `turns` gives
     near_at: int = 0  # where in the parameters
+    switches: Kernel | None = None
+    n_switches: int = 0
 
     def __post_init__(self) -> None:
         n, nm, more = self.n, self.nq + self.nv, 1 + len(self.parameters)
         n_in_x = self.nx - self.n_power
         if not (0 <= self.n_power <= self.nx and 0 <= self.n_u <= len(self.parameters)):
             raise UsageError("quadratures are some of the extra states, and what the inputs give some of the parameters.")
-        if self.n_u + self.n_held > len(self.parameters):
-            raise UsageError("inputs and held values are different parameters: there must be room for both.")
+        if self.n_u + self.n_held + self.n_switches > len(self.parameters):
+            raise UsageError("inputs, held values and sides are different parameters: there must be room for all.")
         if self.sampler is not None and not (np.isfinite(self.every) and self.every > 0.0):
             raise UsageError(f"a sampler is called every so many seconds: `every` must be a positive time, not {self.every}.")
         if self.inputs is None and (n_in_x or self.n_u):
@@ -145,6 +148,7 @@ class Problem:
             ("sampler", self.sampler, n + more, self.n_held),
             ("turns", self.turns, nm + more, self.n_near),
             ("events", self.events, n + more, len(self.event_specs)),
+            ("switches", self.switches, n + more, self.n_switches),
         ):
             for k in (kernel, kernel.backup if kernel else None):
                 if k is not None and (k.n_in != n_in or k.n_out < n_out):

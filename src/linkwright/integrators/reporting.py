@@ -1,38 +1,52 @@
 """What a step leaves behind: samples, events and the step itself, in order of time.
 
 Events are sign changes of their functions between accepted steps, located on the projected state inside the step; a
-function that only touches zero is no event.
+function that only touches zero is no event. Switching functions (`break_points`) are watched in the same way: a step ends at
+the first terminal event or break point.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from linkwright.compiler.loops import evaluate
+from linkwright.integrators.break_points import (
+    BOTH,
+    EVENTS_ONLY,
+    NOWHERE,
+    SWITCHES_ONLY,
+    look,
+    passed,
+    sign,
+    turn_over,
+)
 from linkwright.integrators.memory import (
     EVENT,
     EVENTS,
+    GRID,
     NEXT,
+    OFF,
     ROWS,
     SAMPLE,
     SEEN,
+    TICKED,
     TIME,
     USED,
+    USED_BEFORE,
     Output,
     Plan,
 )
-from linkwright.integrators.runge_kutta import cause, drive
-from linkwright.integrators.stepping import inside, prepare_inside
+from linkwright.integrators.runge_kutta import drive
+from linkwright.integrators.stepping import count_turns, inside, prepare_inside, settle, shorter
 
 SHARPEST = 1e-13  # share of a step to which an event is located
-NOWHERE = 2.0  # a place in the step that is none
 
 
 def report(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
-    """Events and samples of the step just accepted. 0, or EVENT where a terminal one ends the run, or a reason to stop."""
+    """Events and samples of the step just accepted, which a break point may make shorter. 0, or EVENT where a terminal one ends
+    the run, or a reason to stop."""
     end = f[NEXT]
     crossed = False
-    if p.n_events > 0:
+    if p.n_watched > 0:
         outcome = cross(p, f, c)
         if outcome > 0:
             return outcome
@@ -61,16 +75,10 @@ def report(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
         if ending and not final:
             break
         if ending:
-            at = theta
+            return cut_short(p, f, c, o, theta, near)
         outcome = inside(p, f, c, at)
         if outcome != 0:
             return outcome
-        if ending:
-            f[TIME] += theta * f[USED]
-            for i in range(p.n):
-                f[p.y + i] = f[p.trial + i]
-            put_samples(p, f, c, o, f[TIME], near, p.y)
-            return EVENT
         if at == share:
             put(p, f, o.rows, c[ROWS], float(o.samples[c[SAMPLE]]), p.trial, 1)
             c[ROWS] += 1
@@ -82,6 +90,42 @@ def report(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
             f[p.theta + event] = NOWHERE
     put_samples(p, f, c, o, end, near, p.new)
     return 0
+
+
+def cut_short(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, theta: float, near: float) -> int:
+    """End the step at share theta: EVENT for a terminal event, 0 for a break point, or a reason to stop."""
+    slack = 4.0 * sharpness(f)
+    outcome = shorter(p, f, c, theta)
+    if outcome == 0:
+        outcome = settle(p, f, c, f[TIME] + theta * f[USED])
+    if outcome != 0:
+        return outcome
+    final = False
+    for e in range(p.n_events):
+        final = final or (c[p.terminal + e] > 0 and f[p.last_theta + e] <= theta)
+    t = f[TIME] + theta * f[USED]
+    if final:
+        f[TIME] = t
+        for i in range(p.n):
+            f[p.y + i] = f[p.trial + i]
+        put_samples(p, f, c, o, t, near, p.y)
+        return EVENT
+    f[NEXT] = t
+    for i in range(p.n):
+        f[p.new + i] = f[p.trial + i]
+    put_samples(p, f, c, o, t, near, p.new)
+    c[TICKED] = 0
+    c[GRID] -= 1 - c[OFF]  # of fixed steps: the rest of this one comes next
+    c[OFF] = 1
+    f[USED_BEFORE] = 0.0
+    if p.n_near > 0:
+        count_turns(p, f, c)
+    return turn_over(p, f, c, theta, slack)
+
+
+def sharpness(f: np.ndarray) -> float:
+    """Share of the step to which a place in it can be known."""
+    return max(SHARPEST, 4.0 * 2.2e-16 * abs(f[NEXT]) / f[USED])
 
 
 def put(p: Plan, f: np.ndarray, rows: np.ndarray, row: int, t: float, first: int, gap: int) -> None:
@@ -105,24 +149,24 @@ def put_samples(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, t: float, near
         c[SAMPLE] += 1
 
 
-def sign(x: float) -> int:
-    return 1 if x > 0.0 else (-1 if x < 0.0 else 0)
-
-
 def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
-    """Event functions after the step. -1: some changed sign in the wanted direction (theta 0.5: a place not yet known)."""
+    """Watched functions after the step. -1: some changed sign in the wanted direction (theta 0.5: a place not yet known)."""
     for i in range(p.n):
         f[p.x + i] = f[p.new + i]
     f[p.x + p.n] = f[NEXT]
-    outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
+    outcome = look(p, f, BOTH)
     if outcome != 0:
         return outcome
-    for e in range(p.n_events):
-        now = sign(f[p.out + e])
+    for e in range(p.n_watched):
+        now = sign(f[p.g_now + e])
         hit = now * c[p.side + e] < 0 and (c[p.direction + e] == 0 or c[p.direction + e] == now)
+        if e >= p.n_events:
+            hit = hit and c[p.loose + e - p.n_events] == 0
+            passed(p, f, c, e, now, hit)
         f[p.theta + e] = 0.5 if hit else NOWHERE
+        f[p.last_theta + e] = NOWHERE
         f[p.g_before + e] = f[p.g + e]
-        f[p.g + e] = f[p.out + e]
+        f[p.g + e] = f[p.g_now + e]
         if now != 0:
             c[p.side + e] = now
         if hit:
@@ -133,11 +177,11 @@ def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
     """Where in the step: a bracket that shrinks at least as fast as bisection, steered by the chord  [Oliveira2020].
 
-    Returns the place of the first terminal event, NOWHERE without one, or minus the reason to stop.
+    Returns the place of the first terminal event or break point, NOWHERE without one, or minus the reason to stop.
     """
-    sharp = max(SHARPEST, 4.0 * 2.2e-16 * abs(f[NEXT]) / f[USED])
+    sharp = sharpness(f)
     final = NOWHERE
-    for e in range(p.n_events):
+    for e in range(p.n_watched):
         if f[p.theta + e] == NOWHERE:
             continue
         a, b, g_a, g_b = 0.0, 1.0, f[p.g_before + e], f[p.g + e]
@@ -162,15 +206,16 @@ def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
             if outcome == 0 and p.driven > 0:
                 outcome = drive(p, f, c, p.spare, f[p.x + p.n])
             if outcome == 0:
-                outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
+                outcome = look(p, f, EVENTS_ONLY if e < p.n_events else SWITCHES_ONLY)
             if outcome != 0:
                 return -float(outcome)
-            if sign(f[p.out + e]) == sign(g_b):
-                b, g_b = x, f[p.out + e]
+            if sign(f[p.g_now + e]) == sign(g_b):
+                b, g_b = x, f[p.g_now + e]
             else:
-                a, g_a = x, f[p.out + e]
+                a, g_a = x, f[p.g_now + e]
             radius *= 0.5
         f[p.theta + e] = b
-        if c[p.terminal + e] > 0:
+        f[p.last_theta + e] = b
+        if e >= p.n_events or c[p.terminal + e] > 0:
             final = min(final, b)
     return final

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from linkwright.compiler.loops import evaluate
+from linkwright.integrators.break_points import hidden
 from linkwright.integrators.control import accepted, plan_step, rejected, stopped
 from linkwright.integrators.memory import (
     CLOSED,
@@ -184,6 +185,8 @@ def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
         outcome = derivative(p, f, c, last, f[NEXT])
         if outcome != 0:
             return stopped(p, f, c, outcome)
+    if p.n_watched > p.n_events and p.n_error > 0 and hidden(p, f, c):
+        return rejected(f, c, 0.5, 0)
     outcome = count_turns(p, f, c) if p.n_near > 0 else 0
     if outcome == 0:
         accepted(p, f, c, error)
@@ -254,10 +257,11 @@ def inside(p: Plan, f: np.ndarray, c: np.ndarray, theta: float) -> int:
 
 
 def shorter(p: Plan, f: np.ndarray, c: np.ndarray, theta: float) -> int:
-    """A part of the step by itself, with the same derivatives: polynomials through a stiff step may be far off inside it."""
+    """A part of the step by itself, with the derivatives at its start: more exact than the polynomial through it, which of a stiff
+    step may be far off."""
     h = f[USED]
     f[USED] = theta * h
-    outcome = implicit_stages(p, f, c)
+    outcome = implicit_stages(p, f, c) if p.implicit > 0 else explicit_stages(p, f, c)
     stage(p, f, p.stages)
     f[USED] = h
     for i in range(p.n):
