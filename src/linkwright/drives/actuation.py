@@ -150,10 +150,11 @@ class Actuation:
     # ---------------------------------------------------------------- kernels
 
     def inputs(self, row: Any) -> Kernel | None:
-        """[tau, drive, speed, acceleration, rates of x] from a full row; None where efforts are constant."""
+        """[tau, drive, speed, acceleration, rates of x] from a full row, with the sides of break points if the row has
+        them; None where efforts are constant."""
         if not self.needs_kernel:
             return None
-        sided = self.program if self.switched is None else self.switched.program
+        sided = self.switched.program if self.switched is not None and "input sides" in row.sizes else self.program
         return inputs_kernel(self.equations, sided, row, self._key)
 
     @cached_property

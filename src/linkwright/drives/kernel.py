@@ -106,7 +106,12 @@ def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, 
         n_out = equations.sizes["v"] + 3 * sum(b.moves for b in equations.bounds) + equations.sizes["x"]
         return python_kernel(direct, row.n, n_out)
     there = for_row(program, row)
-    backup = python_kernel(lambda x: np.concatenate([direct(x), [1.0]]), row.n, there.n_out)
+
+    def anyway(x: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):  # what a formula is beyond its own end is not asked for; what is not finite is refused
+            return np.concatenate([direct(x), [1.0]])
+
+    backup = python_kernel(anyway, row.n, there.n_out)
     if is_native(equations):
         place = None if key is None else ("code", key, tuple(row.sizes.items()))
         code = Kept.of(equations.system).get(place, lambda: native.NativeCode.of(there))

@@ -140,7 +140,7 @@ def hidden(p: Plan, f: np.ndarray, c: np.ndarray) -> bool:
     return True
 
 
-def passed(p: Plan, f: np.ndarray, c: np.ndarray, e: int, now: int, hit: bool) -> None:
+def passed(p: Plan, c: np.ndarray, e: int, now: int, hit: bool) -> None:
     """Count steps of a switching function: those it ended in a row, and those it is left alone."""
     k = e - p.n_events
     if c[p.loose + k] > 0:

@@ -38,6 +38,7 @@ from linkwright.integrators.memory import (
 from linkwright.integrators.runge_kutta import drive
 from linkwright.integrators.stepping import count_turns, inside, prepare_inside, settle, shorter
 
+UNKNOWN = -1.0  # a place in the step not yet known
 SHARPEST = 1e-13  # share of a step to which an event is located
 
 
@@ -94,22 +95,24 @@ def report(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
 
 def cut_short(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, theta: float, near: float) -> int:
     """End the step at share theta: EVENT for a terminal event, 0 for a break point, or a reason to stop."""
-    slack = 4.0 * sharpness(f)
-    outcome = shorter(p, f, c, theta)
-    if outcome == 0:
-        outcome = settle(p, f, c, f[TIME] + theta * f[USED])
-    if outcome != 0:
-        return outcome
+    t, slack = f[TIME] + theta * f[USED], 4.0 * sharpness(f)
     final = False
     for e in range(p.n_events):
         final = final or (c[p.terminal + e] > 0 and f[p.last_theta + e] <= theta)
-    t = f[TIME] + theta * f[USED]
     if final:
+        outcome = inside(p, f, c, theta)
+        if outcome != 0:
+            return outcome
         f[TIME] = t
         for i in range(p.n):
             f[p.y + i] = f[p.trial + i]
         put_samples(p, f, c, o, t, near, p.y)
         return EVENT
+    outcome = shorter(p, f, c, theta)
+    if outcome == 0:
+        outcome = settle(p, f, c, t)
+    if outcome != 0:
+        return outcome
     f[NEXT] = t
     for i in range(p.n):
         f[p.new + i] = f[p.trial + i]
@@ -150,7 +153,7 @@ def put_samples(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, t: float, near
 
 
 def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
-    """Watched functions after the step. -1: some changed sign in the wanted direction (theta 0.5: a place not yet known)."""
+    """Watched functions after the step. -1: some changed sign in the wanted direction, at a place not yet known."""
     for i in range(p.n):
         f[p.x + i] = f[p.new + i]
     f[p.x + p.n] = f[NEXT]
@@ -159,11 +162,10 @@ def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
         return outcome
     for e in range(p.n_watched):
         now = sign(f[p.g_now + e])
-        hit = now * c[p.side + e] < 0 and (c[p.direction + e] == 0 or c[p.direction + e] == now)
+        hit = crosses(p, c, e, now)
         if e >= p.n_events:
-            hit = hit and c[p.loose + e - p.n_events] == 0
-            passed(p, f, c, e, now, hit)
-        f[p.theta + e] = 0.5 if hit else NOWHERE
+            passed(p, c, e, now, hit)
+        f[p.theta + e] = UNKNOWN if hit else NOWHERE
         f[p.last_theta + e] = NOWHERE
         f[p.g_before + e] = f[p.g + e]
         f[p.g + e] = f[p.g_now + e]
@@ -175,47 +177,86 @@ def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 
 
 def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
-    """Where in the step: a bracket that shrinks at least as fast as bisection, steered by the chord  [Oliveira2020].
+    """Where in the step the functions cross zero that do so over it, and those that do so before its new end: what happens at one
+    break point may hide what happens before and after it.
 
     Returns the place of the first terminal event or break point, NOWHERE without one, or minus the reason to stop.
     """
-    sharp = sharpness(f)
-    final = NOWHERE
-    for e in range(p.n_watched):
-        if f[p.theta + e] == NOWHERE:
-            continue
-        a, b, g_a, g_b = 0.0, 1.0, f[p.g_before + e], f[p.g + e]
-        radius = 2.0 * sharp
-        while radius < 1.0:
-            radius *= 2.0
-        while b - a > 2.0 * sharp:
-            middle = 0.5 * (a + b)
-            chord = (g_b * a - g_a * b) / (g_b - g_a)
-            towards = 1.0 if middle >= chord else -1.0
-            shift = 0.2 * (b - a) * (b - a)
-            x = chord + towards * shift if shift <= abs(middle - chord) else middle
-            reach = radius - 0.5 * (b - a)
-            if abs(x - middle) > reach:
-                x = middle - towards * reach
-            if not a < x < b:
-                x = middle
-            outcome = inside(p, f, c, x)
-            for i in range(p.n):
-                f[p.x + i] = f[p.trial + i]
-            f[p.x + p.n] = f[TIME] + x * f[USED]
-            if outcome == 0 and p.driven > 0:
-                outcome = drive(p, f, c, p.spare, f[p.x + p.n])
-            if outcome == 0:
-                outcome = look(p, f, EVENTS_ONLY if e < p.n_events else SWITCHES_ONLY)
-            if outcome != 0:
-                return -float(outcome)
-            if sign(f[p.g_now + e]) == sign(g_b):
-                b, g_b = x, f[p.g_now + e]
-            else:
-                a, g_a = x, f[p.g_now + e]
-            radius *= 0.5
-        f[p.theta + e] = b
-        f[p.last_theta + e] = b
-        if e >= p.n_events or c[p.terminal + e] > 0:
-            final = min(final, b)
+    end, final = 1.0, NOWHERE
+    for _ in range(p.n_watched):
+        for e in range(p.n_watched):
+            if f[p.theta + e] == UNKNOWN:
+                place = bisected(p, f, c, e, end)
+                if place < 0.0:
+                    return place
+                f[p.theta + e] = place
+                f[p.last_theta + e] = place
+                if e >= p.n_events or c[p.terminal + e] > 0:
+                    final = min(final, place)
+        if final >= end:
+            return final
+        end = final
+        outcome = at_share(p, f, c, end, BOTH)
+        if outcome != 0:
+            return -float(outcome)
+        found = False
+        for e in range(p.n_watched):
+            now = sign(f[p.g_now + e])
+            if f[p.theta + e] == NOWHERE and crosses(p, c, e, now):
+                found = True
+                f[p.theta + e] = UNKNOWN
+                f[p.g + e] = f[p.g_now + e]
+                c[p.side + e] = now
+        if not found:
+            return final
     return final
+
+
+def crosses(p: Plan, c: np.ndarray, e: int, now: int) -> bool:
+    """Whether a function whose sign is now this has crossed zero as it is watched for."""
+    if e >= p.n_events and c[p.loose + e - p.n_events] > 0:
+        return False
+    return now * c[p.side + e] < 0 and (c[p.direction + e] == 0 or c[p.direction + e] == now)
+
+
+def at_share(p: Plan, f: np.ndarray, c: np.ndarray, theta: float, which: int) -> int:
+    """Watched functions at share theta of the step into g_now."""
+    outcome = inside(p, f, c, theta)
+    for i in range(p.n):
+        f[p.x + i] = f[p.trial + i]
+    f[p.x + p.n] = f[TIME] + theta * f[USED]
+    if outcome == 0 and p.driven > 0:
+        outcome = drive(p, f, c, p.spare, f[p.x + p.n])
+    return look(p, f, which) if outcome == 0 else outcome
+
+
+def bisected(p: Plan, f: np.ndarray, c: np.ndarray, e: int, end: float) -> float:
+    """The zero of a function between the start of the step and share `end`, where it has crossed; minus a reason to stop.
+
+    A bracket that shrinks at least as fast as bisection, steered by the chord  [Oliveira2020].
+    """
+    sharp = sharpness(f)
+    a, b, g_a, g_b = 0.0, end, f[p.g_before + e], f[p.g + e]
+    radius = 2.0 * sharp
+    while radius < end:
+        radius *= 2.0
+    while b - a > 2.0 * sharp:
+        middle = 0.5 * (a + b)
+        chord = (g_b * a - g_a * b) / (g_b - g_a)
+        towards = 1.0 if middle >= chord else -1.0
+        shift = 0.2 * (b - a) * (b - a)
+        x = chord + towards * shift if shift <= abs(middle - chord) else middle
+        reach = radius - 0.5 * (b - a)
+        if abs(x - middle) > reach:
+            x = middle - towards * reach
+        if not a < x < b:
+            x = middle
+        outcome = at_share(p, f, c, x, EVENTS_ONLY if e < p.n_events else SWITCHES_ONLY)
+        if outcome != 0:
+            return -float(outcome)
+        if sign(f[p.g_now + e]) == sign(g_b):
+            b, g_b = x, f[p.g_now + e]
+        else:
+            a, g_a = x, f[p.g_now + e]
+        radius *= 0.5
+    return b

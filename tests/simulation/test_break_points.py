@@ -1,0 +1,163 @@
+"""Break points of loads, stops, laws and drives: steps end on them, so errors fall with the tolerance. Against closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.scalars import where
+
+MASS, STIFF, GAP, SPEED = 2.0, 450.0, 0.05, 1.0
+PERIOD = 4 * GAP / SPEED + 2 * math.pi * math.sqrt(MASS / STIFF)  # through the gap twice, then half a sine on either side
+
+CART = {
+    "name": "cart", "plane": "xy", "drawing": {"C": [0, 0], "D": [1, 0]}, "gravity": [0, 0],
+    "bodies": {"ground": {"points": ["D"]}, "cart": {"points": ["C"], "mass": MASS, "inertia": 0.0}},
+    "joints": {"X": {"type": "prismatic", "between": ["ground", "cart"], "at": "C", "axis": [1, 0]}},
+}  # fmt: skip
+SPRING = f"{STIFF} N/m"
+PLAY = {  # a spring with free play, written in four ways
+    "min and max": {"loads": {"s": {"on": "cart.C", "force": [f"-{SPRING}*(max(X - {GAP} m, 0 m) + min(X + {GAP} m, 0 m))", 0]}}},
+    "abs": {"loads": {"s": {"on": "cart.C", "force": [f"-{SPRING}/2*(2*X + abs(X - {GAP} m) - abs(X + {GAP} m))", 0]}}},
+    "table": {
+        "loads": {
+            "s": {
+                "on": "cart.C",
+                "force": [{"over": "X", "table": [[-1, STIFF * (1 - GAP)], [-GAP, 0], [GAP, 0], [1, -STIFF * (1 - GAP)]]}, 0],
+            }
+        }
+    },
+    "stops": {"stops": {"X": {"between": [-GAP, GAP], "stiffness": SPRING}}},
+}
+
+
+def cart(**more):
+    return lw.compile(lw.load(CART | more))
+
+
+def launched(s, speed=SPEED):
+    return s.assemble({"X": 0.0}, {"X": speed})
+
+
+@pytest.mark.parametrize("way", PLAY)
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_free_play_has_its_exact_period(way, engine):
+    """Three periods later the cart is where it was. 1e-10 a step, 12 break points: errors of some 1e-10 remain."""
+    s = cart(**PLAY[way])
+    run = s.simulate(launched(s), 3 * PERIOD, tolerance=1e-10, engine=engine, output=[0.0, 3 * PERIOD])
+    assert abs(run["X"][-1]) < 3e-9 and abs(run["X.v"][-1] - SPEED) < 3e-9
+    counters = run.proof.sim.pieces[0].solution.counters
+    assert 12 <= counters["break points"] <= 24  # 12 crossings; where a stop also lets go, its speed passes zero as well
+    assert counters["steps"] < 150
+
+
+@pytest.mark.parametrize("integrator", ["dopri", "rodas"])
+def test_errors_fall_with_the_tolerance(integrator):
+    """Error at most 100 times the tolerance, over five decades (four for rodas, whose order is 4). Without break points they
+    wander between 1e-5 and 1e-8, and no tolerance mends that."""
+    s = cart(**PLAY["table"])
+    end = 5.3 * PERIOD
+    errors = []
+    for tolerance in (1e-6, 1e-8, 1e-10) + ((1e-12,) if integrator == "dopri" else ()):
+        run = s.simulate(launched(s), end, tolerance=tolerance, integrator=integrator, output=[0.0, end])
+        errors.append(abs(run["X"][-1] - exact(end)))
+        assert errors[-1] < 100 * tolerance
+    assert errors[-1] < 1e-3 * errors[0]
+
+
+def exact(t):
+    """Position in the spring with free play, from 0 with SPEED."""
+    w, free = math.sqrt(STIFF / MASS), GAP / SPEED
+    t %= PERIOD
+    back = 1.0
+    if t > PERIOD / 2:
+        t, back = t - PERIOD / 2, -1.0
+    if t < free:
+        return back * SPEED * t
+    if t < free + math.pi / w:
+        return back * (GAP + SPEED / w * math.sin(w * (t - free)))
+    return back * (GAP - SPEED * (t - free - math.pi / w))
+
+
+def test_fixed_steps_are_split_at_break_points():
+    """rk4 has order 4 on a load with corners: half the step, a sixteenth of the error; without, it has order 2 at best."""
+    s = cart(**PLAY["min and max"])
+    end = 2.3 * PERIOD
+    errors = [
+        abs(s.simulate(launched(s), end, integrator="rk4", step=h, output=[0.0, end])["X"][-1] - exact(end)) for h in (4e-3, 2e-3, 1e-3)
+    ]
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert orders.min() > 3.5 and errors[-1] < 1e-9
+
+
+def test_a_grid_of_fixed_steps_goes_on_after_a_break_point():
+    s = cart(**PLAY["min and max"])
+    run = s.simulate(launched(s), 0.48, integrator="rk4", step=0.012, output="steps")
+    grid = run.t[np.abs(run.t / 0.012 - np.round(run.t / 0.012)) < 1e-9]
+    np.testing.assert_allclose(grid, 0.012 * np.arange(41), atol=1e-15)
+    assert len(run.t) == 41 + 3  # break points at 0.05, 0.26, 0.36
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+@pytest.mark.parametrize("form", ["points", "formula", "function"])
+def test_a_short_pulse_over_time_is_never_stepped_over(form, engine):
+    """A triangle of 1 ms in 10 s: it adds F T / 2 m to the speed, and that times the rest of the time to the position."""
+    top, width, middle, end = 400.0, 1e-3, 6.0, 10.0
+    drives = {
+        "points": ([0.0, middle - width / 2, middle, middle + width / 2, end], [0.0, 0.0, top, 0.0, 0.0]),
+        "formula": f"max({top} N*(1 - abs(t - {middle} s)/{width / 2} s), 0 N)",
+        "function": lambda t: where(abs(t - middle) < width / 2, top * (1.0 - abs(t - middle) / (width / 2)), 0.0),
+    }
+    s = cart()
+    run = s.simulate(s.start, end, drive={"X": lw.torque(drives[form])}, engine=engine, output=[0.0, end])
+    speed = 0.5 * top * width / MASS
+    assert run["X.v"][-1] == pytest.approx(speed, rel=1e-10)
+    assert run["X"][-1] == pytest.approx(speed * (end - middle), rel=1e-10)
+
+
+def test_a_jump_over_time_is_met_exactly():
+    """A force that is switched on and off: the speed is F/m times the time it was on, to round-off; no step sees the jump."""
+    s = cart()
+    push = lw.torque(lambda t: where((t - 0.3) * (0.7 - t) > 0.0, 50.0, 0.0))
+    run = s.simulate(s.start, 1.0, drive={"X": push}, tolerance=1e-6, output=[0.0, 1.0])
+    assert run["X.v"][-1] == pytest.approx(50.0 * 0.4 / MASS, rel=1e-12)
+    assert run.proof.sim.pieces[0].solution.counters["rejected"] <= 4
+
+
+def test_work_of_a_motion_with_jumps_in_its_acceleration():
+    """Trapezoidal speed, 0.9 m in 0.9 s: 1.5 m/s between thirds. Work in is the kinetic energy at every instant."""
+    moves = [{"to": 0.9, "in": 0.9, "law": "trapezoidal"}, {"dwell": 0.3}]
+    run = lw.load(CART | {"drive": {"X": {"moves": moves}}}).simulate(duration=1.2, tolerance=1e-6)
+    kinetic = 0.5 * MASS * run["X.v"] ** 2
+    assert kinetic.max() == pytest.approx(0.5 * MASS * 1.5**2, rel=1e-12)
+    np.testing.assert_allclose(run["work.in"], kinetic, atol=1e-11)
+
+
+def test_dry_friction_that_sticks_still_comes_to_rest():
+    """Coulomb friction by a sign: both sides lead to v = 0, no step can leave it; the run must end, near where the cart stops."""
+    s = cart()
+    stick = lw.torque(lambda t, st: where(st["X.v"] > 0.0, -10.0, 10.0))
+    run = s.simulate(launched(s), 0.21, drive={"X": stick}, tolerance=1e-6, output=[0.0, 0.2, 0.21])
+    assert run["X"][-1] == pytest.approx(0.5 * MASS * SPEED**2 / 10.0, abs=1e-6)  # v^2 m / 2 F
+    assert abs(run["X.v"][-1]) < 1e-4
+
+
+@pytest.mark.parametrize("as_load", [True, False])
+def test_a_law_without_a_value_beyond_its_end(as_load):
+    """The root of what is left: the formula ends where its argument does, and the run passes."""
+    s = cart(loads={"s": {"on": "cart.C", "force": ["5 N*sqrt(max(1 - X/(0.2 m), 0))", 0]}} if as_load else {})
+    spring = {"X": lw.torque(lambda t, st: where(st["X"] < 0.2, 5.0 * np.sqrt(1.0 - st["X"] / 0.2), 0.0))}
+    run = s.simulate(launched(s, 0.1), 1.0, drive={} if as_load else spring, tolerance=1e-8, output=[0.0, 1.0])
+    energy = 0.5 * MASS * 0.1**2 + 5.0 * 0.2 * 2.0 / 3.0  # all that the force can do
+    assert run["X.v"][-1] == pytest.approx(math.sqrt(2.0 * energy / MASS), rel=1e-6)  # a root is not smooth at its end
+
+
+def test_two_crossings_in_one_step_are_both_found():
+    """A fast flyer passes a narrow field of force: 2 mm at 50 m/s, entered and left within one long step."""
+    s = cart(loads={"s": {"on": "cart.C", "force": [{"over": "X", "table": [[0.999, 0], [1.0, 2e6], [1.001, 0]]}, 0]}})
+    run = s.simulate(launched(s, 50.0), 1.0, output=[0.0, 1.0], largest_step=0.05)
+    gained = 2e6 * 1e-3
+    assert run["X.v"][-1] == pytest.approx(math.sqrt(50.0**2 + 2 * gained / MASS), rel=1e-9)
