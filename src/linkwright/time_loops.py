@@ -115,7 +115,7 @@ def setup(
     return _assembled(system, kernels, rates, row, values, keeper, formulation, held is not None, events, actuation, power, origin)
 
 
-def rates_kernel(kernels: Kernels, formulation: str | None, baumgarte: bool) -> CompiledKernel:
+def rates_kernel(kernels: Kernels, formulation: Any, baumgarte: bool) -> CompiledKernel:
     """The rates by a formulation; of one that has no such kernel, those whose results it shares."""
     answer = _answering(kernels, formulation)
     return kernels.get("loop_rates", formulation if answer is None else None, baumgarte=baumgarte)

@@ -137,7 +137,8 @@ def joined(programs: Sequence[Program]) -> Program:
         at = len(ops)
         outputs += [b._replace(start=b.start + len(results)) for b in p.outputs]
         results += [at + r for r in p.results]
-        ops += [op if op[0] <= Op.INPUT else (op[0], *(i + at if i >= 0 else -1 for i in op[1:])) for op in p.ops]
+        for op, a, b, c in p.ops:
+            ops.append((op, a, b, c) if op <= Op.INPUT else (op, a + at, b + at if b >= 0 else -1, c + at if c >= 0 else -1))
     return Program(tuple(ops), tuple(results), programs[0].inputs, tuple(outputs))
 
 
