@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright import continuation, cycle, joints
 from linkwright.branches import distinct_positions
-from linkwright.closing import GOOD_ENOUGH, Closed, close, open_error, solve_rates
+from linkwright.closing import GOOD_ENOUGH, Closed, close, gap_text, open_error, solve_rates
 from linkwright.constraints import Constraint, Driver, PointTarget, PoseTarget, Rows
 from linkwright.constraints.target import rotation_vector_between
 from linkwright.description import Joint
@@ -24,7 +24,7 @@ from linkwright.kinematics import joint_rate, locate, locate_at, motion, node_mo
 from linkwright.laws import LinearLaw
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
-from linkwright.modelfile.units import KINDS
+from linkwright.modelfile.units import KINDS, shown
 from linkwright.passage import branch_velocity
 from linkwright.spatial import Pose, quaternion_rotation
 from linkwright.state import State
@@ -243,9 +243,8 @@ class Assembler:
             joint, i, kind = self.coordinate(name)
             now, there = float(here.near[joint.name][i]), quantity(value, KINDS[kind], f"'{name}'")
             if abs(there - now) > 1e4 * (1.0 if kind == "angle" else self.loops.kappa):
-                raise UsageError(
-                    f"'{name}' = {there:.4g} is too far from its start, {now:.4g}, to be walked to; check the value and its unit."
-                )
+                far, here_ = (shown(x, KINDS[kind], self.description.units) for x in (there, now))
+                raise UsageError(f"'{name}' = {far} is too far from its start, {here_}, to be walked to; check the value and its unit.")
             out.append(Driver(joint, LinearLaw(now, there - now), i))
         return out
 
@@ -325,20 +324,20 @@ class Assembler:
         c = tied.at(done.q, np.zeros(self.tree.nv), 1.0, done.near)
         gaps = {con.name: float(np.abs(part.phi).max()) for con, part in zip(tied.constraints, c.parts, strict=True) if len(part.phi)}
         worst = max(gaps, key=lambda n: gaps[n])
-        unit = "m" if next(con for con in tied.constraints if con.name == worst).kinds[0] == "length" else "rad"
+        gap = gap_text(tied, worst, gaps[worst])
         names = ", ".join(t.name for t in targets)
         wanted = sum(len(t.kinds) for t in targets)
         freedoms = self.loops.factored(self.loops.at(walk.q, np.zeros(self.tree.nv), 1.0, walk.near)).null.shape[1]
         if wanted > freedoms:
             return AssemblyError(
                 f"{wanted} values ({names}) are wanted of {freedoms} freedom{'s' if freedoms != 1 else ''}, and they do not fit together "
-                f"('{worst}' would stay open by {gaps[worst]:.3g} {unit}). Give {freedoms or 'none'}, and let the others follow.",
+                f"('{worst}' would stay open by {gap}). Give {freedoms or 'none'}, and let the others follow.",
                 gap=gaps[worst],
                 loop=worst,
             )
         return AssemblyError(
             f"cannot reach the wanted {names}: it gets {100 * walk.t:.1f} % of the way from its start and stops at a dead centre or "
-            f"the end of its reach (there '{worst}' would stay open by {gaps[worst]:.3g} {unit}). "
+            f"the end of its reach (there '{worst}' would stay open by {gap}). "
             "Choose a value inside the reach (see limits), or another branch by `guess`.",
             gap=gaps[worst],
             loop=worst,

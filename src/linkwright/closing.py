@@ -16,6 +16,7 @@ from linkwright.errors import AssemblyError, SingularityError
 from linkwright.kinematics import Skeleton, displaced, pose_of, references
 from linkwright.linalg import factor
 from linkwright.loops import Loops
+from linkwright.modelfile.units import KINDS, shown
 
 __all__ = ["references"]
 
@@ -122,10 +123,15 @@ def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
     c = loops.at(done.q, zero, 0.0, done.near)
     gaps = {con.name: float(np.max(np.abs(part.phi))) for con, part in zip(loops.constraints, c.parts, strict=True) if len(part.phi)}
     worst = max(gaps, key=lambda name: gaps[name])
-    kind = next(con for con in loops.constraints if con.name == worst).kinds[0]
-    unit = "m" if kind == "length" else "rad"
     reason = reach_reason(loops.skel, worst) or "no position of the links near the drawing closes it: check the lengths, or draw it closer."
-    return AssemblyError(f"{what}loop closed by '{worst}' stays open by {gaps[worst]:.3g} {unit}: {reason}", gap=gaps[worst], loop=worst)
+    wide = gap_text(loops, worst, gaps[worst])
+    return AssemblyError(f"{what}loop closed by '{worst}' stays open by {wide}: {reason}", gap=gaps[worst], loop=worst)
+
+
+def gap_text(loops: Loops, name: str, gap: float) -> str:
+    """The gap of a constraint in the model's units."""
+    kind = next(con for con in loops.constraints if con.name == name).kinds[0]
+    return shown(gap, KINDS["length" if kind == "length" else "angle"], loops.skel.tree.description.units, 3)
 
 
 def reach_reason(skel: Skeleton, closing: str) -> str:
@@ -148,5 +154,6 @@ def reach_reason(skel: Skeleton, closing: str) -> str:
     if spans[longest] <= rest:
         return ""
     others = ", ".join(b for b in spans if b != longest)
-    span = f"the joints on '{longest}' are {spans[longest]:.4g} m apart"
-    return f"the links {others} reach at most {rest:.4g} m, but {span}. Make '{longest}' shorter, or the others longer."
+    reach, span = (shown(x, KINDS["length"], d.units) for x in (rest, spans[longest]))
+    apart = f"the joints on '{longest}' are {span} apart"
+    return f"the links {others} reach at most {reach}, but {apart}. Make '{longest}' shorter, or the others longer."

@@ -24,7 +24,7 @@ from linkwright.kinematics import body_jacobian, joint_rate, motion
 from linkwright.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, SplineLaw
 from linkwright.linalg import factor
 from linkwright.loops import Loops
-from linkwright.modelfile.units import KINDS, display_unit
+from linkwright.modelfile.units import KINDS, display_unit, shown
 from linkwright.plans import driven
 from linkwright.results import Trajectory
 
@@ -150,7 +150,7 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, du
     rotary = is_rotary(desc, lead)
     if speed is None and drive.kind not in PRESCRIBED:
         speed = 1.0 if rotary else loops.kappa
-        notes.append(f"no speed given for '{lead}': shown at {'1 rad/s' if rotary else f'{speed:.3g} m/s'}")
+        notes.append(f"no speed given for '{lead}': shown at {shown(speed, KINDS['angular speed' if rotary else 'speed'], desc.units, 3)}")
     still = speed == 0.0 or (speed is None and drive.kind == "speed" and drive.value == 0.0)
     if still:
         notes.append(_static_note(desc))

@@ -7,7 +7,7 @@ want (the place, the gap, the names allowed) is kept in attributes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import wraps
@@ -75,6 +75,10 @@ class SimulationError(LinkwrightError):
         super().__init__(message)
 
 
+WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
+MOST_NAMES = 60  # of a list in a message; of a longer one the most similar are shown
+
+
 def listing(names: Iterable[str], most: int = 12) -> str:
     """`a, b, c, ... (40 in all)`: names for an error message, bounded in length."""
     all_names = [str(n) for n in names]
@@ -83,16 +87,53 @@ def listing(names: Iterable[str], most: int = 12) -> str:
     return ", ".join(all_names[:most]) + f", ... ({len(all_names)} in all)"
 
 
-def nearest(name: str, allowed: Iterable[str], kind: str) -> str:
-    """The tail of an unknown-name message: did-you-mean, then what is allowed.
+def nearest(name: str, allowed: Iterable[str], kind: str, synonyms: Mapping[str, str] | None = None) -> str:
+    """The tail of an unknown-name message: did-you-mean, then what is allowed, all of it up to MOST_NAMES.
+
+    Letters' case does not matter for the guess; `synonyms` are other words for allowed ones.
 
     >>> nearest("copler", ["crank", "coupler"], "Bodies")
     "Did you mean 'coupler'? Bodies: crank, coupler."
     """
-    allowed = [str(a) for a in allowed]
-    close = get_close_matches(str(name), allowed, n=1, cutoff=0.6)
-    hint = f"Did you mean '{close[0]}'? " if close else ""
-    return f"{hint}{kind}: {listing(allowed) or 'none'}."
+    every = [str(a) for a in allowed]
+    hint = _hint(str(name), every, synonyms or {})
+    if len(every) > MOST_NAMES:
+        alike = get_close_matches(str(name), every, n=12, cutoff=0.0)
+        return f"{hint}{kind}: {', '.join(alike)}, ... ({len(every)} in all)."
+    return f"{hint}{kind}: {listing(every, MOST_NAMES) or 'none'}."
+
+
+def nearest_by_group(name: str, groups: Mapping[str, Sequence[str]], kind: str, synonyms: Mapping[str, str] | None = None) -> str:
+    """The same with what is allowed under headings."""
+    hint = _hint(name, [n for names in groups.values() for n in names], synonyms or {})
+    return f"{hint}{kind}: {'; '.join(f'{group}: {listing(names, MOST_NAMES)}' for group, names in groups.items())}."
+
+
+def _hint(name: str, allowed: Sequence[str], synonyms: Mapping[str, str]) -> str:
+    guess = _guess(name, allowed, synonyms)
+    return _shared_pin(name, allowed) or (f"Did you mean '{guess}'? " if guess else "")
+
+
+def _shared_pin(name: str, allowed: Sequence[str]) -> str:
+    """A pin of three bodies or more has a joint for each pair, `A:crank` and `A:brace`: say so where `A` is asked for."""
+    head, _, tail = name.partition(".")
+    there = [a for a in allowed if a.startswith(f"{head}:") and a.partition(".")[2] == tail] if head else []
+    if len(there) < 2:
+        return ""
+    bodies, joints = (WORDS.get(n, str(n)) for n in (len(there) + 1, len(there)))
+    return f"{bodies.capitalize()} bodies meet at {head}, so there are {joints} joints; take {' or '.join(there)}. "
+
+
+def _guess(name: str, allowed: Sequence[str], synonyms: Mapping[str, str]) -> str:
+    """The allowed name that was meant; empty if none is near."""
+    low = name.lower()
+    if synonyms.get(low) in allowed:
+        return synonyms[low]
+    for known in allowed:
+        if known.lower() == low:
+            return known
+    close = get_close_matches(name, allowed, n=1, cutoff=0.6) or get_close_matches(low, allowed, n=1, cutoff=0.6)
+    return close[0] if close else ""
 
 
 def call_explained(function: Callable[Given, Result], name: str = "") -> Callable[Given, Result]:
@@ -146,6 +187,6 @@ def _why_not(name: str, known: list[Any], args: tuple[Any, ...], options: dict[s
         if option not in free and not any(p.kind == p.VAR_KEYWORD for p in known):
             return f"{name} has no option '{option}'. {nearest(option, free, 'Options')}"
     if len(args) > len(ordered):
-        return f"{name} takes fewer values without a name. Write what they are: {listing(free)}."
+        return f"{name} takes fewer values without a name. Write what they are: {listing(free, MOST_NAMES)}."
     lacking = [p.name for p in known if p.name in free and p.default is p.empty and p.name not in options]
-    return f"{name} needs {' and '.join(lacking)}. Options: {listing(free)}."
+    return f"{name} needs {' and '.join(lacking)}. Options: {listing(free, MOST_NAMES)}."

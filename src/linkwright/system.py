@@ -95,6 +95,11 @@ class System(Controlling):
         self.forces = forces.of_description(self.description)
         self.assembler = Assembler(self.loops)
 
+    def __repr__(self) -> str:
+        d, cuts = self.description, ", ".join(self.tree.cuts)
+        sizes = f"{len(d.bodies) - 1} moving bodies, {self.tree.nv} speeds, {self.tree.nc} loop equations"
+        return f"<System '{d.name}': {sizes}, cuts: {cuts or 'none'}>"
+
     @cached_property
     def names(self) -> Names:
         def full(pick: str) -> tuple[str, ...]:

@@ -69,6 +69,10 @@ class Kernels:
         """Without code: it is found in the cache on disk, or made anew."""
         return {**essentials(self), "made": {}, "variants": {}}
 
+    def __repr__(self) -> str:
+        made = sorted({key[0] for key in self.made})
+        return f"<Kernels of '{self.described.name}': {', '.join(KERNELS)}; made so far: {', '.join(made) or 'none'}>"
+
     @cached_property
     def fallbacks(self) -> Mapping[str, Fallback]:
         """Rank-revealing answers by kernel."""

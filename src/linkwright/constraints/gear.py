@@ -17,6 +17,7 @@ from linkwright.constraints.base import Rows
 from linkwright.description import Gear, Joint
 from linkwright.errors import ModelError
 from linkwright.kinematics import Motion, Skeleton, joint_rate, node_motion, pose_of
+from linkwright.modelfile.units import LENGTH, shown
 from linkwright.spatial import cross, normalise, point_wrench
 
 
@@ -57,8 +58,9 @@ class GearConstraint:
         want = abs(g.radius_second - g.radius_first) if g.internal else g.radius_first + g.radius_second
         if abs(centres - want) > 1e-3 * max(centres, want):
             sort = "difference" if g.internal else "sum"
+            apart, fits = (shown(x, LENGTH, skel.tree.description.units, 6) for x in (centres, want))
             raise ModelError(
-                f"gear '{g.name}': the centres are {centres:.6g} m apart but the {sort} of the pitch radii is {want:.6g} m. "
+                f"gear '{g.name}': the centres are {apart} apart but the {sort} of the pitch radii is {fits}. "
                 "Correct the radii or the distance of the pins.",
                 g.where,
             )

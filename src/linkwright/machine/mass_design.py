@@ -22,7 +22,7 @@ from linkwright.description import Body, Description
 from linkwright.errors import UsageError, nearest
 from linkwright.machine.inertia_regressor import parameters
 from linkwright.modelfile import quantity
-from linkwright.modelfile.units import LENGTH, MASS, NONE
+from linkwright.modelfile.units import LENGTH, MASS, NONE, shown
 
 RANDOM_STARTS = 3
 POLISHING_STEPS = 8
@@ -176,7 +176,8 @@ def counterweight_blocks(d: Description, wanted: Sequence[str] | Mapping[str, Ma
         radius = quantity(given["radius"], LENGTH, "radius") if "radius" in given else reach
         most = quantity(given["mass"], MASS, "mass") if "mass" in given else everything
         if not (radius > 0.0 and most > 0.0):
-            raise UsageError(f"the counterweight on '{name}' needs a positive mass and radius, not {most:g} kg and {radius:g} m.")
+            given_as = " and ".join(shown(x, k, d.units) for x, k in ((most, MASS), (radius, LENGTH)))
+            raise UsageError(f"the counterweight on '{name}' needs a positive mass and radius, not {given_as}.")
         out.append(CounterweightBlock(name, centre, most, radius, 2 if d.planar else 3))
     return out
 

@@ -17,7 +17,7 @@ from linkwright.modelfile.nodes import Node
 from linkwright.modelfile.shapes import SHAPE_KEYS, Shape, read_shape
 from linkwright.modelfile.units import DENSITY, INERTIA, LENGTH, MASS, parse_unit
 
-BODY_KEYS = (*SHAPE_KEYS, "mass", "com", "inertia", "bar", "bars", "plate", "mesh")
+BODY_KEYS = {"geometry": SHAPE_KEYS, "mass": ("mass", "com", "inertia"), "mass from a shape": ("bar", "bars", "plate", "mesh")}
 MOST_BODIES = 5_000
 FAR_COM = 10.0  # times the size of a body: no counterweight reaches there
 
@@ -370,7 +370,7 @@ def _point_masses(context: Context, shapes: dict[str, Shape], node: Node | None)
 def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool) -> None:
     tensor = [[context.numeric(v, shape.node) for v in row] for row in total.inertia]
     where = shape.node.mapping("body").get("inertia", shape.node)
-    why = mass_of.why_impossible(tensor, context.planar)
+    why = mass_of.why_impossible(tensor, context.planar, context.units)
     if why:
         raise where.error(
             f"body '{shape.name}' cannot exist: {why}. Give the inertia about the centre of mass (not about a pin), in body axes."
@@ -385,7 +385,7 @@ def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool
             "long: check `com` and its unit."
         )
     if explicit:
-        remark = mass_of.odd_gyration(context.numeric(total.mass), tensor, extent, context.planar)
+        remark = mass_of.odd_gyration(context.numeric(total.mass), tensor, extent, context.planar, context.units)
         if remark:
             context.warnings.append(f"{where.where}: body '{shape.name}': its {remark}.")
 

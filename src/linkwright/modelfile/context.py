@@ -18,7 +18,7 @@ from linkwright.modelfile.geometry import matrix, rotation_quaternion, rotation_
 from linkwright.modelfile.nodes import Node
 from linkwright.modelfile.parser import NOT_NUMBERS, parse
 from linkwright.modelfile.quantities import Quantity, QuantityAlgebra, numeric, parameter, place, read_quantity
-from linkwright.modelfile.units import ANGLE, LENGTH, MASS, NONE, TIME, Dimension, UnitSystem, describe, display_unit, matches
+from linkwright.modelfile.units import ANGLE, LENGTH, MASS, NONE, TIME, Dimension, UnitSystem, describe, display_unit, matches, shown
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 RESERVED = (*FUNCTIONS, "pi", "t", *NOT_NUMBERS)
@@ -55,8 +55,7 @@ class Context:
 
     def shown(self, value: Any, dimension: Dimension) -> str:
         """An SI value for people, in the file's units."""
-        symbol, per_si = display_unit(self.units, dimension)
-        return f"{self.numeric(value) * per_si:.6g} {symbol}".rstrip()
+        return shown(self.numeric(value), dimension, self.units, 6)
 
     def in_proportion(self, value: float, dimension: Dimension, node: Node, what: str) -> None:
         if abs(value) > LARGEST:
@@ -96,7 +95,7 @@ class Context:
         if len(items) not in allowed:
             wanted = " or ".join(str(n) for n in allowed)
             hint = "" if self.planar_drawing or len(items) != 2 else " A planar model says `plane: xy`."
-            raise node.error(f"{what} must have {wanted} components, not {len(items)}.{hint}")
+            raise node.error(f"{what} must have {wanted} components, not {len(items)}.{node.decimal_comma() or hint}")
         values = [self.number(item, dimension, what) for item in items]
         return vector([*values, 0.0] if len(values) == 2 else values)
 
@@ -107,12 +106,13 @@ class Context:
         if any(q.dimension not in (NONE, LENGTH) for q in quantities):
             raise node.error(f"{what} is a direction: give pure numbers such as [1, 0].")
         if len(items) != 3 and not (len(items) == 2 and self.planar_drawing):
-            raise node.error(f"{what} must have {'2' if self.planar_drawing else '3'} components, not {len(items)}.")
+            wanted = "2" if self.planar_drawing else "3"
+            raise node.error(f"{what} must have {wanted} components, not {len(items)}.{node.decimal_comma()}")
         values = vector([q.value for q in quantities] + [0.0] * (3 - len(items)))
         if not any(self.numerics(values, node)):
             raise node.error(f"{what} is zero, which is no direction. Give one such as [1, 0].")
         if self.planar and self.numeric(values[2], node) != 0.0 and any(self.numeric(v, node) for v in values[:2]):
-            raise node.error(f"{what} leaves the plane. Give two components, or take out `plane:`.")
+            raise node.error(f"{what} leaves the plane. Give two components, or take out `plane:`.{node.decimal_comma()}")
         return values
 
     def rotation(self, entries: dict[str, Node], what: str) -> Mat3 | None:

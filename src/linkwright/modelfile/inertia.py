@@ -15,6 +15,7 @@ from typing import Any
 from linkwright.description import NO_INERTIA, ZERO3, Mat3, Vec3
 from linkwright.expressions import Expr
 from linkwright.modelfile.geometry import add, cross, dot, length, matrix, scale, sub
+from linkwright.modelfile.units import INERTIA, LENGTH, UnitSystem, display_unit, shown
 
 DENSITIES = {  # kg/m^3, usual handbook values
     "steel": 7850.0, "stainless": 7900.0, "cast-iron": 7200.0, "aluminium": 2700.0, "aluminum": 2700.0, "brass": 8500.0, "bronze": 8800.0,
@@ -135,15 +136,16 @@ def principal(inertia: Sequence[Sequence[float]]) -> tuple[float, float, float]:
     return (a, b, c)
 
 
-def why_impossible(inertia: Sequence[Sequence[float]], planar: bool) -> str:
+def why_impossible(inertia: Sequence[Sequence[float]], planar: bool, units: UnitSystem) -> str:
     """Why no body can have this inertia; empty if one can. Round-off of 1e-9 is forgiven."""
     if planar:
-        return f"its moment of inertia {inertia[2][2]:g} kg m^2 is negative" if inertia[2][2] < 0.0 else ""
+        return f"its moment of inertia {shown(inertia[2][2], INERTIA, units)} is negative" if inertia[2][2] < 0.0 else ""
     size = max(abs(v) for row in inertia for v in row)
     if any(abs(inertia[i][j] - inertia[j][i]) > 1e-9 * size for i in range(3) for j in range(3)):
         return "its inertia matrix is not symmetric"
     a, b, c = principal(inertia)
-    moments = f"principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m^2"
+    symbol, per_si = display_unit(units, INERTIA)
+    moments = f"principal moments {a * per_si:.4g}, {b * per_si:.4g}, {c * per_si:.4g} {symbol}"
     if a < -1e-9 * size:
         return f"one of its {moments} is negative"
     if c > (a + b) * (1.0 + 1e-6) + 1e-9 * size:
@@ -151,7 +153,7 @@ def why_impossible(inertia: Sequence[Sequence[float]], planar: bool) -> str:
     return ""
 
 
-def odd_gyration(mass: float, inertia: Sequence[Sequence[float]], extent: float, planar: bool) -> str:
+def odd_gyration(mass: float, inertia: Sequence[Sequence[float]], extent: float, planar: bool, units: UnitSystem) -> str:
     """A remark when the radius of gyration does not fit the size of the body; empty if it does."""
     largest = inertia[2][2] if planar else principal(inertia)[2]
     if mass <= 0.0 or extent <= 0.0 or largest <= 0.0:
@@ -159,4 +161,5 @@ def odd_gyration(mass: float, inertia: Sequence[Sequence[float]], extent: float,
     radius = math.sqrt(largest / mass)
     if extent / 50.0 <= radius <= 3.0 * extent:
         return ""
-    return f"radius of gyration {radius:.3g} m does not fit its size of {extent:.3g} m: check the unit of inertia and mass"
+    gyration, size = (shown(x, LENGTH, units, 3) for x in (radius, extent))
+    return f"radius of gyration {gyration} does not fit its size of {size}: check the unit of inertia and mass"

@@ -14,6 +14,7 @@ from linkwright.errors import listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.modelfile.context import Context
 from linkwright.modelfile.geometry import frame_along, product, transpose, vector
+from linkwright.modelfile.instead import TYPES, instead
 from linkwright.modelfile.nodes import Node
 from linkwright.modelfile.shapes import Shape
 from linkwright.modelfile.units import LENGTH
@@ -167,7 +168,7 @@ def _type(context: Context, keys: dict[str, Node], node: Node, what: str) -> str
         raise node.error(f"{what} needs a `type:`. Types: {listing(JOINTS)}.")
     kind = keys["type"].string(f"{what}: type").replace("-", "_")
     if kind not in JOINTS:
-        raise keys["type"].error(f"{what}: there is no joint type '{kind}'. {nearest(kind, JOINTS, 'Types')}")
+        raise keys["type"].error(f"{what}: there is no joint type '{kind}'. {instead(kind)}{nearest(kind, JOINTS, 'Types', TYPES)}")
     if context.planar and not JOINTS[kind].in_plane:
         flat = [k for k, v in JOINTS.items() if v.in_plane]
         raise keys["type"].error(f"{what}: a {kind} joint does not fit into a plane. In a plane: {listing(flat)}. Or take out `plane:`.")

@@ -8,15 +8,20 @@ dict becomes the same tree, with the path of keys as its place.
 
 from __future__ import annotations
 
+import itertools
 import numbers
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from linkwright.errors import ModelError, Source, listing, nearest
+from linkwright.errors import ModelError, Source, listing, nearest, nearest_by_group
 from linkwright.expressions import Expr
+from linkwright.modelfile.instead import KEYS, instead
 
+WHOLE = re.compile(r"[+-]?\d+\Z")
+FRACTION = re.compile(r"\d+(\s*[A-Za-z].*)?\Z")  # what follows a decimal comma, a unit after it perhaps
 MOST_BYTES = 5_000_000
 DEEPEST = 40
 MOST_NODES = 1_000_000
@@ -32,6 +37,7 @@ class Node:
     entries: dict[str, Node] | None = None
     scope: Mapping[str, int] = field(default_factory=dict)  # indices of the repeat block it came from
     si: bool = False  # given in a call: bare numbers are SI and radians
+    glued: bool = False  # follows the entry before it in a list at a comma without a space
 
     @property
     def kind(self) -> str:
@@ -53,8 +59,15 @@ class Node:
         if self.items is None:
             raise self.error(f"{what} must be a list in brackets, not {self.kind}.")
         if length is not None and len(self.items) != length:
-            raise self.error(f"{what} must have {length} entries, not {len(self.items)}.")
+            raise self.error(f"{what} must have {length} entries, not {len(self.items)}.{self.decimal_comma()}")
         return self.items
+
+    def decimal_comma(self) -> str:
+        """A hint where two entries of this list look like one number with a decimal comma; empty if none do."""
+        for one, other in itertools.pairwise(self.items or ()):
+            if other.glued and WHOLE.match(one.text or "") and FRACTION.match(other.text or ""):
+                return f" Decimals are written with a point: {one.text}.{other.text}."
+        return ""
 
     def string(self, what: str) -> str:
         if self.text is None:
@@ -69,15 +82,19 @@ class Node:
             return False
         raise self.error(f"{what} must be true or false, not {self.kind}.")
 
-    def keys(self, what: str, allowed: Sequence[str], required: Sequence[str] = ()) -> dict[str, Node]:
-        """The entries, after a check that every key is known and the required ones are there."""
+    def keys(self, what: str, allowed: Sequence[str] | Mapping[str, Sequence[str]], required: Sequence[str] = ()) -> dict[str, Node]:
+        """The entries, after a check that every key is known (`allowed`, or by group) and the required ones are there."""
         entries = self.mapping(what)
+        known = [k for group in allowed.values() for k in group] if isinstance(allowed, Mapping) else list(allowed)
         for key, node in entries.items():
-            if key not in allowed:
-                raise node.error(f"{what} has no key '{_short(key)}'. {nearest(key, allowed, 'Keys allowed here')}")
+            if key not in known:
+                here = "Keys allowed here"
+                grouped = isinstance(allowed, Mapping)
+                tail = nearest_by_group(key, allowed, here, KEYS) if grouped else nearest(key, allowed, here, KEYS)
+                raise node.error(f"{what} has no key '{_short(key)}'. {instead(key)}{tail}")
         missing = [k for k in required if k not in entries]
         if missing:
-            raise self.error(f"{what} lacks '{missing[0]}'. Add `{missing[0]}: ...`; keys allowed here: {listing(allowed, 40)}.")
+            raise self.error(f"{what} lacks '{missing[0]}'. Add `{missing[0]}: ...`; keys allowed here: {listing(known, 40)}.")
         return entries
 
 
@@ -120,15 +137,21 @@ def from_text(text: str, name: str) -> Node:
         return _Builder(name).build(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        what = error.problem or error.context or "it cannot be read"
-        raise ModelError(
-            f"this is not YAML: {what}. Check brackets, quotes, colons and indentation around this line.",
-            Source(name, mark.line + 1 if mark else 1),
-        ) from error
+        line = mark.line + 1 if mark else 1
+        raise ModelError(_not_yaml(text, line, error.problem or error.context or "it cannot be read"), Source(name, line)) from error
     except yaml.YAMLError as error:
         position = getattr(error, "position", None)
         line = text[:position].count("\n") + 1 if isinstance(position, int) else 1
         raise ModelError("this is not YAML: it holds a character that text cannot contain. Remove it.", Source(name, line)) from error
+
+
+def _not_yaml(text: str, line: int, what: str) -> str:
+    """Why a text is no YAML."""
+    found = text.splitlines()[line - 1 : line]
+    begin = found[0][: len(found[0]) - len(found[0].lstrip())] if found else ""
+    if "\t" in begin:
+        return f"line {line} begins with a tab; YAML wants spaces. Replace the tab by spaces, as in the lines around it."
+    return f"this is not YAML: {what}. Check brackets, quotes, colons and indentation around this line."
 
 
 class _Builder:
@@ -137,6 +160,7 @@ class _Builder:
     def __init__(self, name: str):
         self.name = name
         self.count = 0
+        self.last = (-1, -1)  # line and column where the last scalar ended
 
     def where(self, event: Any) -> Source:
         return Source(self.name, event.start_mark.line + 1)
@@ -157,7 +181,9 @@ class _Builder:
                         "a second document starts here (---); a model file holds one. Remove it or split the file.", self.where(event)
                     )
             elif isinstance(event, yaml.ScalarEvent):
-                finished = Node(self.where(event), text=event.value)
+                begin = event.start_mark
+                finished = Node(self.where(event), text=event.value, glued=self.last == (begin.line, begin.column - 1))
+                self.last = (event.end_mark.line, event.end_mark.column)
             elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
                 if len(stack) >= DEEPEST:
                     raise ModelError(
@@ -169,7 +195,7 @@ class _Builder:
                 finished = Node(self.where(start), items=tuple(_whole_calls(values)))
             elif isinstance(event, yaml.MappingEndEvent):
                 start, keys, values = stack.pop()
-                finished = Node(self.where(start), entries=self.entries(keys, values))
+                finished = Node(self.where(start), entries=self.entries(keys, values, start.flow_style))
             if finished is not None:
                 self.count += 1
                 if self.count > MOST_NODES:
@@ -193,16 +219,23 @@ class _Builder:
         else:
             values.append(node)
 
-    def entries(self, keys: list[Node], values: list[Node]) -> dict[str, Node]:
+    def entries(self, keys: list[Node], values: list[Node], flow: bool) -> dict[str, Node]:
+        """Values by key. Each is reported at the line of its key, where a person looks for it."""
         found: dict[str, Node] = {}
+        before, number = "", ""
         for key, value in _whole_entries(keys, values):
             name = (key.text or "").strip()
+            if flow and value.text == "" and FRACTION.match(name) and WHOLE.match(number):
+                raise key.error(
+                    f"`{before}: {number},{name}`: decimals are written with a point, `{before}: {number}.{name}`. "
+                    "Inside braces a comma begins the next entry."
+                )
+            before, number = name, value.text or ""
             if name in found:
                 raise key.error(
                     f"'{_short(name)}' is given twice in one mapping (first in line {found[name].where.line}). Remove or rename one."
                 )
-            # an empty or multi-line value is reported at its key
-            found[name] = replace(value, where=key.where) if value.text is not None else value
+            found[name] = replace(value, where=key.where)
         return found
 
     def refuse(self, event: Any) -> None:

@@ -20,6 +20,7 @@ MOST_CHARACTERS = 20_000
 DEEPEST = 60
 NOT_NUMBERS = ("nan", "inf", "infinity")
 
+DECIMAL_COMMA = re.compile(r"(\d+),(\d+)")
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_µΩ°][A-Za-z_0-9µΩ]*(?:\.[A-Za-z_0-9]+)*)"
     r"|(?P<op>\*\*|[-+*/^(),%·]))"
@@ -76,7 +77,9 @@ def parse(text: str, algebra: Algebra | None = None) -> Any:
     parser = _Parser(text, algebra or PlainAlgebra())
     value = parser.sum(0)
     if parser.token:
-        raise parser.error(f"'{parser.token.text}' cannot follow")
+        comma = DECIMAL_COMMA.search(text)
+        why = f"'{parser.token.text}' cannot follow"
+        raise parser.error(f"decimals are written with a point, {comma[1]}.{comma[2]}" if comma and parser.token.text == "," else why)
     return value
 
 

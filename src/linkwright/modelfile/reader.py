@@ -23,10 +23,15 @@ from linkwright.modelfile.nodes import Node, from_file, from_python, from_text
 from linkwright.modelfile.repeat import expand
 from linkwright.modelfile.units import ACCELERATION, LENGTH, UnitSystem
 
-MODEL_KEYS = (
-    "name", "about", "plane", "space", "units", "show", "gravity", "parameters", "let", "drawing", "bodies", "joints", "rods", "couplings",
-    "gears", "springs", "dampers", "cylinders", "friction", "stops", "loads", "masses", "drive", "start", "guess", "cuts", "repeat",
-)  # fmt: skip
+KEY_GROUPS = {
+    "general": ("name", "about", "units", "show", "plane", "space", "gravity"),
+    "numbers": ("parameters", "let", "repeat"),
+    "links and joints": ("drawing", "bodies", "joints", "masses", "guess"),
+    "constraints": ("rods", "couplings", "gears"),
+    "forces": ("springs", "dampers", "friction", "stops", "loads"),
+    "motion": ("drive", "cylinders", "start", "cuts"),
+}
+MODEL_KEYS = tuple(key for group in KEY_GROUPS.values() for key in group)
 PLANES = ("xy", "xz", "yz")
 OVERRIDES = ("gravity", "cuts", "start", "space", "name")
 
@@ -81,7 +86,7 @@ def _describe(document: Document) -> Description:
 
 
 def _read_sections(document: Document) -> Description:
-    keys = dict(document.root.keys("the model", MODEL_KEYS))
+    keys = dict(document.root.keys("the model", KEY_GROUPS))
     values = _apply_overrides(keys, document.overrides)
     plane, space = _plane(keys)
     units, shown = _units(keys)

@@ -254,6 +254,13 @@ def display_unit(units: Iterable[str] | UnitSystem, dimension: Dimension) -> tup
     return symbol, 1.0 / size
 
 
+def shown(value: float, dimension: Dimension, units: Iterable[str] | UnitSystem, digits: int = 4) -> str:
+    """An SI value for a message, in the units of the model: `30 mm`."""
+    symbol, per_si = display_unit(units, dimension)
+    rounded = float(f"{value * per_si:.{digits}g}")  # 1210 mm, not 1.21e+03 mm
+    return f"{rounded:.10g} {symbol}".rstrip()
+
+
 def _display(system: UnitSystem, dimension: Dimension) -> tuple[str, float]:
     if dimension in system.by_dimension:
         return system.by_dimension[dimension]

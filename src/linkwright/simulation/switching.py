@@ -22,7 +22,7 @@ from linkwright.laws import LinearLaw
 from linkwright.loop_events import When
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
-from linkwright.modelfile.units import KINDS
+from linkwright.modelfile.units import KINDS, LENGTH, shown
 from linkwright.plans import Given, driven
 from linkwright.simulation.watching import RunChannel
 from linkwright.state import State
@@ -186,8 +186,9 @@ def jump(of: Loops, mode: Mode, st: State, moving: Mapping[str, Sequence[float]]
     gap = np.abs(place.closure.phi / loops.row_scale)
     if gap.max(initial=0.0) > OPEN:
         worst = loops.constraints[next(i for i, r in enumerate(place.closure.rows) if gap[r].max(initial=0.0) == gap.max())]
+        apart = shown(float(gap.max()) * loops.kappa, LENGTH, d.units, 3)
         raise UsageError(
-            f"t = {st.t:.6g} s: '{worst.name}' cannot take hold, because its parts are {gap.max() * loops.kappa:.3g} m apart. "
+            f"t = {st.t:.6g} s: '{worst.name}' cannot take hold, because its parts are {apart} apart. "
             "Engage it by an event on its own distance or coordinate."
         )
     c, rows = T.columns, T.row_scale
