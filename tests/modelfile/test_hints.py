@@ -22,7 +22,13 @@ CASES = [
     ("comma of a parameter", "L: 300", "L: 0,5", 5, r"`L: 0\.5`"),
     ("comma in a point", "B: [150, 260]", "B: [150,5, 260]", 6, r"not 3\. Decimals are written with a point: 150\.5\."),
     ("comma at the end", "B: [150, 260]", "B: [150, 260,25]", 6, r"written with a point: 260\.25"),
-    ("comma in a direction", "drive:", "joints: {S: {type: prismatic, between: [ground, rocker], at: C, axis: [0,5, 1]}}\ndrive:", 12, r"0\.5"),
+    (
+        "comma in a direction",
+        "drive:",
+        "joints: {S: {type: prismatic, between: [ground, rocker], at: C, axis: [0,5, 1]}}\ndrive:",
+        12,
+        r"0\.5",
+    ),
     ("comma in a block", "drive: {A: 45 rpm}", "drive:\n  A: 45,5 rpm", 13, r"decimals are written with a point, 45\.5"),
     ("tab inside the margin", "  crank: {pins", "  \tcrank: {pins", 9, "line 9 begins with a tab"),
     ("section misspelt", "bodies:", "bodys:", 7, "Did you mean 'bodies'"),
@@ -96,7 +102,7 @@ def test_lengths_are_in_the_units_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "long.yaml"
     path.write_text(GOOD.replace("pins: [A, B], mass", "along: {A: 0, B: 3000}, mass"), encoding="utf-8")
     with pytest.raises(lw.AssemblyError, match=r"stays open by [\d.]+ mm: .*reach at most [\d.]+ mm, but .* are 3000 mm apart"):
-        lw.load(path).system.start.q
+        lw.load(path).system.assemble()
     m = lw.load("excavator")
     far = {m.description.joints[0].name: 3e5}
     with pytest.raises(lw.UsageError, match=r"too far from its start, .* (deg|rad)"):
