@@ -131,7 +131,7 @@ return{r,ok:c.ok,placed:c.placed,A:e.law.value,gaps,state:e.go(120).ok};
     # the file's cycle runs from 60 deg to 420 deg: the reach appears at its beginning and, a turn later, at its end
     inside = np.any([(turned > limits.low) & (turned < limits.high) for turned in (A, A - 2 * np.pi)], axis=0)
     assert 40 < placed.sum() < 360 and abs(int(placed.sum()) - int(inside.sum())) <= 2 and (placed <= inside).all()
-    assert not got["r"]["ok"] and got["r"]["why"].startswith("A stops near ") and got["gaps"] and not got["state"]
+    assert not got["r"]["ok"] and got["r"]["why"].startswith("A stops at ") and got["gaps"] and not got["state"]
 
 
 def test_lengths_that_do_not_meet_are_told(pages: dict[str, Page]) -> None:
@@ -140,7 +140,7 @@ const r=e.set({L1:.05,L2:.2,L3:.2}),state=e.state.ok,loads=e.state.loads,placed=
 return{r,placed,state,loads,back:e.reset(),ok:e.state.ok};
 """
     got = run(pages, [("four-bar", code, None)])[0]
-    assert got["r"] == {"ok": False, "why": "the links do not reach each other with these values"}
+    assert got["r"] == {"ok": False, "why": "the mechanism cannot be assembled with these dimensions"}
     assert not got["placed"] and not got["state"] and got["loads"] is None and got["back"]["ok"] and got["ok"]
 
 

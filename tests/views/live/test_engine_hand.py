@@ -74,7 +74,7 @@ return{s:e.state.s,r,ok,stuck,more,back,end:e.state.ok,off:Math.max(...q.map((x,
 """
     got = run({"five-bar": shipped("five-bar")}, [("five-bar", code, None)])[0]
     assert got["s"] is None and not got["r"]["ok"] and not got["ok"] and not got["more"]["ok"]
-    assert got["stuck"]["stopped"] == "the links do not reach each other with these values" and not got["stuck"]["moved"]
+    assert got["stuck"]["stopped"] == "the mechanism cannot be assembled with these dimensions" and not got["stuck"]["moved"]
     assert got["back"] == {"ok": True, "why": ""} and got["end"] and got["off"] < 1e-9 and got["again"]["distance"] < 1e-9
 
 

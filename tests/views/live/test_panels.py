@@ -124,13 +124,24 @@ def test_sentences() -> None:
     near, far, lost, known = each("LW.singularText", [[[0.0031, 0.5]], [[0.4, 2]], [[1e-14, 0.4]], [[1e-15, 0.3, 1], 1]])
     assert near.startswith("0.0031: close to a singular position") and far.startswith("0.40: far")
     assert "singular" in lost and "branches" in lost and known.startswith("0.30: far") and "redundant" in known
-    fine, bad = each("LW.checksSummary", [[[{"ok": True}] * 4], [[{"ok": True}] * 4 + [{"ok": False}]]])
-    assert (fine, bad) == ("4 checks fine", "1 of 5 checks failed")
+    good, warn = {"ok": True}, {"ok": True, "warn": True}
+    passed, warned, bad = each("LW.checksSummary", [[[good] * 4], [[good] * 4 + [warn]], [[good] * 4 + [warn, {"ok": False}]]])
+    assert (passed, warned, bad) == ("4 checks passed", "4 checks passed, 1 warning", "1 of 6 checks failed")
     assert run('out=LW.matchingChannels(["B.force","crank.angle","coupler.P","crank.speed"],"cra sp")') == ["crank.speed"]
 
 
 def test_values_that_cannot_be_are_not_allowed() -> None:
-    mass = {"name": "crank.mass", "kind": "mass", "what": "mass", "value": 0.3, "low": 0.15, "high": 0.6, "size": 1.0, "symbol": "kg"}
+    mass = {
+        "name": "crank.mass",
+        "kind": "mass",
+        "what": "mass",
+        "value": 0.3,
+        "low": 0.15,
+        "high": 0.6,
+        "size": 1.0,
+        "symbol": "kg",
+        "positive": True,
+    }
     place = {"name": "P.x", "kind": "length", "what": "point", "value": 0.0, "low": -0.1, "high": 0.1, "size": 1e-3, "symbol": "mm"}
     weightless = {**mass, "name": "rod.mass", "value": 0.0, "low": 0.0}
     data = {"parameters": [mass, place, weightless]}
@@ -143,6 +154,39 @@ def test_values_that_cannot_be_are_not_allowed() -> None:
     assert allowed("P.x", "[0, -0.2, 5, 1e6, -Infinity]") == [True, True, True, False, False]
     assert allowed("rod.mass", "[0, 0.1]") == [True, True]  # the file's own value always
     assert allowed("nobody", "[1]") == [False]
+
+
+def test_typed_numbers_are_understood_or_refused_with_a_reason() -> None:
+    """A decimal comma is one in every locale; lengths and masses are above zero; what is no number says so."""
+    crank = {"name": "c", "label": "crank A-B", "kind": "length", "value": 0.3, "low": 0.15, "high": 0.5, "size": 1e-3, "symbol": "mm"}
+    given = {"crank": {**crank, "positive": True}, "offset": {**crank, "positive": False}, "plain": {**crank, "symbol": "", "size": 1.0}}
+
+    def typed(which: str, texts: list[str]) -> list[Any]:
+        found = run(f"const p={json.dumps(given[which])};out={json.dumps(texts)}.map((t)=>LW.typedValue(p,t))")
+        return [x.get("value", x.get("problem")) for x in found]
+
+    good = {
+        "0,5": 0.5,
+        "0.5": 0.5,
+        " 12,25 ": 12.25,
+        "1e2": 100,
+        "+7": 7,
+        "3 cm": 30,
+        "0,3 m": 300,
+        "2 in": 50.8,
+        "5 mm": 5,
+        ".5": 0.5,
+        ",5": 0.5,
+    }
+    assert typed("crank", list(good)) == pytest.approx([1e-3 * x for x in good.values()])
+    assert typed("crank", ["-5", "0", "\u22125"]) == ["crank A-B must be greater than zero."] * 3
+    assert typed("offset", ["-5", "0", "\u22125"]) == pytest.approx([-5e-3, 0, -5e-3])
+    refused = typed(
+        "crank", ["", "  ", "abc", "1,234.5", "1.234,5", "1 000", "0x10", "Infinity", "NaN", "5 kg", "1e999", "1e30", "--5", "5e"]
+    )
+    assert all(isinstance(x, str) and x.endswith(".") for x in refused), refused
+    assert refused[0] == "Enter a number." and "0,5" in refused[2] and "'kg'" in refused[9] and "too large" in refused[10]
+    assert typed("plain", ["160"]) == [160] and "'mm'" in typed("plain", ["160 mm"])[0]  # a number without a unit has none to convert
 
 
 def test_times_and_paces_are_told_as_they_are() -> None:

@@ -162,7 +162,7 @@ LW.decode = (x) => x;
 const n = 361, t = Float64Array.from({length: n}, (_, i) => DURATION * i / 360), value = t.map((_, i) => i * Math.PI / 180);
 const DATA = {planar: true, swing: true, run: null, scene: {extent: {low: [0,0,0], high: [1,1,0]}},
   cycle: {closed: CLOSED, t, drives: ["A"], kinds: ["angle"], value: {data: value, shape: [n, 1]}}};
-const e = {cycle: {t}, state: {drive: [0], v: [7], ok: true}, gone: [],
+const e = {cycle: {t}, state: {drive: [0], v: [7], ok: true}, gone: [], stretch: () => null,
   go(s) { e.gone.push(s); e.state.drive = [s * Math.PI / 180]; return e.state; },
   nudge(name, amount) { e.state.drive[0] += amount; return {stopped: ""}; },
   poses() { const a = e.state.drive[0], c = Math.cos(a), s = Math.sin(a); return {R: [c, -s, 0, s, c, 0, 0, 0, 1], p: [0, 0, 0]}; },
@@ -175,6 +175,15 @@ const player = LW.player(e, DATA, {say: (text) => { said = text; }, changed() {}
 def play(script: str, duration: float = 2.0, closed: bool = True) -> Any:
     head = ENGINE.replace("DURATION", str(duration)).replace("CLOSED", json.dumps(closed))
     return run(("play", "glide"), head + script)
+
+
+def test_a_motion_with_a_gap_ends_before_it_and_begins_behind_it() -> None:
+    """Reachable from 207 over 360 to 153 degrees: no frame shows the gap, and the motion waits at its end."""
+    script = "e.stretch=()=>({from:207,to:513});player.seek(300);player.play();const out_=[];"
+    seen = play(script + "for(let k=0;k<240;k++){player.advance(1/60);out_.push(player.s)}out=out_")
+    assert not any(153 < s < 207 for s in seen) and min(seen) < 10 and max(seen) > 350
+    ends = [k for k, s in enumerate(seen) if s == 153]
+    assert len(ends) > 40 and seen[ends[0] - 1] < 153 and 207 in seen, "it rests at the dead centre and begins again at the other one"
 
 
 def test_a_turn_keeps_time_and_goes_round() -> None:

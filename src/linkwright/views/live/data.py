@@ -54,7 +54,6 @@ def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, 
         "acting": made.acting,
         "scale": _scale(system),
         "idle": [i for i, x in enumerate(np.abs(np.array(system.kernels.plan.idle)).sum(axis=0)) if x] if system.kernels.plan.idle else [],
-        "checks": _checks(system, motion, unique, loads),
         "topology": _topology(system),
         "model": model(system.described),
         "version": import_module("linkwright").__version__,
@@ -149,29 +148,7 @@ def _scale(system: System) -> dict[str, Any]:
     }
 
 
-# -------------------------------------------------------------------- what is known before anything moves
-
-
-def _checks(system: System, motion: cycle_data.Motion, unique: dict[tuple[str, str], bool], loads: bool) -> list[dict[str, Any]]:
-    m = system.mobility
-    structural = report.grubler_count(system.description).mobility
-    text = f"{m.freedoms} freedom{'s' if m.freedoms != 1 else ''}" + (f", {len(m.idle)} idle" if m.idle else "")
-    agree = structural == m.mobility
-    text = text if m.freedoms else "a structure: nothing can move"
-    out = [{"name": "mobility", "ok": True, "text": text if agree else f"{text}; the count alone says {structural}"}]
-    if m.redundant:
-        out.append({"name": "redundancy", "ok": True, "text": "; ".join(str(r) for r in m.redundant)})
-    if loads and unique:
-        loose = sorted({pin for (pin, _), ok in unique.items() if not ok})
-        said = (
-            f"the loads of {', '.join(loose)} are not decided by rigid bodies; the smallest are shown" if loose else "every load is unique"
-        )
-        out.append({"name": "uniqueness", "ok": True, "text": said})
-    if motion.turn is not None:
-        c = motion.turn
-        notes = "; ".join(c.notes) or ("a full turn" if c.full_turn else "the drives' programme")
-        out.append({"name": "motion", "ok": True, "text": notes})
-    return out
+# -------------------------------------------------------------------- structure
 
 
 def _topology(system: System) -> dict[str, Any]:
@@ -183,6 +160,7 @@ def _topology(system: System) -> dict[str, Any]:
     return {
         "mobility": m.mobility,
         "freedoms": m.freedoms,
+        "counted": report.grubler_count(system.description).mobility,
         "redundant": [str(r) for r in m.redundant],
         "cuts": list(tree.cuts),
         "reason": tree.reason,

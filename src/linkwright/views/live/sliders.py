@@ -31,6 +31,7 @@ MOST_MASSES, MOST_POINTS = 12, 14
 LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
 SWING = np.pi / 6.0  # and an angle, to both sides
 SAME = 1e-9
+POSITIVE = ("mass", "inertia", "density", "stiffness", "torsional stiffness", "damping", "torsional damping")  # kinds without a sign
 OTHERWISE = ("start", "start_places", "drawing", "parameters", "document", "where", "warnings", "outline")  # of no concern to the kernels
 PROGRAMME = ("drives",)  # what Python decides before the page exists
 
@@ -76,6 +77,8 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
         if low < high:
             path = ["parameters", name]
             entry = {"name": name, "label": name, "kind": kind, "value": known[name].value, "low": low, "high": high}
+            positive = kind in POSITIVE or (kind == "length" and _is_distance(system, name, known[name].value))
+            entry["positive"] = positive and known[name].value > 0.0
             out.append({**entry, "symbol": symbol, "size": 1.0 / per_si, "what": "named", "yaml": path, "keeps": []})
     return out
 
@@ -87,6 +90,24 @@ def _shapes(system: System, name: str, value: float) -> bool:
     except LinkwrightError:
         return False
     return bool(np.abs(there - here).max(initial=0.0) > SAME * system.loops.kappa)
+
+
+def _is_distance(system: System, name: str, value: float) -> bool:
+    """Whether the opposite sign only turns links around: a length between pins, not a coordinate or an offset with a sign."""
+    try:
+        here, there = _distances(system.description), _distances(system.described.numbers({name: -value}))
+    except LinkwrightError:
+        return True  # with this sign there is no mechanism
+    return bool(np.abs(there - here).max(initial=0.0) < SAME * system.loops.kappa)
+
+
+def _distances(d: Description) -> np.ndarray:
+    """Between all joint points of each body."""
+    out: list[float] = []
+    for b in d.bodies:
+        ends = [(j.frame_first if j.first == b.name else j.frame_second).at for j in d.joints if b.name in (j.first, j.second)]
+        out += [float(np.linalg.norm(np.subtract(p, q, dtype=float))) for i, p in enumerate(ends) for q in ends[:i]]
+    return np.array(out)
 
 
 def _joint_points(d: Description) -> np.ndarray:
@@ -217,6 +238,7 @@ def _mass(described: Description, p: Parameter, body: Body) -> dict[str, Any]:
         "high": HIGH * p.value,
         "symbol": symbol,
         "size": size,
+        "positive": True,
         "what": "mass",
         "yaml": ["bodies", body.name, "mass"] if written else None,
         "keeps": keeps if written else [],
@@ -258,7 +280,9 @@ def _points(system: System, known: Mapping[str, Parameter]) -> list[dict[str, An
             i = (d.plane or "xyz").index(axis)
             path, keeps = _point_yaml(described, body, eye, i)
             low, high = sorted((p.value - 0.5 * abs(p.value), p.value + 0.6 * abs(p.value)))
-            entry = {"name": p.name, "label": _label(body, eye, axis, d), "kind": "length", "value": p.value, "low": low, "high": high}
+            label = _label(body, eye, axis, d)
+            entry = {"name": p.name, "label": label, "kind": "length", "value": p.value, "low": low, "high": high}
+            entry["positive"] = label != p.name and p.value > 0.0  # the length of a bar, not a coordinate
             out.append({**entry, "symbol": symbol, "size": size, "what": "point", "yaml": path, "keeps": keeps})
     return out
 

@@ -1,28 +1,29 @@
 // LW.checksBadge(container, list): one badge for all checks; it opens the list of what was checked and how well it held.
-//   list: [{name, ok, text, value}]
+//   list: [{name, ok, warn, text, value}]; a warning is a check that passed with a reservation
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
 
   // what the badge says of a list
   const summary = (list) => {
-    const failed = list.filter((check) => !check.ok).length;
-    const plural = (n) => (n === 1 ? "1 check" : `${n} checks`);
+    const failed = list.filter((check) => !check.ok).length, warned = list.filter((check) => check.ok && check.warn).length;
+    const plural = (n, what) => (n === 1 ? `1 ${what}` : `${n} ${what}s`);
     if (!list.length) return "no checks";
-    return failed ? `${failed} of ${plural(list.length)} failed` : `${plural(list.length)} fine`;
+    if (failed) return `${failed} of ${plural(list.length, "check")} failed`;
+    return warned ? `${plural(list.length - warned, "check")} passed, ${plural(warned, "warning")}` : `${plural(list.length, "check")} passed`;
   };
 
   const item = (check) => {
-    const el = LW.el;
+    const el = LW.el, state = !check.ok ? "failed" : check.warn ? "warned" : "ok";
     const value = Number.isFinite(check.value) ? LW.number(check.value, 2) : "";
-    const spoken = el("span", { class: "lw-hidden", text: check.ok ? ": fine. " : ": failed. " });
+    const spoken = el("span", { class: "lw-hidden", text: { ok: ": passed. ", warned: ": warning. ", failed: ": failed. " }[state] });
     const text = check.text ? el("span", { class: "text", text: check.text }) : null;
     return el(
       "li",
-      { class: check.ok ? "ok" : "failed" },
-      el("span", { class: "sign", "aria-hidden": "true", text: check.ok ? "\u2713" : "\u2717" }),
+      { class: state },
+      el("span", { class: "sign", "aria-hidden": "true", text: { ok: "\u2713", warned: "!", failed: "\u2717" }[state] }),
       el("span", { class: "what" }, el("b", { text: check.name }), spoken, text),
-      value && !(check.text || "").includes(value) ? el("span", { class: "value", text: value }) : null,
+      value && !check.text ? el("span", { class: "value", text: value }) : null,
     );
   };
 
@@ -52,7 +53,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const badge = {
       update(list) {
         LW.setText(text, summary(list));
-        box.classList.toggle("failed", list.some((check) => !check.ok));
+        const failed = list.some((check) => !check.ok);
+        box.classList.toggle("failed", failed);
+        box.classList.toggle("warned", !failed && list.some((check) => check.warn));
         sheet.replaceChildren(LW.checksList(list));
       },
     };

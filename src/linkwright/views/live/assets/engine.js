@@ -153,6 +153,20 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return e.state;
     };
 
+    // the stretch of positions that can be reached from a real sample number: {from, to}, `to` beyond the last sample where a closed
+    // cycle goes on at its beginning; null where all can be reached, or none
+    e.stretch = (s) => {
+      const c = e.cycle, last = c ? c.n - 1 : 0;
+      if (!c || c.placed.every((x) => x) || !c.placed.some((x) => x)) return null;
+      const ends = [c.poses(0), c.poses(last)], apart = (a, b) => a.reduce((m, x, i) => Math.max(m, Math.abs(x - b[i])), 0);
+      const round = law.closed && c.placed[0] && c.placed[last] && apart(ends[0].p, ends[1].p) < 1e-6 * core.kappa && apart(ends[0].R, ends[1].R) < 1e-6;
+      const there = (i) => c.placed[round ? ((i % last) + last) % last : i] === 1;
+      let from = nearestPlaced(s), to = from;
+      while (there(from - 1)) from--;
+      while (there(to + 1)) to++;
+      return from < 0 ? { from: from + last, to: to + last } : { from, to };
+    };
+
     const nearestPlaced = (s) => {
       const c = e.cycle;
       let best = -1;
@@ -205,7 +219,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       e.places = core.reshape();
       if (law) e.cycle = e.changed ? LW.engineCycle(core, law, DATA, e.original, file) : e.original;
       const ok = played === null ? follow(before) : e.play(played).ok;
-      const why = e.cycle && e.cycle.why ? e.cycle.why : ok ? "" : "the links do not reach each other with these values";
+      const why = e.cycle && e.cycle.why ? e.cycle.why : ok ? "" : "the mechanism cannot be assembled with these dimensions";
       return { ok: ok && !why, why };
     };
 

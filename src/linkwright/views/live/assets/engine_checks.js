@@ -1,11 +1,34 @@
-// What speaks for the numbers in the page, measured while it runs: closed loops, forward against inverse dynamics, the energy balance,
-// and at the file's values Python's own efforts.
+// The checks of the page, each computed from the design that is shown: mobility and redundancy by the rank of the loop Jacobian, reach
+// and dead centres of the motion, closed loops, forward against inverse dynamics, the energy balance, and at the file's values the
+// efforts of the Python solver.
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
   const CLOSED = 1e-9, SAME = 1e-9, BALANCED = 1e-3;
   const FORWARD = 1e-6; // accelerations given back, relative to the largest: forward dynamics is conditioned worse near dead centres
   const LOOKS = 24; // samples at which forward dynamics is asked
+  const LOOKED = [0.03, 0.21, 0.47, 0.68, 0.89]; // shares of the cycle at which the rank is taken: the largest is the generic one
+  const SLIGHT = 1e-3; // of the loads at the mechanism's size: smaller efforts are compared with this
+  const RANK = 1e-9; // of the largest pivot: round-off of the Jacobian
+
+  // rank by elimination with complete pivoting, in place
+  const rankOf = (A) => {
+    const m = A.length, n = m ? A[0].length : 0;
+    let rank = 0, largest = 0;
+    for (; rank < Math.min(m, n); rank++) {
+      let best = 0, row = rank, column = rank;
+      for (let i = rank; i < m; i++) for (let j = rank; j < n; j++) if (Math.abs(A[i][j]) > best) [best, row, column] = [Math.abs(A[i][j]), i, j];
+      largest = largest || best;
+      if (!(best > RANK * largest)) break;
+      [A[rank], A[row]] = [A[row], A[rank]];
+      for (const r of A) [r[rank], r[column]] = [r[column], r[rank]];
+      for (let i = rank + 1; i < m; i++) {
+        const f = A[i][rank] / A[rank][rank];
+        for (let j = rank; f && j < n; j++) A[i][j] -= f * A[rank][j];
+      }
+    }
+    return rank;
+  };
 
   const said = (x) => (x === 0 ? "0" : x.toExponential(1));
 
@@ -13,19 +36,98 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const { core, mechanism, data, law } = e, { nq, nv, nd, nn } = core;
     let last = null, list = [];
 
+    // [{name, ok, warn, text, value}], all of the design that is shown
     e.checks = () => {
       if (last === e.cycle && last) return list;
       last = e.cycle;
-      list = e.cycle ? [closed(), ...(data.loads ? [forward(), energy(), reference()] : [])].filter((x) => x) : [];
+      const found = structure(), first = found ? [mobility(found), redundancy(found), determinate(found)] : [];
+      const cycle = e.cycle ? [motion(), deadCentres(), closed(), ...(data.loads ? [forward(), energy(), reference()] : [])] : [assembled()];
+      list = [...first, ...cycle].filter((x) => x);
       return list;
     };
 
-    const closed = () => {
-      const c = e.cycle, placed = c.placed.reduce((s, x) => s + x, 0), gaps = c.n - c.ok.reduce((s, x) => s + x, 0);
-      const text = `loops closed to ${said(c.residual)} of the mechanism's size at ${placed} of ${c.n} positions`;
-      const singular = gaps && gaps <= 0.05 * c.n ? `; ${gaps} singular position${gaps > 1 ? "s" : ""} left out` : "";
-      return { name: "loops closed", ok: placed > 0 && c.residual < CLOSED, value: c.residual, text: text + singular };
+    // ------------------------------------------------------------------ structure, from the loop Jacobian of the present design
+
+    // {rank, rows}: the largest rank of the dimensionless loop Jacobian at some positions of the cycle, or at the present one; null where
+    // the mechanism cannot be assembled
+    const structure = () => {
+      const f = core.kernel.closure, rows = mechanism.names.lam.length, c = e.cycle;
+      if (!f || !rows || !nv) return { rank: 0, rows };
+      if (c ? !c.placed.some((x) => x) : !e.state.ok) return null;
+      const { columns, rows: scale } = data.scale, start = f.to.J[0];
+      const rankAt = (q, near) => {
+        f.put("q", q);
+        f.zero("v");
+        f.run(near);
+        const J = mechanism.names.lam.map((_, i) => columns.map((x, j) => (f.y[start + i * nv + j] * x) / scale[i]));
+        return rankOf(J);
+      };
+      const there = c ? Array.from(c.placed.keys()).filter((i) => c.placed[i]) : [];
+      const some = there.length ? LOOKED.map((x) => there[Math.round(x * (there.length - 1))]) : [];
+      const ranks = some.map((i) => rankAt(c.q.slice(i * nq, (i + 1) * nq), c.near.slice(i * nn, (i + 1) * nn)));
+      return { rank: Math.max(0, ...(ranks.length ? ranks : [rankAt(e.state.q, e.state.near)])), rows };
     };
+
+    const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+    const mobility = ({ rank }) => {
+      const found = nv - rank, { mobility: wanted, freedoms, counted } = data.topology, lazy = wanted - freedoms;
+      const text = found - lazy ? plural(found - lazy, "degree") + " of freedom" + (lazy ? ` and ${lazy} idle` : "") : "a structure: nothing can move";
+      const count = counted === wanted ? "" : `; the Gr\u00fcbler count gives ${counted}`;
+      return { name: "mobility", ok: found === wanted, text: found === wanted ? text + count : `${text}, the file's design has ${freedoms}` };
+    };
+
+    const redundancy = ({ rank, rows }) => {
+      const found = rows - rank, wanted = (data.topology.rows || []).filter((row) => row.redundant).length;
+      if (!found && !wanted) return null;
+      const text = found === wanted && data.topology.redundant.length ? data.topology.redundant.join("; ") : plural(found, "redundant constraint");
+      return { name: "redundancy", ok: found === wanted, text: found === wanted ? text : `${text}, the file's design has ${wanted}` };
+    };
+
+    const determinate = ({ rank, rows }) => {
+      const loose = data.pins.filter((pin) => Object.values(pin.unique || {}).includes(false)).map((pin) => pin.name);
+      const same = rows - rank === (data.topology.rows || []).filter((row) => row.redundant).length;
+      if (!data.loads || !e.cycle) return null;
+      const text = loose.length ? `the loads of ${loose.join(", ")} are statically indeterminate; the least-norm solution is shown` : "all loads are statically determinate";
+      return { name: "determinacy", ok: same, text: same ? text : "the number of redundant constraints has changed: loads may not be unique" };
+    };
+
+    // ------------------------------------------------------------------ the cycle
+
+    const placed = () => e.cycle.placed.reduce((s, x) => s + x, 0);
+
+    const motion = () => {
+      const c = e.cycle, lead = Math.max(0, law.drives.indexOf(law.drive)), unit = data.units[law.kinds[lead]];
+      if (c.why) return { name: "motion", ok: false, text: c.why + (placed() ? `; ${placed()} of ${c.n} positions are reached` : "") };
+      let low = Infinity, high = -Infinity;
+      for (let i = 0; i < c.n; i++) [low, high] = [Math.min(low, law.value[i * nd + lead]), Math.max(high, law.value[i * nd + lead])];
+      const shown = (x) => `${Number((x / unit.size).toPrecision(4))}`;
+      const range = law.full_turn ? `${law.drive} makes a full turn` : `${law.drive} moves between ${shown(low)} and ${shown(high)} ${unit.symbol}`;
+      const notes = e.changed ? [] : law.notes.filter((note) => !/without bound/.test(note)); // the next check names the places
+      return { name: "motion", ok: true, text: [range, ...notes].join("; ") };
+    };
+
+    // peaks beside a dead centre say how close the nearest sample is, not what the machine must carry
+    const deadCentres = () => {
+      const c = e.cycle, list = c.singular.filter((x) => x.unbounded || !data.topology.redundant.length), loaded = data.loads ? "loads" : "speeds";
+      if (!list.length) return { name: "dead centres", ok: true, text: "none in this cycle" };
+      const say = (x) => `${LW.singularPlace(law, data, x)}${x.line ? ` (${x.line} in line)` : ""}`;
+      const told = (some) => `${some.slice(0, 4).map(say).join(", ")}${some.length > 4 ? ", ..." : ""}`;
+      const unbounded = list.filter((x) => x.unbounded), passed = unbounded.filter((x) => !x.ends);
+      if (!unbounded.length) return { name: "dead centres", ok: true, text: `passes a singular position at ${told(list)}; ${loaded} stay finite` };
+      const text = passed.length ? `passes ${told(passed)}: ${loaded} grow without bound there` : `${loaded} grow without bound towards ${told(unbounded)}`;
+      return { name: "dead centres", ok: true, warn: true, text: `${text}, peak values depend on the sample distance` };
+    };
+
+    const closed = () => {
+      const c = e.cycle, found = placed(), gaps = found - c.ok.reduce((s, x) => s + x, 0);
+      const text = `closed to ${said(c.residual)} of the mechanism's size at ${found} of ${c.n} positions`;
+      const singular = gaps ? `; no speeds or loads at ${plural(gaps, "singular position")}` : "";
+      return { name: "loops", ok: found === c.n && c.residual < CLOSED, value: c.residual, text: text + singular };
+    };
+
+    // without a cycle: the position that is shown
+    const assembled = () => ({ name: "loops", ok: e.state.ok, text: e.state.ok ? "closed in the position shown" : "the mechanism cannot be assembled with these dimensions" });
 
     // the drives' efforts in the tree's coordinates
     const efforts = (q, near, u, tau) => {
@@ -66,8 +168,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       mechanism.t = e.state.t;
       if (!asked) return null;
       const value = worst / Math.max(largest, 1);
-      const text = `forward dynamics under these efforts gives back the accelerations to ${said(value)} (${asked} positions)`;
-      return { name: "forward and inverse agree", ok: value < FORWARD, value, text };
+      const text = `forward dynamics reproduces the motion (error ${said(value)}, ${asked} positions)`;
+      return { name: "cross-check", ok: value < FORWARD, value, text };
     };
     const idle = new Set(data.idle || []);
 
@@ -111,16 +213,20 @@ var LW = globalThis.LW || (globalThis.LW = {});
       mechanism.t = e.state.t;
       const scale = Math.max(turned, high - low, 1e-300), value = Math.abs(energies[1] - energies[0] - work) / scale;
       const resolved = (3 * Math.abs(work - plain)) / scale; // near dead centres the samples are too coarse for the power's peaks
-      return { name: "energy balance", ok: value < Math.max(BALANCED, resolved), value, text: `change of energy and work of drives and loads differ by ${said(value)} of the energy turned over` };
+      const text = `change of energy and work of drives and loads differ by ${said(value)} relative to the energy exchanged in one cycle`;
+      const coarse = value >= BALANCED && value < resolved;
+      return { name: "energy balance", ok: value < BALANCED || coarse, warn: coarse, value, text: coarse ? `${text}: the power has peaks that the samples do not resolve` : text };
     };
 
     const reference = () => {
       const c = e.cycle;
       if (e.changed || !law.reference.u) return null;
-      let worst = 0, largest = 0, compared = 0;
+      const width = c.wrench.length / c.n;
+      let worst = 0, largest = 0, compared = 0, forces = 0;
       law.reference.at.forEach((i, m) => {
-        if (!c.ok[i]) return;
+        if (!c.ok[i] || c.doubtful(i)) return; // beside a dead centre round-off grows like the loads
         compared++;
+        for (let k = i * width; k < (i + 1) * width; k++) forces = Math.max(forces, Math.abs(c.wrench[k]));
         for (let k = 0; k < nd; k++) {
           const right = law.reference.u[m * nd + k];
           worst = Math.max(worst, Math.abs(c.u[k][i] - right));
@@ -129,8 +235,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
       });
       if (!compared) return null;
       for (const s of c.stats) largest = Math.max(largest, s.max);
+      largest = Math.max(largest, SLIGHT * forces * Math.min(1, core.kappa)); // a drive that only balances has efforts of round-off
       const value = largest > 0 ? worst / largest : worst;
-      return { name: "equal to Python", ok: value < SAME, value, text: `the drives' efforts equal those of Python to ${said(value)} (${compared} positions)` };
+      return { name: "Python", ok: value < SAME, value, text: `drive torques and forces ${value < SAME ? "agree with the Python solver to" : "differ from the Python solver by"} ${said(value)} (${compared} positions)` };
     };
   };
   if (typeof module === "object" && module.exports) module.exports = LW;

@@ -20,7 +20,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       q: new Float64Array(n * nq), v: new Float64Array(n * nv), a: new Float64Array(n * nv), near: new Float64Array(n * nn),
       wrench: new Float64Array(core.kernel.loads ? n * 6 * joints : 0), lam: new Float64Array(core.kernel.loads ? n * core.mechanism.names.lam.length : 0),
       u: Array.from({ length: core.kernel.loads ? nd : 0 }, () => new Float64Array(n)),
-      power: new Float64Array(n), stats: [], pins: {}, residual: 0, why: "",
+      power: new Float64Array(n), stats: [], pins: {}, residual: 0, why: "", singular: [],
     };
   };
 
@@ -281,7 +281,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         time += h;
       }
       const found = index >= 0;
-      return { max: found ? Math.abs(u[index]) : 0, value: found ? u[index] : 0, index, at: found ? c.x[index] : 0, rms: time > 0 ? Math.sqrt(sum / time) : 0 };
+      return { max: found ? Math.abs(u[index]) : 0, value: found ? u[index] : 0, index, at: found ? c.x[index] : 0, doubtful: c.doubtful(index), rms: time > 0 ? Math.sqrt(sum / time) : 0 };
     });
   };
 
@@ -313,24 +313,18 @@ var LW = globalThis.LW || (globalThis.LW = {});
             index = i;
           }
         }
-        c.pins[`${pin.name}|${body}`] = { force, moment, max: Math.sqrt(max), index };
+        c.pins[`${pin.name}|${body}`] = { force, moment, max: Math.sqrt(max), index, doubtful: c.doubtful(index) };
       }
     }
   };
 
   // "" or which drive stops where
   const reason = (c, law, DATA) => {
-    if (!c.placed.some((x) => x)) return "the links do not reach each other with these values";
-    const lead = Math.max(0, law.drives.indexOf(law.drive)), nd = law.drives.length;
-    const unit = DATA.units[law.kinds[lead]];
-    for (let i = 0, run = 0; i < c.n; i++) {
-      run = c.placed[i] ? 0 : run + 1;
-      if (run < 2) continue;
-      const edge = i - run >= 0 ? i - run : c.placed.indexOf(1, i);
-      const value = law.value[edge * nd + lead] / unit.size;
-      return `${law.drives[lead]} stops near ${Number(value.toPrecision(4))} ${unit.symbol}: a dead centre, or the links do not reach further`;
-    }
-    return "";
+    if (!c.placed.some((x) => x)) return "the mechanism cannot be assembled with these dimensions";
+    const stop = c.singular.find((x) => x.ends && x.inside);
+    if (!stop) return "";
+    const why = stop.line ? `dead centre with ${stop.line} in line` : "dead centre, or the links do not reach further";
+    return `${law.drive} stops at ${LW.singularPlace(law, DATA, stop)}: ${why}`;
   };
 
   // the cycle for the mechanism's present parameters; `original` and `file` (its values) where they are changed; `follow` in any case
@@ -343,6 +337,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       fillLimits(core, law, c);
     }
     core.setTime(time);
+    c.doubtful = () => false;
+    if (core.kinematics) LW.engineSingular(core, law, c, DATA);
     if (core.kernel.loads) {
       statistics(c);
       pinLoads(core, c, DATA);

@@ -201,7 +201,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const out = { moved: false, stopped: "", distance: Math.hypot(...gapTo(k, here, e.state.q, target)) };
       if (!core.kinematics || !nd) return { ...out, stopped: why() };
       if (!k) return out;
-      if (!built()) return { ...out, stopped: "the links do not reach each other with these values" };
+      if (!built()) return { ...out, stopped: "the mechanism cannot be assembled with these dimensions" };
       for (let i = 0; i < STEPS; i++) {
         const r = pulled(k, here, target);
         out.moved = out.moved || r.moved;
@@ -219,7 +219,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (!(k >= 0 && k < nd)) throw new RangeError(`there is no drive ${drive}`);
       e.leave();
       if (!core.kinematics) return { moved: false, stopped: why() };
-      if (!built()) return { moved: false, stopped: "the links do not reach each other with these values" };
+      if (!built()) return { moved: false, stopped: "the mechanism cannot be assembled with these dimensions" };
       const step = new Float64Array(nd);
       let left = amount / weight[k], moved = false;
       while (Math.abs(left) > 1e-12) {

@@ -79,7 +79,32 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return withUnit(number(value / size, digits), symbol);
   };
 
-  const parts = { number, fixed, typed, unit, withUnit, prefixed, unitOf, format, raised };
+  // Sizes of units that may be typed behind a number, in SI, by kind of quantity.
+  const TYPED = {
+    length: { m: 1, mm: 1e-3, cm: 1e-2, dm: 0.1, km: 1e3, um: 1e-6, "\u00b5m": 1e-6, in: 0.0254, inch: 0.0254, ft: 0.3048 },
+    mass: { kg: 1, g: 1e-3, mg: 1e-6, t: 1e3, lb: 0.45359237 },
+    angle: { rad: 1, mrad: 1e-3, deg: Math.PI / 180, "\u00b0": Math.PI / 180 },
+  };
+
+  // What was typed, in SI, or why it is none: {value} or {problem}. A comma is a decimal comma whatever the browser's language; digits
+  // are not grouped, because 1,234 could be either. given: {kind, symbol, size}.
+  const parsed = (text, given) => {
+    const plain = text.trim().replace(/[\u2212\u2013]/g, "-").replace(/\u00a0|\u202f/g, " ");
+    if (plain === "") return { problem: "Enter a number." };
+    const found = /^([-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)\s*(\S.*)?$/i.exec(plain);
+    if (!found || /^[.,\d]/.test(found[2] || "")) return { problem: `'${text.trim().slice(0, 20)}' is not a number: write 0.5 or 0,5, without separators of thousands.` };
+    const number = Number(found[1].replace(",", ".")), symbol = (found[2] || "").trim(), sizes = TYPED[given.kind] || {};
+    const own = symbol === "" || symbol === given.symbol || symbol === unit(given.symbol);
+    const known = given.symbol && given.symbol !== "-" && Object.prototype.hasOwnProperty.call(sizes, symbol); // a number without a unit has none to convert
+    if (!own && !known) return { problem: `The unit '${symbol.slice(0, 12)}' is not known here${given.symbol && given.symbol !== "-" ? `: numbers are in ${given.symbol}` : ""}.` };
+    const value = number * (own ? given.size : sizes[symbol]);
+    return Number.isFinite(value) ? { value } : { problem: "This number is too large." };
+  };
+
+  // a text that begins with a capital letter and ends with a full stop
+  const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + (/[.!]$/.test(text) ? "" : ".");
+
+  const parts = { parsed, sentence, number, fixed, typed, unit, withUnit, prefixed, unitOf, format, raised };
   Object.assign(LW, parts);
   if (typeof module === "object" && module.exports) module.exports = parts;
 })();

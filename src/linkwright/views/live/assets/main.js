@@ -171,14 +171,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (!atFile() && !toldOfRun) app.say("The recorded run was computed with the file's values and stays as it is: parameters change the turn only.");
     toldOfRun = !atFile();
   };
-  const check = () => {
+  const check = (now) => {
     clearTimeout(checking);
-    checking = setTimeout(guarded(() => app.checks.update([...DATA.checks, ...app.engine.checks()])), 250);
+    if (now) app.checks.update(app.engine.checks());
+    else checking = setTimeout(guarded(() => app.checks.update(app.engine.checks())), 250);
   };
   app.set = guarded((values) => {
     const result = app.engine.set(values);
     app.values = Object.assign({}, app.engine.values || values);
-    const trouble = result && result.ok === false ? result.why || "The links do not close with these values." : "";
+    const trouble = result && result.ok === false ? LW.sentence(result.why) : "";
     if (trouble || troubled) app.say(trouble, "warn");
     troubled = Boolean(trouble);
     tellOfRun();
@@ -187,7 +188,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     app.frames.forget();
     app.cards.show(app.picked);
     element("tab-parameters").querySelector(".mark").hidden = atFile();
-    check();
+    check(troubled); // at once where something fails: the badge never says that a broken mechanism passed
     changed();
   });
   app.reset = guarded(() => {
@@ -257,7 +258,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     app.pins = LW.pinTable(element("pins"), DATA, { pick: (name, body) => app.pick({ kind: "pin", name, body }) });
     app.pins.update(e.cycle, e.original);
     app.parameters = LW.parameters(element("parameters"), DATA, { change: (values) => app.set(values) });
-    app.checks = LW.checksBadge(element("checks"), DATA.checks);
+    app.checks = LW.checksBadge(element("checks"), []);
     app.record = DATA.run ? LW.record(element("channels"), DATA.run, { seek }) : { cursor() {} };
     element("tab-parameters").append(LW.el("span", { class: "mark", hidden: true, title: "changed" }));
     element("tab-channels").hidden = !DATA.run;
@@ -309,7 +310,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     });
     bind();
     app.restore(location.hash);
-    check();
+    check(true);
     LW.app = app;
   });
   start();

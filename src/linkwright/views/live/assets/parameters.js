@@ -15,11 +15,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return parameter.what === "mass" || parameter.kind === "mass" || parameter.kind === "inertia" ? 1 : 2;
   };
 
-  // [low, high] of what may be typed, SI: far beyond the slider, short of where arithmetic drowns; masses and inertias are above zero
+  // [low, high] of what may be typed, SI: far beyond the slider, short of where arithmetic drowns; lengths, masses and the like (`positive`)
+  // are above zero
   const limitsOf = (parameter) => {
     const size = Math.max(...[parameter.value, parameter.low, parameter.high].map((x) => Math.abs(x) || 0)) || parameter.size;
-    const positive = groupOf(parameter) === 1 && parameter.value > 0;
-    return [positive ? size / FAR : -FAR * size, FAR * size];
+    return [parameter.positive && parameter.value > 0 ? size / FAR : -FAR * size, FAR * size];
   };
 
   const allowed = (parameter, value) => {
@@ -30,13 +30,18 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // whether a parameter of this name may have this value (SI)
   LW.allowedValue = (data, name, value) => (data.parameters || []).some((p) => p.name === name && allowed(p, value));
 
-  // what is wrong with a typed value (SI), in a sentence; "" if nothing is
+  // what is wrong with a value (SI), in a sentence; "" if nothing is
   const refusal = (parameter, value) => {
     if (allowed(parameter, value)) return "";
-    if (!Number.isFinite(value)) return "This is not a number.";
     const [low, high] = limitsOf(parameter), shown = (x) => LW.withUnit(LW.number(x / parameter.size, 2), parameter.symbol);
-    if (value <= 0 && low > 0) return `${parameter.kind === "inertia" ? "An inertia" : "A mass"} must be greater than zero.`;
+    if (value <= 0 && low > 0) return `${parameter.label || parameter.name} must be greater than zero.`;
     return `Allowed here: ${shown(low)} to ${shown(high)}.`;
+  };
+
+  // {value} or {problem} of a typed text
+  LW.typedValue = (parameter, text) => {
+    const found = LW.parsed(text, parameter), problem = found.problem || refusal(parameter, found.value);
+    return problem ? { problem } : found;
   };
 
   // a slider's grid: round steps that meet the file's value exactly, within [low, high]; all in shown units
@@ -73,7 +78,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const short = groupOf(parameter) === 1 ? label.replace(/^mass of /, "") : label; // the group's heading says the rest
     const row = { parameter, grid };
     row.range = el("input", { type: "range", min: -grid.below, max: grid.above, step: 1, value: 0, "aria-label": `${label}, slider` });
-    row.field = el("input", { type: "number", step: "any", "aria-label": `${label}${parameter.symbol ? ` in ${parameter.symbol}` : ""}` });
+    row.field = el("input", { type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", "aria-label": `${label}${parameter.symbol ? ` in ${parameter.symbol}` : ""}` });
     row.back = el("button", { type: "button", class: "lw-back", "aria-label": `Reset ${label}`, text: "\u21ba" });
     row.was = el("small", { class: "was" });
     row.problem = el("small", { class: "problem", id: `lw-problem-${++count}`, role: "status" });
@@ -92,16 +97,23 @@ var LW = globalThis.LW || (globalThis.LW = {});
     row.node.style.setProperty("--home", total ? grid.below / total : 0.5);
     row.range.addEventListener("input", () => moved(row, gridValue(grid, Number(row.range.value)) * parameter.size, row.range));
     row.field.addEventListener("input", () => {
-      const value = row.field.value.trim() === "" ? NaN : Number(row.field.value) * parameter.size;
-      const problem = refusal(parameter, value);
+      const { value, problem = "" } = LW.typedValue(parameter, row.field.value);
       row.field.setAttribute("aria-invalid", problem !== "");
-      LW.setText(row.problem, problem);
       if (!problem) moved(row, value, row.field);
+      else LW.setText(row.problem, problem);
     });
     row.field.addEventListener("change", () => {
-      const problem = row.problem.textContent; // stays when the value goes back, to say why it did
+      const problem = row.problem.textContent;
       showRow(row, row.value, null);
-      LW.setText(row.problem, problem);
+      // stays when the value goes back, to say why it did
+      if (problem) LW.setText(row.problem, `${problem} Back to ${LW.withUnit(row.field.value, parameter.symbol)}.`);
+    });
+    row.field.addEventListener("keydown", (event) => {
+      const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+      if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      const next = Number((row.value / parameter.size + way * grid.step).toPrecision(12)) * parameter.size;
+      if (allowed(parameter, next)) moved(row, next, null);
     });
     row.back.addEventListener("click", () => moved(row, parameter.value, null));
     return row;
@@ -137,7 +149,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       done: el("span", { class: "done", role: "status" }),
       yaml: el("pre", { class: "lw-yaml", tabindex: 0, "aria-label": "Changed values as YAML" }),
     };
-    foot.more = el("details", { class: "lw-yaml-box", open: true }, el("summary", { text: "For the model's file" }), foot.yaml);
+    foot.more = el("details", { class: "lw-yaml-box", open: true }, el("summary", { text: "YAML to paste into the model file" }), foot.yaml);
     foot.node = el("div", { class: "lw-parameter-foot" }, foot.copy, foot.reset, foot.done);
     return foot;
   };

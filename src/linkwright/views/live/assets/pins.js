@@ -47,7 +47,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const loadOf = (cycle, row) => {
     const found = cycle && cycle.pins && cycle.pins[row.key];
-    return found ? { force: magnitudes(found.force), moment: found.moment ? magnitudes(found.moment) : null } : null;
+    return found ? { force: magnitudes(found.force), moment: found.moment ? magnitudes(found.moment) : null, doubtful: Boolean(found.doubtful) } : null;
   };
 
   const change = (now, before) => {
@@ -102,13 +102,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return row.node;
   };
 
-  const noteText = (data, rows, cycle) => {
+  const noteText = (data, rows, cycle, loads) => {
     const missing = "Loads need the masses of the bodies and drives that determine the motion.";
     if (!cycle || !cycle.pins || data.loads === false) return (cycle && cycle.why) || data.why || missing;
-    if (cycle.why) return cycle.why;
+    const marked = loads.some((load) => load && load.doubtful) ? "\u2020 Beside a dead centre: the load grows without bound there, this value depends on the sample distance." : "";
+    if (cycle.why || marked) return [cycle.why && `${cycle.why}.`, marked].filter(Boolean).join(" ");
     const open = rows.filter((row) => !row.unique).length;
     if (open) return "\u2248 not unique: redundant loops leave open how the joints share this load; shown is the least-norm share.";
-    return "All loads are unique: the equations of motion determine them.";
+    return "All loads are statically determinate.";
   };
 
   const showRow = (data, row, load, before, unit) => {
@@ -117,8 +118,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const where = index < 0 ? "" : LW.withUnit(LW.number(LW.withinTurn(row.x[index], DATA.cycle) / over.size, 3), over.symbol);
     row.load = load;
     row.index = index;
-    LW.setText(row.value, load ? LW.withUnit(LW.number(load.force.max / unit.size), unit.symbol) : "\u2013");
-    LW.setText(row.delta, load && before ? change(load.force.max, before.force.max) : "");
+    const doubtful = Boolean(load && load.doubtful);
+    LW.setText(row.value, load ? LW.withUnit(LW.number(load.force.max / unit.size), unit.symbol) + (doubtful ? "\u2020" : "") : "\u2013");
+    row.node.classList.toggle("doubtful", doubtful);
+    LW.setText(row.delta, load && before && !doubtful && !before.doubtful ? change(load.force.max, before.force.max) : "");
     LW.setText(row.at, where);
     LW.setText(row.under, where && `at ${where}`);
   };
@@ -146,9 +149,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
           const least = size * Math.max(loads[i] ? MATTERS * loads[i].force.max : 0, DUST * largest);
           LW.setText(row.moment, moment > least ? `and ${LW.format(moment, "torque")}` : "");
           row.reach.style.width = loads[i] && largest > 0 ? `${(100 * loads[i].force.max) / largest}%` : "0";
-          row.node.classList.toggle("largest", Boolean(loads[i]) && largest > 0 && loads[i].force.max === largest);
+          row.node.classList.toggle("largest", Boolean(loads[i]) && largest > 0 && loads[i].force.max === largest && !loads[i].doubtful);
         });
-        LW.setText(dom.note, noteText(data, rows, cycle));
+        LW.setText(dom.note, noteText(data, rows, cycle, loads));
         table.now(last);
       },
       // a real sample number of the cycle, or a function (pin, body) -> magnitude of the force

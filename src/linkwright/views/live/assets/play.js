@@ -67,7 +67,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       else reach(e.go(player.s).ok);
     };
     const reach = (ok) => {
-      if (!ok) on.say("The links do not reach this position with these values.", "warn");
+      if (!ok) on.say("The mechanism cannot be assembled in this position with these dimensions.", "warn");
       else if (!reached) on.say("");
       reached = ok;
     };
@@ -135,8 +135,22 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
     player.setSpeed = (speed) => { player.speed = Math.max(SLOWEST, Math.min(FASTEST, speed)); on.changed(); };
 
+    // a motion with positions that cannot be reached ends at the last one, waits and begins again at the first
+    const advanceStretch = (along, { from, to }, seconds) => {
+      const step = along.duration / along.last; // samples of a cycle are evenly spread over time
+      let s = player.s < from ? player.s + along.last : player.s;
+      s += (seconds * player.pace()) / step;
+      if (!(s < to)) {
+        s = to;
+        waited += seconds;
+        if (waited > PAUSE) { s = from; waited = 0; }
+      }
+      place(s > along.last ? s - along.last : s);
+    };
+
     const advanceTrack = (seconds) => {
-      const along = player.track(), end = along.first + along.duration;
+      const along = player.track(), end = along.first + along.duration, stretch = player.mode === "turn" ? e.stretch(player.s) : null;
+      if (stretch) { advanceStretch(along, stretch, seconds); return; }
       let t = along.time(player.s) + seconds * player.pace();
       if (t >= end && along.loop) t = along.first + ((t - along.first) % along.duration);
       else if (t >= end) {

@@ -37,7 +37,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       curves: s("g", { class: "curves" }),
       peaks: s("g", { class: "peaks" }),
       labels: s("g", { class: "labels" }),
-      key: s("g", { class: "key" }, s("path"), s("text", { text: "faint: as in the file" })),
+      key: s("g", { class: "key" }, s("path"), s("text", { text: "grey: original file" })),
       line: s("path", { class: "cursor-line" }),
       dots: s("g", { class: "cursor-dots" }),
       tag: s("text", { class: "cursor-tag", y: 11, "text-anchor": "middle" }),
@@ -135,7 +135,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   // {max, x, rms} of every curve: what is given with it, else over the axis
   const statsOf = (spec) => {
-    const given = (c) => Object.fromEntries(Object.entries(c.stats || {}).filter(([, value]) => Number.isFinite(value)));
+    const given = (c) => Object.fromEntries(Object.entries(c.stats || {}).filter(([, value]) => Number.isFinite(value) || typeof value === "boolean"));
     return live(spec).map((c) => Object.assign({}, LW.scale.stats(spec.x.values, c.values), given(c)));
   };
 
@@ -151,6 +151,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       dot.style.stroke = colourOf(spec, curves[i], i);
     });
     LW.setText(dom.stats, found.length === 1 ? statsText(spec, found[0]) : "");
+    dom.stats.classList.toggle("doubtful", found.length === 1 && Boolean(found[0].doubtful));
   };
 
   const placeText = (spec, x) => LW.withUnit(LW.number(said(spec.x, x) / sizeOf(spec.x), 3), spec.x.symbol);
@@ -160,7 +161,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const statsText = (spec, found) => {
     const value = (v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
-    if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero throughout";
+    if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero over the whole cycle";
+    // a root mean square over a peak without bound has none either
+    if (found.doubtful) return `${value(found.max)} at ${placeText(spec, found.x)}, beside a dead centre: depends on the sample distance`;
     return `${extreme(found)} ${value(found.max)} at ${placeText(spec, found.x)} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
   };
 
@@ -231,9 +234,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
       swatch.style.background = colourOf(spec, listed[i], number);
       LW.setText(name, listed[i].name);
       value.hidden = box.beside;
-      LW.setText(max, stats ? `${extreme(stats)}\u00a0${shown(stats.max)}` : "");
-      max.title = stats ? `largest amount at ${placeText(spec, stats.x)}` : "";
-      LW.setText(rms, stats ? `RMS\u00a0${shown(stats.rms)}` : "");
+      const doubtful = Boolean(stats && stats.doubtful);
+      LW.setText(max, stats ? `${extreme(stats)}\u00a0${shown(stats.max)}${doubtful ? "\u2020" : ""}` : "");
+      max.title = stats ? `largest amount at ${placeText(spec, stats.x)}${doubtful ? ", beside a dead centre: depends on the sample distance" : ""}` : "";
+      LW.setText(rms, stats && !doubtful ? `RMS\u00a0${shown(stats.rms)}` : "");
       item.dataset.curve = number;
     });
   };

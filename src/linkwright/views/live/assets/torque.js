@@ -6,10 +6,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const KINDS = { angle: "torque", length: "force" };
   const titleOf = (DATA, unit) => `${DATA.cycle && DATA.cycle.still ? "Holding" : "Drive"} ${unit}`; // without speeds it is statics
 
-  const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + (/[.!]$/.test(text) ? "" : ".");
-  const missing = (DATA, e) => sentence(reason(DATA, e));
+  const missing = (DATA, e) => LW.sentence(reason(DATA, e));
   const reason = (DATA, e) => {
-    if (!DATA.cycle || !e.cycle) return DATA.why || "No drive turns this mechanism, so there is no cycle to plot. Drag its pins and points by hand.";
+    if (!DATA.cycle || !e.cycle) return DATA.why || "This mechanism has no drive, so there is no cycle to plot. Drag its pins and points by hand.";
     return DATA.why || e.cycle.why || "The drive torque needs the masses of the bodies, and this model gives none.";
   };
 
@@ -28,7 +27,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     const known = (cycle, k) => (cycle.ok.every((x) => x) ? cycle.u[k] : cycle.u[k].map((u, i) => (cycle.ok[i] ? u : NaN)));
     // the root mean square is one over time, whatever the axis
-    const told = ({ value, rms, at, index }) => (index >= 0 ? { max: value, rms, x: at } : undefined);
+    const told = ({ value, rms, at, index, doubtful }) => (index >= 0 ? { max: value, rms, x: at, doubtful } : undefined);
     const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: known(cycle, k), faint, stats: told(cycle.stats[k]) }));
     const spec = ({ kind, drives }) => {
       const unit = KINDS[kind], { symbol, size } = LW.unitOf(unit);

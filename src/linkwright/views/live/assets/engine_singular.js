@@ -1,0 +1,166 @@
+// Where a cycle ends or degenerates: dead centres that stop the drive (gaps between the samples, or the ends of its range) and
+// singular positions that it passes, found by the sign of the branch determinant. Each is located between the samples, and the
+// loads are compared at two distances from it: where they grow, peak values depend on the sample distance.
+var LW = globalThis.LW || (globalThis.LW = {});
+(() => {
+  "use strict";
+  const FINEST = 1e-7, TRIALS = 90; // of one step, to locate a dead centre
+  // of a step: pairs of distances at which loads are compared, the first that can be computed; 1/d grows fourfold, 1/sqrt(d) twofold
+  const DISTANCES = [[0.2, 0.05], [0.8, 0.2]];
+  const GROWS = 1.5; // times: a smooth load changes by far less over a part of a step
+  const BESIDE = 2.5; // samples: a peak so close to an unbounded place belongs to it
+  const IN_LINE = 5e-3; // sine of the angle between two links, whose square is proportional to the distance from the dead centre
+  const TURN = 2 * Math.PI;
+  const ROUND_OFF = 1e-6; // of the largest load, times the mechanism's size
+  const DUST = 1e-6; // radians, or metres: far less than a dead centre is printed with
+
+  // place of a drive value within the turn, 0 to 360 deg, where the drive turns fully
+  const within = (law, lead, value) => {
+    const x = law.full_turn && law.kinds[lead] === "angle" ? value - Math.floor(value / TURN + DUST) * TURN : value;
+    return Math.abs(x) < DUST ? 0 : x;
+  };
+
+  // follows the branch between and beyond samples by the drives' straight way from sample `from` towards sample `to`
+  const between = (core, law, c) => {
+    const { nq, nn, nd } = core, q = new Float64Array(nq), near = new Float64Array(nn), drive = new Float64Array(nd);
+    const speed = new Float64Array(nd), acceleration = new Float64Array(nd);
+    // position a share x (also beyond 1 or below 0) of the step, begun at the sample `from`; the answer of core.solve, q and near
+    return (from, to, x, start) => {
+      const mixed = !start && c.placed[to]; // both ends are on the branch
+      for (let k = 0; k < nq; k++) q[k] = start ? start[k] : c.q[from * nq + k] + (mixed ? x * (c.q[to * nq + k] - c.q[from * nq + k]) : 0);
+      core.normalised(q);
+      for (let k = 0; k < nn; k++) near[k] = c.near[from * nn + k];
+      for (let k = 0; k < nd; k++) {
+        const mix = (a) => a[from * nd + k] + x * (a[to * nd + k] - a[from * nd + k]);
+        drive[k] = mix(law.value);
+        speed[k] = mix(law.speed);
+        acceleration[k] = mix(law.acceleration);
+      }
+      core.setTime(law.t[from] + x * (law.t[to] - law.t[from]));
+      const r = core.solve(q, near, drive, speed, acceleration);
+      return { closed: r.closed, ok: r.ok, r, q, near, drive };
+    };
+  };
+
+  // how far beyond sample `from` towards `to` the branch goes: a share of the step and the position there; null if it goes all the way
+  const reach = (core, at, from, to, c) => {
+    const side = core.side(c.q.subarray(from * core.nq, (from + 1) * core.nq), c.near.subarray(from * core.nn, (from + 1) * core.nn));
+    const on = (x, start) => {
+      const p = at(from, to, x, start);
+      return p.closed && core.side(p.q, p.near) * side >= 0 ? Float64Array.from(p.q) : null;
+    };
+    if (on(1, null)) return null;
+    // Newton's way fails before the branch ends: a failure halves the step, and only a tiny step that fails is the end
+    let x = 0, q = c.q.slice(from * core.nq, (from + 1) * core.nq), step = 0.5;
+    for (let k = 0; k < TRIALS && step > FINEST; k++) {
+      const found = on(x + step, q);
+      if (found) { x += step; q = found; } else step /= 2;
+    }
+    return { x, q };
+  };
+
+  // names of pins that are in line at a position: "B, C and D"; "" where no two links are stretched or folded
+  const inLine = (core, DATA, q) => {
+    if (!DATA.planar) return "";
+    const place = new Map(DATA.pins.map((pin) => [pin.name, core.place(pin.at.body, core.moved(pin.at.body, pin.at.at), q)]));
+    const ground = DATA.bodies[0].name, turning = DATA.pins.filter((pin) => pin.type === "revolute");
+    let best = IN_LINE, found = "";
+    for (const pin of turning) {
+      const links = pin.bodies.filter((b) => b !== ground);
+      for (let i = 0; i < links.length; i++) for (let j = i + 1; j < links.length; j++) {
+        for (const a of turning) for (const b of turning) {
+          if (a === pin || b === pin || a === b || !a.bodies.includes(links[i]) || !b.bodies.includes(links[j])) continue;
+          const [p, x, y] = [pin, a, b].map((one) => place.get(one.name)), u = [x[0] - p[0], x[1] - p[1]], v = [y[0] - p[0], y[1] - p[1]];
+          const sine = Math.abs(u[0] * v[1] - u[1] * v[0]) / (Math.hypot(...u) * Math.hypot(...v));
+          if (sine < best) { best = sine; found = `${a.name}, ${pin.name} and ${b.name}`; }
+        }
+      }
+    }
+    return found;
+  };
+
+  // the largest effort and pin force of a solved position: what may grow
+  const sizes = (core, p) => {
+    const loads = core.kernel.loads;
+    loads.put("q", p.q);
+    loads.put("v", p.r.v);
+    loads.put("a", p.r.a);
+    if (loads.run(p.near)) return null;
+    const most = (key) => loads.get(key).reduce((m, x) => Math.max(m, Math.abs(x)), 0);
+    return [most("u"), most("wrench")];
+  };
+
+  // [largest effort, largest load] a share x of the step from `from` to `to`; speeds where there are no masses; null where none are known
+  const beside = (core, at, from, to, x) => {
+    const p = at(from, to, x, null);
+    if (!p.ok) return null;
+    return core.kernel.loads ? sizes(core, p) : [Math.max(...p.r.v.map(Math.abs))];
+  };
+
+  // whether they grow towards the place a share x of that step; it counts as growth where nothing can be computed around it
+  const grows = (core, at, from, to, x) => {
+    for (const [far, near] of DISTANCES) {
+      const before = beside(core, at, from, to, x - far), after = beside(core, at, from, to, x - near);
+      if (!before || !after) continue;
+      const least = ROUND_OFF * Math.max(...after) * Math.min(1, core.kappa); // growth of round-off is none
+      return after.some((s, k) => s > GROWS * before[k] && s > least);
+    }
+    return true;
+  };
+
+  // c.singular: [{s: real sample number, value: of the leading drive, ends: it stops the drive, unbounded, line}], c.stop: the first
+  // that stops the drive inside its cycle
+  LW.engineSingular = (core, law, c, DATA) => {
+    const { nq, nn, nd } = core, n = c.n, lead = Math.max(0, law.drives.indexOf(law.drive));
+    const at = between(core, law, c), time = core.mechanism.t;
+    const value = (from, to, x) => law.value[from * nd + lead] + x * (law.value[to * nd + lead] - law.value[from * nd + lead]);
+    const add = (from, to, x, q, more) => {
+      c.singular.push({ s: from + x * (to - from), value: within(law, lead, value(from, to, x)), line: inLine(core, DATA, q), ...more });
+    };
+    const det = Float64Array.from({ length: n }, (_, i) => (c.placed[i] ? core.determinant(c.q.subarray(i * nq, (i + 1) * nq), c.near.subarray(i * nn, (i + 1) * nn)) : NaN));
+    c.singular = [];
+
+    const stopped = (from, to) => {
+      const r = reach(core, at, from, to, c);
+      const x = r ? r.x : 1, q = r ? r.q : c.q.subarray(from * nq, (from + 1) * nq);
+      add(from, to, x, q, { ends: true, inside: true, unbounded: true });
+    };
+    const lone = (i) => i > 0 && i + 1 < n && !c.placed[i] && c.placed[i - 1] && c.placed[i + 1]; // the branch goes on behind it
+    for (let i = 0; i + 1 < n; i++) {
+      if (lone(i)) add(i, i, 0, c.q.subarray((i - 1) * nq, i * nq), { ends: false, inside: true, unbounded: true });
+      else if (lone(i + 1)) continue;
+      else if (c.placed[i] && !c.placed[i + 1]) stopped(i, i + 1);
+      else if (!c.placed[i] && c.placed[i + 1]) stopped(i + 1, i);
+      else if (det[i] * det[i + 1] < 0) {
+        const x = Math.abs(det[i]) / (Math.abs(det[i]) + Math.abs(det[i + 1])), [from, to, s] = x < 0.5 ? [i + 1, i, 1 - x] : [i, i + 1, x];
+        add(i, i + 1, x, c.q.subarray((i + (x > 0.5 ? 1 : 0)) * nq, (i + (x > 0.5 ? 2 : 1)) * nq), { ends: false, inside: true, unbounded: grows(core, at, from, to, s) });
+      }
+    }
+    // samples in a singular position itself
+    for (let i = 1; i + 1 < n; i++) {
+      if (!c.placed[i] || (det[i] !== 0 && c.ok[i]) || c.singular.some((x) => Math.abs(x.s - i) < 0.5)) continue;
+      const unbounded = [i - 1, i + 1].some((from) => c.placed[from] && grows(core, at, from, i, 1));
+      add(i, i, 0, c.q.subarray(i * nq, (i + 1) * nq), { ends: false, inside: true, unbounded });
+    }
+    // the ends of a range that is no whole turn: one step further
+    if (!law.full_turn && !law.closed && n > 2) {
+      for (const [from, back] of [[0, 1], [n - 1, n - 2]]) {
+        if (!c.placed[from] || law.value[from * nd + lead] === law.value[back * nd + lead]) continue;
+        const further = (f, t, x, start) => at(f, t, -x, start), r = reach(core, further, from, back, c);
+        if (r) add(from, back, -r.x, r.q, { ends: true, inside: false, unbounded: true });
+      }
+    }
+    core.setTime(time);
+    c.singular.sort((a, b) => a.s - b.s);
+    const unbounded = c.singular.filter((x) => x.unbounded);
+    c.doubtful = (i) => i >= 0 && unbounded.some((x) => Math.abs(x.s - i) <= BESIDE);
+    return c;
+  };
+
+  // "152.9 deg: dead centre, B, C and D in line"
+  LW.singularPlace = (law, DATA, x) => {
+    const unit = DATA.units[law.kinds[Math.max(0, law.drives.indexOf(law.drive))]];
+    return `${Number((x.value / unit.size).toPrecision(4))} ${unit.symbol}`;
+  };
+  if (typeof module === "object" && module.exports) module.exports = LW;
+})();

@@ -1,0 +1,109 @@
+"""The checks of the page are computed from the design it shows: broken designs fail, dead centres are located and marked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from tests.views.live.engine_runs import made, run, shipped
+from tests.views.live.test_engine import DOUBLE_ROCKER
+
+CHECKED = """
+const r=e.set(x.values||{}),c=e.cycle,by={};
+for(const k of e.checks())by[k.name]=k;
+return{r,by,singular:c.singular,stretch:e.stretch(x.s||0),stats:c.stats,pins:Object.values(c.pins).map(p=>p.doubtful),n:c.n,
+  placed:c.placed.reduce((s,v)=>s+v,0)};
+"""
+# arms of a scissor table, a cylinder in its lower half: it stretches through the upright position of the arms
+TABLE: dict[str, Any] = {
+    "name": "table",
+    "plane": "xy",
+    "units": ["mm", "kg", "N", "deg"],
+    "gravity": [0, "-9.81 m/s^2"],
+    "drawing": {"A": [0, 0], "B": [600, 200], "C": [1200, 0]},
+    "bodies": {
+        "ground": {"pins": ["A"]},
+        "arm": {"pins": ["A", "B"], "mass": 10},
+        "leg": {"pins": ["B", "C"], "mass": 10},
+        "foot": {"pins": ["C"], "mass": 1},
+    },
+    "joints": {"slide": {"type": "prismatic", "between": ["ground", "foot"], "at": "C", "axis": [1, 0]}},
+    "drive": {"slide": {"moves": [{"to": "60 mm", "in": "2 s"}, {"to": "0 mm", "in": "2 s"}]}},
+}
+
+
+def checked(name: str, values: dict[str, float] | None = None, **more: Any) -> dict[str, Any]:
+    return run({name: shipped(name)}, [(name, CHECKED, {"values": values, **more})])[0]
+
+
+def test_a_crank_that_is_too_long_fails_and_names_the_dead_centre() -> None:
+    """Coupler and rocker are stretched where |B - D| = b + c: the law of cosines gives the crank's angle."""
+    found, right = checked("wiper", {"crank.B.x": 0.7}, s=20), checked("wiper")
+    m = lw.load("wiper").description
+    coupler, rocker = (float(np.linalg.norm(np.subtract(m.body(b).points[0].at, m.body(b).points[1].at))) for b in ("coupler", "rocker"))
+    angle = np.arccos((0.7**2 + 1.0 - (coupler + rocker) ** 2) / (2 * 0.7 * 1.0))
+    stops = [x["value"] for x in found["singular"]]
+    assert stops == pytest.approx([angle, 2 * np.pi - angle], abs=1e-5)  # a dead centre is located to 1e-7 of a step of 1 deg
+    failed = {name for name, check in found["by"].items() if not check["ok"]}
+    assert failed == {"motion", "loops"} and not found["r"]["ok"]
+    assert found["by"]["motion"]["text"].startswith(f"A stops at {np.degrees(angle):.4g} deg: dead centre with B, C and D in line")
+    assert f"{found['placed']} of {found['n']} positions" in found["by"]["loops"]["text"] and found["placed"] < found["n"]
+    assert found["stats"][0]["doubtful"] and found["by"]["dead centres"]["warn"]
+    # the motion plays from one dead centre through the start to the other: samples are degrees, the first is at 60 deg
+    low, high = found["stretch"]["from"], found["stretch"]["to"]
+    assert low == np.ceil(np.degrees(2 * np.pi - angle) - 60) and high == np.floor(360 + np.degrees(angle) - 60)
+    assert all(check["ok"] and not check.get("warn") for check in right["by"].values()) and right["stretch"] is None
+    assert right["by"]["motion"]["text"] == "A makes a full turn" and not right["stats"][0]["doubtful"]
+
+
+def test_mobility_and_redundancy_are_the_rank_of_the_present_jacobian() -> None:
+    """Three equal cranks on one coupler: 3 (n - 1) - 2 j = 0 by the count, 1 by rank, one redundant constraint."""
+    cranks: dict[str, Any] = {
+        "name": "cranks",
+        "plane": "xy",
+        "drawing": {"A": [0, 0], "B": [0, 0.3], "C": [0.5, 0], "D": [0.5, 0.3], "E": [1.0, 0], "F": [1.0, 0.3]},
+        "bodies": {
+            "ground": {"pins": ["A", "C", "E"]},
+            "left": {"pins": ["A", "B"], "mass": 1},
+            "middle": {"pins": ["C", "D"], "mass": 1},
+            "right": {"pins": ["E", "F"], "mass": 1},
+            "coupler": {"pins": ["B", "D", "F"], "mass": 2},
+        },
+        "drive": {"A": "1 rad/s"},
+    }
+    code = "const a=e.checks();e.set({'left.mass':1.2});return[a,e.checks(),e.changed]"
+    first, second, changed = run({"cranks": made(lw.load(cranks).system)}, [("cranks", code, None)])[0]
+    assert changed and first is not second
+    for checks in (first, second):
+        by = {check["name"]: check for check in checks}
+        assert all(check["ok"] for check in checks) and by["mobility"]["text"].startswith(
+            "1 degree of freedom; the Gr\u00fcbler count gives 0"
+        )
+        assert "redundancy" in by and "least-norm" in by["determinacy"]["text"]
+    assert {c["name"] for c in first} - {c["name"] for c in second} == {"Python"}, "Python solved the file's design only"
+
+
+def test_peaks_beside_a_dead_centre_are_marked_and_finite_limits_are_not() -> None:
+    """The change-point four-bar carries 1/d towards its stretched position, the slider-crank with equal links a finite load."""
+    pole, finite = checked("change-point-four-bar"), checked("slider-crank")
+    assert [x["value"] for x in pole["singular"]] == pytest.approx([np.pi], abs=1e-6) and pole["singular"][0]["unbounded"]
+    assert pole["by"]["dead centres"]["warn"] and "sample distance" in pole["by"]["dead centres"]["text"] and any(pole["pins"])
+    assert sorted(x["value"] for x in finite["singular"]) == pytest.approx([np.pi / 2, 3 * np.pi / 2]) and not any(finite["pins"])
+    assert not any(x["unbounded"] for x in finite["singular"]) and "stay finite" in finite["by"]["dead centres"]["text"]
+
+
+def test_a_range_that_ends_in_a_dead_centre_is_marked_at_its_ends() -> None:
+    limits = lw.load(DOUBLE_ROCKER).limits("A")
+    found = run({"rocker": made(lw.load(DOUBLE_ROCKER).system)}, [("rocker", CHECKED, {})])[0]
+    assert [x["value"] for x in found["singular"]] == pytest.approx([limits.low, limits.high], abs=1e-5)
+    assert found["by"]["motion"]["ok"] and found["by"]["dead centres"]["warn"]
+
+
+def test_a_position_without_a_cycle_is_checked_as_it_is_shown() -> None:
+    held = {**TABLE, "drive": {}}
+    got = run({"table": made(lw.load(held).system)}, [("table", "return{c:e.checks(),cycle:!!e.cycle}", None)])[0]
+    names = {x["name"]: x for x in got["c"]}
+    assert names["mobility"]["text"].startswith("1 degree of freedom") and all(x["ok"] for x in got["c"])
