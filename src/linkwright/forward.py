@@ -22,15 +22,20 @@ import numpy as np
 from linkwright.errors import ModelError, SingularityError, UsageError
 from linkwright.formulations import FORMULATIONS, Formulation, constraint_force, create
 from linkwright.formulations.sslm import Sslm
-from linkwright.linalg import factor, pivoted_columns
+from linkwright.linalg import Factored, factor, pivoted_columns
 from linkwright.mobility import mobility
-from linkwright.passage import SUSPECT, acceleration_rows
+from linkwright.passage import SUSPECT, Rows, acceleration_rows, plain
 from linkwright.pickling import essentials
 from linkwright.reactions import least_reactions
+from linkwright.smooth_branch import STILL, Branch, on_loops
 from linkwright.terms import NO_INERTIA, Terms, lacks_inertia
 
 PIVOT_WATCH = 1e-5  # a relative pivot below this (a singular value of about 3e-3) asks for the rank-revealing path
 LOST = 1e-8  # a singular value below this no longer tells the direction of its row: half of the digits
+NOT_TANGENT = (
+    "the velocity points along none of the branches that meet in this singular position. "
+    "Assemble the state by the joints' speeds (s.assemble), or give a velocity along one branch."
+)
 
 
 @dataclass(frozen=True)
@@ -57,12 +62,21 @@ class Forward:
 
 
 def forward(
-    terms: Terms, tau: np.ndarray, formulation: str | Formulation = "auto", *, limit: str = "smooth", branch: Any = None
+    terms: Terms,
+    tau: np.ndarray,
+    formulation: str | Formulation = "auto",
+    *,
+    limit: str = "smooth",
+    branch: Any = None,
+    rank: int | None = None,
+    gains: Any = None,
 ) -> Forward:
     """Accelerations and multipliers for applied efforts tau.
 
     `limit="drop"` (projection and nullspace) is the papers' behaviour: a lost row is simply left out. `branch`
-    names a velocity direction where the state is at rest in a singular position and nothing else decides.
+    names a velocity direction where the state is at rest in a singular position and nothing else decides. `rank` is the generic
+    rank of J; by default it is counted at positions reached from this one, where it is needed. `gains` are those of
+    Baumgarte that the terms' k contains.
     """
     name = formulation if isinstance(formulation, str) else type(formulation).__name__.lower()
     if limit not in ("smooth", "drop"):
@@ -79,9 +93,10 @@ def forward(
     if limit == "drop" or (f.rank == terms.nc and (len(f.s) == 0 or f.s[-1] > SUSPECT)):
         place = terms.place
         if limit != "drop" and place is not None and lacks_inertia(terms) and _reduced_inertia_is_singular(terms, f):
-            return _limit(terms, tau, name, f, acceleration_rows(place.loops, place.closure, place.q, place.v, place.t, place.near))
+            rows = plain(f, terms.k / terms.row_scale, terms.nc)
+            return _limit(terms, tau, name, f, rows, rows.A)
         return _regular(terms, tau, chosen, name, f.rank, [])
-    return _deficient(terms, tau, chosen, name, f, branch)
+    return _deficient(terms, tau, chosen, name, f, branch, rank, gains)
 
 
 def _watched(terms: Terms, tau: np.ndarray) -> Forward | None:
@@ -124,31 +139,52 @@ def _regular(terms: Terms, tau: np.ndarray, chosen: Formulation, name: str, rank
     return Forward(raw.a, lam, rank, terms.nc - rank, 0, unique, (), name, constraint_force(terms, raw.a, tau), terms)
 
 
-def _deficient(terms: Terms, tau: np.ndarray, chosen: Formulation, name: str, f: Any, branch: Any) -> Forward:
-    """Sort the weak rows and solve: limit equations in a passage, independent rows otherwise."""
+def _deficient(
+    terms: Terms, tau: np.ndarray, chosen: Formulation, name: str, f: Factored, branch: Any, generic: int | None, gains: Any
+) -> Forward:
+    """Solve where rows are weak: on the interpolated branch near a singular position, by independent rows elsewhere."""
     place = terms.place
     if place is None:
         implied = _implied_rows(terms, f.rank)
         return _regular(terms, tau, chosen, name, f.rank, implied)
-    at_rest = float(np.linalg.norm(place.v / terms.columns)) < 1e-9
-    v = place.v if branch is None or not at_rest else np.asarray(branch, dtype=float)
-    rows = acceleration_rows(place.loops, place.closure, place.q, v, place.t, place.near)
-    if at_rest and branch is not None:
-        rows.r[list(rows.at)] = 0.0  # from rest the acceleration itself must point along the branch
-    elif at_rest and f.rank < terms.nc and f.rank < mobility(place.loops, place.q, dict(place.near)).rank:
+    rank = mobility(place.loops, place.q, dict(place.near)).rank if generic is None else generic
+    at_rest = float(np.linalg.norm(place.v / terms.columns)) < STILL
+    if not at_rest:
+        found, passing = on_loops(place.loops, place.q, place.v, place.t, place.near, rank)
+        if found is not None:
+            return _on_branch(terms, tau, name, f, found, passing, gains)
+    if f.rank >= rank:
+        if _reduced_inertia_is_singular(terms, f):
+            rows = plain(f, terms.k / terms.row_scale, rank)
+            return _limit(terms, tau, name, f, rows, rows.A)
+        return _least(_regular(terms, tau, chosen, name, rank, _implied_rows(terms, rank)), f.U[:, rank:])
+    if at_rest and branch is None:
         raise SingularityError(
             "at rest in a singular position: the next motion is not decided, because two branches meet here. "
             "Give it a velocity along the wanted branch, or name one with branch={joint: speed}.",
             singular_values=tuple(f.s),
         )
-    if rows.passages:
-        if branch is None:
-            _check_tangent(terms, f, rows)
-        return _limit(terms, tau, name, f, rows)
-    if _reduced_inertia_is_singular(terms, f):
-        return _limit(terms, tau, name, f, rows)
-    out = _regular(terms, tau, chosen, name, f.rank, _implied_rows(terms, f.rank))
-    return _least(out, f.left_null)
+    v = np.asarray(branch, dtype=float) if at_rest else place.v
+    rows = acceleration_rows(place.loops, place.closure, place.q, v, place.t, place.near, rank)
+    if at_rest:
+        rows.r[list(rows.at)] = 0.0  # from rest the acceleration itself must point along the branch
+    elif branch is None:
+        _check_tangent(terms, f, rows)
+    return _limit(terms, tau, name, f, rows, _force_directions(terms, f, rows))
+
+
+def _on_branch(terms: Terms, tau: np.ndarray, name: str, f: Factored, found: Branch, passing: int, gains: Any) -> Forward:
+    """The limit equations with the normal space of the interpolated branch in place of the rows."""
+    place = terms.place
+    assert place is not None
+    v = place.v / terms.columns
+    if not found.tangent(v):
+        raise SingularityError(NOT_TANGENT, singular_values=tuple(f.s))
+    alpha, beta = (0.0, 0.0) if gains is None else gains
+    right = found.right - alpha * found.off(v) + beta * found.e
+    lost = found.left @ factor(f.U[:, : f.rank].T @ found.left, 1e-6).null  # rows that count elsewhere and are lost here
+    rows = Rows(found.Q.T, right, f.s, passing, terms.nc - len(right), lost, ())
+    return _limit(terms, tau, name, f, rows, rows.A)
 
 
 def _check_tangent(terms: Terms, f: Any, rows: Any) -> None:
@@ -158,11 +194,7 @@ def _check_tangent(terms: Terms, f: Any, rows: Any) -> None:
     J, k, speed = terms.dimensionless_J(), terms.k / terms.row_scale, float(np.linalg.norm(place.v / terms.columns))
     for u in rows.replaced.T:
         if not tangent(u, J, k, speed, rows.Jdot):
-            raise SingularityError(
-                "the velocity points along none of the branches that meet in this singular position. "
-                "Assemble the state by the joints' speeds (s.assemble), or give a velocity along one branch.",
-                singular_values=tuple(f.s),
-            )
+            raise SingularityError(NOT_TANGENT, singular_values=tuple(f.s))
 
 
 def tangent(u: np.ndarray, J: np.ndarray, k: np.ndarray, speed: float, Jdot: np.ndarray) -> bool:
@@ -183,34 +215,31 @@ def _reduced_inertia_is_singular(terms: Terms, f: Any) -> bool:
     return bool(np.linalg.eigvalsh(N.T @ M @ N)[0] < NO_INERTIA * max(np.linalg.norm(M, 2), 1e-300))
 
 
-def _limit(terms: Terms, tau: np.ndarray, name: str, f: Any, rows: Any) -> Forward:
-    """The limit equations, in dimensionless form, by the null space of the forces."""
+def _limit(terms: Terms, tau: np.ndarray, name: str, f: Factored, rows: Rows, pushes: np.ndarray) -> Forward:
+    """The limit equations, in dimensionless form, by the null space of the forces; `pushes` span the constraint forces."""
     c = terms.columns
     M, load = terms.M * c * c[:, None], (tau - terms.h) * c
-    carried = factor(_force_directions(terms, f, rows), 1e-10)
-    N_f = carried.null
+    N_f = factor(pushes, 1e-10).null
     A = factor(rows.A, 1e-10)
     a_p, N = A.solve(rows.r), A.null
     y, locked = _moving_part(terms, N_f.T @ M @ N, N_f.T @ (load - M @ a_p), N)
     a = (a_p + N @ y) * c
     push = f.Vt[: f.rank] @ (M @ (a / c) - load)  # constraint force along the directions that still count
     lam = (f.U[:, : f.rank] @ (push / f.s[: f.rank])) / terms.row_scale
-    unique = np.abs(rows.replaced).max(axis=1) < 1e-9 if rows.passages else np.ones(terms.nc, dtype=bool)
+    unique = np.abs(rows.replaced).max(axis=1, initial=0.0) < 1e-9
     force = constraint_force(terms, a, tau)
     out = Forward(a, lam, f.rank, rows.redundant, rows.passages, unique, locked, f"{name} (limit)", force, terms)
-    # a lost row carries force in the limit: it is no self-stress
-    implied = _without(f.left_null, rows.replaced) if rows.passages else f.left_null
-    return _least(out, implied)
+    return _least(out, _without(f.left_null, rows.replaced))  # a lost row carries force in the limit: it is no self-stress
 
 
 def _without(Z: np.ndarray, U: np.ndarray) -> np.ndarray:
     """The part of span(Z) orthogonal to the columns of U (U's columns inside or outside of it)."""
-    if Z.shape[1] == 0:
+    if Z.shape[1] == 0 or U.shape[1] == 0:
         return Z
     return Z @ factor(U.T @ Z, 1e-6).null
 
 
-def _force_directions(terms: Terms, f: Any, rows: Any) -> np.ndarray:
+def _force_directions(terms: Terms, f: Factored, rows: Rows) -> np.ndarray:
     """Rows span the directions in which the constraints can push: right vectors of J, and for a row lost below
     round-off the direction u'Jdot that it has just before and after."""
     place = terms.place
@@ -220,6 +249,7 @@ def _force_directions(terms: Terms, f: Any, rows: Any) -> np.ndarray:
     faint = [u for u in rows.replaced.T if np.linalg.norm(u @ terms.dimensionless_J()) <= LOST]
     if not faint:
         return kept
+    assert rows.Jdot is not None
     return np.concatenate([kept, np.array(faint) @ rows.Jdot])
 
 

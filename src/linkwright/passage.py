@@ -70,20 +70,31 @@ def along(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any]) -> Al
     return Along(Jdot, kdot, Jdot + np.array(steps).T)
 
 
-def acceleration_rows(loops: Loops, c: Closure, q: Any, v: Any, t: float, near: Mapping[str, Any]) -> Rows:
+def acceleration_rows(loops: Loops, c: Closure, q: Any, v: Any, t: float, near: Mapping[str, Any], generic: int | None = None) -> Rows:
     """The rows J a = -k with every lost one replaced or dropped by the rule above."""
     J, k, speed = loops.dimensionless(c)[1], c.k / loops.row_scale, float(np.linalg.norm(v / loops.columns))
-    return mended(J, k, speed, lambda: along(loops, q, v, t, near))
+    return mended(J, k, speed, lambda: along(loops, q, v, t, near), generic=generic)
 
 
-def mended(J: np.ndarray, k: np.ndarray, speed: float, moving: Callable[[], Along], f: Factored | None = None) -> Rows:
-    """The same on dimensionless arrays; `moving()` is asked only where a row is weak, `f` are the factors of J if known."""
+def plain(f: Factored, k: np.ndarray, rank: int) -> Rows:
+    """All rows of the generic rank as they are, in the axes of J's singular vectors; the others are redundant."""
+    return Rows(f.Vt[:rank], -(f.U[:, :rank].T @ k) / f.s[:rank], f.s, 0, len(k) - rank, np.zeros((len(k), 0)), ())
+
+
+def mended(
+    J: np.ndarray, k: np.ndarray, speed: float, moving: Callable[[], Along], f: Factored | None = None, generic: int | None = None
+) -> Rows:
+    """The same on dimensionless arrays; `moving()` is asked only where a row is weak, `f` are the factors of J if known.
+
+    Rows beyond the `generic` rank are redundant everywhere, however fast they seem to change: near a passing row u1 with singular
+    value s1 the rate of a redundant row u2 along the weak direction is -(u2dot'u1) s1, not zero.
+    """
     f = factor(J) if f is None else f
     m = len(k)
     if int(np.sum(f.s >= SUSPECT)) == m:
         return Rows(J, -k, f.s, 0, 0, np.zeros((m, 0)), ())
     rates = moving() if speed > 0.0 else None
-    U, lost, gone = _classify(J, speed, rates, f)
+    U, lost, gone = _classify(J, speed, rates, f, m if generic is None else generic)
     A, r = U.T @ J, -(U.T @ k)
     replaced = U[:, lost]
     if rates is not None and lost:
@@ -95,7 +106,7 @@ def mended(J: np.ndarray, k: np.ndarray, speed: float, moving: Callable[[], Alon
     return Rows(A[keep], r[keep], f.s, len(lost), len(gone), replaced, tuple(keep.index(i) for i in lost), Jdot)
 
 
-def _classify(J: np.ndarray, speed: float, rates: Along | None, f: Factored) -> tuple[np.ndarray, list[int], list[int]]:
+def _classify(J: np.ndarray, speed: float, rates: Along | None, f: Factored, generic: int) -> tuple[np.ndarray, list[int], list[int]]:
     """(left vectors, rows lost in a passage, redundant rows) among the small singular values, which come last.
 
     Vectors of vanishing singular values come in arbitrary combinations; they are turned so that each has either no
@@ -117,7 +128,7 @@ def _classify(J: np.ndarray, speed: float, rates: Along | None, f: Factored) -> 
     lost: list[int] = []
     gone: list[int] = []
     for i, (size, change) in enumerate(zip(strength.tolist(), sensitivity.tolist(), strict=True), start=first):
-        if change > INSENSITIVE * (1.0 + speed) and size * speed < WINDOW * change:
+        if i < generic and change > INSENSITIVE * (1.0 + speed) and size * speed < WINDOW * change:
             lost.append(i)
         elif size < RANK_TOLERANCE:
             gone.append(i)
@@ -141,15 +152,15 @@ def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[st
         there = along(loops, q, v * loops.columns, t, near)
         return loops.at(q, v * loops.columns, t, near).k / loops.row_scale, there.third - there.Jdot
 
-    return followed(J, b, guess / loops.columns, window, at) * loops.columns
+    v = guess / loops.columns
+    return followed(factor(J, window), J @ v + b, v, at, len(b)) * loops.columns
 
 
-def followed(J: np.ndarray, b: np.ndarray, v: np.ndarray, window: float, at: Callable[[np.ndarray], Any]) -> np.ndarray:
-    """The same on dimensionless arrays; `at(v)` gives k and dk/dv."""
-    f = factor(J, window)
-    v = v - f.solve(J @ v + b)
+def followed(f: Factored, defect: np.ndarray, v: np.ndarray, at: Callable[[np.ndarray], Any], generic: int) -> np.ndarray:
+    """The same on dimensionless arrays: factors of J with the rows that count, J v + b, v; `at(v)` gives k and dk/dv."""
+    v = v - f.solve(defect)
     U, N = f.left_null, f.null
-    if not N.shape[1] or not U.shape[1]:
+    if f.rank >= generic or not N.shape[1]:
         return v
     for _ in range(8):
         k, slope = at(v)

@@ -1,8 +1,8 @@
 """The rule for singular passages on arrays from a native kernel: what the float path does, some thirty times faster.
 
 A time loop that meets a singular position asks for hundreds of evaluations there. The kernel `along` gives every term and its
-rate along the motion in microseconds; what is left are decompositions of small matrices. Only the usual cases are answered
-here, rows that are kept, lost or redundant in a moving mechanism whose bodies have mass; for any other the answer is
+rate along the motion in microseconds, the kernel `closure` the rows at all nodes of the branch at once; what is left are
+decompositions of small matrices. Only a moving mechanism whose bodies have mass is answered here; for any other the answer is
 None, and the float path takes over, which is also the reference.
 """
 
@@ -17,18 +17,17 @@ from linkwright.formulations import Formulation, create
 from linkwright.forward import LOST, tangent
 from linkwright.kinematics import displaced
 from linkwright.linalg import Factored, factor
-from linkwright.passage import Along, Rows, followed, mended
+from linkwright.passage import Along, Rows, followed, mended, plain
+from linkwright.smooth_branch import STILL, Branch, across, passing
 from linkwright.terms import of_matrices
 
 if TYPE_CHECKING:
     from linkwright.compiler.kernels import Kernels
 
 Inputs = dict[str, np.ndarray]
-AT_REST = 1e-9  # dimensionless speed below which no motion tells the branch
 CLOSED = 1e-15  # dimensionless residual that no step improves
 MOST_STEPS = 6
-FINE = 1e-9  # residuals below which a state is so near to the loops that also weak rows tell where they are
-FAINT = 1e-5  # singular values below which even then they do not
+WEAKEST_ROW = 1e-7  # a smaller singular value moves positions by round-off rather than by what is wrong with them
 SQUEEZED = 0.5  # a Newton step must leave no more than this share of the residual
 
 
@@ -54,7 +53,8 @@ class QuickPassage:
         self._eq = kernels.equations(kernels.defaults["free"]).moved(self._still + 1.0, self._still, self._still)
         loops = self._eq.loops
         self.skel, self.columns, self.rows = loops.skel, loops.columns, loops.row_scale
-        self.kernel = kernels.get("along")
+        self.kernel, self._closure = kernels.get("along"), kernels.get("closure")
+        self._read = {b.name for b in self._closure.inputs}
         self._fields = {b.name: (b.span, b.shape) for b in self.kernel.outputs}
 
     @cached_property
@@ -85,28 +85,60 @@ class QuickPassage:
     # ---------------------------------------------------------------- accelerations
 
     def rates(self, x: Inputs, formulation: str | Formulation = "auto") -> dict[str, np.ndarray] | None:
-        """a by the rows that hold here, J a = -k or what takes the place of a lost row; and the powers, where the drivers' is
-        all that the constraint force M a + h - tau does: closed loops move only across theirs. A formulation that is named
-        does the work where no row is lost."""
+        """Accelerations and powers: on the interpolated branch near a singular position, elsewhere by J a = -k.
+
+        All that the constraint force M a + h - tau does is done by the drivers: closed loops move only across theirs. A
+        formulation that is named is used where no singular position is near.
+        """
         v = x["v"] / self.columns
         speed = float(np.sqrt(v @ v))
-        if speed < AT_REST:
+        if speed < STILL:
             return None
         here = self.at(x)
-        k = here.k
-        if "gains" in x:
-            k = k + x["gains"][0] * (here.J @ v + here.b) + x["gains"][1] * here.phi
+        alpha, beta = x.get("gains", (0.0, 0.0))
         f = factor(here.J)
-        rows = mended(here.J, k, speed, lambda: here.along, f)
         tau = x["tau"] * self.columns
-        if formulation != "auto" and not rows.passages:
-            a = create(formulation)(of_matrices(here.M, here.h, here.J, k), tau).a
+        branch = self.branch(x, here, f, v)
+        if branch is not None:
+            if not branch.tangent(v):
+                return None
+            a = branch.accelerations(here.M, tau - here.h, branch.right - alpha * branch.off(v) + beta * branch.e)
         else:
-            a = self._solved(here, rows, self._pushes(f, rows, here, k, speed), tau)
+            a = self._by_rows(here, f, here.k + alpha * (here.J @ v + here.b) + beta * here.phi, speed, tau, formulation)
         if a is None or not np.isfinite(a).all():
             return None
         driven = v @ (here.M @ a + here.h - tau) if len(self._still) else 0.0
         return {"a": a * self.columns, "power": np.array([tau @ v + driven, *here.flow])}
+
+    @cached_property
+    def rank(self) -> int:
+        """Generic rank of J: rows that are independent in most positions."""
+        return self.kernels.generic_rank
+
+    def branch(self, x: Inputs, here: Instant, f: Factored, v: np.ndarray) -> Branch | None:
+        """The smooth branch, if a singular position is near."""
+        if not passing(lambda: here.along.Jdot, float(np.sqrt(v @ v)), f, self.rank):
+            return None
+
+        def closures(q: np.ndarray, dt: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            y = {**x, "t": x["t"] + dt[:, None]}
+            if len(self._still):  # drivers move on with constant acceleration
+                y["drive"] = x["drive"] + dt[:, None] * (x["speed"] + 0.5 * dt[:, None] * x["acceleration"])
+                y["speed"] = x["speed"] + dt[:, None] * x["acceleration"]
+            found = self._closure(q, np.zeros(len(v)), **{k: y[k] for k in self._read if k not in ("q", "v")})
+            return found.phi / self.rows, found.J * self._places[-1], found.b / self.rows
+
+        return across(closures, lambda q, step: self._displaced(q, step * self.columns), x["q"], v, self.rank)
+
+    def _by_rows(self, here: Instant, f: Factored, k: np.ndarray, speed: float, tau: np.ndarray, formulation: str) -> np.ndarray | None:
+        """Accelerations by all rows of the generic rank; by the limit of rows that are lost below round-off."""
+        if not self.rank or f.s[self.rank - 1] > LOST:
+            if formulation != "auto":
+                return create(formulation)(of_matrices(here.M, here.h, here.J, k), tau).a
+            rows = plain(f, k, self.rank)
+            return self._solved(here, rows, f.Vt[: self.rank], tau)
+        rows = mended(here.J, k, speed, lambda: here.along, f, self.rank)
+        return self._solved(here, rows, self._pushes(f, rows, here, k, speed), tau)
 
     def _solved(self, here: Instant, rows: Rows, pushes: np.ndarray | None, tau: np.ndarray) -> np.ndarray | None:
         """a with M a + h - tau along the pushes and the rows fulfilled."""
@@ -133,21 +165,22 @@ class QuickPassage:
 
     # ---------------------------------------------------------------- projection
 
-    def projection(self, x: Inputs, window: float) -> dict[str, Any] | None:
-        """Back onto the loops along every row that is not about to be lost, then the velocity along the branch.
-
-        phi is s d + d^2 in a row of singular value s for a state that is off by d: where d is known to be far below s the row
-        corrects it (left alone, d would add up over the steps inside the window); the round-off in phi moves it by 1e-16 / s.
-        """
+    def projection(self, x: Inputs) -> dict[str, Any] | None:
+        """Position onto the loops and velocity along them: on the interpolated branch near a singular position, elsewhere by
+        Newton steps of the generic rank. A correction is at most the distance to the branch, round-off / s included."""
         here = self.at(x)
         v = x["v"] / self.columns
         out = {"residual": _largest(here.phi), "rate_residual": _largest(here.J @ v + here.b)}
-        fine = out["residual"] < FINE and out["rate_residual"] < FINE * (1.0 + float(np.sqrt(v @ v)))
+        branch = self.branch(x, here, factor(here.J), v)
+        if branch is not None:
+            moved = float(np.sqrt(branch.e @ branch.e))
+            q = self._displaced(x["q"], (branch.Q @ branch.e) * self.columns)
+            return out | {"q": q, "v": (v - branch.Q @ branch.off(v)) * self.columns, "correction": moved}
         q, moved, before = x["q"], 0.0, out["residual"]
         for _ in range(MOST_STEPS):
             if before <= CLOSED:
                 break
-            step = -factor(here.J, FAINT if fine else window).solve(here.phi)
+            step = -self._ranked(here.J).solve(here.phi)
             trial = self._displaced(q, step * self.columns)
             there = self.at({**x, "q": trial})
             after = _largest(there.phi)
@@ -164,8 +197,13 @@ class QuickPassage:
             now = self.at({**x, "q": q, "v": speeds * self.columns})
             return now.k, now.along.third - now.along.Jdot
 
-        out |= {"q": q, "v": followed(here.J, here.b, v, window, at) * self.columns, "correction": moved}
+        out |= {"q": q, "v": followed(self._ranked(here.J), here.J @ v + here.b, v, at, self.rank) * self.columns, "correction": moved}
         return out
+
+    def _ranked(self, J: np.ndarray) -> Factored:
+        """J factored with at most its generic rank, and without rows that are lost."""
+        f = factor(J, WEAKEST_ROW)
+        return f._replace(rank=min(f.rank, self.rank))
 
     def _displaced(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         return q + step if len(q) == len(step) else displaced(self.skel, q, step)

@@ -17,9 +17,10 @@ from linkwright.blas import one_thread
 from linkwright.closing import close
 from linkwright.formulations import Formulation
 from linkwright.forward import Forward, forward
-from linkwright.kinematics import motion, qdot
+from linkwright.kinematics import displaced, motion, qdot
 from linkwright.passage import branch_velocity
-from linkwright.quick_passage import QuickPassage
+from linkwright.quick_passage import WEAKEST_ROW, QuickPassage
+from linkwright.smooth_branch import on_loops
 from linkwright.terms import Terms
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from linkwright.equations import Equations
 
 DENSE = ("nullspace", "projection")  # formulations that time loops have no kernel of
-PASSAGE = 1e-3  # rows with singular values below this are about to be lost
 Inputs = dict[str, np.ndarray]
 
 
@@ -111,26 +111,30 @@ class RankRevealing:
     # ---------------------------------------------------------------- kinematics
 
     def projection(self, x: Inputs) -> dict[str, Any]:
-        """Back onto the loops without leaving the branch: what a nearly lost row would correct is left alone, because it is
-        mostly round-off divided by its singular value; the velocity follows the branch it is on."""
+        """Position onto the loops and velocity along them without leaving the branch, by the rule of `smooth_branch`."""
         with one_thread(self._rows):
-            quick = self._quick.projection(x, PASSAGE) if self._quick is not None else None
+            quick = self._quick.projection(x) if self._quick is not None else None
         return self.slow_projection(x) if quick is None else quick
 
     def slow_projection(self, x: Inputs) -> dict[str, Any]:
         """The same by the float path."""
         eq, cut, t = self._equations(x)
         near = eq.near(x["q"], cut)
-        before = eq.loops.at(x["q"], x["v"], t, near)
-        done = close(eq.loops, x["q"], near, t, window=PASSAGE)
-        v = branch_velocity(eq.loops, done.q, x["v"], t, done.near, PASSAGE)
-        rows = eq.loops.row_scale
+        before, rows, c = eq.loops.at(x["q"], x["v"], t, near), eq.loops.row_scale, eq.loops.columns
+        branch, _ = on_loops(eq.loops, x["q"], x["v"], t, near, self.kernels.generic_rank)
+        if branch is not None:
+            q, v = displaced(eq.loops.skel, x["q"], branch.Q @ branch.e * c), x["v"] - branch.Q @ branch.off(x["v"] / c) * c
+            moved = float(np.linalg.norm(branch.e))
+        else:
+            done = close(eq.loops, x["q"], near, t, window=WEAKEST_ROW)
+            q, moved = done.q, done.moved
+            v = branch_velocity(eq.loops, q, x["v"], t, done.near, WEAKEST_ROW)
         return {
-            "q": done.q,
+            "q": q,
             "v": v,
             "residual": np.abs(before.phi / rows).max(initial=0.0),
             "rate_residual": np.abs((before.J @ x["v"] + before.b) / rows).max(initial=0.0),
-            "correction": done.moved,
+            "correction": moved,
         }
 
     # ---------------------------------------------------------------- the float path
@@ -154,4 +158,4 @@ class RankRevealing:
             from linkwright.equations import stabilised  # here, because importing it is no part of starting up
 
             there = stabilised(there, x["v"], x["gains"])
-        return forward(there, x["tau"], formulation)
+        return forward(there, x["tau"], formulation, rank=self.kernels.generic_rank, gains=x.get("gains"))

@@ -138,8 +138,14 @@ class Kernels:
 
     def _least(self) -> tuple[int, Kernel | None]:
         """Rank of J in general, and where rows are redundant the kernel that chooses among multipliers."""
-        keep = self.plan_of("sslm").keep
-        return (self.sizes.nc, None) if keep is None else (len(keep), self.get("least"))
+        rank = self.generic_rank
+        return (rank, None) if rank == self.sizes.nc else (rank, self.get("least"))
+
+    @property
+    def generic_rank(self) -> int:
+        """Rank of J in most positions: rows beyond it are redundant everywhere."""
+        keep = self.plan.keep
+        return self.sizes.nc if keep is None else len(keep)
 
     def _named(self, formulation: Any) -> str:
         """Registered name of a formulation given as an object."""

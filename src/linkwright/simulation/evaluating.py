@@ -14,6 +14,8 @@ from linkwright.integrators import Kernel, Method, integrate
 from linkwright.loop_rows import HEAD
 from linkwright.time_loops import Setup
 
+MOST_STEPS_WITHIN = 200  # steps at most on the way to a time inside one step
+
 
 @dataclass(frozen=True)
 class Evaluator:
@@ -65,15 +67,16 @@ class Evaluator:
         p = self.setup.problem
         return self.rates(t, y, cut)[p.nq : p.nq + p.nv]
 
-    def reach(self, t0: float, y: np.ndarray, cut: np.ndarray, t: float) -> np.ndarray:
-        """The state at a time inside the step that begins at t0, as the method itself gets there."""
+    def reach(self, t0: float, y: np.ndarray, cut: np.ndarray, t: float) -> np.ndarray | None:
+        """State at a time inside the step that begins at t0, by the integrator itself; None if it does not get there in
+        a bounded number of steps."""
         if t <= t0:
             return y
         p = replace(self.setup.near(cut), events=None, event_specs=(), sampler=None, every=0.0, n_held=0)
         row = self.row(t0, y, cut)
         p = replace(p, parameters=tuple(row[p.n + 1 :]))
-        done = integrate(p, y, t0, t, self.method, samples=[t], **{**self.options, "step": t - t0})
-        return done.end_state if done.complete else y
+        done = integrate(p, y, t0, t, self.method, samples=[t], **{**self.options, "step": t - t0, "most_steps": MOST_STEPS_WITHIN})
+        return done.end_state if done.complete else None
 
 
 def _called(kernel: Kernel, row: np.ndarray) -> np.ndarray:

@@ -211,11 +211,16 @@ class Evidence:
         evaluator, off = self.modes[mode]
         skel = self.system.loops.skel
         nq, nv = skel.tree.nq, skel.tree.nv
+
+        def reach(row: np.ndarray, t: float) -> np.ndarray | None:
+            y = evaluator.reach(float(row[0]), row[1:], cut, t)
+            return None if y is None else y[:nq]
+
         return Watch(
             jacobians=lambda q: self.jacobians(mode, cut, q),
             accelerations=lambda rows: np.array([evaluator.accelerations(float(r[0]), r[1:], cut) for r in rows]),
             rates=lambda q, v: qdot(skel, q, v),
-            reach=lambda row, t: evaluator.reach(float(row[0]), row[1:], cut, t)[:nq],
+            reach=reach,
             labels=self._labels(off),
             driven=self.driven and set(self.drives) == set(self.partition_of(mode).independent),
             nq=nq,

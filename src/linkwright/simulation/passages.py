@@ -5,7 +5,8 @@
     independent   J is regular, but the dependent coordinates rest while the independent ones move: dead centre of the output
 
 The sign of a determinant between two accepted steps tells that there was one; the place inside the step is found on the
-quintic through positions, velocities and accelerations at both ends, and once corrected by integrating to it.
+quintic through positions, velocities and accelerations at both ends, and corrected once by integrating to it. That integration is
+bounded; where it does not arrive the place on the quintic is reported.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Watch:
     jacobians: Callable[[np.ndarray], np.ndarray]  # (positions, nq) -> dimensionless J
     accelerations: Callable[[np.ndarray], np.ndarray]  # rows (t, y) -> a
     rates: Callable[[np.ndarray, np.ndarray], np.ndarray]  # q, v -> dq/dt
-    reach: Callable[[np.ndarray, float], np.ndarray]  # row (t, y), time -> q there
+    reach: Callable[[np.ndarray, float], np.ndarray | None]  # row (t, y), time -> q there, None if it is not reached
     labels: Sequence[str]  # of the rows of J
     driven: bool  # the independent coordinates are the drives
     nq: int
@@ -110,13 +111,16 @@ def located(watch: Watch, part: Partition, found: Bracket) -> list[Passage]:
     out: list[Passage] = []
     for t, kinds in _clusters(times):
         q = watch.reach(found.before, t)
-        f = factor(watch.jacobians(q[None])[0][list(part.rows)])
-        lost = int(np.sum(f.s < LOST))
+        J = watch.jacobians((curve.at(t) if q is None else q)[None])[0]
+        rank, rows = len(part.rows), list(part.rows)
+        s = factor(J).s[:rank]
+        lost = int(np.count_nonzero(s < LOST))
+        if not lost and "block" in kinds and factor(J[:, list(part.dependent)]).s[rank - 1] > LOST:
+            continue  # of redundant rows the chosen ones became dependent: neither J nor the coordinates are singular
         kind = "rank" if lost else ("drives" if watch.driven else "coordinates") if "block" in kinds else "independent"
-        dead = [
-            f"{watch.labels[part.rows[i]]}" for i in range(len(part.rows)) if lost and np.abs(f.U[i, len(f.s) - lost :]).max() > CARRIES
-        ]
-        out.append(Passage(t, kind, lost, tuple(float(x) for x in f.s[::-1][:4]), tuple(dead), label(found.signs)))
+        faint = factor(J[rows]).U[:, rank - lost :]
+        dead = [watch.labels[row] for row, share in zip(rows, faint, strict=True) if np.abs(share).max(initial=0.0) > CARRIES]
+        out.append(Passage(t, kind, lost, tuple(float(x) for x in s[::-1][:4]), tuple(dead), label(found.signs)))
     return out
 
 
@@ -188,7 +192,8 @@ def _root(measure: Any, curve: Quintic, watch: Watch, before: np.ndarray) -> flo
         return t
     low, high = measure(np.array([curve.at(t - e), curve.at(t + e)]))
     slope = (high - low) / (2.0 * e)
-    shift = 0.0 if slope == 0.0 else -float(measure(watch.reach(before, t)[None])[0]) / slope
+    there = watch.reach(before, t)
+    shift = 0.0 if slope == 0.0 or there is None else -float(measure(there[None])[0]) / slope
     return float(np.clip(t + (shift if abs(shift) < 0.1 * curve.h else 0.0), curve.t, curve.t + curve.h))
 
 

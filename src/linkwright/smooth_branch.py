@@ -1,0 +1,172 @@
+"""The smooth branch through a singular position: its normal space, interpolated from both sides.
+
+Where the constraint Jacobian J loses rank the branch of motion stays smooth, and so does the orthogonal projector P onto its
+normal space. P is therefore never computed from a nearly singular J: nodes are placed on the branch on both sides, where J has its
+generic rank r, and everything is interpolated to the state in the middle (dimensionless; x is the time along the motion):
+
+    gamma(x) = closed(q + x v),   P(x) = V_r V_r',   c(x) = -J^+ b,   e(x) = gamma(x) - (q + x v)
+
+    velocity      Q'v = Q'c                 Q: the r eigenvectors of P(0) with eigenvalue 1
+    acceleration  Q'a = Q'(c' - P'v)
+    position      q_on = q + Q Q'e(0)
+
+The error of the interpolation is H^8 f8 / 70, the round-off eps / S^2 in P and eps / S^3 in P' (S: smallest singular value that
+counts at a node, about 0.01); H = 0.02 balances both near 1e-11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.kinematics import displaced
+from linkwright.linalg import Factored, factor
+from linkwright.loops import Loops
+from linkwright.passage import SUSPECT, along
+
+REACH = 0.02  # H: way |v| x between two nodes, in radians or multiples of kappa
+OTHER_REACHES = (0.013, 0.031)  # tried where a node falls into another singular position
+NODES = np.array([1, -1, 2, -2, 3, -3, 4, -4])
+VALUE = np.repeat(np.array([56.0, -28.0, 8.0, -1.0]) / 70.0, 2)  # f(0) of f(+-H) .. f(+-4H)
+VALUE_OF_SIX = np.repeat(np.array([15.0, -6.0, 1.0, 0.0]) / 20.0, 2)
+SLOPE = np.repeat(np.array([672.0, -168.0, 32.0, -3.0]) / 840.0, 2) * np.sign(NODES)
+CROSSED = 1e-11  # residual of the interpolated position: ten times the error of the interpolation; more is a gap between links
+DOUBT = 1e-6  # difference of the two orders above which the branch is not smooth at this scale
+WEAK_NODE = 1e-4  # a node with a smaller singular value is itself singular
+SETTLED = 1e-12  # last Newton step of a node
+NEWTON_STEPS = 8
+VANISHED = 1e-11  # a singular value of round-off: the singular position is here
+STILL = 1e-9  # speed below which no motion selects a branch
+TANGENT = 1e-3  # share of the velocity that may point off the branch
+TANGENT_SPEED = 1e-6  # and its absolute value, for a mechanism that turns back near the singular position
+
+
+# dimensionless (phi, J, b) at several positions, each at its own time after the present one
+Closures = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+class Branch(NamedTuple):
+    """The branch at a state."""
+
+    Q: np.ndarray  # (n, r) orthonormal: normal space
+    right: np.ndarray  # Q'a = right
+    c: np.ndarray  # Q'v = c
+    e: np.ndarray  # Q'(q_on - q), dimensionless
+    left: np.ndarray  # (rows, r) orthonormal: combinations of rows that are not redundant
+
+    def off(self, v: np.ndarray) -> np.ndarray:
+        """Part of a dimensionless velocity that leaves the branch, along Q."""
+        return self.Q.T @ v - self.c
+
+    def tangent(self, v: np.ndarray) -> bool:
+        """True if a dimensionless velocity points along the branch."""
+        off, speed = self.off(v), float(np.sqrt(v @ v))
+        return float(np.sqrt(off @ off)) <= TANGENT * speed + TANGENT_SPEED
+
+    def accelerations(self, M: np.ndarray, load: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """a of M a = load + Q nu, Q'a = right."""
+        n, r = self.Q.shape
+        S = np.zeros((n + r, n + r))
+        S[:n, :n], S[:n, n:], S[n:, :n] = M, -self.Q, self.Q.T
+        return np.linalg.solve(S, np.concatenate([load, right]))[:n]
+
+
+def passing(Jdot: Callable[[], np.ndarray], speed: float, f: Factored, rank: int) -> int:
+    """Number of rows about to be lost: those whose singular position is nearer than H / 2 along the motion.
+
+    The way there is s |v| / |u'Jdot N| to first order. Only the `rank` largest singular values can pass zero: the others belong to
+    rows that are redundant everywhere.
+    """
+    if not rank or speed < STILL or f.s[rank - 1] >= SUSPECT:
+        return 0
+    first = int(np.count_nonzero(f.s[:rank] >= SUSPECT))
+    change = np.sqrt(np.sum((f.U[:, first:rank].T @ Jdot() @ f.Vt[first:].T) ** 2, axis=1))
+    weak = f.s[first:rank]
+    return int(np.count_nonzero((weak < VANISHED) | (weak * speed < 0.5 * REACH * change)))
+
+
+def across(closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarray, v: np.ndarray, rank: int) -> Branch | None:
+    """The branch through q along the dimensionless velocity v; `displace` moves a position by a dimensionless step.
+
+    None where no smooth curve of this rank leads through: two links that just miss a change point turn around a bend, and their
+    rows hold as they are.
+    """
+    speed = float(np.sqrt(v @ v))
+    for reach in (REACH, *OTHER_REACHES):
+        x = NODES * (reach / speed)
+        found = _nodes(closures, displace, q, v, x, rank, reach)
+        if found is None:
+            continue
+        P, c, e, L = found
+        P0 = _sum(VALUE, P)
+        if np.abs(P0 - _sum(VALUE_OF_SIX, P)).max() > DOUBT:
+            continue
+        Q, left = _upper(P0, rank), _upper(_sum(VALUE, L), rank)
+        if Q is None or left is None:
+            continue
+        slope = SLOPE / (reach / speed)
+        off = Q.T @ (VALUE @ e)
+        phi = closures(displace(q, Q @ off)[None], np.zeros(1))[0]
+        if np.abs(phi).max() > CROSSED:
+            return None
+        return Branch(Q, Q.T @ (slope @ c - _sum(slope, P) @ v), Q.T @ (VALUE @ c), off, left)
+    return None
+
+
+def _sum(weights: np.ndarray, f: np.ndarray) -> np.ndarray:
+    return np.tensordot(weights, f, 1)
+
+
+def _upper(P: np.ndarray, rank: int) -> np.ndarray | None:
+    """Eigenvectors of an interpolated projector with eigenvalue one; None if it is not a projector of that rank."""
+    w, V = np.linalg.eigh(P)
+    first = len(w) - rank
+    if not w[first] > 0.9 or (first and not w[first - 1] < 0.1):
+        return None
+    return V[:, first:]
+
+
+def _nodes(
+    closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarray, v: np.ndarray, x: np.ndarray, rank: int, reach: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+    """(P, c, e, left projector) at the nodes, closed by Newton steps of minimum norm and fixed rank; None at the first that fails."""
+    at = np.array([displace(q, t * v) for t in x])
+    e, last = np.zeros((len(x), len(v))), 0.5 * reach * np.abs(NODES)
+    for _ in range(NEWTON_STEPS):
+        phi, J, b = closures(at, x)
+        U, s, Vt = np.linalg.svd(J, full_matrices=False)
+        U, s, Vt = U[:, :, :rank], s[:, :rank], Vt[:, :rank]
+        if not s[:, -1].min() > WEAK_NODE:
+            return None
+        step = -np.einsum("kri,kr->ki", Vt, np.einsum("kmr,km->kr", U, phi) / s)
+        size = np.sqrt(np.sum(step * step, axis=1))
+        settled = size < np.maximum(SETTLED, 1e-15 / s[:, -1])
+        if not (settled | (size < last)).all():
+            return None
+        e += step
+        if settled.all():
+            c = -np.einsum("kri,kr->ki", Vt, np.einsum("kmr,km->kr", U, b) / s)
+            return np.einsum("kri,krj->kij", Vt, Vt), c, e, np.einsum("kmr,knr->kmn", U, U)
+        at = np.array([displace(p, d) for p, d in zip(at, step, strict=True)])
+        last = np.where(settled, SETTLED, 0.5 * size)
+    return None
+
+
+def on_loops(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], rank: int) -> tuple[Branch | None, int]:
+    """(branch, number of rows about to be lost) by the float path; no branch where no singular position is near."""
+    columns, rows = loops.columns, loops.row_scale
+    zero = np.zeros(len(columns))
+
+    def closures(positions: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found = [loops.at(p, zero, t + dt, near) for p, dt in zip(positions, x, strict=True)]
+        scaled = [loops.dimensionless(c) for c in found]
+        return np.array([phi for phi, _ in scaled]), np.array([J for _, J in scaled]), np.array([c.b / rows for c in found])
+
+    q, speeds = np.asarray(q, dtype=float), np.asarray(v, dtype=float) / columns
+    f = factor(closures(q[None], np.zeros(1))[1][0])
+    count = passing(lambda: along(loops, q, speeds * columns, t, near).Jdot, float(np.sqrt(speeds @ speeds)), f, rank)
+    if not count:
+        return None, 0
+    return across(closures, lambda p, d: displaced(loops.skel, p, d * columns), q, speeds, rank), count
