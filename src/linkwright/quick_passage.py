@@ -17,8 +17,8 @@ from linkwright.formulations import Formulation, create
 from linkwright.forward import LOST, tangent
 from linkwright.kinematics import displaced
 from linkwright.linalg import Factored, factor
-from linkwright.passage import Along, Rows, followed, mended, plain
-from linkwright.smooth_branch import STILL, Branch, across, passing
+from linkwright.passage import SUSPECT, Along, Rows, followed, mended
+from linkwright.smooth_branch import STILL, Branch, accelerations, across, passing
 from linkwright.terms import of_matrices
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Inputs = dict[str, np.ndarray]
 CLOSED = 1e-15  # dimensionless residual that no step improves
 MOST_STEPS = 6
+NEAR_ENOUGH = 1e-10  # offset from the loops, as a share of the smallest singular value, that no longer matters
+TOO_FAR = 0.1  # and one from which Newton steps may lead to another branch
 WEAKEST_ROW = 1e-7  # a smaller singular value moves positions by round-off rather than by what is wrong with them
 SQUEEZED = 0.5  # a Newton step must leave no more than this share of the residual
 
@@ -97,18 +99,27 @@ class QuickPassage:
         here = self.at(x)
         alpha, beta = x.get("gains", (0.0, 0.0))
         f = factor(here.J)
-        tau = x["tau"] * self.columns
+        load = x["tau"] * self.columns - here.h
         branch = self.branch(x, here, f, v)
         if branch is not None:
             if not branch.tangent(v):
                 return None
-            a = branch.accelerations(here.M, tau - here.h, branch.right - alpha * branch.off(v) + beta * branch.e)
+            a = accelerations(here.M, load, branch.Q.T, branch.right - alpha * branch.off(v) + beta * branch.e)
+        elif not self.rank or f.s[self.rank - 1] > LOST:
+            Q, right = self._rows_on_loops(x, here, f, v, alpha, beta)
+            if formulation == "auto":
+                a = accelerations(here.M, load, Q, right)
+            else:
+                a = create(formulation)(of_matrices(here.M, -load, Q, -right), np.zeros(len(v))).a
         else:
-            a = self._by_rows(here, f, here.k + alpha * (here.J @ v + here.b) + beta * here.phi, speed, tau, formulation)
+            k = here.k + alpha * (here.J @ v + here.b) + beta * here.phi
+            rows = mended(here.J, k, speed, lambda: here.along, f, self.rank)
+            pushes = self._pushes(f, rows, here, k, speed)
+            a = None if pushes is None or len(pushes) != len(rows.A) else accelerations(here.M, load, rows.A, rows.r, pushes)
         if a is None or not np.isfinite(a).all():
             return None
-        driven = v @ (here.M @ a + here.h - tau) if len(self._still) else 0.0
-        return {"a": a * self.columns, "power": np.array([tau @ v + driven, *here.flow])}
+        driven = v @ (here.M @ a - load) if len(self._still) else 0.0
+        return {"a": a * self.columns, "power": np.array([x["tau"] @ x["v"] + driven, *here.flow])}
 
     @cached_property
     def rank(self) -> int:
@@ -130,27 +141,30 @@ class QuickPassage:
 
         return across(closures, lambda q, step: self._displaced(q, step * self.columns), x["q"], v, self.rank)
 
-    def _by_rows(self, here: Instant, f: Factored, k: np.ndarray, speed: float, tau: np.ndarray, formulation: str) -> np.ndarray | None:
-        """Accelerations by all rows of the generic rank; by the limit of rows that are lost below round-off."""
-        if not self.rank or f.s[self.rank - 1] > LOST:
-            if formulation != "auto":
-                return create(formulation)(of_matrices(here.M, here.h, here.J, k), tau).a
-            rows = plain(f, k, self.rank)
-            return self._solved(here, rows, f.Vt[: self.rank], tau)
-        rows = mended(here.J, k, speed, lambda: here.along, f, self.rank)
-        return self._solved(here, rows, self._pushes(f, rows, here, k, speed), tau)
+    def _rows_on_loops(
+        self, x: Inputs, here: Instant, f: Factored, v: np.ndarray, alpha: float, beta: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows Q'a = right of the generic rank, where a row is weak taken at the nearest position and velocity on the loops.
 
-    def _solved(self, here: Instant, rows: Rows, pushes: np.ndarray | None, tau: np.ndarray) -> np.ndarray | None:
-        """a with M a + h - tau along the pushes and the rows fulfilled."""
-        n, m = len(tau), len(rows.A)
-        if pushes is None or len(pushes) != m:
-            return None
-        S = np.zeros((n + m, n + m))
-        S[:n, :n], S[:n, n:], S[n:, :n] = here.M, -pushes.T, rows.A
-        try:
-            return np.linalg.solve(S, np.concatenate([tau - here.h, rows.r]))[:n]
-        except np.linalg.LinAlgError:
-            return None
+        Beside them by d, the right vector of a small s is wrong by d / s and the acceleration by d |v|^2 / s^2; a state of a run
+        without projection, and every stage of a step, is beside them.
+        """
+        r = self.rank
+        Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
+        if not r or s[-1] >= SUSPECT:
+            return Q, -(U.T @ (here.k + alpha * (here.J @ v + here.b) + beta * here.phi)) / s
+        q, e = x["q"], np.zeros(len(v))
+        for _ in range(MOST_STEPS):
+            step = -(Q.T @ ((U.T @ here.phi) / s))
+            if not NEAR_ENOUGH * s[-1] < float(np.sqrt(step @ step)) < TOO_FAR * s[-1]:
+                break
+            q, e = self._displaced(q, step * self.columns), e + step
+            here = self.at({**x, "q": q})
+            f = factor(here.J)
+            Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
+        off = Q @ v + (U.T @ here.b) / s
+        here = self.at({**x, "q": q, "v": (v - Q.T @ off) * self.columns})
+        return Q, -(U.T @ here.k) / s - alpha * off + beta * (Q @ e)
 
     def _pushes(self, f: Factored, rows: Rows, here: Instant, k: np.ndarray, speed: float) -> np.ndarray | None:
         """Directions in which the constraints can push: see `forward`. None for a velocity along no branch."""

@@ -65,12 +65,16 @@ class Branch(NamedTuple):
         off, speed = self.off(v), float(np.sqrt(v @ v))
         return float(np.sqrt(off @ off)) <= TANGENT * speed + TANGENT_SPEED
 
-    def accelerations(self, M: np.ndarray, load: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """a of M a = load + Q nu, Q'a = right."""
-        n, r = self.Q.shape
-        S = np.zeros((n + r, n + r))
-        S[:n, :n], S[:n, n:], S[n:, :n] = M, -self.Q, self.Q.T
+
+def accelerations(M: np.ndarray, load: np.ndarray, A: np.ndarray, right: np.ndarray, pushes: np.ndarray | None = None) -> np.ndarray | None:
+    """a of M a = load + pushes' nu, A a = right; forces act along the rows A if nothing else is given. None if singular."""
+    n, r = len(load), len(A)
+    S = np.zeros((n + r, n + r))
+    S[:n, :n], S[:n, n:], S[n:, :n] = M, -(A if pushes is None else pushes).T, A
+    try:
         return np.linalg.solve(S, np.concatenate([load, right]))[:n]
+    except np.linalg.LinAlgError:
+        return None
 
 
 def passing(Jdot: Callable[[], np.ndarray], speed: float, f: Factored, rank: int) -> int:

@@ -94,7 +94,7 @@ def setup(
     extra = 0 if actuation is None else len(actuation.x0)
     power = 3 if form.power else 0
     n_held = 0 if actuation is None else actuation.n_held
-    rates = rates_kernel(kernels, formulation, held is not None)
+    rates = rates_kernel(kernels, formulation, held is not None, bool(keeper.corrects))
     row = Row.of(
         system, held is not None, drivers=len(form.drivers), x=extra + power, held=n_held, sides=loop_switches.sides(rates, actuation)
     )
@@ -115,10 +115,10 @@ def setup(
     return _assembled(system, kernels, rates, row, values, keeper, formulation, held is not None, events, actuation, power, origin)
 
 
-def rates_kernel(kernels: Kernels, formulation: Any, baumgarte: bool) -> CompiledKernel:
+def rates_kernel(kernels: Kernels, formulation: Any, baumgarte: bool, projected: bool) -> CompiledKernel:
     """The rates by a formulation; of one that has no such kernel, those whose results it shares."""
     answer = _answering(kernels, formulation)
-    return kernels.get("loop_rates", formulation if answer is None else None, baumgarte=baumgarte)
+    return kernels.get("loop_rates", formulation if answer is None else None, baumgarte=baumgarte, projected=projected)
 
 
 def _assembled(

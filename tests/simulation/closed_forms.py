@@ -32,7 +32,9 @@ def parallelograms(n: int, times) -> np.ndarray:
 def three_cranks(speed: float, seconds: float) -> float:
     """Angle of the cranks of `three-cranks` from +x: with p = pi/2 - A a pendulum, p'' = (g 1.4 / I) sin p."""
     inertia = 3 * 0.16 / 3 + 0.32
-    found = solve_ivp(lambda t, y: [y[1], GRAVITY * 1.4 / inertia * math.sin(y[0])], (0, seconds), [0.0, -speed], "DOP853", rtol=1e-13, atol=1e-13)
+    found = solve_ivp(
+        lambda t, y: [y[1], GRAVITY * 1.4 / inertia * math.sin(y[0])], (0, seconds), [0.0, -speed], "DOP853", rtol=1e-13, atol=1e-13
+    )
     return math.pi / 2 - found.y[0, -1]
 
 

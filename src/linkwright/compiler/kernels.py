@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
 DENSE_FORMULATIONS = ("nullspace", "projection")  # on the kernel of M, h, J, k
 POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
+EARLY = ", not projected"  # name of the plan whose pivots ask for the rank-revealing path earlier
 SOLVES = {"inverse": "inverse", "loads": "inverse", "kinematics": "kinematics"}  # kernels with an elimination of their own
 
 
@@ -96,18 +97,30 @@ class Kernels:
     def _changed(self, wanted: Variant) -> Kernels:
         return replace(self, loops=loops_without(self.loops, wanted.without), chosen=wanted, made={}, plans={}, variants={})
 
-    def get(self, name: str, formulation: Any = None, drives: Sequence[str] | None = None, baumgarte: bool = False) -> Kernel:
-        """A kernel by name; made on first use, then the same object again."""
+    def get(
+        self,
+        name: str,
+        formulation: Any = None,
+        drives: Sequence[str] | None = None,
+        baumgarte: bool = False,
+        projected: bool = True,
+    ) -> Kernel:
+        """A kernel by name; made on first use, then the same object again.
+
+        Rates of a run that is not `projected` turn to the rank-revealing path earlier: its states are beside the loops, and what they are
+        off is divided by the square of the smallest singular value.
+        """
         if not isinstance(formulation, str | None):
             formulation = self._named(formulation)
-        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, self.chosen.power and name in POWERED)
+        powered = self.chosen.power and name in POWERED
+        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected)
         if key not in self.made:
             chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
-            self.made[key] = chosen._make(name, formulation, baumgarte)
-            self.made[key].again = (self.get, (name, formulation, drives, baumgarte))
+            self.made[key] = chosen._make(name, formulation, baumgarte, projected)
+            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected))
         return self.made[key]
 
-    def _make(self, name: str, formulation: str | None, baumgarte: bool) -> Kernel:
+    def _make(self, name: str, formulation: str | None, baumgarte: bool, projected: bool) -> Kernel:
         if name not in KERNELS:
             raise UsageError(f"there is no kernel '{name}'. {nearest(name, KERNELS, 'Kernels')}")
         signature = KERNELS[name]
@@ -131,9 +144,11 @@ class Kernels:
 
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"
+            solve = solve if projected or self.plan.saddle is not None else f"{solve}{EARLY}"
             return trace(name, self.sizes, lambda free: self.equations(free, solve), **options)
 
-        parts = None if self.model_key is None else [name, sorted((k, str(v)) for k, v in options.items()), self.model_key]
+        chosen = sorted((k, str(v)) for k, v in options.items())
+        parts = None if self.model_key is None else [name, chosen, projected, self.model_key]
         return Kernel(name, program, parts, self.entries, self.defaults, self.fallbacks.get(name), self.engine)
 
     def _least(self) -> tuple[int, Kernel | None]:
@@ -270,6 +285,8 @@ class Kernels:
         eq = replace(self._numeric, plan=self.plan)
         if solve in ("inverse", "kinematics"):
             return planning.with_drives(eq, self._samples, solve)
+        if solve.endswith(EARLY):
+            return planning.with_pivots(eq, self._samples, solve.removesuffix(EARLY), planning.EARLY_PIVOT)
         return planning.with_pivots(eq, self._samples, solve)
 
     @cached_property

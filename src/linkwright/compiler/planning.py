@@ -27,6 +27,7 @@ from linkwright.loops import Loops
 from linkwright.terms import Terms, along_world, lacks_inertia
 
 LOOP_PIVOT = 1e-5  # share of its usual size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
+EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value of 0.05, see `Kernels.get`
 INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
 ORDERED_PIVOT = 1e-6  # of an elimination whose order was chosen beforehand
 HEALTHY = 1e-3  # an order of elimination must keep this share of the pivots of the plain one
@@ -106,9 +107,9 @@ def with_drives(eq: Equations, states: Sequence[Sample], name: str) -> Plan:
     return replace(eq.plan, orders={**eq.plan.orders, name: order}, nominal={**eq.plan.nominal, name: sizes_of})
 
 
-def with_pivots(eq: Equations, states: Sequence[Sample], formulation: str) -> Plan:
-    """The plan with the usual pivots of another formulation than sslm."""
-    return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, states, formulation)})
+def with_pivots(eq: Equations, states: Sequence[Sample], formulation: str, loop_pivot: float = LOOP_PIVOT) -> Plan:
+    """The plan with the usual pivots of another formulation than sslm, or with another share of a loop's pivots."""
+    return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, states, formulation, loop_pivot)})
 
 
 def constant_idle(loops: Loops, states: Sequence[Sample]) -> tuple[tuple[float, ...], ...]:
@@ -193,7 +194,9 @@ def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...
     return True
 
 
-def _nominal(eq: Equations, states: Sequence[Sample], formulation: str = "sslm") -> dict[str, tuple[float, ...]]:
+def _nominal(
+    eq: Equations, states: Sequence[Sample], formulation: str = "sslm", loop_pivot: float = LOOP_PIVOT
+) -> dict[str, tuple[float, ...]]:
     """Sizes below which the pivots of a formulation ask for the rank-revealing path."""
     out: dict[str, list[np.ndarray]] = {}
     for s in states:
@@ -207,16 +210,16 @@ def _nominal(eq: Equations, states: Sequence[Sample], formulation: str = "sslm")
             raw = eq._solve(T, tau, "sslm")
             out.setdefault("saddle", []).append(np.array([ORDERED_PIVOT * abs(p) for _, p in raw.watch], dtype=float))
             continue
-        out.setdefault(formulation, []).append(_watched_sizes(eq, T, tau, formulation))
+        out.setdefault(formulation, []).append(_watched_sizes(eq, T, tau, formulation, loop_pivot))
     return {name: tuple(_largest(rows)) for name, rows in out.items()}
 
 
-def _watched_sizes(eq: Equations, T: Terms, tau: Any, name: str) -> np.ndarray:
+def _watched_sizes(eq: Equations, T: Terms, tau: Any, name: str, loop_pivot: float) -> np.ndarray:
     watch = ldl(saddle(T, tau), leading=T.nv).watch if name == "kkt" else eq._solve(T, tau, name).watch
     sizes = np.array([scale for _, scale in watch], dtype=float)
     count = len(T.k_parts)
     late = sum(T.spans[j - count].stop - T.spans[j - count].start for j in eq.plan.order if j >= count) if name == "sslm" else 0
-    tolerance = np.full(len(sizes), LOOP_PIVOT)
+    tolerance = np.full(len(sizes), loop_pivot)
     tolerance[: T.nv - late] = INERTIA_PIVOT
     if late:
         tolerance[-late:] = INERTIA_PIVOT
