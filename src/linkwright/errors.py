@@ -31,7 +31,9 @@ class Source:
 
 
 class LinkwrightError(Exception):
-    """Base of all errors that a user's input can cause."""
+    """Base of all errors that a user's input can cause. `index` is the place, in a batch, of the state that caused it."""
+
+    index: int | None = None
 
 
 class ModelError(LinkwrightError):

@@ -171,9 +171,7 @@ class DenseKernel(Kernel):
         if least is not None and good.any():
             rows = {k.name: np.broadcast_to(named[k.name], (*lead, *k.shape))[good] for k in self.terms.inputs}
             outputs[1][good] = least(**rows, a=outputs[0][good], lam=outputs[1][good]).lam
-        if status.any():
-            self._repair(given, outputs, status, lead)
-        return self.Result(*outputs)
+        return self._result(outputs, self._repair(given, outputs, status, lead) if status.any() else {})
 
     def _run(self, b: Batch, first: int, count: int) -> None:
         self._bound(b, self._dense(), room(self.n, self.m), first, count)()

@@ -4,12 +4,12 @@
     a, lam = k(q, v, tau)              # one state, or any leading axes: arrays broadcast, lanes and threads are used
 
 The code itself checks that results are finite and pivots healthy and returns a status word. A state that fails goes to the
-rank-revealing path, which either answers it (singular passages, redundant rows) or says what is wrong with it.
+rank-revealing path, which either answers it (singular passages, redundant rows) or says what is wrong with it. One state without
+an answer raises; in a batch its outputs are NaN, `ok` is False there, and the others have their answers.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import cache, native
+from linkwright.compiler.answers import Index, result_class
 from linkwright.compiler.program import Block, Program, interpret
 from linkwright.compiler.switches import Switched, switched
-from linkwright.errors import SingularityError, UsageError, nearest
+from linkwright.errors import LinkwrightError, SingularityError, UsageError, nearest
 
 LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimisation
 NOT_FINITE, DEGENERATE = 1, 2
@@ -128,12 +129,16 @@ class Kernel:
     @cached_property
     def Result(self) -> Any:
         """The named tuple a call returns."""
-        return namedtuple(f"{self.name.capitalize()}Result", [b.name for b in self.outputs])
+        return result_class(self.name, self.outputs)
 
     # ---------------------------------------------------------------- calls
 
     def __call__(self, *arrays: Any, **more: Any) -> Any:
-        """Inputs in order, or by name; t, near and free are optional. Outputs as a named tuple."""
+        """Inputs in order, or by name; t, near and free are optional. Outputs as a named tuple.
+
+        One state without an answer raises SingularityError. In a batch its outputs are NaN; `result.ok` is the mask of the
+        states that have an answer, `result.why` the reasons by index.
+        """
         if self.native and not more and len(arrays) == len(self._needed):
             return self._one(*arrays)
         return self._batch(arrays, more)
@@ -150,9 +155,16 @@ class Kernel:
             outputs = list(self.program.unpack(packed).values())
             status = _status(self.program, packed)
         results = [outputs[i] for i in self._told]
-        if status.any():
-            self._repair(given, results, status, lead)
-        return self.Result(*results)
+        return self._result(results, self._repair(given, results, status, lead) if status.any() else {})
+
+    def _result(self, outputs: Sequence[np.ndarray], failed: Mapping[Index, LinkwrightError]) -> Any:
+        """The outputs with what failed; of one state the error itself."""
+        if () in failed:
+            raise failed[()]
+        made = self.Result(*outputs)
+        if failed:
+            made.failed = failed
+        return made
 
     @cached_property
     def _one(self) -> Callable[..., Any]:
@@ -196,7 +208,10 @@ class Kernel:
 
     def _single(self, arrays: Sequence[np.ndarray]) -> Any:
         """One state that failed, as a batch of one."""
-        return self.Result(*(y[0] for y in self._batch([np.asarray(x, dtype=float)[None] for x in arrays])))
+        found = self._batch([np.asarray(x, dtype=float)[None] for x in arrays])
+        if found.failed:
+            raise found.failed[(0,)]
+        return self.Result(*(y[0] for y in found))
 
     def _prepared(self) -> tuple[Any, ...]:
         """The rows of a packed input with the defaults in it, the call bound to it, and copies of the outputs."""
@@ -250,27 +265,39 @@ class Kernel:
 
     # ---------------------------------------------------------------- states that failed
 
-    def _repair(self, given: list[np.ndarray], outputs: list[np.ndarray], status: np.ndarray, lead: tuple[int, ...]) -> None:
-        """Answer the states whose status is not zero by the rank-revealing path, or say what is wrong with them."""
+    def _repair(
+        self, given: list[np.ndarray], outputs: list[np.ndarray], status: np.ndarray, lead: tuple[int, ...]
+    ) -> dict[Index, LinkwrightError]:
+        """Answer the states whose status is not zero by the rank-revealing path; return what is wrong with those it cannot."""
         whole = [np.broadcast_to(x, (*lead, *b.shape)) for b, x in zip(self.inputs, given, strict=True)]
-        for at in np.ndindex(lead):
-            if not status[at]:
-                continue
-            inputs = {b.name: x[at] for b, x in zip(self.inputs, whole, strict=True)}
-            where = f" of state {at[0] if len(at) == 1 else at}" if at and int(np.prod(lead)) > 1 else ""
-            for name, x in inputs.items():
-                if not np.isfinite(x).all():
-                    entries = self.names.get(name, [str(i) for i in range(x.size)])
-                    bad = [str(n) for n, value in zip(entries, x.ravel(), strict=False) if not np.isfinite(value)]
-                    raise UsageError(f"input '{name}'{where} has entries that are not finite numbers: {', '.join(bad)}.")
-            if self._fallback is None:
-                raise SingularityError(
-                    f"kernel '{self.name}' cannot solve its equations{where}: the mechanism is singular there or the drives cannot hold it."
-                )
-            found = self._fallback(inputs)
+        failed: dict[Index, LinkwrightError] = {}
+        for at in (tuple(map(int, where)) for where in np.argwhere(status)):
+            try:
+                found = self._anyway({b.name: x[at] for b, x in zip(self.inputs, whole, strict=True)})
+            except LinkwrightError as error:
+                failed[at], found = error, {b.name: np.full(b.shape, np.nan) for b in self.outputs}
             for b, y in zip(self.outputs, outputs, strict=False):
                 if b.name in found:
                     y[at] = np.asarray(found[b.name], dtype=float).reshape(b.shape)
+        return failed
+
+    def _anyway(self, inputs: dict[str, np.ndarray]) -> dict[str, Any]:
+        """The rank-revealing answer to one state."""
+        for name, x in inputs.items():
+            if not np.isfinite(x).all():
+                entries = self.names.get(name, [str(i) for i in range(x.size)])
+                bad = [str(n) for n, value in zip(entries, x.ravel(), strict=False) if not np.isfinite(value)]
+                raise UsageError(f"input '{name}' has entries that are not finite numbers: {', '.join(bad)}.")
+        unsolved = f"kernel '{self.name}' cannot solve its equations: the mechanism is singular here, or the drives cannot hold it."
+        if self._fallback is None:
+            raise SingularityError(unsolved)
+        try:
+            found = self._fallback(inputs)
+        except np.linalg.LinAlgError as error:
+            raise SingularityError(unsolved) from error
+        if not all(np.isfinite(found[b.name]).all() for b in self.outputs if b.name in found):
+            raise SingularityError(unsolved)
+        return found
 
     # ---------------------------------------------------------------- other forms
 

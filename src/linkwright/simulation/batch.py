@@ -133,9 +133,11 @@ def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None
     phi = kernel(**{b.name: given[b.name] for b in kernel.inputs}).phi / system.loops.row_scale
     worst = int(np.argmax(np.abs(phi).max(axis=1)))
     if not np.abs(phi[worst]).max() < OPEN:
-        raise UsageError(
+        problem = UsageError(
             f"the loops of state {worst} are open by {np.abs(phi[worst]).max():.2g} of the mechanism's size; s.assemble closes it."
         )
+        problem.index = worst
+        raise problem
 
 
 def _check_alike(drivers: Sequence[str], states: Sequence[State]) -> None:

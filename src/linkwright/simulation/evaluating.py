@@ -53,15 +53,17 @@ class Evaluator:
         named = self.setup.row.named(row)
         return {k: named[k] for k in HEAD if k in named}, more
 
-    def rates(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
-        """dq/dt, a, rates of power."""
+    def mechanism_row(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
+        """What the kernel of the rates takes: state, efforts, prescribed motions, parameters."""
         row = self.row(t, y, cut)
         head, _ = self.inputs(t, y, cut)
         for k, x in head.items():
             row[self.setup.row.spans[k]] = x
-        inner = self.setup.row.mechanism
-        named = self.setup.row.named(row)
-        return _called(self.setup.problem.rates, inner.packed(named))
+        return self.setup.row.mechanism.packed(self.setup.row.named(row))
+
+    def rates(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
+        """dq/dt, a, rates of power."""
+        return _called(self.setup.problem.rates, self.mechanism_row(t, y, cut))
 
     def accelerations(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         p = self.setup.problem

@@ -15,6 +15,7 @@ from linkwright.compiler.kernels import TRACED_FORMULATIONS
 from linkwright.compiler.program import interpret
 from linkwright.controllers.analysis import facts_of
 from linkwright.controllers.grip import said
+from linkwright.errors import LinkwrightError
 from linkwright.loop_rows import HEAD, cut_row
 from linkwright.recorded import Column, CountedReferences, RunEvent
 from linkwright.results import Trajectory
@@ -52,6 +53,7 @@ def trajectory(sim: Simulation) -> Trajectory:
         arrays=arrays,
         events=tuple(RunEvent(time, name, values) for time, name, values in sim.happened),
         settings=settings(sim),
+        origin=sim.start.q,
         loops=loops,
     )
 
@@ -91,6 +93,8 @@ def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
             given["free"] = np.tile(sim.free, (n, 1))
         found = kernel(**{b.name: np.ascontiguousarray(given[b.name]) for b in kernel.inputs})
         a = found.a
+        if found.failed:
+            _without_loads(sim, piece, near, a, found.failed)
         if found.lam.shape[1]:
             own = setup.kernels.entries["lam"]
             at = [names.index(x) for x in own[: len(own) - drivers.shape[1]]]
@@ -99,6 +103,21 @@ def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
     columns = setup.actuation.columns(rows.t, q, v, x, near, drivers, a, free=setup.values.get("free")) if n else {}
     works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 3))
     return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
+
+
+def _without_loads(sim: Simulation, piece: Piece, near: np.ndarray, a: np.ndarray, failed: Mapping[Any, Any]) -> None:
+    """Samples without multipliers, in a singular position: the acceleration is that of the time loop, where it has one; noted."""
+    rows, row = piece.solution, piece.evaluator.setup.row.mechanism
+    answer = piece.evaluator.setup.kernels.fallbacks["loop_rates"]
+    for (i,) in failed:
+        try:
+            a[i] = answer(row.named(piece.evaluator.mechanism_row(float(rows.t[i]), rows.y[i], near[i])))["a"]
+        except LinkwrightError:
+            continue
+    first, error = next(iter(failed.items()))
+    note = f"no reactions at {len(failed)} of {len(rows.t)} samples, the first at t = {rows.t[first[0]]:.6g} s: {error}"
+    if note not in sim.notes:
+        sim.notes.append(note)
 
 
 def _heads(piece: Piece, near: np.ndarray) -> dict[str, np.ndarray]:
