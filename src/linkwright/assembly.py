@@ -28,6 +28,7 @@ from linkwright.modelfile.units import KINDS, shown
 from linkwright.passage import branch_velocity
 from linkwright.spatial import Pose, quaternion_rotation
 from linkwright.state import State
+from linkwright.whole_turns import skipped
 
 AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead centre, whose neighbourhood it cannot step through
 
@@ -310,11 +311,12 @@ class Assembler:
         return cycle.Position(done.q, done.near)
 
     def _walk(self, here: cycle.Position, targets: list[Constraint]) -> cycle.Position:
-        tied = self.loops.with_(targets)
-        there = continuation.walk(tied, continuation.start(tied, here.q, here.near), 1.0)
+        (q, near), left = skipped(self.loops, here.q, here.near, targets)
+        tied = self.loops.with_(left)
+        there = continuation.walk(tied, continuation.start(tied, q, near), 1.0)
         done = close(tied, there.q, there.near, 1.0)
         if there.t < 1.0 and not (there.t > 1.0 - AT_THE_END and done.residual < GOOD_ENOUGH):
-            raise self._unreachable(there, targets)
+            raise self._unreachable(there, left)
         return cycle.Position(done.q, done.near, there.v)
 
     def _unreachable(self, walk: Any, targets: list[Constraint]) -> AssemblyError:

@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwright.blas import one_thread
 from linkwright.closing import GOOD_ENOUGH, close
+from linkwright.errors import AssemblyError
 from linkwright.kinematics import displaced
 from linkwright.linalg import factor
 from linkwright.loops import Loops
@@ -23,6 +24,7 @@ from linkwright.passage import SUSPECT, acceleration_rows, branch_velocity
 LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)
 CAREFUL_STEP = 0.02  # near a singular position
 NEAR_SINGULAR = 0.05  # smallest counted singular value that calls for care
+MOST_STEPS = 20_000  # of one walk, those tried again included; about 1,700 rad of a four-bar linkage
 WINDOW = 1e-3  # directions weaker than this are predicted, not corrected
 
 
@@ -65,7 +67,7 @@ def _with_rates(loops: Loops, w: Walker) -> Walker:
 def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6) -> Walker:
     """Advance to t = end; the walker returned has a smaller t if it met a dead centre or the end of a link's reach.
 
-    `smallest_step`, a share of the way, is how finely such an end is located.
+    `smallest_step`, a share of the way, is how finely such an end is located. Raise AssemblyError after MOST_STEPS steps.
     """
     with one_thread(loops.skel.tree.nv):
         return _walked(loops, begin, end, smallest_step * abs(end - begin.t))
@@ -73,7 +75,9 @@ def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6
 
 def _walked(loops: Loops, begin: Walker, end: float, floor: float) -> Walker:
     here, step = begin, end - begin.t
-    while here.t != end:
+    for _ in range(MOST_STEPS):
+        if here.t == end:
+            return here
         if abs(end - here.t) <= abs(step) * (1.0 + 1e-12):
             step = end - here.t
         new = _advance(loops, here, step, end)
@@ -84,7 +88,11 @@ def _walked(loops: Loops, begin: Walker, end: float, floor: float) -> Walker:
             continue
         here = new
         step *= 2.0
-    return here
+    share = 100.0 * (here.t - begin.t) / (end - begin.t)
+    raise AssemblyError(
+        f"the way is too long: {MOST_STEPS} steps of the continuation led to {share:.3g} % of it. Go there in several calls, each "
+        "beginning at the state before (guess=)."
+    )
 
 
 def dead_centre(loops: Loops, stopped: Walker, end: float) -> float:

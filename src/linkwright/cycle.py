@@ -27,6 +27,7 @@ from linkwright.loops import Loops
 from linkwright.modelfile.units import KINDS, display_unit, shown
 from linkwright.plans import driven
 from linkwright.results import Trajectory
+from linkwright.whole_turns import returned, skipped
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
@@ -237,7 +238,7 @@ def turn(
     begin = walker(tied, here.q, here.near)
     samples = _sample(tied, begin, np.linspace(0.0, p.span, steps + 1), p) if is_rotary(desc, p.lead) or not p.open_ended else None
     if samples is not None:
-        back_at_start = not p.open_ended or _returns(loops, samples)
+        back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
         longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
         return replace(samples, notes=(*p.notes, *longer), full_turn=p.open_ended)
     return _swing(tied, begin, p, steps)
@@ -250,8 +251,10 @@ def _at_the_beginning(loops: Loops, here: Position, p: Plan) -> Position:
     begin = {name: float(law(0.0)[0]) for name, law in p.laws.items()}
     if all(abs(begin[n] - now[n]) < 1e-12 * (1.0 + abs(now[n])) for n in now):
         return here
-    tied = loops.with_([driven(desc, n, LinearLaw(now[n], begin[n] - now[n])) for n in now])
-    there = walk(tied, walker(tied, here.q, here.near), 1.0)
+    targets = [driven(desc, n, LinearLaw(now[n], begin[n] - now[n])) for n in now]
+    (q, near), left = skipped(loops, here.q, here.near, targets)
+    tied = loops.with_(left)
+    there = walk(tied, walker(tied, q, near), 1.0)
     if there.t < 1.0:
         raise SingularityError(f"the drive's programme begins at {begin[p.lead]:.6g}, which cannot be reached from the start position.")
     return Position(there.q, there.near)
@@ -287,13 +290,6 @@ def _sample(tied: Loops, here: Walker, times: np.ndarray, p: Plan) -> Trajectory
     q, v, a, near = (list(column) for column in zip(*rows, strict=True))
     c = Trajectory(tied.skel, times - times[0], np.array(q), np.array(v), np.array(a), near, drive=p.lead)
     return c if p.rate else c.at_rest()
-
-
-def _returns(loops: Loops, c: Trajectory) -> bool:
-    """Whether every body is back in its place after the cycle."""
-    first, last = c.instants[0].motion, c.instants[-1].motion
-    gaps = [max(np.abs(A.p - B.p).max() / loops.kappa, np.abs(A.R - B.R).max()) for A, B in zip(first.X, last.X, strict=True)]
-    return max(gaps, default=0.0) < 1e-6
 
 
 def _swing_note(desc: Description, p: Plan, low: float, high: float, dead_low: bool, dead_high: bool) -> str:
