@@ -1,10 +1,10 @@
 """Loops evaluated by straight-line code: the same rows as `Loops.at`, some fifty times faster.
 
-A walk along the loops asks for phi, J, k, b thousands of times. After a few evaluations the rows are traced once (tens of
-milliseconds) and from then on come from plain Python arithmetic. Drivers and targets handed in are traced each by
-itself, with what their laws say as inputs, so any combination of them uses code made once. What cannot be traced (a joint
-of one's own with an `if` on its coordinates), and what is asked of a closure beyond its arrays, takes the usual path;
-results agree to round-off.
+A walk along the loops asks for phi, J, k, b thousands of times. At the first evaluation the rows are traced (tens of
+milliseconds), and every evaluation comes from plain Python arithmetic: the same bits whatever was asked before. Drivers and
+targets handed in are traced each by itself, with what their laws say as inputs, so any combination of them uses code made
+once. What cannot be traced (a joint of one's own with an `if` on its coordinates), and what is asked of a closure beyond its
+arrays, takes the array path; results agree to round-off.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from linkwright.plans import Given
 if TYPE_CHECKING:
     from linkwright.compiler.straight import Straight
 
-PATIENCE = {True: 8, False: 24}  # evaluations on arrays that cost as much as tracing does: in a plane, in space
 AGREEMENT = 1e-9  # of traced and usual rows against their size: far above round-off, far below any mistake
 Function = Callable[[Any, Any, Any, Any], dict[str, Any]]  # of (q, v, near of the cut joints, numbers)
 
@@ -77,7 +76,7 @@ class _Passing(PointTarget):
 
 @dataclass
 class Traces:
-    """Code of one skeleton's loops and of what was handed in with them; made when it pays, None where it cannot be."""
+    """Code of one skeleton's loops and of what was handed in with them; None where it cannot be made."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Without code; what was asked for often enough is traced again at once."""
@@ -87,7 +86,6 @@ class Traces:
     skel: Skeleton
     base: tuple[Constraint, ...]
     made: dict[Any, Straight | None] = field(default_factory=dict)
-    asked: dict[Any, int] = field(default_factory=dict)
 
     @cached_property
     def near_size(self) -> int:
@@ -109,14 +107,10 @@ class Traces:
     def packed(self, near: Mapping[str, Any]) -> list[float]:
         return [x for name in self.skel.tree.cuts for x in np.asarray(near[name], dtype=float).tolist()]
 
-    def ready(self, key: Any, function: Function, numbers: int = 0) -> Straight | None:
-        """The code of a function, if it has been asked for often enough and can be traced."""
-        if key in self.made:
-            return self.made[key]
-        self.asked[key] = self.asked.get(key, 0) + 1
-        if self.asked[key] <= PATIENCE[self.skel.tree.description.planar]:
-            return None
-        self.made[key] = self._traced(function, numbers)
+    def code(self, key: Any, function: Function, numbers: int = 0) -> Straight | None:
+        """The code of a function, traced once; None if it cannot be traced."""
+        if key not in self.made:
+            self.made[key] = self._traced(function, numbers)
         return self.made[key]
 
     def _traced(self, function: Function, numbers: int) -> Straight | None:
@@ -185,11 +179,11 @@ class _Evaluator:
         self.told: tuple[Any, list[list[Any]]] = (None, [])  # the laws at one time: a step asks for the same several times
 
     def prepare(self) -> bool:
-        """Whether all code is there; counts how often it was asked for."""
+        """Whether all rows could be traced."""
         if self.codes is None:
             t = self.traces
-            found = [t.ready("loops", t.rows(lambda x: t.base))]
-            found += [t.ready(f.key, t.rows(lambda x, f=f: [f.made(x)]), f.size) for f in self.forms if f.column < 0]
+            found = [t.code("loops", t.rows(lambda x: t.base))]
+            found += [t.code(f.key, t.rows(lambda x, f=f: [f.made(x)]), f.size) for f in self.forms if f.column < 0]
             self.codes = [code for code in found if code is not None] if None not in found else None
         return self.codes is not None
 
@@ -216,7 +210,7 @@ class _Evaluator:
 
 @dataclass(frozen=True)
 class QuickLoops(Loops):
-    """Loops that learn to evaluate quickly."""
+    """Loops evaluated by traced code."""
 
     traces: Traces | None = field(default=None, compare=False, repr=False)
 
@@ -263,7 +257,7 @@ class QuickLoops(Loops):
 
     def references(self, q: np.ndarray, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
         t = self.traces
-        code = None if t is None or t.skel is not self.skel or q.dtype.kind != "f" else t.ready("places", t.places)
+        code = None if t is None or t.skel is not self.skel or q.dtype.kind != "f" else t.code("places", t.places)
         if t is None or code is None:
             return references(self.skel, q, near)
         try:

@@ -13,7 +13,7 @@ from linkwright.kinematics import displaced, references
 from linkwright.laws import LinearLaw, SplineLaw
 from linkwright.loops import Loops
 from linkwright.plans import driven
-from linkwright.quick_loops import PATIENCE, QuickClosure, QuickLoops
+from linkwright.quick_loops import QuickClosure, QuickLoops
 from linkwright.scalars import arctan2, unwrap, where
 
 CASES = {
@@ -26,10 +26,8 @@ CASES = {
 }
 
 
-def patient(loops, *at):
-    """The closure after code was made."""
-    for _ in range(PATIENCE[False] + 1):
-        loops.at(*at)
+def by_code(loops, *at):
+    """The closure at the first evaluation: it comes from traced code at once."""
     c = loops.at(*at)
     assert isinstance(c, QuickClosure)
     return c
@@ -58,7 +56,7 @@ def test_code_says_what_the_usual_rows_say(name):
         v, t = rng.normal(size=s.tree.nv), 0.2 + 0.3 * n
         slope = rng.normal(size=s.tree.nq)
         for args in ((q, v, t, s.start.near), (q + 1j * step * slope, v + 0j, t + 1j * step, s.start.near)):
-            want, got = usual.at(*args), patient(quick, *args)
+            want, got = usual.at(*args), by_code(quick, *args)
             for part in ("phi", "J", "k", "b"):
                 a, b = getattr(got, part), getattr(want, part)
                 scale = 1.0 + np.abs(b).max()
@@ -73,8 +71,7 @@ def test_turns_are_counted_alike(name):
     s = lw.load(name).system
     quick = QuickLoops.of(s.skel)
     near = {k: np.asarray(x) + (2.0 * np.pi if len(x) == 1 else 0.0) for k, x in s.start.near.items()}
-    for _ in range(PATIENCE[False] + 2):
-        found = quick.references(s.start.q, near)
+    found = quick.references(s.start.q, near)
     want = references(s.skel, s.start.q, near)
     assert found.keys() == want.keys()
     assert all(np.abs(found[k] - want[k]).max(initial=0.0) < 1e-12 for k in want)
@@ -89,8 +86,7 @@ def test_a_joint_that_branches_takes_the_usual_path(monkeypatch):
     monkeypatch.setitem(joints.JOINTS, "revolute", Branching)
     s = lw.load("four-bar").system
     at = (s.start.q, s.start.v, 0.0, s.start.near)
-    for _ in range(PATIENCE[True] + 3):
-        c = s.loops.at(*at)
+    c = s.loops.at(*at)
     assert not isinstance(c, QuickClosure)
     assert np.abs(c.J - Loops.of(s.skel).at(*at).J).max() == 0.0
 

@@ -44,8 +44,8 @@ SLICE_SECONDS = 0.05  # between looks at the keyboard
 ROUND_OFF = 3e-13  # dimensionless residual at which loops count as closed
 OPEN = 1e-8  # and as open
 MOST_STEPS = 1_000_000  # of adaptive runs, if nothing else is said
-LOOK_AFTER = 3000  # attempted steps
-HOPELESS = 2e7  # steps still ahead at the present pace
+LOOK_AFTER = 250  # attempted steps
+WINDOWS = {"steps": (3000, 2e7), "fallbacks": (20_000, 4e6)}  # counted between two judgements; still ahead at this pace: hopeless
 BUFFER = 4096  # rows of output or events between two calls of the loop
 
 
@@ -109,21 +109,35 @@ Observer = Callable[[np.ndarray], Any]
 
 
 class Headway:
-    """Notices an adaptive run whose steps became hopelessly short: the rest would take many times the steps anybody allows."""
+    """Notices an adaptive run that makes too little way: the rest would take many times the steps, or the evaluations by the
+    rank-revealing path, that anybody waits for."""
 
-    def __init__(self, problem: Problem, plan: mem.Plan, f: np.ndarray, c: np.ndarray):
+    def __init__(self, plan: mem.Plan, f: np.ndarray, c: np.ndarray):
         self.adaptive, self.f, self.c = plan.n_error > 0, f, c
-        self.steps, self.time = 0, float(f[mem.START])
+        self.looked = 0
+        start = float(f[mem.START])
+        self.since = {name: (0, start) for name in WINDOWS}  # what was counted, and the time, at the beginning of each window
+
+    @property
+    def _attempts(self) -> int:
+        return int(self.c[mem.STEPS] + self.c[mem.REJECTIONS])
+
+    @property
+    def ahead(self) -> int:
+        """Attempted steps until the next look: the loop is cut there, so that the outcome depends on steps and not on the clock."""
+        return self.looked + LOOK_AFTER - self._attempts if self.adaptive else 1 << 40
 
     def lost(self) -> bool:
-        """Looked at every few thousand steps."""
-        done = int(self.c[mem.STEPS] + self.c[mem.REJECTIONS])
-        if not self.adaptive or done - self.steps < LOOK_AFTER:
+        if not self.adaptive or self.ahead > 0:
             return False
-        now = float(self.f[mem.TIME])
-        ahead, went = float(self.f[mem.END]) - now, now - self.time
-        hopeless = ahead * (done - self.steps) > HOPELESS * went
-        self.steps, self.time = done, now
+        self.looked = self._attempts
+        counted, now = {"steps": self.looked, "fallbacks": int(self.c[mem.FALLBACKS])}, float(self.f[mem.TIME])
+        hopeless = False
+        for name, (window, most) in WINDOWS.items():
+            before, then = self.since[name]
+            if counted[name] - before >= window:
+                hopeless |= (float(self.f[mem.END]) - now) * (counted[name] - before) > most * (now - then)
+                self.since[name] = counted[name], now
         return hopeless
 
 
@@ -145,11 +159,11 @@ class _Run:
 
     def go(self, loop: Callable[..., int], progress: Callable[[float, float], Any] | None, fixed: int, budget: int) -> tuple[int, str]:
         """Call the loop until it ends; returns (its code, "" or why it was left before)."""
-        headway = Headway(self.problem, self.plan, self.f, self.c)
+        headway = Headway(self.plan, self.f, self.c)
         try:
             while True:
                 begun = time.perf_counter()
-                code = int(loop(*self.arguments, fixed or budget))
+                code = int(loop(*self.arguments, min(fixed or budget, headway.ahead)))
                 taken = time.perf_counter() - begun
                 budget = max(1, min(int(budget * min(4.0, SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
                 self._drain()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from linkwright.compiled import Compiled
 
 KEPT = 4_000_000  # numbers of steps kept in memory before they are digested: 32 MB
+PART = KEPT // 8  # numbers looked at together: where a run is cut must not depend on the clock, as the slices of its loop do
 LOOKED_AT = 40  # positions from which the partition is chosen
 
 
@@ -38,12 +39,19 @@ class Findings:
     speed: float = 0.0
     imbalance: float = 0.0
     imbalance_end: float = 0.0
-    turned_over: float = 0.0
+    kinetic: float = 0.0  # largest
+    potential: tuple[float, float] = (np.inf, -np.inf)  # smallest and largest
+    work: float = 0.0  # largest of the three
     energy_end: float = 0.0
     works: tuple[float, float, float] = (0.0, 0.0, 0.0)
     brackets: list[tuple[int, Bracket, np.ndarray]] = field(default_factory=list)  # (mode, bracket, cut)
     first_signs: np.ndarray | None = None
     last_signs: np.ndarray | None = None
+
+    @property
+    def turned_over(self) -> float:
+        """J: the largest of the kinetic energy, the range of the potential energy and the works."""
+        return max(self.kinetic, self.potential[1] - self.potential[0], self.work)
 
 
 @dataclass
@@ -56,6 +64,7 @@ class Evidence:
     free: np.ndarray
     losses: list[tuple[int, float]] = field(default_factory=list)  # (modes before it, energy) of impacts
     modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
+    arrived: list[np.ndarray] = field(default_factory=list, repr=False)  # rows of the present mode, as the loop handed them out
     waiting: list[tuple[int, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, rows)
     near: dict[int, Any] = field(default_factory=dict, repr=False)  # reference coordinates where the uncounted rows of a mode begin
     counted: list[tuple[int, np.ndarray, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, times, cut), all since the start
@@ -67,6 +76,7 @@ class Evidence:
 
     def begin(self, evaluator: Evaluator, off: tuple[str, ...], near: Any) -> None:
         """A new mode, from a state with these reference coordinates."""
+        self._take()
         self.modes.append((evaluator, off))
         self.near[len(self.modes) - 1] = near
 
@@ -74,27 +84,41 @@ class Evidence:
         """Accepted steps (t, y), as the loop hands them out."""
         if not len(rows):
             return
-        new = (len(self.modes) - 1, np.array(rows))
-        self.waiting.append(new)
-        self.uncounted.append(new)
+        self.arrived.append(np.array(rows))
         self.numbers += rows.size
         if self.numbers > KEPT:
-            self.digest()
+            self._take(whole=True)
+            self._look()
+
+    def _take(self, *, whole: bool = False) -> None:
+        """Parts of a fixed length from what arrived; with `whole` the rest, too short for one, goes on waiting."""
+        if not self.arrived:
+            return
+        rows = np.concatenate(self.arrived)
+        size = max(1, PART // rows.shape[1])
+        ends = range(0, len(rows) - (size - 1 if whole else 0), size)
+        new = [(len(self.modes) - 1, rows[first : first + size]) for first in ends]
+        rest = rows[len(ends) * size :]
+        self.arrived = [rest] if len(rest) else []
+        self.waiting += new
+        self.uncounted += new
 
     def _count(self) -> None:
         """Turns of cut joints, from step to step: there they are small enough to be told. All steps of a mode at once: every call
         traces the cut joints anew, and a sampled run hands its steps out in many parts."""
         for mode, group in itertools.groupby(self.uncounted, key=lambda part: part[0]):
             parts = [rows for _, rows in group]
-            rows = np.concatenate(parts)
+            before = [self._ends[mode]] if mode in self._ends else []  # the first step of a part may take more than half a turn
+            rows = np.concatenate([*before, *parts])
             found = cut_references(self.system.loops.skel, rows[:, 0], *self._states(rows), self.near[mode], self.system.loops)
-            self.near[mode] = found[-1]
-            cuts = np.split(found.rows, np.cumsum([len(part) for part in parts])[:-1])
+            self.near[mode], self._ends[mode] = found[-1], rows[-1:]
+            cuts = np.split(found.rows[len(before) :], np.cumsum([len(part) for part in parts])[:-1])
             self.counted += [(mode, part[:, 0].copy(), cut) for part, cut in zip(parts, cuts, strict=True)]
         self.uncounted = []
 
     def cut_at(self, mode: int, times: np.ndarray) -> np.ndarray:
         """Reference coordinates of the cut joints for samples: those of the step before each."""
+        self._take()
         self._count()
         mine = [x for x in self.counted if x[0] == mode]
         if not mine or not len(times):
@@ -105,13 +129,17 @@ class Evidence:
     # ---------------------------------------------------------------- what they tell
 
     def digest(self) -> Findings:
-        """Look at the steps that wait, and let them go."""
+        """Look at all steps, and let them go."""
+        self._take()
+        return self._look()
+
+    def _look(self) -> Findings:
         self._count()
         for (mode, rows), (_, _, cut) in zip(self.waiting, self.counted[len(self.counted) - len(self.waiting) :], strict=True):
             self._energies(mode, rows, cut)
             if self.system.loops.skel.tree.nc:
                 self._loops(mode, rows, cut)
-        self.waiting, self.numbers = [], 0
+        self.waiting, self.numbers = [], sum(rows.size for rows in self.arrived)
         return self.found
 
     def _energies(self, mode: int, rows: np.ndarray, cut: np.ndarray) -> None:
@@ -129,8 +157,8 @@ class Evidence:
             float(E[-1]),
             (float(works[-1, 0]), float(works[-1, 1]), float(works[-1, 2])),
         )
-        over = max(float(kinetic.max()), float(np.ptp(potential)), float(np.abs(works).max()))
-        f.turned_over = max(f.turned_over, over)
+        f.kinetic, f.work = max(f.kinetic, float(kinetic.max())), max(f.work, float(np.abs(works).max()))
+        f.potential = min(f.potential[0], float(potential.min())), max(f.potential[1], float(potential.max()))
 
     def _energy(self, mode: int, rows: np.ndarray, cut: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         p = self.modes[mode][0].setup
@@ -184,6 +212,11 @@ class Evidence:
             every = max(1, len(J) // LOOKED_AT)
             self._partitions[off] = partition(J[::every], self.drives)
         return self._partitions[off]
+
+    @cached_property
+    def _ends(self) -> dict[int, np.ndarray]:
+        """The last row counted of every mode."""
+        return {}
 
     @cached_property
     def _partitions(self) -> dict[tuple[str, ...], Partition]:
