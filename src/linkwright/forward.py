@@ -222,6 +222,12 @@ def _limit(terms: Terms, tau: np.ndarray, name: str, f: Factored, rows: Rows, pu
     N_f = factor(pushes, 1e-10).null
     A = factor(rows.A, 1e-10)
     a_p, N = A.solve(rows.r), A.null
+    if N_f.shape[1] != N.shape[1]:
+        raise SingularityError(
+            f"in this singular position {terms.nv - N_f.shape[1]} constraint forces meet {terms.nv - N.shape[1]} conditions on the "
+            "acceleration: several branches meet, and the velocity does not decide which one the motion takes. Start on either side of it.",
+            singular_values=tuple(f.s),
+        )
     y, locked = _moving_part(terms, N_f.T @ M @ N, N_f.T @ (load - M @ a_p), N)
     a = (a_p + N @ y) * c
     push = f.Vt[: f.rank] @ (M @ (a / c) - load)  # constraint force along the directions that still count

@@ -29,6 +29,8 @@ class Presented:
     if TYPE_CHECKING:
         source: Any
 
+        def _need_sample(self, i: int = 0) -> None: ...
+
     def show(self, path: Place | None = None, *, browser: bool = True) -> Path:
         """Open the page that plays this result; with `path` it is kept there."""
         return self._source("show").show(self, path, browser=browser)
@@ -63,6 +65,7 @@ class Presented:
 
     def _source(self, verb: str) -> Any:
         """Who has this verb: the source itself, or the designer made of it."""
+        self._need_sample()
         if hasattr(self.source, verb):
             return self.source
         for make in _designers if hasattr(self.source, "system") else ():

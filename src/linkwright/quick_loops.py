@@ -79,7 +79,7 @@ class Traces:
     """Code of one skeleton's loops and of what was handed in with them; None where it cannot be made."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without code; what was asked for often enough is traced again at once."""
+        """Without code, which is traced again when it is needed."""
         return {**essentials(self), "made": {}}
 
 

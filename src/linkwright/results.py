@@ -134,6 +134,7 @@ class Trajectory(Loaded):
 
     def instant(self, i: int) -> Instant:
         """The mechanism at a sample, for reading anything."""
+        self._need_sample(i)
         return Instant(self.skel, self.q[i], self.v[i], self.a[i], float(self.t[i]), self.near[i], self._solver(i))
 
     @cached_property
@@ -142,9 +143,15 @@ class Trajectory(Loaded):
 
     def state(self, i: int) -> State:
         """The state at a sample."""
+        self._need_sample(i)
+        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy())
+
+    def _need_sample(self, i: int = 0) -> None:
+        """Raise UsageError if there is no sample of that number; a run that could not start has none."""
+        if not len(self):
+            raise UsageError(f"this run of '{self.skel.tree.description.name}' has no samples: it ended at its start.")
         if not -len(self) <= i < len(self):
             raise UsageError(f"there is no sample {i}; this result has {len(self)}.")
-        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy())
 
     @overload
     def at(self, t: float | str) -> State: ...
@@ -157,6 +164,7 @@ class Trajectory(Loaded):
             return found.at_rest() if isinstance(found, Trajectory) else replace(found, v=0.0 * found.v, a=0.0 * found.v)
         one = isinstance(t, str) or np.ndim(t) == 0
         times = np.array([quantity(t, KINDS["time"], "t")]) if one else np.asarray(t, dtype=float).ravel()
+        self._need_sample()
         low, high = min(self.t[0], self.t[-1]), max(self.t[0], self.t[-1])
         slack = 4.0 * np.finfo(float).eps * max(abs(low), abs(high))
         if not len(times) or not ((times >= low - slack) & (times <= high + slack)).all():
@@ -189,17 +197,22 @@ class Trajectory(Loaded):
     @property
     def counted_from(self) -> np.ndarray:
         """q at which the turns of bodies begin to count: the first of the whole run, for parts of it too."""
-        return self.q[0] if self.origin is None else self.origin
+        if self.origin is not None:
+            return self.origin
+        self._need_sample()
+        return self.q[0]
 
     def between(self, t0: Any, t1: Any) -> Trajectory:
         """The samples from t0 to t1, both included."""
         low, high = sorted(quantity(x, KINDS["time"], "t") for x in (t0, t1))
+        self._need_sample()
         inside = np.flatnonzero((self.t >= low) & (self.t <= high))
         if not len(inside):
             raise UsageError(f"there is no sample between t = {low:.9g} and {high:.9g} s; run.at(t) reads between samples.")
         return self._cut(slice(int(inside[0]), int(inside[-1]) + 1))
 
     def _cut(self, rows: slice) -> Trajectory:
+        self._need_sample()
         t = self.t[rows]
         if not len(t):
             raise UsageError(f"no sample is left in [{rows.start}:{rows.stop}:{rows.step}]; this result has {len(self)}.")
@@ -337,7 +350,9 @@ class Trajectory(Loaded):
 
     @cached_property
     def _first(self) -> Instant:
-        return self.instant(0)
+        """An instant that shows the shape of every channel; of a run without samples the position of its start."""
+        still = np.zeros(self.skel.tree.nv)
+        return self.instant(0) if len(self) else Instant(self.skel, self.counted_from, still, still)
 
     def to_numpy(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
         """Channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""

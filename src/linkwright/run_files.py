@@ -132,7 +132,7 @@ class _Layout:
 
     def add(self, values: np.ndarray, names: list[str]) -> list[str]:
         out = []
-        for name, x in zip(names, values.reshape(len(values), -1).T, strict=True):
+        for name, x in zip(names, values.reshape(len(values), len(names)).T, strict=True):
             while name in self.table or name == KEY:
                 name = f"{name}'"
             self.table[name] = np.ascontiguousarray(x)

@@ -103,6 +103,8 @@ class Proof:
         e.digest()
         found: list[list[float]] = [[], [], []]
         for mode, piece in enumerate(sim.pieces):
+            if not len(piece.solution.y):  # it ended where it began
+                continue
             J = e.jacobians(mode, cut_row(sim.system, piece.start.near), piece.solution.y[::every, : tree.nq])
             part = e.partition_of(mode, J)
             for kept, x in zip(found, (J[:, part.rows], part.dependent_part(J), part.independent_part(J)), strict=True):

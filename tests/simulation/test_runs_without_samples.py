@@ -1,0 +1,84 @@
+"""A run that ends at its start, and one of a single sample: everything that can be asked of them answers, or says why it cannot."""
+
+from math import pi
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+
+
+@pytest.fixture(scope="module")
+def runs():
+    s = lw.compile("slider-crank")
+    with pytest.raises(lw.SimulationError, match="singular position") as caught:
+        s.simulate(s.assemble(q={"A": pi / 2}), 0.01)
+    whole = s.simulate(s.assemble(q={"A": 0.3}), 0.01, output=0.005)
+    return {"none": caught.value.run, "one": whole[1:2]}
+
+
+VERBS = {
+    "state": lambda r, path: r.state(0),
+    "last": lambda r, path: r[-1],
+    "instant": lambda r, path: r.instant(0),
+    "at": lambda r, path: r.at(0.005),
+    "at many": lambda r, path: r.at([0.005]),
+    "between": lambda r, path: r.between(0.0, 1.0),
+    "slice": lambda r, path: r[0:1],
+    "table": lambda r, path: r.table(),
+    "to_numpy": lambda r, path: r.to_numpy(),
+    "to_pandas": lambda r, path: r.to_pandas(),
+    "to_xarray": lambda r, path: r.to_xarray(),
+    "csv": lambda r, path: r.save(path / "a.csv"),
+    "npz": lambda r, path: lw.open(r.save(path / "a.npz")).checks(),
+    "parquet": lambda r, path: lw.open(r.save(path / "a.parquet")).checks(),
+    "plot": lambda r, path: r.plot("A", path / "a.svg"),
+    "plot energy": lambda r, path: r.plot("energy", path / "e.svg"),
+    "report": lambda r, path: r.report(path / "r.html"),
+    "page": lambda r, path: r.page(path / "p.html"),
+    "show": lambda r, path: r.show(path / "s.html", browser=False),
+    "animate": lambda r, path: r.animate(path / "a.gif"),
+    "control": lambda r, path: r.control(),
+    "bearings": lambda r, path: r.bearings(),
+    "drive_sizing": lambda r, path: r.drive_sizing("A"),
+    "flywheel": lambda r, path: r.flywheel(0.05),
+    "free_body": lambda r, path: r.free_body("rod", 0.005),
+    "load": lambda r, path: r.load("B", on="rod"),
+    "checks": lambda r, path: str(r.checks()),
+    "certificate": lambda r, path: r.certificate.as_dict(),
+    "passages": lambda r, path: list(r.passages),
+    "repr": lambda r, path: (repr(r), r._repr_html_()),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("which", ["none", "one"])
+def test_every_verb_answers_or_says_why_not(runs, which, verb, tmp_path):
+    try:
+        VERBS[verb](runs[which], tmp_path)
+    except lw.LinkwrightError as error:
+        assert len(str(error)) > 20
+        if which == "none" and not verb.startswith(("plot", "animate")):
+            assert "no samples" in str(error)
+
+
+@pytest.mark.parametrize("which", ["none", "one"])
+def test_every_channel_has_as_many_values_as_samples(runs, which):
+    run = runs[which]
+    for name in run.channels:
+        try:
+            assert len(run[name]) == len(run)
+        except lw.UsageError as error:
+            assert which == "none" and "no samples" in str(error)
+
+
+def test_the_verdict_of_a_run_that_did_not_start(runs):
+    checks = runs["none"].checks()
+    assert not checks and not checks.certificate.checks()["finished"] and checks.certificate.steps == 0
+    assert "singular position" in str(checks)
+
+
+def test_a_run_that_did_not_start_is_saved_and_opened(runs, tmp_path):
+    again = lw.open(runs["none"].save(tmp_path / "none.npz"))
+    assert len(again) == 0 and not again.checks() and again["A"].shape == (0,)
+    assert np.array_equal(again.counted_from, runs["none"].counted_from)
