@@ -5,31 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from linkwright import modelfile, models, results, run_files
+from linkwright import modelfile, results, run_files
 from linkwright.description import Description
-from linkwright.errors import UsageError, nearest
-from linkwright.modelfile.instead import foreign
+from linkwright.errors import UsageError
+from linkwright.models.finding import model_file
 from linkwright.results import Trajectory
 from linkwright.system import LoadReader, System
-
-RUNS = (".npz", ".parquet")
-
-
-def model_file(model: str | os.PathLike[str]) -> Path:
-    """The file of a model given by a shipped name or a path."""
-    text = os.fspath(model)
-    looks_like_path = isinstance(model, os.PathLike) or text.endswith((".yaml", ".yml")) or os.sep in text or "/" in text
-    if not looks_like_path and text in models.names():
-        return models.path(text)
-    why = foreign(Path(text))
-    if why:
-        raise UsageError(f"'{text}' is not a model file. {why}")
-    if looks_like_path or Path(text).exists():
-        return Path(text)
-    raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")
 
 
 def description(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Description:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwright import joints
+from linkwright import files
 from linkwright.errors import ModelError, UsageError
-from linkwright.loading import RUNS
+from linkwright.models.finding import existing, model_file
 
 if TYPE_CHECKING:
     from linkwright.mechanism import Mechanism
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
 
 def is_run(word: str) -> bool:
     """Whether a word names a saved turn or run."""
-    return word.lower().endswith(RUNS)
+    return word.lower().endswith(files.RUNS)
 
 
 def load(options: argparse.Namespace) -> Mechanism:
     """The model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in."""
-    from linkwright.mechanism import load
-
     if is_run(options.model):
         raise UsageError(
             f"'{options.model}' is a saved run; this needs a model. 'linkwright {options.model}' plays the run, 'report' tells of it."
         )
+    existing(model_file(options.model))
+    from linkwright.mechanism import load  # only now: it takes the first part of a second
+
     changes: dict[str, Any] = dict(options.param)
     if getattr(options, "cuts", None) is not None:
         changes["cuts"] = options.cuts
@@ -37,9 +39,10 @@ def load(options: argparse.Namespace) -> Mechanism:
 
 def open_run(options: argparse.Namespace) -> Trajectory:
     """A saved turn or run."""
+    refuse_changes(options)
+    existing(Path(options.model))
     from linkwright.mechanism import open
 
-    refuse_changes(options)
     return open(options.model)
 
 
@@ -57,6 +60,8 @@ def refuse_changes(options: argparse.Namespace) -> None:
 
 def in_file_units(m: Mechanism, name: str, text: str) -> str:
     """Position `A` or speed `A.v` of a joint: degrees where the file writes degrees."""
+    from linkwright import joints
+
     joint, speed = name.removesuffix(".v").split(".")[0], name.endswith(".v")
     kinds = {j.name: joints.create(j.type, j.options).coordinate_kinds for j in m.description.joints}
     sliding = "length" in kinds.get(joint, ()) and "angle" not in kinds.get(joint, ())

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from linkwright import files
-from linkwright.cli import console, loading, options, outputs, run_text
+from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import Command, option
 from linkwright.errors import LinkwrightError, SimulationError, UsageError
 
@@ -44,6 +44,8 @@ def run(given: argparse.Namespace) -> int:
 
 def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, given: argparse.Namespace) -> int:
     """Print and write what there is, then say why it is not all of it."""
+    from linkwright.cli import run_text
+
     names = _channels(found, given)
     if given.json:
         outputs.print_json("simulate/1", run_text.data(m, found, names))
@@ -70,13 +72,11 @@ def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, give
 
 
 def _wanted(given: argparse.Namespace) -> list[outputs.Wanted]:
-    from linkwright.views.animation import ANIMATIONS
-
     return [
         (given.file, outputs.TABLES),
         (given.plot, files.PICTURES),
         (given.page, outputs.PAGES),
-        (given.animation, ANIMATIONS),
+        (given.animation, files.ANIMATIONS),
     ]
 
 

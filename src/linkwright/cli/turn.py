@@ -19,13 +19,11 @@ SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures 
 
 
 def run(given: argparse.Namespace) -> None:
-    from linkwright.views.animation import ANIMATIONS
-
     wanted: list[outputs.Wanted] = [
         (given.output, outputs.TABLES),
         (given.plot, files.PICTURES),
         (given.picture, files.PICTURES),
-        (given.animation, ANIMATIONS),
+        (given.animation, files.ANIMATIONS),
     ]
     outputs.check(wanted, given.force)
     m = loading.load(given)

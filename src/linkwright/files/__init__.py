@@ -13,9 +13,11 @@ from linkwright.files.writing import atomic, checked, remove_leftovers, replacin
 PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html", ".htm")
 TABLES = (".csv", ".npz", ".parquet")
+RUNS = (".npz", ".parquet")
 MODELS = (".yaml", ".yml")
+ANIMATIONS = (".gif", ".mp4")
 
 __all__ = [
-    "GENERATOR", "MODELS", "OWNER", "PAGES", "PICTURES", "TABLES", "Unreadable", "atomic", "checked", "guarded",
+    "ANIMATIONS", "GENERATOR", "MODELS", "OWNER", "PAGES", "PICTURES", "RUNS", "TABLES", "Unreadable", "atomic", "checked", "guarded",
     "made_by_linkwright", "open_regular", "read_regular", "remove_leftovers", "replacing", "signed", "write_text",
 ]  # fmt: skip

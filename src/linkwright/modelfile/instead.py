@@ -1,14 +1,12 @@
 """Words people try that the model file does not have: what was meant, or what to use in their place.
 
 `KEYS` and `TYPES` are synonyms, answered with "Did you mean"; `instead` has a sentence for parts of machines that are not
-modelled as such, `foreign` for files of other programs.
+modelled as such.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
-SEE = "docs/limits.md#what-to-use-instead"
+from linkwright.models.finding import SEE
 
 KEYS = {
     **dict.fromkeys(("links", "link", "members", "parts", "body", "elements"), "bodies"),
@@ -68,19 +66,6 @@ _WISHES = {
         "Files of other programs are not read; docs/converters.md lists what is written for them."
     ),
 }
-_FILES = {
-    (".urdf", ".xacro"): "URDF is not read; it has no closed loops",
-    (".xml", ".mjcf"): "MJCF, SDF and other XML is not read",
-    (".sdf",): "SDF is not read",
-    (".dxf", ".dwg", ".svg"): "Drawings (DXF, DWG, SVG) are not read",
-    (".step", ".stp", ".iges", ".igs", ".sldasm", ".sldprt", ".ipt", ".iam", ".f3d", ".fcstd"): "CAD files are not read",
-    (".adm", ".slx", ".mdl", ".sam"): "Models of other simulation programs are not read",
-    (".xlsx", ".xls", ".ods"): "Spreadsheets are not read; tables of loads and references are CSV files",
-    (".csv", ".txt"): "A table is not a model; loads and references name CSV files inside one",
-    (".stl", ".obj"): "A mesh is not a model; `mesh:` of a body takes its mass data from an STL file",
-    (".npz", ".parquet"): "This is the file of a run: lw.open(path) reads it",
-    (".py",): "A Python script is not a model; run it with python",
-}
 
 
 def instead(word: str) -> str:
@@ -89,13 +74,4 @@ def instead(word: str) -> str:
     for words, sentence in _WISHES.items():
         if any(plain in (w, f"{w}s", f"{w}es", f"{w}_joint") for w in words):
             return f"{sentence} See {SEE}. "
-    return ""
-
-
-def foreign(path: Path) -> str:
-    """Why a file of this type is no model and what to do, or empty."""
-    for endings, sentence in _FILES.items():
-        if path.suffix.lower() in endings:
-            ready = "" if sentence.endswith(("reads it", "python")) else " Models are YAML files (docs/model-file.md) or dicts."
-            return f"{sentence}.{ready} See {SEE}."
     return ""

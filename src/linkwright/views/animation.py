@@ -29,7 +29,6 @@ from linkwright.views.picture import Canvas
 from linkwright.views.plots.subjects import system_of
 from linkwright.views.scene import off_at
 
-ANIMATIONS = (".gif", ".mp4")
 SHORTEST, LONGEST = 2.0, 6.0  # seconds of one cycle on the screen, unless asked otherwise
 MOST_FRAMES = 600  # of a cycle
 MOST_PLAYED = 3000  # of a run
@@ -63,7 +62,7 @@ def animate(
     `seconds` is the duration of a cycle on the screen (default: the real one, kept between 2 and 6 s). `turn` is a turn
     already at hand; it is shown at its own samples. `loads`: arrows for the loads of pins.
     """
-    path = files.checked(path, ANIMATIONS)
+    path = files.checked(path, files.ANIMATIONS)
     check_program(path)
     if not (fps > 0 and (seconds is None or seconds > 0) and 100 <= width <= 4000):
         raise UsageError("an animation needs fps and seconds above 0 and a width between 100 and 4000 pixels.")
@@ -90,7 +89,7 @@ def play(
     `trace` names points whose paths are shown (default: marked points; `[]`: none); `loads`: arrows for the loads of pins.
     `progress(done, frames)` is called after every frame.
     """
-    path = files.checked(path, ANIMATIONS)
+    path = files.checked(path, files.ANIMATIONS)
     check_program(path)
     if not (fps > 0 and speed > 0.0 and 100 <= width <= 4000):
         raise UsageError("an animation needs fps and speed above 0 and a width between 100 and 4000 pixels.")
@@ -148,7 +147,7 @@ class Film:
                 if progress is not None:
                     progress(done, len(frames))
 
-        with style.settings(self.canvas.look), files.replacing(path, ANIMATIONS) as temporary:
+        with style.settings(self.canvas.look), files.replacing(path, files.ANIMATIONS) as temporary:
             if path.suffix.lower() == ".gif":
                 few = [frames[i] for i in np.linspace(0, len(frames) - 1, min(4, len(frames))).astype(int)]
                 _write_gif(images(), [self.image(k, self.stamps[0]) for k in few], temporary, _frame_time(path, fps))

@@ -22,8 +22,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwright import loading
+from linkwright import files, loading
 from linkwright.errors import LinkwrightError, UsageError
+from linkwright.models.finding import model_file
 from linkwright.system import System
 from linkwright.views import live
 from linkwright.views.page import opened
@@ -66,8 +67,8 @@ class Subject:
 
     def __init__(self, source: str | os.PathLike[str], changes: dict[str, Any], steps: int | None = None):
         text = os.fspath(source)
-        self.is_run = text.lower().endswith(loading.RUNS)
-        self.path = Path(text) if self.is_run else loading.model_file(source)
+        self.is_run = text.lower().endswith(files.RUNS)
+        self.path = Path(text) if self.is_run else model_file(source)
         self.source, self.changes, self.steps = source, changes, steps
         if not self.path.is_file():
             raise UsageError(f"there is no file '{self.path}'. Give a shipped model's name, a YAML file, or a saved run (.npz, .parquet).")
