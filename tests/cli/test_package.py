@@ -47,13 +47,13 @@ def test_version_is_the_same_everywhere() -> None:
 
 @pytest.mark.parametrize("start", ["runpy.run_module('linkwright', run_name='__main__')", "sys.exit(entry_point()())"])
 def test_an_interrupt_during_the_imports_is_told_in_one_line(start: str) -> None:
-    """Ctrl-C arrives while numpy is looked for; the entry point is what pyproject.toml names for the installed command."""
+    """Ctrl-C arrives while argparse is looked for; the entry point is what pyproject.toml names for the installed command."""
     (module, name) = re.findall(r'^linkwright = "([\w.]+):(\w+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
     code = f"""
 import importlib, os, runpy, signal, sys
 class Pressed:
     def find_spec(self, name, path=None, target=None):
-        if name == "numpy":
+        if name == "argparse":
             os.kill(os.getpid(), signal.SIGINT)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with interrupts ignored
 sys.meta_path.insert(0, Pressed())
