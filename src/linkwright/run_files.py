@@ -254,10 +254,10 @@ def read(path: str | os.PathLike[str]) -> Stored:
         raise UsageError(f"a file's path is needed, not {type(path).__name__}.")
     path = Path(path)
     try:
-        with open(path, "rb") as stream:
+        with files.open_regular(path) as stream:
             first = stream.read(4)
-    except OSError as problem:
-        raise UsageError(f"cannot read '{path}': {problem.strerror or problem}; {HINT}.") from problem
+    except files.Unreadable as problem:
+        raise UsageError(f"cannot read '{files.shown(path)}': {problem.reason}; {HINT}.") from problem
     if first == b"PAR1":
         text, columns = _open_parquet(path)
     elif first[:2] == b"PK":

@@ -170,9 +170,10 @@ def test_csv_files(tmp_path):
 @pytest.mark.parametrize(
     ("text", "given", "says"),
     [
+        (CSV.replace("20;6", "20;"), {}, "path.csv:5: .*needs column 'x'.*nothing there"),
         (CSV.replace("20;6", "twenty;6"), {}, "path.csv:5: the reference: 'twenty' in column 'A' is not a number of angle"),
         (CSV.replace("20;6", "nan;6"), {}, "path.csv:5: .*not a finite number"),
-        (CSV.replace("20;6", "20"), {}, "path.csv:5: .*needs column 'x'.*2 cells"),
+        (CSV.replace("20;6", "20"), {}, "path.csv:5: the reference: this row has 2 cells, the first row 3"),
         (CSV.replace("2000;", "1000;"), {}, "path.csv:6: .*times must increase, but 1 s follows 1 s"),
         (CSV, {"columns": ["A", "y"]}, r"no single column 'y'. Columns: 0: t \[ms\], 1: A \[deg\], 2: x \[mm\]"),
         (CSV, {"columns": ["A"]}, "needs 2 columns of values, these are 1"),

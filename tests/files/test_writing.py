@@ -66,9 +66,7 @@ def each() -> dict[str, Callable[[Path], Any]]:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_writer_that_fails_leaves_the_older_file_whole(
-    name: str, each: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_writer_that_fails_leaves_the_older_file_whole(name: str, each: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / name
     path.write_text(OLD)
     with full_disk(1000, monkeypatch), pytest.raises(lw.LinkwrightError, match="cannot write"):

@@ -25,6 +25,7 @@ REALS, WHOLES = ("ns", "accuracy", "ratio"), ("operations",)
 OURS = "linkwright"
 EXACT = ("run",)  # quantities whose time depends on how exact the result shall be
 
+MOST_BYTES = 10_000_000  # of a file of results
 WIDE = 150  # columns where no terminal says how many: a file or a pipe
 
 
@@ -93,7 +94,7 @@ def write_csv(rows: Sequence[Row], machine: Mapping[str, str], path: str | os.Pa
 
 def read_csv(path: str | os.PathLike[str]) -> tuple[list[Row], dict[str, str]]:
     """(results, machine) of a file that `write_csv` made."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    lines = files.read_regular(path, MOST_BYTES).decode().splitlines()
     heads = [line[2:] for line in lines if line.startswith("# ")]
     machine = {name: value for name, _, value in (head.partition(": ") for head in heads)}
     found = list(csv.DictReader(line for line in lines if not line.startswith("# ")))

@@ -1,59 +1,55 @@
-"""Tables of numbers over time in CSV files: optional header (`A [deg]` names a column and its unit), errors with file and line."""
+"""Curves over time from CSV files: columns by name or number, in the unit of their header; errors with file and line."""
 
 from __future__ import annotations
 
-import csv
 import math
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from linkwright import files
 from linkwright.errors import LinkwrightError, Source, UsageError, listing
 from linkwright.modelfile import parse_unit, quantity
 from linkwright.modelfile.units import TIME, Dimension, describe, matches
 
 MOST_BYTES = 50_000_000
-NUMBER = re.compile(r"[-+]?\.?\d")  # how a number begins, with or without a unit after it
-HEADER = re.compile(r"(?P<name>.*?)\s*(?:[\[(](?!\d+\])(?P<unit>[^\[\]()]*)[\])])?")  # `A [deg]`, `A (deg)`; `lam[0]` is a name
 Column = str | int
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The rows of a file with their lines; names and units are the header's, none where there is none."""
+    """The columns of a CSV file as numbers."""
 
-    path: str
-    header: tuple[str, ...]  # as written
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    rows: tuple[tuple[int, list[str]], ...]
+    table: files.CsvTable
+
+    @property
+    def path(self) -> str:
+        return self.table.path
 
     def place(self, column: Column, what: str) -> int:
         """Which column that is: by number from 0, by its name, or by its name with its unit."""
-        width = len(self.names) or len(self.rows[0][1])
+        width = self.table.width
         if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < width:
             return int(column)
-        for known in (self.header, self.names):
+        for known in (self.table.header, self.table.names):
             if isinstance(column, str) and known.count(column.strip()) == 1:
                 return known.index(column.strip())
-        shown = listing(f"{i}: {n}" for i, n in enumerate(self.header)) or f"0 to {width - 1}, it has no header"
+        shown = listing(f"{i}: {n}" for i, n in enumerate(self.table.header)) or f"0 to {width - 1}, it has no header"
         raise UsageError(f"{what}: {self.path} has no single column {column!r}. Columns: {shown}.")
 
     def label(self, k: int) -> str:
-        return f"column '{self.names[k]}'" if self.names else f"column {k}"
+        return f"column '{self.table.names[k]}'" if self.table.names else f"column {k}"
 
     def unit(self, k: int) -> str:
-        return self.units[k] if self.units else ""
+        return self.table.units[k] if self.table.units else ""
 
     def values(self, k: int, dimension: Dimension, unit: str, what: str) -> np.ndarray:
         """A column in SI: bare numbers in its unit, or with units of their own."""
         factor = self._factor(k, dimension, unit, what)
-        return np.array([self._number(line, cells, k, dimension, factor, what) for line, cells in self.rows])
+        return np.array([self._number(line, cells, k, dimension, factor, what) for line, cells in self.table.rows])
 
     def _factor(self, k: int, dimension: Dimension, unit: str, what: str) -> float:
         if not unit or unit == "-":
@@ -76,7 +72,7 @@ class Sheet:
                 f"{here}: {what} needs {self.label(k)}, but this row has {len(cells)} cells and nothing there. Fill or remove it."
             )
         try:
-            x = float(cells[k]) * factor
+            x = _plain(cells[k]) * factor
         except ValueError:
             try:
                 x = quantity(cells[k], dimension, self.label(k))
@@ -90,39 +86,27 @@ class Sheet:
         return x
 
 
+def _plain(cell: str) -> float:
+    """A bare number; digits of other scripts and Python's underscores are not numbers here."""
+    if not cell.isascii() or "_" in cell:
+        raise ValueError(cell)
+    return float(cell)
+
+
 def read_sheet(path: Any, what: str) -> Sheet:
-    """The file's cells. Separated by commas, semicolons or tabs; empty lines and lines that begin with # are passed over."""
+    """The columns of a file with two rows of numbers or more."""
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"{what}: a CSV file is given by its path, not by a {type(path).__name__}.")
-    file = Path(path)
     try:
-        if file.exists() and not file.is_file():
-            raise UsageError(f"{what}: '{file}' is not a file. Give the path of a CSV file.")
-        if file.stat().st_size > MOST_BYTES:
-            raise UsageError(f"{what}: {file} is larger than {MOST_BYTES // 10**6} MB. Keep fewer rows.")
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"{what}: '{file}' cannot be read ({reason}). The path is relative to the present folder.") from error
-    kept = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
-    first = kept[0][1] if kept else ""
-    separator = next((s for s in (";", "\t") if s in first), ",")
-    rows = [(i, _cells(line, separator, Source(str(file), i))) for i, line in kept]
-    header: list[str] = []
-    if rows and not any(NUMBER.match(cell) for cell in rows[0][1]):
-        header = rows.pop(0)[1]
-    if len(rows) < 2:
-        raise UsageError(f"{what}: {file} has {len(rows)} rows of numbers; a curve needs two or more.")
-    found = [HEADER.fullmatch(cell) for cell in header]
-    names, units = (tuple((m[part] or "").strip() if m else "" for m in found) for part in ("name", "unit"))
-    return Sheet(str(file), tuple(header), names, units, tuple(rows))
-
-
-def _cells(line: str, separator: str, here: Source) -> list[str]:
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
-    except csv.Error as error:
-        raise UsageError(f"{here}: the line cannot be read as cells ({error}). Write numbers separated by commas.") from error
+        table = files.read_csv_table(path, MOST_BYTES)
+    except files.Unreadable as error:
+        place = f"'{files.shown(path)}'"
+        raise UsageError(f"{what}: {place} cannot be read: {error.reason}. The path is relative to the present folder.") from error
+    except files.TableError as error:
+        raise UsageError(f"{error.where}: {what}: {error.reason}") from error
+    if len(table.rows) < 2:
+        raise UsageError(f"{what}: {table.path} has {len(table.rows)} rows of numbers; a curve needs two or more.")
+    return Sheet(table)
 
 
 def read_curves(
@@ -136,7 +120,7 @@ def read_curves(
     """Times and one array of values for each dimension, in SI. A unit given here goes before the header's."""
     sheet = read_sheet(path, what)
     at = sheet.place(0 if time is None else time, f"{what}: time")
-    width = len(sheet.names) or len(sheet.rows[0][1])
+    width = sheet.table.width
     wanted = [k for k in range(width) if k != at] if columns is None else [columns] if isinstance(columns, (str, int)) else list(columns)
     if len(wanted) != len(dimensions):
         named = f"these are {len(wanted)}" if columns is not None else f"{sheet.path} has {len(wanted)} besides the time"
@@ -146,7 +130,7 @@ def read_curves(
     back = np.flatnonzero(np.diff(t) <= 0.0)
     if len(back):
         k = int(back[0])
-        here = Source(sheet.path, sheet.rows[k + 1][0])
+        here = Source(sheet.path, sheet.table.rows[k + 1][0])
         raise UsageError(f"{here}: {what}: the times must increase, but {t[k + 1]:g} s follows {t[k]:g} s. Sort the rows, or remove one.")
     places = [sheet.place(c, f"{what}: columns") for c in wanted]
     values = [sheet.values(k, d, u or sheet.unit(k), what) for k, d, u in zip(places, dimensions, units, strict=True)]

@@ -2,12 +2,14 @@
 
 read_regular(path, limit)          bytes of a regular file, never of a pipe or device, never more than `limit`
 checked(path, endings)             the path, if a file can be written there; called before long computations
+read_csv_table(path, limit)        cells of a CSV file, whatever its separator and decimal mark
 replacing(path, endings)           a temporary file that takes the place of `path` when it is complete
 guarded(path, endings, force=...)  `checked` for the command line: files that Linkwright did not make need --force
 """
 
 from linkwright.files.marks import GENERATOR, OWNER, guarded, made_by_linkwright, signed
-from linkwright.files.reading import Unreadable, open_regular, read_regular
+from linkwright.files.reading import Unreadable, open_regular, read_regular, shown
+from linkwright.files.tables import CsvTable, TableError, read_csv_table
 from linkwright.files.writing import atomic, checked, remove_leftovers, replacing, write_text
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -18,6 +20,27 @@ MODELS = (".yaml", ".yml")
 ANIMATIONS = (".gif", ".mp4")
 
 __all__ = [
-    "ANIMATIONS", "GENERATOR", "MODELS", "OWNER", "PAGES", "PICTURES", "RUNS", "TABLES", "Unreadable", "atomic", "checked", "guarded",
-    "made_by_linkwright", "open_regular", "read_regular", "remove_leftovers", "replacing", "signed", "write_text",
-]  # fmt: skip
+    "ANIMATIONS",
+    "GENERATOR",
+    "MODELS",
+    "OWNER",
+    "PAGES",
+    "PICTURES",
+    "RUNS",
+    "TABLES",
+    "CsvTable",
+    "TableError",
+    "Unreadable",
+    "atomic",
+    "checked",
+    "guarded",
+    "made_by_linkwright",
+    "open_regular",
+    "read_csv_table",
+    "read_regular",
+    "remove_leftovers",
+    "replacing",
+    "shown",
+    "signed",
+    "write_text",
+]

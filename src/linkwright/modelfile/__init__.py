@@ -4,8 +4,9 @@
 `save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
 """
 
+from linkwright.modelfile.nodes import MOST_BYTES
 from linkwright.modelfile.reader import read, read_text, reread
 from linkwright.modelfile.units import convert, display_unit, parse_unit, quantity
 from linkwright.modelfile.writer import save, write
 
-__all__ = ["convert", "display_unit", "parse_unit", "quantity", "read", "read_text", "reread", "save", "write"]
+__all__ = ["MOST_BYTES", "convert", "display_unit", "parse_unit", "quantity", "read", "read_text", "reread", "save", "write"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from linkwright import files
 from linkwright.description import ZERO3, Description, Joint, Load, Table
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.expressions import Expr, evaluate, free_variables, variable
@@ -21,6 +23,7 @@ RATE = (0, 0, -1, 0, 0)
 
 
 MOST_BYTES = 5_000_000
+BARE = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\Z")  # a number without a unit
 
 
 @dataclass(frozen=True)
@@ -133,26 +136,26 @@ def _rows(context: Context, keys: dict[str, Node], node: Node, what: str) -> Nod
 
 
 def _csv_rows(context: Context, node: Node, what: str) -> Node:
-    """Two columns of a CSV file, path relative to the model; a header line is passed over."""
+    """Two columns of a CSV file, path relative to the model; bare numbers are in the unit of their header, else in the file's."""
     path = context.base / node.string(f"{what}: csv")
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise node.error(f"{what}: {path.name} is larger than {MOST_BYTES // 10**6} MB. Keep fewer rows.")
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise node.error(f"{what}: {path} cannot be read ({reason}). The path is relative to the model file.") from error
-    rows = []
-    for number, line in enumerate(lines, 1):
-        cells = [c.strip() for c in line.replace(";", ",").split(",")]
-        header = number == 1 and not cells[0][:1].isdigit() and cells[0][:1] not in ("-", "+", ".")
-        if not line.strip() or header:
-            continue
-        here = Source(str(path), number)
-        if len(cells) < 2:
-            raise ModelError(f"{what}: a row needs two columns, x and y.", here)
-        rows.append(Node(here, items=(Node(here, text=cells[0]), Node(here, text=cells[1]))))
-    return Node(node.where, items=tuple(rows))
+        table = files.read_csv_table(path, MOST_BYTES)
+    except files.Unreadable as error:
+        raise node.error(f"{what}: {files.shown(path)} cannot be read: {error.reason}. The path is relative to the model file.") from error
+    except files.TableError as error:
+        raise ModelError(f"{what}: {error.reason}", error.where) from error
+    if table.rows and table.width != 2:
+        here = Source(table.path, table.rows[0][0])
+        raise ModelError(f"{what}: the file has {table.width} columns, but two are needed, x and y. Remove the others.", here)
+    units = [u if u != "-" else "" for u in table.units] or ["", ""]
+
+    def cell(line: int, text: str, unit: str) -> Node:
+        if not text:
+            raise ModelError(f"{what}: a cell of this row is empty. Fill it or remove the row.", Source(table.path, line))
+        return Node(Source(table.path, line), text=f"{text} {unit}" if unit and BARE.match(text) else text)
+
+    rows = [(line, [cell(line, text, unit) for text, unit in zip(cells, units, strict=True)]) for line, cells in table.rows]
+    return Node(node.where, items=tuple(Node(Source(table.path, line), items=tuple(items)) for line, items in rows))
 
 
 def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:

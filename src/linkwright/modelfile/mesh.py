@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.errors import ModelError
 from linkwright.modelfile.geometry import matrix
 from linkwright.modelfile.inertia import MassProperties, from_second_moments
@@ -30,13 +31,9 @@ def triangles(path: Path, node: Node) -> Any:
     import numpy as np
 
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise node.error(f"mesh {path.name} is larger than {MOST_BYTES // 10**6} MB. Export it with fewer triangles.")
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise node.error(
-            f"mesh {path} cannot be read ({getattr(error, 'strerror', None) or error}). The path is relative to the model file."
-        ) from error
+        data = files.read_regular(path, MOST_BYTES, "export it with fewer triangles")
+    except files.Unreadable as error:
+        raise node.error(f"mesh {files.shown(path)} cannot be read: {error.reason}. The path is relative to the model file.") from error
     count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
     if len(data) == 84 + 50 * count and count >= 0:
         record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from linkwright import files
 from linkwright.errors import ModelError, Source, listing, nearest, nearest_by_group
 from linkwright.expressions import Expr
 from linkwright.modelfile.instead import KEYS, instead
@@ -104,20 +105,11 @@ def _short(text: str) -> str:
 
 def from_file(path: Path) -> Node:
     """The tree of a YAML file."""
-    name = str(path)
+    name = files.shown(path)
     try:
-        size = path.stat().st_size
-        if path.is_dir():
-            raise ModelError(f"{name} is a folder; give the model file in it.")
-        if size > MOST_BYTES:
-            raise ModelError(
-                f"the file has {size / 1e6:.1f} MB, model files are read up to {MOST_BYTES / 1e6:.0f} MB: keep meshes and data outside it.",
-                Source(name, 1),
-            )
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a path the system cannot even spell
-        shown = name if name.isprintable() else ascii(name)[1:-1]  # readable letters stay as they are
-        raise ModelError(f"'{shown}' cannot be read: {getattr(error, 'strerror', None) or error}. Check the path.") from error
+        data = files.read_regular(path, MOST_BYTES, "keep meshes and data outside a model file")
+    except files.Unreadable as error:
+        raise ModelError(f"the file cannot be read: {error.reason}.", Source(name, 1)) from error
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

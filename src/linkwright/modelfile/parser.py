@@ -22,7 +22,7 @@ NOT_NUMBERS = ("nan", "inf", "infinity")
 
 DECIMAL_COMMA = re.compile(r"(\d+),(\d+)")
 TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_µΩ°][A-Za-z_0-9µΩ]*(?:\.[A-Za-z_0-9]+)*)"
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>[A-Za-z_µΩ°][A-Za-z_0-9µΩ]*(?:\.[A-Za-z_0-9]+)*)"
     r"|(?P<op>\*\*|[-+*/^(),%·]))"
 )
 

@@ -23,6 +23,7 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import Trajectory
 from linkwright.system import MOST_STEPS, System
 
+MOST_BYTES = 100_000_000  # of a picture put into a page
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
 
 STYLE = """
@@ -67,9 +68,9 @@ class Page:
         """An image file, put into the page itself."""
         path = Path(path)
         files_kind = KINDS.get(path.suffix.lower())
-        if files_kind is None or not path.is_file():
-            raise LinkwrightError(f"cannot show '{path}': it must be an existing file ending in {', '.join(KINDS)}.")
-        data = base64.b64encode(path.read_bytes()).decode("ascii")
+        if files_kind is None:
+            raise LinkwrightError(f"cannot show '{path}': unsupported file type; use {', '.join(KINDS)}.")
+        data = base64.b64encode(files.read_regular(path, MOST_BYTES)).decode("ascii")
         alt = html.escape(caption or path.stem, quote=True)
         return self._add(
             f'<figure><img alt="{alt}" src="data:{files_kind};base64,{data}"><figcaption>{html.escape(caption)}</figcaption></figure>'

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints, modelfile
+from linkwright import files, joints, modelfile
 from linkwright.description import Description
 from linkwright.errors import LinkwrightError
 from linkwright.metric import scale
@@ -183,7 +183,7 @@ def model(described: Description) -> dict[str, str]:
     file = Path(where.file) if where is not None else Path("model")
     overrides = dict(getattr(document, "overrides", {}) or {})
     if file.suffix in (".yaml", ".yml") and not overrides and file.is_file():
-        return {"text": file.read_text(encoding="utf-8"), "file": file.name}
+        return {"text": files.read_regular(file, modelfile.MOST_BYTES).decode("utf-8-sig"), "file": file.name}
     name = "".join(c if c.isalnum() or c in "-_" else "-" for c in described.name) or "model"
     try:
         return {"text": modelfile.write(described), "file": f"{name}.yaml"}
