@@ -90,12 +90,14 @@ def test_the_address_holds_what_is_shown(page_of: Callable[[str], Path], desk: C
 # -------------------------------------------------------------------- to take away
 
 
-def taken(desk: Desk, button: str) -> bytes:
-    """The file a button of the menu saves."""
+def taken(desk: Desk, button: str, names: dict[str, str] | None = None) -> bytes:
+    """The file a button of the menu saves; its name is put into `names`."""
     if not desk.page.locator("#menu-list").is_visible():
         desk.page.click("#menu")
     with desk.page.expect_download() as waiting:
         desk.page.click(button)
+    if names is not None:
+        names[button] = waiting.value.suggested_filename
     return Path(waiting.value.path()).read_bytes()
 
 
@@ -111,7 +113,32 @@ def test_pictures_numbers_and_the_model_can_be_taken_away(name: str, page_of: Ca
     assert root.tag.endswith("svg") and len(list(root.iter())) > 10
     assert not re.search(r"""(?:href|src)=["'](?!#|data:)|url\(["']?(?!#)""", drawing), "the drawing refers to something outside"
     check_table(taken(here, "#save-csv").decode(), name)
-    assert taken(here, "#download-model").decode() == models.path(name).read_text(encoding="utf-8")
+    assert taken(here, "#save-model").decode() == models.path(name).read_text(encoding="utf-8")
+
+
+def test_every_export_is_the_changed_design(page_of: Callable[[str], Path], desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """CSV, YAML, SVG and link after a slider was moved: the same values, in the file names as well."""
+    here = desk(page_of("wiper"), "#s=30&play=0&tab=parameters")
+    for name, text in (("coupler.C.x", "950"), ("rocker.mass", "1,2")):
+        row = here.page.locator("#parameters .lw-parameter", has=here.page.locator(f'.label[title="{name}"]'))
+        if not row.count():
+            here.page.get_by_text("Show all").click()
+        row.locator("input[type=text]").fill(text)
+    names: dict[str, str] = {}
+    table, model, drawing = (taken(here, f"#save-{kind}", names).decode() for kind in ("csv", "model", "svg"))
+    changed = "wiper-mass-of-rocker-1.2kg-coupler-B-C-950mm"
+    assert names == {"#save-csv": f"{changed}.csv", "#save-model": f"{changed}.yaml", "#save-svg": f"{changed}.svg"}
+    file = tmp_path / "changed.yaml"
+    file.write_text(model, encoding="utf-8")
+    check_table(table, str(file))
+    original = models.path("wiper").read_text(encoding="utf-8")
+    assert model.splitlines()[0].startswith("# Changed in the page: ") and "coupler B-C 900.069441765 -> 950 mm" in model.splitlines()[0]
+    assert [x for x in original.splitlines() if x.startswith(("#", "drawing", "units"))] == [
+        x for x in model.splitlines()[1:] if x.startswith(("#", "drawing", "units"))
+    ]
+    assert "<desc>changed: " in drawing and "0.8 -&gt; 1.2 kg" in drawing.replace("->", "-&gt;")
+    other = desk(page_of("wiper"), f"#{here.ask('app.fragment()')}")
+    assert other.ask("[e.values['coupler.C.x'], e.values['rocker.mass']]") == pytest.approx([0.95, 1.2])
 
 
 def check_table(text: str, name: str) -> None:

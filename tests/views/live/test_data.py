@@ -18,7 +18,8 @@ from linkwright.description import Description
 from linkwright.parameters import every_parameter
 from linkwright.views import live
 from linkwright.views.live import cycle_data, sliders
-from linkwright.views.live.data import model, units
+from linkwright.views.live.data import units
+from linkwright.views.live.source import model
 from tests.views.live import test_panels as panels
 from tests.views.live.engine_runs import made, shipped
 
@@ -153,7 +154,10 @@ def test_dimensions_of_a_template_are_sliders_with_or_without_a_unit(file: Path)
 
 
 def test_the_model_is_the_files_text_or_written_out() -> None:
-    assert model(lw.load("wiper").description) == {"text": models.path("wiper").read_text(encoding="utf-8"), "file": "wiper.yaml"}
+    wiper = model(lw.load("wiper").description)
+    assert (wiper["text"], wiper["file"]) == (models.path("wiper").read_text(encoding="utf-8"), "wiper.yaml")
+    crank = wiper["places"]["entries"]["bodies"]["entries"]["crank"]
+    assert wiper["text"][slice(*crank["entries"]["mass"]["at"])] == "0.3" and wiper["text"][slice(*crank["at"])].startswith("{pins: [A, B]")
     other = model(lw.load("four-bar", L1=0.35).description)
     assert other["file"] == "four-bar.yaml"
     tree = yaml.safe_load(other["text"])

@@ -14,7 +14,9 @@ import pytest
 import yaml
 
 import linkwright as lw
+from linkwright import modelfile
 from linkwright.parameters import choose, every_parameter, with_values
+from linkwright.views.live import source
 from linkwright.views.live.sliders import sliders
 from tests.compiler.samples import node
 
@@ -281,3 +283,79 @@ def test_every_slider_comes_back_through_the_file() -> None:
         assert len(written) >= 5 and not np.allclose(numbers(wanted), numbers(m.description), rtol=1e-6)
         # twelve digits are written
         np.testing.assert_allclose(numbers(again.description), numbers(wanted), rtol=1e-10, atol=1e-12)
+
+
+# -------------------------------------------------------------------- the model's file with changed values
+
+
+def exported(chosen: dict[str, tuple[dict[str, Any], list[dict[str, Any]], dict[str, float]]]) -> dict[str, dict[str, str]]:
+    """{text, file} that the page exports for each (model, sliders, values)."""
+    given = {k: [{"model": model, "parameters": free}, values] for k, (model, free, values) in chosen.items()}
+    return run(f"const d={json.dumps(given)};out={{}};for(const n in d)out[n]=LW.changedModel(...d[n])")
+
+
+@pytest.mark.parametrize("which", ["file", "all"])
+def test_an_exported_model_is_the_design_on_the_screen(which: str, tmp_path: Path) -> None:
+    """Changed numbers in the user's own text, or in the model written out; read again it has the values of the sliders."""
+    names = ("four-bar", "wiper", "punch-press", "jansen-leg", "rssr", "scissor-lift", "bennett")
+    found = {name: lw.load(name) for name in names}
+    rng = np.random.default_rng(5)
+    chosen, moved = {}, {}
+    for name, m in found.items():
+        free = sliders(m.system)
+        some = [p for p in free if p["yaml"] or which == "all"]
+        moved[name] = {p["name"]: p["value"] + rng.uniform(0.01, 0.04) * (p["high"] - p["low"]) for p in some}
+        chosen[name] = (source.model(m.system.described, free), free, moved[name])
+    for name, got in exported(chosen).items():
+        m, described = found[name], found[name].system.described
+        again = modelfile.read_text(got["text"], got["file"])
+        wanted = with_values(described, choose(every_parameter(described), list(moved[name]), described), list(moved[name].values()))
+        # fourteen digits are written, twelve in the user's file
+        np.testing.assert_allclose(numbers(again), numbers(wanted), rtol=1e-10, atol=1e-12)
+        assert not np.allclose(numbers(wanted), numbers(m.description), rtol=1e-6)
+        original = chosen[name][0]["text"]
+        if which == "file":  # comments, order and units as they were
+            assert [x for x in original.splitlines() if x.startswith("#")] == [x for x in got["text"].splitlines() if x.startswith("#")][1:]
+            assert original.split("bodies:")[0].split("parameters:")[0] in got["text"]
+
+
+def test_numbers_are_changed_where_they_stand_in_any_style_of_yaml() -> None:
+    """Blocks, brackets over several lines, comments at the end, letters of two UTF-16 units, Windows line ends, no last line end."""
+    block = [
+        "# \U0001f527 a tool",
+        "name: blocks",
+        "plane: xy",
+        "units: [mm, kg]",
+        "parameters:",
+        "  base: 300 # in mm",
+        "  h: 0.12 m",
+        "bodies:",
+        "  ground: {pins: [A, D]}",
+        "  arm:",
+        "    pins: [A, B]   # two",
+        "    mass: 0.5      # weighed",
+        "  link: {pins: [B, C],",
+        "    mass: 1.5, }",
+        "  lever: {pins: [C, D], mass: 700 g, com: [300, 50], inertia: 0.01 kg m^2}",
+        "drawing: {A: [0, 0], B: [0, 100], C: [250, 120], D: [base*1 mm, h - 0.12 m]}",
+        "drive: {A: 10 rpm}",
+    ]
+    for end in ("\n", "\r\n"):
+        text = end.join(block)
+        m = modelfile.read_text(text, "blocks.yaml")
+        free = [p for p in sliders(lw.compile(m)) if p["what"] != "point"]
+        model = {"text": text, "file": "blocks.yaml", "places": source.places(text), "plain": None}
+        values = {p["name"]: 1.1 * p["value"] for p in free}
+        assert values.keys() == {"base", "h", "arm.mass", "link.mass", "lever.mass"}
+        got = exported({"it": (model, free, values)})["it"]
+        lines = got["text"].split(end)
+        assert got["file"] == "blocks-5-changes.yaml" and lines[0].startswith("# Changed in the page: base 300 -> 330; h 120 -> 132 mm; ")
+        assert "  base: 330 # in mm" in lines and "    mass: 0.55      # weighed" in lines and "  h: 132 mm" in lines
+        assert any(x.startswith("    inertia: ") for x in lines) and any(x.startswith("    mass: 1.65, inertia: ") for x in lines)
+        assert "  lever: {pins: [C, D], mass: 0.77 kg, com: [300, 50], inertia: 0.01 kg m^2}" in lines and block[0] in lines
+        again = modelfile.read_text(got["text"], "again.yaml")
+        wanted = with_values(m, choose(every_parameter(m), list(values), m), list(values.values()))
+        np.testing.assert_allclose(numbers(again), numbers(wanted), rtol=1e-10, atol=1e-12)
+    one = exported({"it": (model, free, {"base": 320.0})})["it"]
+    assert one["file"] == "blocks-base-320.yaml"
+    assert exported({"it": (model, free, {})})["it"] == {"text": text, "file": "blocks.yaml"}, "unchanged is the file itself"

@@ -7,20 +7,18 @@ node k of the kernels. Places on bodies are in the bodies' own coordinates at th
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwright import files, joints, modelfile
+from linkwright import joints
 from linkwright.description import Description
-from linkwright.errors import LinkwrightError
 from linkwright.metric import scale
 from linkwright.modelfile.units import KINDS, display_unit
 from linkwright.results import unit_of
 from linkwright.system import System
 from linkwright.topology import order, report
-from linkwright.views.live import cycle_data, geometry
+from linkwright.views.live import cycle_data, geometry, source
 from linkwright.views.live.kernels import Script
 from linkwright.views.planar import colours
 from linkwright.views.scene import Scene
@@ -55,7 +53,7 @@ def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, 
         "scale": _scale(system),
         "idle": [i for i, x in enumerate(np.abs(np.array(system.kernels.plan.idle)).sum(axis=0)) if x] if system.kernels.plan.idle else [],
         "topology": _topology(system),
-        "model": model(system.described),
+        "model": source.model(system.described, free),
         "version": import_module("linkwright").__version__,
         "run": None if run is None else cycle_data.run_json(system, run),
         "loads": loads,
@@ -174,18 +172,3 @@ def _topology(system: System) -> dict[str, Any]:
 
 def _step(s: Any) -> dict[str, Any]:
     return {"subsystems": list(s.subsystems), "unknowns": list(s.unknowns), "size": list(s.size), "determinate": s.determinate}
-
-
-def model(described: Description) -> dict[str, str]:
-    """The file's own text where the model is as the file says, else the model written out."""
-    document = described.document
-    where = getattr(getattr(document, "root", None), "where", None)
-    file = Path(where.file) if where is not None else Path("model")
-    overrides = dict(getattr(document, "overrides", {}) or {})
-    if file.suffix in (".yaml", ".yml") and not overrides and file.is_file():
-        return {"text": files.read_regular(file, modelfile.MOST_BYTES).decode("utf-8-sig"), "file": file.name}
-    name = "".join(c if c.isalnum() or c in "-_" else "-" for c in described.name) or "model"
-    try:
-        return {"text": modelfile.write(described), "file": f"{name}.yaml"}
-    except LinkwrightError as problem:
-        return {"text": f"# {problem}\n", "file": f"{name}.yaml"}

@@ -7,12 +7,23 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // things on offer: {id, label, small, file, type, make() -> Blob or a promise of it}
   const things = (app) => {
     const { DATA, view, engine } = app, name = (DATA.name || "mechanism").replace(/[^\w.-]+/g, "-");
+    // a recorded run is shown with the file's values, whatever the sliders say
+    const shown = () => (app.player.mode === "run" ? {} : app.values);
+    const file = (values, ending) => [name, LW.changeName(DATA, values)].filter(Boolean).join("-") + ending;
     const offered = [
-      { id: "png", label: "Picture", small: "PNG", file: `${name}.png`, type: "image/png", make: () => view.png(2) },
-      { id: "svg", label: "Drawing", small: "SVG", file: `${name}.svg`, type: "text/plain", make: () => text(view.svg(), "image/svg+xml") },
+      { id: "png", label: "Picture", small: "PNG", file: () => file(shown(), ".png"), type: "image/png", make: () => view.png(2) },
+      { id: "svg", label: "Drawing", small: "SVG", file: () => file(shown(), ".svg"), type: "text/plain", make: () => text(described(view.svg(), LW.changeTexts(DATA, shown())), "image/svg+xml") },
     ];
-    if (engine.cycle && engine.csv) offered.push({ id: "csv", label: "Cycle and loads", small: "CSV", file: `${name}.csv`, type: "text/plain", make: () => text(engine.csv(), "text/csv") });
+    if (engine.cycle && engine.csv) offered.push({ id: "csv", label: "Cycle and loads", small: "CSV", file: () => file(app.values, ".csv"), type: "text/plain", make: () => text(engine.csv(), "text/csv") });
+    const model = () => LW.changedModel(DATA, app.values);
+    offered.push({ id: "model", label: "Model", small: "YAML", file: () => model().file, type: "text/plain", make: () => text(model().text, "text/plain") });
     return offered;
+  };
+
+  // a drawing that says which values were changed
+  const described = (svg, changes) => {
+    const escaped = changes.join("; ").replace(/&/g, "&amp;").replace(/</g, "&lt;");
+    return changes.length ? svg.replace(/<svg[^>]*>/, (tag) => `${tag}<desc>changed: ${escaped}</desc>`) : svg;
   };
 
   const row = (label, small, ...buttons) => LW.el("div", { class: "menu-row" }, LW.el("span", { text: label }, small ? LW.el("small", { text: small }) : null), ...buttons);
@@ -25,18 +36,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
       try { await work(); } catch (problem) { app.fail(problem, "This could not be exported"); }
     };
     const build = () => {
-      const { DATA } = app, model = DATA.model || { text: "", file: "model.yaml" };
+      const { DATA } = app;
       const rows = things(app).map((what) => row(what.label, what.small,
         button(`copy-${what.id}`, "Copy", `Copy ${what.label} as ${what.small}`, guarded(() => LW.share.hand(what, tell))),
-        button(`save-${what.id}`, "Save", `Save ${what.label} as ${what.small}`, guarded(async () => { LW.share.download(what.file, await what.make()); close(); }))));
-      const yaml = { label: "Model", file: model.file, type: "text/plain", make: () => text(model.text, "text/plain") };
-      rows.push(row("Model", model.file,
-        button("copy-model", "Copy", "Copy the model file", guarded(() => LW.share.hand(yaml, tell))),
-        button("download-model", "Save", "Save the model file", () => { LW.share.download(model.file, yaml.make()); close(); })));
-      const link = { label: "Link", file: "link.txt", type: "text/plain", make: () => text(`${location.href.split("#")[0]}#${app.fragment()}`, "text/plain") };
-      rows.push(LW.el("hr"), row("Link to what is shown", "", button("copy-link", "Copy", "Copy a link to what is shown", guarded(() => LW.share.hand(link, tell)))));
-      rows.push(row(app.reported ? "Report on paper" : "This page on paper", "", button("print", "Print", "Print", () => { close(); window.print(); })));
-      rows.push(LW.el("p", { class: "foot", text: `Made by Linkwright ${DATA.version || ""}. Computes in this page, sends nothing.` }));
+        button(`save-${what.id}`, "Save", `Save ${what.label} as ${what.small}`, guarded(async () => { LW.share.download(what.file(), await what.make()); close(); }))));
+      const link = { label: "Link", file: () => "link.txt", type: "text/plain", make: () => text(`${location.href.split("#")[0]}#${app.fragment()}`, "text/plain") };
+      rows.push(LW.el("hr"), row("Link to this view", "", button("copy-link", "Copy", "Copy a link to this view", guarded(() => LW.share.hand(link, tell)))));
+      rows.push(row(app.reported ? "Report" : "This page", "", button("print", "Print", "Print", () => { close(); window.print(); })));
+      rows.push(LW.el("p", { class: "foot", text: `Made by Linkwright ${DATA.version || ""}. Runs entirely in your browser; nothing is sent.` }));
       list.replaceChildren(...rows);
     };
     build();

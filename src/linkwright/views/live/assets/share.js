@@ -100,8 +100,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const hand = async (what, say) => {
     const made = Promise.resolve(what.make());
     if (navigator.clipboard && await copy(made, what.type)) { say(`${what.label} copied.`); return "copied"; }
-    download(what.file, await made);
-    say(`This page may not use the clipboard, so ${what.file} was saved instead.`);
+    const file = what.file();
+    download(file, await made);
+    say(`This page may not use the clipboard, so ${file} was saved instead.`);
     return "saved";
   };
 

@@ -78,20 +78,113 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return lines;
   };
 
+  // {whole, own}: the fragment as nested mappings and lists, and the part of it that are changed values themselves
+  const fragment = (list, values) => {
+    const placed = list.filter((p) => p.yaml && p.yaml.length).sort((a, b) => (b.yaml[0] === "parameters") - (a.yaml[0] === "parameters"));
+    const whole = {}, own = {};
+    for (const p of placed) for (const tree of [whole, own]) put(tree, p.yaml, quantity(p, values[p.name]));
+    for (const p of placed) for (const [path, value] of p.keeps || []) keep(whole, path, value);
+    return { whole, own };
+  };
+
   // the fragment as text; "" if nothing differs
   const changedYaml = (data, values) => {
     const list = changed(data, values);
-    const placed = list.filter((p) => p.yaml && p.yaml.length).sort((a, b) => (b.yaml[0] === "parameters") - (a.yaml[0] === "parameters"));
-    const tree = {};
-    for (const p of placed) put(tree, p.yaml, quantity(p, values[p.name]));
-    for (const p of placed) for (const [path, value] of p.keeps || []) keep(tree, path, value);
-    const lines = written(tree);
+    const lines = written(fragment(list, values).whole);
     for (const p of list)
       if (!p.yaml || !p.yaml.length) lines.push(`# ${p.name}: ${quantity(p, values[p.name])} (the file has no single place for this number)`);
     return lines.length ? `${lines.join("\n")}\n` : "";
   };
 
-  LW.changedYaml = changedYaml;
-  LW.changedParameters = changed;
-  if (typeof module === "object" && module.exports) module.exports = { changedYaml, changedParameters: changed };
+  // ------------------------------------------------------------------ the model's file with the changed values
+
+  // places: the tree of the file's values with their spans, see source.py; gathers {at: [start, end], text}, false where a change does
+  // not fit the way the file is written
+  const gather = (text, node, whole, own, edits) =>
+    Object.entries(whole).every(([name, value]) => {
+      const here = node.entries[name], mine = isTree(own) ? own[name] : undefined;
+      if (!here) return insert(text, node, name, value, edits);
+      if (isTree(value) && !Array.isArray(value) && here.entries) return gather(text, here, value, mine, edits);
+      if (Array.isArray(value) && isTree(mine) && here.items) {
+        if (here.items.length !== value.length) return false;
+        return mine.every((x, i) => x === undefined || replace(text, here.items[i], x, edits));
+      }
+      return replace(text, here, value, edits);
+    });
+
+  // a number without a unit stays one: it is in the file's unit, as the value's is
+  const replace = (text, node, value, edits) => {
+    const before = text.slice(...node.at), unitless = NUMBER.test(before.trim()) && !isTree(value);
+    const after = unitless ? String(value).split(" ")[0] : flow(value);
+    edits.push({ at: node.at, text: before === "" && text[node.at[0] - 1] !== " " ? ` ${after}` : after });
+    return node.flow || !(node.entries || node.items); // where a block ends is not known exactly
+  };
+
+  // a new entry at the end of a mapping: before its bracket, or in a line of its own below the last one
+  const insert = (text, node, name, value, edits) => {
+    const entry = `${key(name)}: ${flow(value)}`;
+    if (node.flow) {
+      const end = node.at[1] - 1, first = /[{,]$/.test(text.slice(0, end).trimEnd()) && !edits.some(({ at: [start] }) => start === end);
+      edits.push({ at: [end, end], text: first ? entry : `, ${entry}` });
+      return true;
+    }
+    const line = text.indexOf("\n", lastOf(node)), newline = text.includes("\r\n") ? "\r\n" : "\n", end = line < 0 ? text.length : line - newline.length + 1;
+    edits.push({ at: [end, end], text: `${newline}${" ".repeat(node.column)}${entry}` });
+    return Object.keys(node.entries).length > 0;
+  };
+
+  // where the last value of a node ends: the end of a block is only known by what follows it
+  const lastOf = (node) => {
+    const inner = node.entries ? Object.values(node.entries) : node.items || [];
+    return node.flow || !inner.length ? node.at[1] : Math.max(...inner.map(lastOf));
+  };
+
+  const applied = (text, edits) => {
+    const order = edits.map((edit, i) => ({ ...edit, i })).sort((a, b) => b.at[0] - a.at[0] || b.i - a.i);
+    return order.reduce((out, { at: [start, end], text: put }) => out.slice(0, start) + put + out.slice(end), text);
+  };
+
+  // the changed values in the model written out, where some have no single place in the file; null where that cannot be either
+  const inPlain = (plain, list, values) => {
+    const sums = new Map();
+    for (const p of list) {
+      const edits = plain && plain.edits[p.name];
+      if (!edits) return null;
+      for (const [start, end, number, slope] of edits) {
+        const known = sums.get(start) || { at: [start, end], value: number };
+        known.value += slope * (values[p.name] - p.value);
+        sums.set(start, known);
+      }
+    }
+    return applied(plain.text, Array.from(sums.values(), ({ at: span, value }) => ({ at: span, text: String(Number(value.toPrecision(14))) })));
+  };
+
+  // "coupler 150 -> 160 mm" of every changed value
+  const changeTexts = (data, values) =>
+    changed(data, values).map((p) => `${p.label || p.name} ${quantity(p, p.value).split(" ")[0]} -> ${quantity(p, values[p.name])}`);
+
+  // "coupler-160mm": what a file's name says of the changes
+  const changeName = (data, values) => {
+    const list = changed(data, values), plain = (text) => text.replace(/[^\w.-]+/g, "-");
+    if (!list.length) return "";
+    return list.length > 2 ? `${list.length}-changes` : list.map((p) => plain(`${p.label || p.name}-${quantity(p, Number(values[p.name].toPrecision(6))).replace(/ /g, "")}`)).join("-");
+  };
+
+  // {text, file}: the model's file of the design that is shown: the user's own text with the changed numbers in place
+  const changedModel = (data, values) => {
+    const { text, file, places, plain } = data.model, list = changed(data, values);
+    if (!list.length) return { text, file };
+    const edits = [], { whole, own } = fragment(list, values), head = [`Changed in the page: ${changeTexts(data, values).join("; ")}.`];
+    const fits = places && list.every((p) => p.yaml && p.yaml.length) && gather(text, places, whole, own, edits);
+    const made = fits ? applied(text, edits) : inPlain(plain, list, values);
+    if (made === null) throw new Error("some changed values cannot be written into the model's file; copy them instead");
+    if (!fits && places) head.push(`Written out from ${file}, which has no single place for these numbers.`);
+    const name = file.replace(/(\.ya?ml)?$/, (ending) => `-${changeName(data, values)}${ending || ".yaml"}`);
+    const newline = text.includes("\r\n") ? "\r\n" : "\n";
+    return { text: `${head.map((x) => `# ${x.replace(/[\r\n]+/g, " ")}${newline}`).join("")}${made}`, file: name };
+  };
+
+  const made = { changedYaml, changedParameters: changed, changedModel, changeTexts, changeName };
+  Object.assign(LW, made);
+  if (typeof module === "object" && module.exports) module.exports = made;
 })();
