@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright import joints
 from linkwright.channels import Channel, Instant, rotation_quaternions
 from linkwright.inverse.given import Acted, given_loads
-from linkwright.kinematics import joint_rate, relative
+from linkwright.kinematics import joint_rate, motion, relative
 from linkwright.loops import Loops
 from linkwright.recorded import CutReferences, cut_row, cut_size, joined, turns_counted
 from linkwright.skeleton import Skeleton
 
 VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs
+WHOLE = 2.0 * np.pi
 UNTRACEABLE = (TypeError, AttributeError)  # what numpy says about functions a symbol does not have
 
 
@@ -103,40 +104,81 @@ class Batch:
 # -------------------------------------------------------------------- references of the cut joints
 
 
+class Before(NamedTuple):
+    """What each sample goes on from: the last accepted step before it, one row a sample."""
+
+    t: np.ndarray
+    near: np.ndarray  # coordinates of the cut joints, turns counted
+    rates: np.ndarray  # and their rates
+
+
 def cut_references(
     skel: Skeleton,
     t: np.ndarray,
     q: np.ndarray,
     v: np.ndarray,
-    near: Mapping[str, Any] | np.ndarray,
+    near: Mapping[str, Any] | np.ndarray | Before,
     loops: Loops | None = None,
     a: np.ndarray | None = None,
+    *,
+    origin: np.ndarray | None = None,
 ) -> CutReferences:
     """Coordinates of the cut joints at every sample, turns counted.
 
-    `near` is what the first sample goes on from, by joint name: then whole turns between samples follow from the speeds, and
-    from the accelerations if they are given. Or an array with one row a sample, each right to less than half a turn.
+    `near` is what the first sample goes on from, by joint name (or the position q = `origin`, if that is given). In a plane the
+    turns of a cut joint are a sum of those of the tree's joints, which count them, so that no sampling can miss one. In space
+    they follow from sample to sample from the speeds, and from the accelerations if they are given. Other forms of `near`: an
+    array with one row a sample, each right to less than half a turn; the steps before the samples.
     """
-    given = isinstance(near, np.ndarray)
-    rows = near if isinstance(near, np.ndarray) else np.tile(cut_row(skel, near), (len(q), 1))
+    return cut_motion(skel, t, q, v, near, loops, a, origin=origin)[0]
+
+
+def cut_motion(
+    skel: Skeleton,
+    t: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    near: Mapping[str, Any] | np.ndarray | Before,
+    loops: Loops | None = None,
+    a: np.ndarray | None = None,
+    *,
+    origin: np.ndarray | None = None,
+) -> tuple[CutReferences, np.ndarray]:
+    """The same with the rates of the cut joints' coordinates (zero for quaternions)."""
+    if isinstance(near, Before):
+        rows = np.asarray(near.near, dtype=float)
+    else:
+        rows = near if isinstance(near, np.ndarray) else np.tile(cut_row(skel, near), (len(q), 1))
+    rates = np.zeros(rows.shape)
     if not cut_size(skel) or not len(q):
-        return CutReferences(skel, q, rows)
+        return CutReferences(skel, q, rows), rates
     known = {"q": q, "v": v, "near": rows} | ({} if a is None else {"a": a})
     batch = Batch(Loops.of(skel) if loops is None else loops, known)
+    count = _Count(t, near if isinstance(near, Before) else None, not isinstance(near, Mapping), skel.tree.description.planar, origin)
     out, at = np.array(rows, dtype=float), 0
     for name in skel.tree.cuts:
         joint = skel.tree.description.joint(name)
         kinds = joints.create(joint.type, joint.options).coordinate_kinds
         span = slice(at, at + len(kinds))
         if "quaternion" in kinds:
-            out[:, span] = _ball(batch, joint, rows[:, span], given)
+            out[:, span] = _ball(batch, joint, rows[:, span], count.given)
         elif len(kinds):
-            out[:, span] = _cut_joint(batch, joint, kinds, t, given)
+            out[:, span], rates[:, span] = _cut_joint(batch, joint, kinds, count, span)
         at += len(kinds)
-    return CutReferences(skel, q, out)
+    return CutReferences(skel, q, out), rates
 
 
-def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], t: np.ndarray, given: bool) -> np.ndarray:
+class _Count(NamedTuple):
+    """How whole turns are counted."""
+
+    t: np.ndarray
+    before: Before | None
+    given: bool  # a reference for every sample
+    planar: bool
+    origin: np.ndarray | None
+
+
+def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, span: slice) -> tuple[np.ndarray, np.ndarray]:
     moving = "a" in batch.rows
 
     def all_three(x: Instant) -> Any:
@@ -151,13 +193,25 @@ def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], t: np.ndarray, gi
         one = [all_three(Instant(batch.skel, q, v, a, near=joined(batch.skel, q, row))) for q, v, row, a in rows]
         found = {joint.name: np.array(one)}
     q, v, a = found[joint.name].transpose(1, 0, 2)
-    if given:
-        return q
-    h = np.diff(t)
-    for i, kind in enumerate(kinds):
-        if kind == "angle":  # Hermite: off by h^5/720 of the fifth derivative, by h^3/12 of the third without accelerations
+    h = np.diff(count.t)
+    for i in (i for i, kind in enumerate(kinds) if kind == "angle"):
+        if count.before is not None:
+            b = count.before
+            expected = b.near[:, span][:, i] + 0.5 * (count.t - b.t) * (b.rates[:, span][:, i] + v[:, i])
+            q[:, i] += WHOLE * np.rint((expected - q[:, i]) / WHOLE)
+        elif not count.given and count.planar:
+            begin, angle = (batch.rows["q"][0], q[0, i]) if count.origin is None else (count.origin, batch.rows["near"][0, span][i])
+            expected = angle + (batch.rows["q"] - begin) @ _shares(batch.skel, joint, i, batch.rows["near"][0], begin)
+            q[:, i] += WHOLE * np.rint((expected - q[:, i]) / WHOLE)
+        elif not count.given:  # Hermite: off by h^5/720 of the fifth derivative, by h^3/12 of the third without accelerations
             q[:, i] = turns_counted(q[:, i], 0.5 * h * (v[1:, i] + v[:-1, i]) - h * h / 12.0 * (a[1:, i] - a[:-1, i]))
-    return q
+    return q, v
+
+
+def _shares(skel: Skeleton, joint: Any, i: int, cut: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """How much each coordinate of a planar tree turns a cut joint: 1, -1 or 0, in every position."""
+    near = joined(skel, q, cut)
+    return np.array([np.rint(joint_rate(skel, motion(skel, q, e), joint, near[joint.name]).v[i]) for e in np.eye(skel.tree.nv)])
 
 
 def _ball(batch: Batch, joint: Any, rows: np.ndarray, given: bool) -> np.ndarray:

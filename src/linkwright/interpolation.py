@@ -68,7 +68,9 @@ def states(loops: Loops, c: Samples, wanted: np.ndarray, closed: np.ndarray | No
     rough = at.linear(c.near)
     keep = np.ones((len(wanted), len(loops.skel.tree.loops))) if closed is None else np.minimum(closed[at.low], closed[at.high])
     q, v, a = Projection(loops, keep)(q, v, a, wanted, rough)
-    near = cut_references(loops.skel, wanted, q, v, rough, loops).rows
+    planar = loops.skel.tree.description.planar  # then turns are those of the tree's joints, however many lie between samples
+    first = joined(loops.skel, c.q[0], c.near[0]) if planar else rough
+    near = cut_references(loops.skel, wanted, q, v, first, loops, origin=c.q[0] if planar else None).rows
     exact = at.exact[:, None]
     parts = [np.where(exact, x[at.low], y) for x, y in ((c.q, q), (c.v, v), (c.a, a), (c.near, near))]
     return Samples(wanted, *parts)

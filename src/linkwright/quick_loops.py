@@ -82,7 +82,6 @@ class Traces:
         """Without code, which is traced again when it is needed."""
         return {**essentials(self), "made": {}}
 
-
     skel: Skeleton
     base: tuple[Constraint, ...]
     made: dict[Any, Straight | None] = field(default_factory=dict)

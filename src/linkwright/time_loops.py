@@ -244,7 +244,7 @@ class Run:
     @cached_property
     def near(self) -> np.ndarray:
         """(times, coordinates of cut joints): turns counted."""
-        return cut_references(self.system.loops.skel, self.t, self.q, self.v, self.start.near, self.system.loops).rows
+        return cut_references(self.system.loops.skel, self.t, self.q, self.v, self.start.near, self.system.loops, origin=self.start.q).rows
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A coordinate by its name in names.q, or a speed: `run["A"]`, `run["A.v"]`."""

@@ -25,6 +25,10 @@ from linkwright.spatial import skew
 from linkwright.state import State
 
 HALVINGS = 10  # of the way between two samples, to say when a path leaves the reach
+SHORT = 0.3  # rad, or multiples of kappa: samples that far apart are joined by a straight line
+STRAIGHT = 0.05  # in the same units: how far a path may be from it
+SHARES = np.array([0.137, 0.29, 0.5, 0.618, 0.83])  # of the way, where that is looked at; uneven, so that no period hides a loop
+HALVED = 8  # times at most: a jump is never straight
 
 
 @dataclass(frozen=True)
@@ -111,9 +115,34 @@ def _assembled(assembler: Assembler, wishes: Sequence[Wish], guess: State, value
     return assembler.assemble(at["joint"], point=at["point"], pose=at["body"], guess=guess)
 
 
+def _between(wishes: Sequence[Wish], times: np.ndarray, i: int, kappa: float) -> list[float]:
+    """Times before sample i at which the path has to be visited, because it is not straight from the sample before on."""
+    scale = [np.array([kappa if kind == "length" else 1.0 for kind in w.kinds]) for w in wishes]
+    h = times[i] - times[i - 1]
+    ends = [(np.array(w.jets.f[i - 1 : i + 1]) / s, h * np.array(w.jets.df[i - 1 : i + 1]) / s) for w, s in zip(wishes, scale, strict=True)]
+    if all(max(np.abs(f[1] - f[0]).max(initial=0.0), np.abs(move).max(initial=0.0)) < SHORT for f, move in ends):
+        return []
+
+    def bent(low: float, high: float) -> bool:
+        at = np.array([low, *(low + SHARES * (high - low)), high])
+        curves = [w.curve(at).f / s for w, s in zip(wishes, scale, strict=True)]
+        return any(np.abs(f[1:-1] - f[0] - SHARES[:, None] * (f[-1] - f[0])).max(initial=0.0) > STRAIGHT for f in curves)
+
+    def visited(low: float, high: float, depth: int) -> list[float]:
+        if depth == 0 or not bent(low, high):
+            return []
+        middle = 0.5 * (low + high)
+        return [*visited(low, middle, depth - 1), middle, *visited(middle, high, depth - 1)]
+
+    return visited(float(times[i - 1]), float(times[i]), HALVED)
+
+
 def _placed(assembler: Assembler, wishes: Sequence[Wish], here: State, times: np.ndarray, i: int) -> State:
-    """Sample i, walked to from the one before."""
+    """Sample i, walked to from the one before along the path itself: turns do not depend on how many samples there are."""
     try:
+        if i > 0:
+            for time in _between(wishes, times, i, assembler.loops.kappa):
+                here = _at(assembler, wishes, here, time)
         return _assembled(assembler, wishes, here, [w.jets.f[i] for w in wishes])
     except AssemblyError as error:
         names = " and ".join(f"'{w.name}'" for w in wishes)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.batch_channels import cut_references
+from linkwright.batch_channels import Before, cut_motion
 from linkwright.kinematics import qdot
 from linkwright.partition import Partition, partition
 from linkwright.simulation.evaluating import Evaluator
@@ -67,7 +67,7 @@ class Evidence:
     arrived: list[np.ndarray] = field(default_factory=list, repr=False)  # rows of the present mode, as the loop handed them out
     waiting: list[tuple[int, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, rows)
     near: dict[int, Any] = field(default_factory=dict, repr=False)  # reference coordinates where the uncounted rows of a mode begin
-    counted: list[tuple[int, np.ndarray, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, times, cut), all since the start
+    counted: list[tuple[int, Before]] = field(default_factory=list, repr=False)  # (mode, cut joints at every step), all since the start
     uncounted: list[tuple[int, np.ndarray]] = field(default_factory=list, repr=False)
     found: Findings = field(default_factory=Findings)
     numbers: int = 0
@@ -110,21 +110,28 @@ class Evidence:
             parts = [rows for _, rows in group]
             before = [self._ends[mode]] if mode in self._ends else []  # the first step of a part may take more than half a turn
             rows = np.concatenate([*before, *parts])
-            found = cut_references(self.system.loops.skel, rows[:, 0], *self._states(rows), self.near[mode], self.system.loops)
+            found, rates = cut_motion(self.system.loops.skel, rows[:, 0], *self._states(rows), self.near[mode], self.system.loops)
             self.near[mode], self._ends[mode] = found[-1], rows[-1:]
-            cuts = np.split(found.rows[len(before) :], np.cumsum([len(part) for part in parts])[:-1])
-            self.counted += [(mode, part[:, 0].copy(), cut) for part, cut in zip(parts, cuts, strict=True)]
+            ends = np.cumsum([len(part) for part in parts])[:-1]
+            cuts, speeds = (np.split(x[len(before) :], ends) for x in (found.rows, rates))
+            self.counted += [(mode, Before(part[:, 0].copy(), *both)) for part, *both in zip(parts, cuts, speeds, strict=True)]
         self.uncounted = []
+
+    def before(self, mode: int, times: np.ndarray) -> Before:
+        """The cut joints at the step before each sample."""
+        self._take()
+        self._count()
+        mine = [x for k, x in self.counted if k == mode]
+        if not mine or not len(times):
+            nothing = np.zeros((len(times), self.system.kernels.sizes.near))
+            return Before(np.asarray(times), nothing, nothing)
+        t, cut, rates = (np.concatenate(part) for part in zip(*mine, strict=True))
+        at = np.maximum(np.searchsorted(t, times, side="right") - 1, 0)
+        return Before(t[at], cut[at], rates[at])
 
     def cut_at(self, mode: int, times: np.ndarray) -> np.ndarray:
         """Reference coordinates of the cut joints for samples: those of the step before each."""
-        self._take()
-        self._count()
-        mine = [x for x in self.counted if x[0] == mode]
-        if not mine or not len(times):
-            return np.zeros((len(times), self.system.kernels.sizes.near))
-        t, cut = np.concatenate([x[1] for x in mine]), np.concatenate([x[2] for x in mine])
-        return cut[np.maximum(np.searchsorted(t, times, side="right") - 1, 0)]
+        return self.before(mode, times).near
 
     # ---------------------------------------------------------------- what they tell
 
@@ -135,10 +142,10 @@ class Evidence:
 
     def _look(self) -> Findings:
         self._count()
-        for (mode, rows), (_, _, cut) in zip(self.waiting, self.counted[len(self.counted) - len(self.waiting) :], strict=True):
-            self._energies(mode, rows, cut)
+        for (mode, rows), (_, joints) in zip(self.waiting, self.counted[len(self.counted) - len(self.waiting) :], strict=True):
+            self._energies(mode, rows, joints.near)
             if self.system.loops.skel.tree.nc:
-                self._loops(mode, rows, cut)
+                self._loops(mode, rows, joints.near)
         self.waiting, self.numbers = [], sum(rows.size for rows in self.arrived)
         return self.found
 

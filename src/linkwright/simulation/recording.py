@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.batch_channels import cut_references
+from linkwright.batch_channels import Before, cut_references
 from linkwright.compiler.kernels import TRACED_FORMULATIONS
 from linkwright.compiler.program import interpret
 from linkwright.controllers.analysis import facts_of
@@ -136,9 +136,11 @@ def _heads(piece: Piece, near: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _counted(sim: Simulation, t: np.ndarray, q: np.ndarray, v: np.ndarray, loops: Any) -> np.ndarray:
-    """Coordinates of the cut joints at the samples, whole turns counted from step to step."""
-    rows = np.concatenate([sim.evidence.cut_at(k, p.solution.t) for k, p in enumerate(sim.pieces)])
-    return cut_references(loops.skel, t, q, v, rows, loops).rows
+    """Coordinates of the cut joints at the samples, whole turns counted: in a plane by those of the tree, in space from step to step."""
+    if loops.skel.tree.description.planar:
+        return cut_references(loops.skel, t, q, v, sim.start.near, loops, origin=sim.start.q).rows
+    parts = [sim.evidence.before(k, p.solution.t) for k, p in enumerate(sim.pieces)]
+    return cut_references(loops.skel, t, q, v, Before(*(np.concatenate(x) for x in zip(*parts, strict=True))), loops).rows
 
 
 def _near(sim: Simulation, piece: Piece, wanted: bool) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright import singular_channels
+from linkwright.batch_channels import Before
 from linkwright.errors import ChannelError
 from linkwright.integrators import Solution
 from linkwright.loop_rows import by_cut
@@ -96,8 +97,12 @@ class _OneSample:
     def __init__(self, evaluator: Evaluator, off: tuple[str, ...], cut: np.ndarray):
         self.modes, self.cut = [(evaluator, off)], cut
 
+    def before(self, mode: int, times: np.ndarray) -> Before:
+        cut = np.tile(self.cut, (len(times), 1))
+        return Before(np.asarray(times), cut, np.zeros(cut.shape))
+
     def cut_at(self, mode: int, times: np.ndarray) -> np.ndarray:
-        return np.tile(self.cut, (len(times), 1))
+        return self.before(mode, times).near
 
 
 def one_sample(

@@ -1,0 +1,94 @@
+"""Whole turns do not depend on the samples asked for: of bodies, of cut joints, in the plane and in space, in runs and along paths."""
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+
+END = 0.1
+SPEED = 600.0  # rad/s: ten turns in the end
+FINE = np.linspace(0.0, END, 401)  # 0.15 rad of the crank apart
+
+
+def some_samples(seed):
+    rng = np.random.default_rng(seed)
+    return np.unique(np.concatenate([rng.choice(FINE, rng.integers(1, 9)), [END]]))
+
+
+@pytest.fixture(
+    scope="module", params=[("four-bar", "A", ()), ("four-bar", "A", ("A",)), ("bennett", "A", ("A",)), ("slider-crank", "A", ())]
+)
+def spun(request):
+    """A crank at constant speed and the same run sampled so finely that no sample is half a turn from the next."""
+    name, crank, cuts = request.param
+    s = lw.compile(lw.load(name), cuts=cuts) if cuts else lw.compile(name)
+    st = s.assemble(v={crank: SPEED})
+
+    def run(output):
+        return s.simulate(st, END, drive={crank: lw.speed(SPEED)}, output=output)
+
+    fine = run(FINE)
+    angles = [n for n in fine.channels if fine.channel(n).dimension == "angle"]
+    return run, crank, float(st[crank]), angles, fine
+
+
+def test_angles_are_those_of_the_fine_run(spun):
+    run, crank, begin, angles, fine = spun
+    assert np.abs(fine[crank] - begin - SPEED * FINE).max() < 1e-7  # the closed form of the total angle
+    assert all(np.abs(np.diff(fine[n])).max() < np.pi for n in angles)  # nothing jumps in the fine run
+    for seed in range(3):
+        t = some_samples(seed)
+        coarse = run([END] if seed == 0 else t)
+        at = np.searchsorted(FINE, coarse.t)
+        for n in angles:
+            assert np.abs(coarse[n] - fine[n][at]).max() < 1e-6, n  # two sets of output of one integration
+
+
+def test_parts_files_and_states_count_alike(spun, tmp_path):
+    run, _, _, angles, fine = spun
+    coarse = run([0.06, 0.081, END])
+    again = lw.open(coarse.save(tmp_path / "run.npz"))
+    at = np.searchsorted(FINE, coarse.t)
+    for n in angles:
+        want = fine[n][at]
+        for got in (again[n], np.concatenate([coarse[0:1][n], coarse[1:][n]]), coarse.between(0.05, 1.0)[n]):
+            assert np.abs(got - want).max() < 1e-6, n
+
+
+def test_a_free_spin_has_the_turns_of_its_closed_form():
+    """A rotor under a constant torque: angle = w t + M t^2 / (2 I)."""
+    bodies = {
+        "ground": {"pins": ["A"]},
+        "rotor": {"pins": ["A"], "mass": "2 kg", "com": [0, 0], "inertia": "0.5 kg m^2"},
+    }
+    model = {"name": "rotor", "plane": "xy", "gravity": [0, 0], "drawing": {"A": [0, 0]}, "bodies": bodies}
+    s = lw.compile(lw.load(model))
+    st = s.assemble(v={"A": 30.0})
+    for output in ([4.0], [1.0, 4.0], [0.1, 0.7, 3.3, 4.0]):
+        run = s.simulate(st, 4.0, drive={"A": lw.torque(50.0)}, output=output)
+        t = run.t
+        want = 30.0 * t + 0.5 * (50.0 / 0.5) * t * t
+        assert np.abs(run["A"] - want).max() < 1e-8 * want.max() and np.abs(run["rotor.angle"] - want).max() < 1e-8 * want.max()
+
+
+@pytest.mark.parametrize("samples", [7, 11, 200])
+def test_a_path_is_followed_and_not_its_chords(samples):
+    """The tip of an arm of two links goes three times round its shoulder, on a circle: the elbow stays bent as it is, the shoulder turns
+    with the tip, however few samples are asked for."""
+    bodies = {
+        "ground": {"pins": ["A"]},
+        "upper": {"pins": ["A", "B"], "mass": 1},
+        "lower": {"points": {"B": [0, 0], "P": [0.6, 0]}, "pins": ["B"], "mass": 1, "com": [0.3, 0]},
+    }
+    drawing = {"A": [0, 0], "B": [0.6, 0]}
+    s = lw.compile(lw.load({"name": "arm", "plane": "xy", "gravity": [0, 0], "drawing": drawing, "bodies": bodies, "start": {"B": 1.2}}))
+    x, y = s.start["lower.P"]
+    r, begin = np.hypot(x, y), np.arctan2(y, x)
+
+    def path(t):
+        return [r * np.cos(begin + 6.0 * np.pi * t), r * np.sin(begin + 6.0 * np.pi * t)]
+
+    c = s.follow({"lower.P": path}, t=np.linspace(0.0, 1.0, samples + 1))
+    want = 6.0 * np.pi * c.t
+    assert np.abs(c["A"] - c["A"][0] - want).max() < 1e-9 and np.abs(c["lower.angle"] - c["lower.angle"][0] - want).max() < 1e-9
+    assert np.abs(c["B"] - c["B"][0]).max() < 1e-9
