@@ -1,4 +1,4 @@
-"""The page that follows its file: saved models come by themselves, wrong ones say what is wrong, the view is kept."""
+"""The page that follows its file: saved models come by themselves, wrong ones show the message over the last good one, the view is kept."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ def test_a_saved_file_comes_by_itself_and_the_view_is_kept(served: tuple[Path, s
     file.write_text(good.replace("mass: 0.8,", "mass: 1.7,"), encoding="utf-8")
     here.page.wait_for_function(f"() => globalThis.openedAfter && Math.abs({mass} - 1.7) < 1e-12")
     assert here.ask("app.player.s") == 120 and "C" in here.text("#card h2")
-    # a name nobody has
+    # a name that does not exist: the last good mechanism stays, with the message
     file.write_text(good.replace("pins: [B, C], points", "pins: [B, CC], points"), encoding="utf-8")
-    here.page.wait_for_function("() => document.body.innerText.includes('CC') && !document.getElementById('stage')")
-    said = " ".join(here.page.inner_text("body").split())
-    assert "my.yaml:" in said and "Traceback" not in said
+    here.page.wait_for_function("() => globalThis.openedAfter && document.getElementById('problem')")
+    said = " ".join(here.page.inner_text("#problem").split())
+    assert "my.yaml:" in said and "CC" in said and "Traceback" not in said
+    assert abs(here.ask(mass) - 1.7) < 1e-12 and here.ask("app.player.s") == 120
     file.write_text(good, encoding="utf-8")
     here.page.wait_for_function(f"() => globalThis.openedAfter && Math.abs({mass} - 0.8) < 1e-12")
-    assert here.ask("app.player.s") == 120 and "C" in here.text("#card h2")
+    assert here.page.locator("#problem").count() == 0 and here.ask("app.player.s") == 120 and "C" in here.text("#card h2")

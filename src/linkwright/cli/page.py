@@ -47,10 +47,12 @@ def _serve(given: argparse.Namespace) -> int:
         outputs.print_json("page/1", data)
         sys.stdout.flush()
         if given.browser:
-            opened(server.address)
+            opened(server.ticket())
         try:
             server.serve_forever(poll_interval=0.1)
-        except KeyboardInterrupt:  # the usual way to end it
+        except console.Terminated:
+            raise
+        except KeyboardInterrupt:  # the ordinary way to end it
             return 0
     return 0
 

@@ -12,7 +12,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const ask = async () => {
       if (!document.hidden) {
         try {
-          const answer = await fetch(path, { cache: "no-store" }), version = answer.ok ? (await answer.text()).trim() : known;
+          const answer = await fetch(path, { cache: "no-store" });
+          if (!answer.ok) throw new Error(answer.statusText); // another server at this port, with another key
+          const version = (await answer.text()).trim();
           if (known !== null && version !== known) { location.reload(); return; }
           known = version;
           misses = 0;
