@@ -7,7 +7,6 @@ and walks to them along the loops, from the drawn position or a given state.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,18 +15,19 @@ import numpy as np
 from linkwright import continuation, cycle, joints
 from linkwright.branches import distinct_positions
 from linkwright.closing import GOOD_ENOUGH, Closed, close, gap_text, open_error, solve_rates
-from linkwright.constraints import Constraint, Driver, PointTarget, PoseTarget, Rows
+from linkwright.constraints import Constraint, PointTarget, PoseTarget
 from linkwright.constraints.target import rotation_vector_between
 from linkwright.description import Joint
-from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError, nearest
-from linkwright.kinematics import joint_rate, locate, locate_at, motion, node_motion, start_values
+from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError
+from linkwright.kinematics import locate, locate_at, motion, node_motion
 from linkwright.laws import LinearLaw
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
-from linkwright.modelfile.units import KINDS, shown
+from linkwright.modelfile.units import KINDS
 from linkwright.passage import branch_velocity
 from linkwright.spatial import Pose, quaternion_rotation
 from linkwright.state import State
+from linkwright.targets import Part, Targets
 from linkwright.whole_turns import skipped
 
 AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead centre, whose neighbourhood it cannot step through
@@ -41,12 +41,13 @@ class Assembler:
         self.skel = loops.skel
         self.tree = loops.skel.tree
         self.description = loops.skel.tree.description
+        self.targets = Targets(loops)
 
     @cached_property
     def start(self) -> State:
         """The drawn position closed exactly, at the positions and speeds of `start:`."""
         closed = self._close_sketch()
-        wanted = start_values(self.description)
+        wanted = dict(self.description.start)
         positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
         speeds = {k.removesuffix(".v"): v for k, v in wanted.items() if k.endswith(".v")}
         here = cycle.Position(closed.q, closed.near)
@@ -54,7 +55,7 @@ class Assembler:
         place = next((f"{where[name]}: start: " for name in wanted if name in where and where[name].line), "start: ")
         try:
             if positions:
-                here = self._walk(here, self.coordinate_targets(positions, here))
+                here = self._walk(here, self._positions(positions, here))
             return self._with_velocity(here, speeds, {})
         except AssemblyError as error:
             raise AssemblyError(f"{place}{error}", gap=error.gap, loop=error.loop) from error
@@ -97,7 +98,7 @@ class Assembler:
             here = cycle.Position(guess.q, guess.near)
         elif guess:
             here = self._from_guess(guess, q or {})
-        targets = [*self.coordinate_targets(q or {}, here)]
+        targets = self._positions(q or {}, here)
         targets += [self._point_target(name, place, here) for name, place in (point or {}).items()]
         targets += [self._pose_target(name, wanted, here) for name, wanted in (pose or {}).items()]
         if targets:
@@ -187,17 +188,12 @@ class Assembler:
             rate = float(st.instant.length_rate(name))
             constraint = cycle.driven(self.description, name, LinearLaw(length, rate))
             return constraint, np.array([quantity(value, KINDS["acceleration"])])
-        every = {j.name: j for j in self.description.joints}
-        if name in every and np.ndim(value) == 1:
-            joint = every[name]
-            return _WholeJoint(joint), np.asarray(value, dtype=float)
-        joint, i, kind = self.coordinate(name)
-        x = quantity(value, KINDS["angular acceleration" if kind == "angle" else "acceleration"])
-        return Driver(joint, LinearLaw(float(st.near[joint.name][i]), 0.0), i), np.array([x])
+        return self.targets.read(name, value, here)
 
     def branch(self, st: State, speeds: Mapping[str, Any]) -> np.ndarray:
         """The velocity along a branch through a singular position that is nearest to the named joint speeds."""
-        moving = self.loops.with_([self._moving(name, x, cycle.Position(st.q, st.near)) for name, x in speeds.items()])
+        here = cycle.Position(st.q, st.near)
+        moving = self.loops.with_([c for name, x in speeds.items() for c in self.targets.speeds(name, x, here)])
         guess = solve_rates(moving, st.q, st.near, 0.0)
         v = branch_velocity(self.loops, st.q, guess, st.t, st.near)
         k = self.loops.at(st.q, v, st.t, st.near).k / self.loops.row_scale
@@ -209,48 +205,28 @@ class Assembler:
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> list[State]:
         """Assembly modes found for the given joint values, nearest to the start first (few loops only)."""
         here = cycle.Position(self.start.q, self.start.near)
-        fixed = self.loops.with_([self._held(name, x, here) for name, x in (q or {}).items()])
+        fixed = self.loops.with_(self._held(q or {}, here))
         found = distinct_positions(fixed, here.q, here.near, most=most, tries=tries)
         return [State(self.skel, p.q, np.zeros(self.tree.nv), p.near) for p in found]
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
         """(joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
-        head, _, part = name.partition(".")
-        every = {j.name: j for j in (*self.description.joints, *(n.joint for n in self.tree.nodes))}
-        if head not in every:
-            raise ChannelError(f"there is no joint '{name}'. {nearest(name, every, 'Joints')}")
-        joint = every[head]
-        jt = joints.create(joint.type, joint.options)
-        if part not in jt.q_names or jt.q_names != jt.v_names:
-            allowed = [f"{head}.{p}" if p else head for p in jt.q_names] if jt.q_names == jt.v_names else ["its body's pose"]
-            raise ChannelError(
-                f"'{name}' is not a coordinate of the {joint.type} joint '{head}'. Use {', '.join(allowed) or 'another joint'}."
-            )
-        i = jt.q_names.index(part)
-        return joint, i, jt.coordinate_kinds[i]
+        part = self.targets.part(name)
+        joint = part.joint if isinstance(part, Part) else part
+        if not isinstance(part, Part) or part.at != part.i:
+            jt = joints.create(joint.type, joint.options)
+            single = [f"{joint.name}.{p}" for p in jt.v_names] if jt.q_names == jt.v_names else ["its body's pose"]
+            raise ChannelError(f"'{name}' of the {joint.type} joint '{joint.name}' is no single coordinate. Use {', '.join(single)}.")
+        return joint, part.i, part.kind
 
-    def _moving(self, name: str, value: Any, here: cycle.Position) -> Driver:
-        joint, i, kind = self.coordinate(name.removesuffix(".v"))
-        rate = quantity(value, KINDS["angular speed" if kind == "angle" else "speed"], f"the speed of '{name}'")
-        return Driver(joint, LinearLaw(float(here.near[joint.name][i]), rate), i)
+    def _positions(self, wanted: Mapping[str, Any], here: cycle.Position) -> list[Constraint]:
+        return [c for name, x in wanted.items() for c in self.targets.positions(name, x, here)]
 
-    def _held(self, name: str, value: Any, here: cycle.Position) -> Driver:
-        joint, i, kind = self.coordinate(name)
-        return Driver(joint, LinearLaw(quantity(value, KINDS[kind], f"'{name}'"), 0.0), i)
-
-    def coordinate_targets(self, wanted: Mapping[str, Any], here: cycle.Position) -> list[Constraint]:
-        out: list[Constraint] = []
-        for name, value in wanted.items():
-            joint, i, kind = self.coordinate(name)
-            now, there = float(here.near[joint.name][i]), quantity(value, KINDS[kind], f"'{name}'")
-            if abs(there - now) > 1e4 * (1.0 if kind == "angle" else self.loops.kappa):
-                far, here_ = (shown(x, KINDS[kind], self.description.units) for x in (there, now))
-                raise UsageError(f"'{name}' = {far} is too far from its start, {here_}, to be walked to; check the value and its unit.")
-            out.append(Driver(joint, LinearLaw(now, there - now), i))
-        return out
+    def _held(self, wanted: Mapping[str, Any], here: cycle.Position) -> list[Constraint]:
+        return [c for name, x in wanted.items() for c in self.targets.positions(name, x, here, walked=False)]
 
     def _is_point(self, name: str) -> bool:
-        return name.split(".")[0] in {b.name for b in self.description.bodies} and "." in name
+        return name.split(".")[0] in {b.name for b in self.description.bodies} and "." in name and not self.targets.names_joint(name)
 
     def point_ref(self, name: str) -> tuple[str, str]:
         body, _, point = name.partition(".")
@@ -292,23 +268,36 @@ class Assembler:
 
     def _from_guess(self, guess: Mapping[str, Any], wanted: Mapping[str, Any]) -> cycle.Position:
         """Close the loops from other joint values, holding the wanted coordinates at their final values."""
-        q, near = np.array(self.start.q), dict(self.start.near)
+        q, near, asked = np.array(self.start.q), dict(self.start.near), {}
         for name, value in guess.items():
-            joint, i, kind = self.coordinate(name)
-            x = quantity(value, KINDS[kind])
-            if joint.name in self.tree.node_of_joint:
-                q[self.tree.nodes[self.tree.node_of_joint[joint.name]].q.start + i] = x
-            near[joint.name] = np.array([x if k == i else y for k, y in enumerate(near[joint.name])])
+            joint = self._guessed(name, value, near)
+            if joint in self.tree.node_of_joint:
+                q[self.tree.nodes[self.tree.node_of_joint[joint]].q] = near[joint]
+            elif name not in wanted:
+                asked[name] = value
         here = cycle.Position(q, near)
-        cut = {n: x for n, x in guess.items() if self.coordinate(n)[0].name in self.tree.cuts and n not in wanted}
-        fixed = self.loops.with_([self._held(n, x, here) for n, x in wanted.items()])
-        if cut:  # cut joints cannot be set, only asked for; best effort, then let go
-            rough = close(fixed.with_([self._held(n, x, here) for n, x in cut.items()]), q, near, most=200)
+        fixed = self.loops.with_(self._held(wanted, here))
+        if asked:  # cut joints and cylinders cannot be set, only asked for; best effort, then let go
+            rough = close(fixed.with_(self._held(asked, here)), q, near, most=200)
             q, near = rough.q, rough.near
         done = close(fixed, q, near, most=200)
         if done.residual > GOOD_ENOUGH:
             raise open_error(fixed, done, "the guess does not lead to a closed position: ")
         return cycle.Position(done.q, done.near)
+
+    def _guessed(self, name: str, value: Any, near: dict[str, Any]) -> str:
+        """Put a guess into the reference coordinates of its joint, and return the joint's name; empty for a cylinder."""
+        if any(c.name == name for c in self.description.cylinders):
+            return ""
+        part = self.targets.part(name)
+        if not isinstance(part, Part):
+            near[part.name] = self.targets.values(part, value, rate=False)
+            return part.name
+        if part.at is None:
+            raise UsageError(f"'{name}' is a component of an angular velocity and cannot be guessed; give the joint's quaternion.")
+        x = quantity(value, KINDS[part.kind])
+        near[part.joint.name] = np.array([x if k == part.at else y for k, y in enumerate(near[part.joint.name])])
+        return part.joint.name
 
     def _walk(self, here: cycle.Position, targets: list[Constraint]) -> cycle.Position:
         (q, near), left = skipped(self.loops, here.q, here.near, targets)
@@ -349,8 +338,7 @@ class Assembler:
         zero = np.zeros(self.tree.nv)
         if not speeds and not points:
             return State(self.skel, here.q, zero, here.near)
-        moving: list[Constraint] = []
-        moving += [self._moving(name, value, here) for name, value in speeds.items()]
+        moving = [c for name, value in speeds.items() for c in self.targets.speeds(name, value, here)]
         for name, value in points.items():
             target = self._point_target(name, self._here(name, here), here)
             moving.append(
@@ -373,25 +361,3 @@ class Assembler:
     def _here(self, name: str, here: cycle.Position) -> np.ndarray:
         p = locate(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), self.point_ref(name)).position
         return p[:2] if self.description.planar else p
-
-
-@dataclass(frozen=True)
-class _WholeJoint:
-    """All velocities of a joint at once, for accelerations given as an array."""
-
-    joint: Joint
-    labels: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return self.joint.name
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        kinds = joints.create(self.joint.type, self.joint.options).coordinate_kinds
-        return ("angle",) * 3 + kinds[4:] if "quaternion" in kinds else kinds
-
-    def rows(self, skel: Any, m: Any, v: Any, t: Any, near: Any) -> Rows:
-        r = joint_rate(skel, m, self.joint, near[self.joint.name])
-        n = len(r.v)
-        return Rows(np.zeros(n), [(r.first, r.G_first), (r.second, r.G_second)], r.bias, np.zeros(n))

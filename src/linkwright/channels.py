@@ -212,13 +212,19 @@ class Channels:
             self._add(label, "mixed", lambda x, j=joint: x.coordinates(j), **ways[0])
             self._add(f"{label}.v", "mixed", lambda x, j=joint: x.rates(j), **ways[1])
             self._add(f"{label}.a", "mixed", lambda x, j=joint: x.joint_accelerations(j), **ways[2])
-            for i, (q_name, v_name) in enumerate(zip(jt.q_names, jt.v_names, strict=False)):
-                if q_name == v_name:
-                    self._coordinate(f"{label}.{q_name}", joint, i, jt.coordinate_kinds[i])
+            for i, name in enumerate(jt.v_names):
+                if name in jt.q_names:
+                    at = jt.q_names.index(name)
+                    self._coordinate(f"{label}.{name}", joint, i, jt.coordinate_kinds[at], at)
+                elif not ways[1]:  # angular velocity of a quaternion
+                    self._add(f"{label}.{name}", "angular speed", lambda x, j=joint, i=i: x.rates(j)[i])
+                    self._add(f"{label}.{name}.a", "angular acceleration", lambda x, j=joint, i=i: x.joint_accelerations(j)[i])
 
-    def _coordinate(self, name: str, joint: Joint, i: int, kind: str) -> None:
+    def _coordinate(self, name: str, joint: Joint, i: int, kind: str, at: int | None = None) -> None:
+        """A coordinate, entry `at` of q, with its rate and acceleration, entry `i` of v."""
         position, speed, acceleration = RATES[kind]
-        self._add(name, position, lambda x, j=joint, i=i: x.coordinates(j)[i])
+        place = i if at is None else at
+        self._add(name, position, lambda x, j=joint, i=place: x.coordinates(j)[i])
         self._add(f"{name}.v", speed, lambda x, j=joint, i=i: x.rates(j)[i])
         self._add(f"{name}.a", acceleration, lambda x, j=joint, i=i: x.joint_accelerations(j)[i])
 

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import forces
+from linkwright import forces, joints
 from linkwright.assembly import Assembler
+from linkwright.description import Joint
 from linkwright.errors import UsageError
 from linkwright.kinematics import Skeleton
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.state import State
+from linkwright.targets import Part
 
 
 def efforts(assembler: Assembler, st: State, tau: Any) -> tuple[np.ndarray, list[tuple[int, Any]]]:
@@ -33,13 +35,24 @@ def efforts(assembler: Assembler, st: State, tau: Any) -> tuple[np.ndarray, list
     moment = forces.Moment(assembler.skel, st.instant.motion, st.t, st.near)
     pushes: list[tuple[int, Any]] = []
     for name, value in tau.items():
-        joint, i, kind = assembler.coordinate(name)
-        x = quantity(value, KINDS["torque" if kind == "angle" else "force"])
-        if joint.name in tree.node_of_joint:
-            effort[tree.nodes[tree.node_of_joint[joint.name]].v.start + i] += x
-        else:
-            pushes += forces.joint_effort(moment, joint, x, i)
+        for joint, i, x in _efforts(assembler, name, value):
+            if joint.name in tree.node_of_joint:
+                effort[tree.nodes[tree.node_of_joint[joint.name]].v.start + i] += x
+            else:
+                pushes += forces.joint_effort(moment, joint, x, i)
     return effort, pushes
+
+
+def _efforts(assembler: Assembler, name: str, value: Any) -> list[tuple[Joint, int, float]]:
+    """(joint, entry of its velocity, effort): one for a coordinate, all of a joint for a list."""
+    part = assembler.targets.part(name)
+    if isinstance(part, Part):
+        return [(part.joint, part.i, quantity(value, KINDS["torque" if part.kind == "angle" else "force"], f"the effort of '{name}'"))]
+    jt = joints.create(part.type, part.options)
+    x = np.asarray(value, dtype=float) if not isinstance(value, str) else np.zeros(0)
+    if x.shape != (jt.nv,) or not np.isfinite(x).all():
+        raise UsageError(f"the effort of the {part.type} joint '{name}' needs {jt.nv} finite numbers, for {', '.join(jt.v_names)}.")
+    return [(part, i, float(e)) for i, e in enumerate(x)]
 
 
 def wrenches(skel: Skeleton, st: State, wrench: Mapping[str, Any]) -> list[tuple[int, Any]]:

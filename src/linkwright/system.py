@@ -126,9 +126,10 @@ class System(Controlling):
     ) -> State:
         """The state on the loops with the given joints, body poses and points, on the branch of the start.
 
-        `q` and `v` name joints (`"A"`, `"C.slide"`); `pose` gives a body a Pose, `(R, p)`, or in the plane
-        `(x, y, angle)`; `point` gives `"coupler.P"` a place; `v` may also name points. `guess` starts the
-        search elsewhere (joint values, or a State): the way to another branch.
+        `q` and `v` name joints (`"A"`, `"C.slide"`), cylinders (`"lift"`: its length), or all coordinates of a joint as a list
+        (`"U"`; of a free joint q = [qw, qx, qy, qz, x, y, z], v = [wx, wy, wz, x, y, z]; docs/model-file.md).
+        `pose` gives a body a Pose, `(R, p)`, or in the plane `(x, y, angle)`; `point` gives `"coupler.P"` a place; `v` may also
+        name points. `guess` starts the search elsewhere (joint values, or a State): the way to another branch.
         """
         return self.assembler.assemble(q, v, pose=pose, point=point, guess=guess)
 

@@ -62,10 +62,14 @@ def in_file_units(m: Mechanism, name: str, text: str) -> str:
     """Position `A` or speed `A.v` of a joint: degrees where the file writes degrees."""
     from linkwright import joints
 
-    joint, speed = name.removesuffix(".v").split(".")[0], name.endswith(".v")
-    kinds = {j.name: joints.create(j.type, j.options).coordinate_kinds for j in m.description.joints}
-    sliding = "length" in kinds.get(joint, ()) and "angle" not in kinds.get(joint, ())
-    sliding = sliding or joint in {c.name for c in m.description.cylinders}
+    joint, _, part = name.removesuffix(".v").partition(".")
+    types = {j.name: joints.create(j.type, j.options) for j in m.description.joints}
+    sliding, speed = joint in {c.name for c in m.description.cylinders}, name.endswith(".v")
+    if joint in types:
+        jt = types[joint]
+        angular = part in jt.v_names and part not in jt.q_names  # of a ball or free joint
+        sliding = not angular and (jt.coordinate_kinds[jt.q_names.index(part)] if part in jt.q_names else "") == "length"
+        speed = speed or angular
     kind = ("speed" if speed else "length") if sliding else ("angular speed" if speed else "angle")
     return with_unit(m, text, kind)
 

@@ -1,4 +1,4 @@
-"""Where a point or a body is wanted: targets of assembly, as constraints whose law runs from 0 to 1.
+"""Where a point, a body or a joint is wanted: targets of assembly, as constraints whose law runs from 0 to 1.
 
 Assembly walks t from 0 (where the mechanism is) to 1 (where it is wanted), so a target moves along a
 straight line and a body turns about one axis on the way; the branch is followed, never jumped.
@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import joints
 from linkwright.constraints.base import Rows
-from linkwright.description import PointRef
-from linkwright.kinematics import Motion, Skeleton, locate, locate_at, node_motion
-from linkwright.spatial import array, half_angle_vector, skew
+from linkwright.description import Joint, PointRef
+from linkwright.kinematics import Motion, Skeleton, joint_rate, locate, locate_at, node_motion
+from linkwright.scalars import common_type
+from linkwright.spatial import array, half_angle_vector, quaternion_rotation, skew
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,50 @@ class PoseTarget:
         k = np.concatenate([p.acceleration, s * m.A[node][:3] - 0.5 * (u @ w) * w])
         pick = [0, 1, 5] if self.planar else list(range(6))
         return Rows(phi[pick], [(node, G[pick])], k[pick], np.concatenate([-rate, -turn])[pick])
+
+
+@dataclass(frozen=True)
+class JointTarget:
+    """A joint moves from the coordinates `begin` at a constant `rate` of its velocities; `pick` are the entries of v that count.
+
+    A quaternion turns about one axis of M. Its rows are twice the vector of the quaternion between the wanted and the actual
+    attitude, in M's axes: E = R_wanted' R, phi = 2 u, phi' = (s + u x) (w - rate), exact at s = 1, where assembly ends.
+    """
+
+    joint: Joint
+    begin: tuple[float, ...]
+    rate: tuple[float, ...]
+    pick: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        return self.joint.name
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        names = joints.create(self.joint.type, self.joint.options).v_names
+        return tuple(names[i] for i in self.pick)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        kinds = joints.create(self.joint.type, self.joint.options).coordinate_kinds
+        every = ("angle",) * 3 + kinds[4:] if "quaternion" in kinds else kinds
+        return tuple(every[i] for i in self.pick)
+
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+        r = joint_rate(skel, m, self.joint, near[self.joint.name])
+        rate, begin, pick = np.array(self.rate), np.array(self.begin), list(self.pick)
+        turned = np.eye(len(rate))
+        if "quaternion" in joints.create(self.joint.type, self.joint.options).coordinate_kinds:
+            wanted = quaternion_rotation(begin[:4]) @ rotation_vector(t * rate[:3])
+            s, u = half_angle_vector(wanted.T @ quaternion_rotation(r.q[:4]))
+            phi = np.concatenate([2.0 * u, r.q[4:] - begin[4:] - t * rate[3:]])
+            turned = turned.astype(common_type(s, u))
+            turned[:3, :3] = s * np.eye(3) + skew(u)
+        else:
+            phi = r.q - begin - t * rate
+        G = [(r.first, (turned @ r.G_first)[pick]), (r.second, (turned @ r.G_second)[pick])]
+        return Rows(phi[pick], G, (turned @ r.bias)[pick], -rate[pick])
 
 
 def rotation_vector(a: Any) -> np.ndarray:

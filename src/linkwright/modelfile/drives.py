@@ -41,6 +41,7 @@ MOTOR: dict[str, Dimension] = {
     "max_speed": ANGULAR_SPEED, "max_torque": TORQUE,
 }  # fmt: skip
 RATE = (0, 0, -1, 0, 0)
+ANGULAR = ("wx", "wy", "wz")  # of ball and free joints, in the axes of the moving frame
 
 
 def read_drives(context: Context, node: Node | None, channels: Channels) -> tuple[Drive, ...]:
@@ -165,16 +166,18 @@ def read_start(context: Context, node: Node | None, channels: Channels) -> tuple
     for channel, entry in (node.mapping("start") if node else {}).items():
         what = f"start of '{channel}'"
         head, dot, tail = channel.partition(".")
+        if tail in ANGULAR and head in channels.joints:  # an angular velocity, with or without `.v`
+            tail, channel = f"{tail}.v", f"{channel}.v"
         one = _one_of_several(channels.joints, head, tail)
         if one is not None:
             start.append((channel, context.number(entry, one, what)))
             continue
         known = head in channels.joints or head in channels.cylinders
         if not known or (dot and tail != "v"):
-            parts = [
-                f"{j}.{n}" for j, x in channels.joints.items() for n in JOINTS[x.type].q_names if _one_of_several(channels.joints, j, n)
-            ]
-            allowed = [*channels.joints, *parts, *(f"{j}.v" for j in (*channels.joints, *parts)), *channels.cylinders]
+            each = [(j, n) for j, x in channels.joints.items() for n in JOINTS[x.type].v_names]
+            parts = [f"{j}.{n}" for j, n in each if _one_of_several(channels.joints, j, f"{n}.v")]
+            places = [*channels.joints, *(p for p in parts if p.split(".")[1] not in ANGULAR), *channels.cylinders]
+            allowed = [*places, *(f"{j}.v" for j in dict.fromkeys((*places, *parts)))]
             raise entry.error(
                 f"{what}: there is no such joint or speed. {nearest(channel, allowed, 'Joints')} A speed is written `A.v: 45 rpm`."
             )
@@ -187,12 +190,15 @@ def read_start(context: Context, node: Node | None, channels: Channels) -> tuple
 
 
 def _one_of_several(joints: Mapping[str, Joint], head: str, tail: str) -> Dimension | None:
-    """What `slide` or `slide.v` of a joint of several coordinates is measured in; None where it is no such coordinate."""
+    """What `slide` or `slide.v` of a joint of several coordinates is measured in; None where it is no such coordinate.
+
+    Of a quaternion only the angular velocity has components: `wx.v`.
+    """
     name, _, rate = tail.partition(".")
     joint = JOINTS[joints[head].type] if head in joints else None
-    if joint is None or "quaternion" in joint.coordinate_kinds or name not in joint.q_names or not name or rate not in ("", "v"):
+    if joint is None or not name or name not in joint.v_names or rate not in ("", "v") or (name not in joint.q_names and not rate):
         return None
-    dimension = LENGTH if joint.coordinate_kinds[joint.q_names.index(name)] == "length" else ANGLE
+    dimension = LENGTH if name in joint.q_names and joint.coordinate_kinds[joint.q_names.index(name)] == "length" else ANGLE
     return multiply(dimension, RATE) if rate else dimension
 
 
@@ -205,7 +211,8 @@ def _several(context: Context, joints: Mapping[str, Joint], name: str, rate: boo
     if not kinds:
         raise node.error(f"{what}: joint '{name}' is fixed and has no coordinate. Take it out.")
     dimension = {"angle": ANGLE, "length": LENGTH, "quaternion": NONE}
-    items = node.sequence(f"{what} ({joints[name].type}: {', '.join(kinds)})", len(kinds))
+    names = joint.v_names if rate else joint.q_names
+    items = node.sequence(f"{what} ({joints[name].type}: {', '.join(names)})", len(kinds))
     rates = [multiply(dimension[k], RATE) if rate else dimension[k] for k in kinds]
     return tuple(context.number(n, d, what) for n, d in zip(items, rates, strict=True))
 

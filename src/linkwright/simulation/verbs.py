@@ -9,7 +9,6 @@ import numpy as np
 
 from linkwright.compiled import Compiled
 from linkwright.errors import SimulationError, UsageError, nearest
-from linkwright.kinematics import start_values
 from linkwright.state import State
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class Simulating(Compiled):
         told = prescribed(self, drive, self.start)
         if not told:
             return self.start
-        speeds = {k.removesuffix(".v"): v for k, v in start_values(self.description).items() if k.endswith(".v")}
+        speeds = {k.removesuffix(".v"): v for k, v in self.description.start if k.endswith(".v")}
         there = {name: value for name, (value, _) in told.items() if abs(value - float(self.start[name])) > 1e-12}
         return self.assembler.assemble(there, {**speeds, **{name: speed for name, (_, speed) in told.items()}})
 
