@@ -7,6 +7,7 @@ want (the place, the gap, the names allowed) is kept in attributes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -30,10 +31,26 @@ class Source:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+ECHOED = 200  # characters of the user's own text in a message
+LONGEST = 4000  # of a message
+
+
+def readable(message: str) -> str:
+    """A message without control characters, which a terminal would obey, and without pages of quoted input."""
+    text = message
+    if len(text) > ECHOED:
+        text = re.sub(rf"'[^']{{{ECHOED + 1},}}'", lambda m: f"'{m[0][1 : ECHOED - 30]} ... ({len(m[0]) - 2} characters)'", text)
+        text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+    return text if text.isprintable() else "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
 class LinkwrightError(Exception):
     """Base of all errors that a user's input can cause. `index` is the place, in a batch, of the state that caused it."""
 
     index: int | None = None
+
+    def __init__(self, *given: Any):
+        super().__init__(*(readable(x) if isinstance(x, str) else x for x in given))
 
 
 class ModelError(LinkwrightError):
@@ -41,7 +58,7 @@ class ModelError(LinkwrightError):
 
     def __init__(self, message: str, where: Source | None = None):
         self.where = where
-        self.message = message
+        self.message = readable(message)
         super().__init__(f"{where}: {message}" if where else message)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from linkwright import modelfile, results, run_files
+from linkwright import files, modelfile, results, run_files
 from linkwright.description import Description
 from linkwright.errors import UsageError
+from linkwright.inverse.given import driven_coordinate
 from linkwright.models.finding import model_file
 from linkwright.results import Trajectory
 from linkwright.system import LoadReader, System
@@ -28,21 +29,38 @@ def run(path: str | os.PathLike[str]) -> Trajectory:
     """A turn or run from its file: the same numbers, with its System behind it."""
     stored = run_files.read(path)
     told = stored.about
+    try:
+        return _restored(stored, told)
+    except run_files.Misfit as problem:
+        raise run_files.damaged(stored.path, str(problem)) from problem
+
+
+def _restored(stored: run_files.Stored, told: Mapping[str, Any]) -> Trajectory:
     system = System(stored.model, told["cuts"] if told["cuts_given"] else None, told["length"])
     if list(system.tree.cuts) != told["cuts"]:  # another version would cut elsewhere today
         system = System(stored.model, told["cuts"], told["length"])
     found = results.restored(stored, system.skel, LoadReader(system, tuple(told["drives"])))
-    return found if told["certificate"] is None else replace(found, proof=_kept_proof(told))
+    known = {c.name for c in system.description.cylinders}
+    for name in told["drives"]:
+        if name not in known and driven_coordinate(system.description, name) is None:
+            raise run_files.Misfit(f"'drives' names '{name[:60]}', which its mechanism does not have")
+    if told["certificate"] is None:
+        return found
+    return replace(found, proof=_proof(found, system, stored))
 
 
-def _kept_proof(told: Mapping[str, Any]) -> Any:
-    """Certificate and passages of a run as its file tells them."""
-    from linkwright.recorded import Kept
+def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
+    """Certificate and passages of the file, to be compared with its samples when somebody asks."""
+    from linkwright.run_files import schema
     from linkwright.simulation.certificate import Certificate, Checks
     from linkwright.simulation.passages import Passage
+    from linkwright.simulation.reopened import Reopened
 
-    def tuples(x: Mapping[str, Any]) -> dict[str, Any]:
-        return {k: tuple(y) if isinstance(y, list) else y for k, y in x.items()}
-
-    certificate, passages = Certificate.of(told["certificate"]), tuple(Passage(**tuples(x)) for x in told["passages"])
-    return Kept(certificate, passages, Checks(certificate, passages))
+    told = stored.about
+    try:
+        certificate = Certificate(**schema.of_class(Certificate, told["certificate"], "certificate"))
+        passages = tuple(Passage(**schema.of_class(Passage, x, f"passages[{i}]")) for i, x in enumerate(told["passages"]))
+        str(Checks(certificate, passages))  # every number can be printed
+    except (TypeError, ValueError, KeyError, AttributeError) as problem:
+        raise run_files.Misfit(f"'certificate' or 'passages' cannot be used: {problem}") from problem
+    return Reopened(found, system, certificate, passages, files.shown(stored.path.name))

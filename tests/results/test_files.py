@@ -166,7 +166,7 @@ def test_runs_are_replaced_whole_and_nothing_is_left_behind(tmp_path, monkeypatc
         run.save(tmp_path / "missing" / "run.npz")
     run[::2].save(path)
     assert path.read_bytes() != before and len(lw.open(path)) == 31
-    monkeypatch.setattr(run_files, "package", lambda name: (_ for _ in ()).throw(UsageError(f"pip install {name}")))
+    monkeypatch.setattr(run_files.writing, "package", lambda name: (_ for _ in ()).throw(UsageError(f"pip install {name}")))
     with pytest.raises(UsageError, match="pip install pyarrow"):
         run.save(tmp_path / "again.parquet")
     assert [x.name for x in tmp_path.iterdir()] == ["run.parquet"]

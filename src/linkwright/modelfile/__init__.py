@@ -5,8 +5,20 @@
 """
 
 from linkwright.modelfile.nodes import MOST_BYTES
-from linkwright.modelfile.reader import read, read_text, reread
+from linkwright.modelfile.reader import read, read_enclosed, read_text, reread
 from linkwright.modelfile.units import convert, display_unit, parse_unit, quantity
 from linkwright.modelfile.writer import save, write
 
-__all__ = ["MOST_BYTES", "convert", "display_unit", "parse_unit", "quantity", "read", "read_text", "reread", "save", "write"]
+__all__ = [
+    "MOST_BYTES",
+    "convert",
+    "display_unit",
+    "parse_unit",
+    "quantity",
+    "read",
+    "read_enclosed",
+    "read_text",
+    "reread",
+    "save",
+    "write",
+]

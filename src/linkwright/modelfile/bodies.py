@@ -341,7 +341,7 @@ def _mesh(context: Context, shape: Shape, node: Node, mass: Any) -> MassProperti
         factor *= context.numeric(context.number(keys["scale"], (0, 0, 0, 0, 0), f"{what}: scale"))
         if factor <= 0.0:
             raise keys["scale"].error(f"{what}: the scale must be greater than zero.")
-    volume = read_mesh(context.base / keys["file"].string(f"{what}: file"), keys["file"])
+    volume = read_mesh(context.beside(keys["file"], f"{what}: file"), keys["file"])
     density = mass / (volume.mass * factor**3) if mass is not None else _density(context, keys, node, what)
     com = (volume.com[0] * factor, volume.com[1] * factor, volume.com[2] * factor)
     tensor = matrix([[density * (v * factor**5) for v in row] for row in volume.inertia])

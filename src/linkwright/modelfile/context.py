@@ -29,7 +29,7 @@ LARGEST = 1e30  # SI: nothing of a mechanism is larger, and products of several 
 class Context:
     """Units, parameters and drawing of one model, and the warnings met on the way."""
 
-    def __init__(self, units: UnitSystem, base: Path, planar_drawing: bool, planar: bool):
+    def __init__(self, units: UnitSystem, base: Path | None, planar_drawing: bool, planar: bool):
         self.units, self.base = units, base
         self.planar_drawing = planar_drawing  # two components and one rotation in the file
         self.planar = planar  # the mechanism lives in the plane
@@ -41,6 +41,13 @@ class Context:
         self.joint_places: set[str] = set()  # points where written-out joints sit
         self.root_where = Source("model")
         self.warnings: list[str] = []
+
+    def beside(self, node: Node, what: str) -> Path:
+        """The path of a file that the model names, relative to the model's own."""
+        name = node.string(what)
+        if self.base is None:
+            raise node.error(f"{what}: a model inside another file cannot name files. Save the run again with Linkwright.")
+        return self.base / name
 
     # ------------------------------------------------------------ scalars and vectors
 

@@ -137,7 +137,7 @@ def _rows(context: Context, keys: dict[str, Node], node: Node, what: str) -> Nod
 
 def _csv_rows(context: Context, node: Node, what: str) -> Node:
     """Two columns of a CSV file, path relative to the model; bare numbers are in the unit of their header, else in the file's."""
-    path = context.base / node.string(f"{what}: csv")
+    path = context.beside(node, f"{what}: csv")
     try:
         table = files.read_csv_table(path, MOST_BYTES)
     except files.Unreadable as error:

@@ -124,6 +124,8 @@ def from_text(text: str, name: str) -> Node:
     """The tree of a YAML text; `name` stands in the messages."""
     import yaml
 
+    if len(text) > MOST_BYTES:
+        raise ModelError(f"the model has more than {MOST_BYTES // 10**6} million characters. Shorten it.", Source(name, 1))
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _Builder(name).build(yaml.parse(text, Loader=loader))

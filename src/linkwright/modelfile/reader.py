@@ -41,7 +41,7 @@ class Document:
     """What a description was read from: the tree as written, the folder of its files, and overrides."""
 
     root: Node
-    base: Path
+    base: Path | None  # None: no other file may be named
     name: str
     overrides: Mapping[str, Any]
 
@@ -65,6 +65,11 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
 def read_text(text: str, file: str = "model.yaml", /, **overrides: Any) -> Description:
     """The mechanism of a YAML text; `file` stands in messages."""
     return _describe(Document(from_text(text, file), Path(), Path(file).stem, overrides))
+
+
+def read_enclosed(text: str, file: str, /) -> Description:
+    """The mechanism of a YAML text that came inside another file; it may not name files itself."""
+    return _describe(Document(from_text(text, file), None, Path(file).stem, {}))
 
 
 def reread(description: Description, /, **overrides: Any) -> Description:

@@ -7,7 +7,7 @@ balance is E(t) - E(0) = work of drives + work of loads - losses - impacts, with
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 CLOSED = 1e-9  # residual below which loops count as closed
@@ -58,13 +58,6 @@ class Certificate:
     estimated_error: float | None = None  # of coordinates, dimensionless: difference to the run with half the step
     estimated_error_in: str = ""
     checked: Mapping[str, bool] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Certificate:
-        """From what `as_dict` gave (a file)."""
-        known = {f.name for f in fields(cls)}
-        values = {k: v for k, v in data.items() if k in known}
-        return cls(**{**values, "notes": tuple(values.get("notes", ()))})
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "notes": list(self.notes), "checked": dict(self.checks())}
@@ -118,6 +111,7 @@ class Checks:
 
     certificate: Certificate
     passages: tuple[Any, ...] = ()
+    origin: str = ""  # of a run from a file: what was computed again
 
     @property
     def ok(self) -> bool:
@@ -130,6 +124,8 @@ class Checks:
         rank = [p for p in self.passages if p.kind == "rank"]
         told = [f"  passage        {p}" for p in (rank or list(self.passages))[:12]]
         more = len(rank or self.passages) - len(told)
-        return "\n".join([str(self.certificate), *told, *([f"                 and {more} more"] if more > 0 else [])])
+        told += [f"                 and {more} more"] if more > 0 else []
+        told += [f"  verdict        {self.origin}"] if self.origin else []
+        return "\n".join([str(self.certificate), *told])
 
     __repr__ = __str__

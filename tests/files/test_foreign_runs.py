@@ -1,0 +1,321 @@
+"""Files of runs that somebody else wrote: opened as what they are, or refused with a reason; nothing is run, no other file is read.
+
+The fingerprint is no secret, so every forgery here carries the right one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import os
+import resource
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright import loading, modelfile, run_files
+from linkwright.run_files import bounds
+from linkwright.run_files.content import fingerprint
+
+MODEL = {
+    "plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0], "B": [0.1, 0.1], "C": [0.5, 0.3], "D": [0.6, 0]},
+    "bodies": {
+        "ground": {"pins": ["A", "D"]}, "crank": {"pins": ["A", "B"], "mass": 1}, "coupler": {"pins": ["B", "C"], "mass": 2},
+        "rocker": {"pins": ["C", "D"], "mass": 1},
+    },
+    "drive": {"A": "2 rad/s"},
+}  # fmt: skip
+
+
+@cache
+def honest() -> Any:
+    return lw.load(MODEL).simulate(0.1, output=0.02)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    path = honest().save(tmp_path_factory.mktemp("run") / "run.npz")
+    with np.load(path) as found:
+        return json.loads(str(found["linkwright"])), {n: found[n] for n in found.files if n != "linkwright"}
+
+
+def forged(folder: Path, about: Any, table: dict[str, Any], raw: dict[str, bytes] | None = None) -> Path:
+    """A file with that content, and the fingerprint that belongs to it where one can be computed."""
+    if isinstance(about, dict) and "fingerprint" in about:
+        try:
+            columns = ["t", *run_files.schema.columns(about)]
+            about = {**about, "fingerprint": fingerprint(about, {n: table[n] for n in columns})}
+        except Exception:
+            about = {**about, "fingerprint": "0" * 64}
+    path = folder / "forged.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, x in {"linkwright": np.array(json.dumps(about)), **table}.items():
+            stream = io.BytesIO()
+            np.lib.format.write_array(stream, np.asarray(x), allow_pickle=True)
+            archive.writestr(f"{name}.npy", (raw or {}).get(name, stream.getvalue()))
+    return path
+
+
+def places(x: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every key of the JSON, at every depth; of lists the first entry."""
+    if path:
+        yield path
+    inside = x.items() if isinstance(x, dict) else list(enumerate(x))[:1] if isinstance(x, list) else ()
+    for key, entry in inside:
+        yield from places(entry, (*path, key))
+
+
+def put(about: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    out = copy.deepcopy(about)
+    at: Any = out
+    for key in path[:-1]:
+        at = at[key]
+    if value is MISSING:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return out
+
+
+MISSING = object()
+VALUES = {
+    "missing": MISSING,
+    "none": None,
+    "text": "forged",
+    "empty": "",
+    "number": 3.5,
+    "whole": 7,
+    "negative": -1,
+    "true": True,
+    "nan": float("nan"),
+    "infinite": float("inf"),
+    "huge": 10**30,
+    "list": [],
+    "lists": [["x", 1], None],
+    "mapping": {},
+    "deep": {"a": {"b": [{}]}},
+    "long": "x" * 300_000,
+    "control": "\x1b[2J\x00",
+}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same model again and again: read and built once."""
+    made: dict[str, Any] = {}
+    read, build = modelfile.read_enclosed, loading.System
+
+    def once(kind: str, make: Callable[..., Any]) -> Callable[..., Any]:
+        def get(*given: Any) -> Any:
+            key = f"{kind} {given}"
+            made[key] = made[key] if key in made else make(*given)
+            return made[key]
+
+        return get
+
+    monkeypatch.setattr(modelfile, "read_enclosed", once("model", read))
+    monkeypatch.setattr(loading, "System", once("system", build))
+
+
+OWN = ("certificate", "passages", "notes", "events", "settings", "full_turn", "drive", "model", "where", "origin")
+
+
+def check_forged(path: tuple[Any, ...], value: Any, original: Any, folder: Path) -> bool:
+    """Whether that value at that place is refused. What opens has all its numbers, prints, and is the same run or differs only in
+    what the file may say of itself."""
+    about, table = original
+    where = ".".join(map(str, path))
+    try:
+        run = lw.open(forged(folder, put(about, path, value), table))
+    except lw.LinkwrightError as error:
+        assert len(str(error)) < 1000 and str(error).isprintable(), where
+        return True
+    assert run.q.tobytes() == honest().q.tobytes() and repr(run) and run.channels, where
+    assert run.identical(honest()) or path[0] in OWN, where
+    assert run.proof is None or str(run.checks()), where
+    return False
+
+
+def test_every_field_forged_is_refused_or_is_said_by_the_file_alone(original: Any, tmp_path: Path, quick: None) -> None:
+    every = list(VALUES.values())
+    chosen = [(path, every[5 * i % len(every)]) for i, path in enumerate(places(original[0]))]
+    found = [check_forged(path, value, original, tmp_path) for path, value in chosen]
+    assert len(found) > 100 and sum(found) > 0.6 * len(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", VALUES)
+def test_every_field_with_every_value(value: str, original: Any, tmp_path: Path, quick: None) -> None:
+    assert sum([check_forged(path, VALUES[value], original, tmp_path) for path in places(original[0])]) > 60
+
+
+def test_columns_forged_one_by_one(original: Any, tmp_path: Path) -> None:
+    about, table = original
+    names = ["t", *run_files.schema.columns(about)]
+    n = about["samples"]
+    bad: dict[str, Callable[[np.ndarray], Any]] = {
+        "nan": lambda x: np.where(np.arange(n) == 2, np.nan, x),
+        "infinite": lambda x: np.where(np.arange(n) == 2, np.inf, x),
+        "longer": lambda x: np.append(x, 0.0),
+        "shorter": lambda x: x[:-1],
+        "scalar": lambda x: np.array(1.0),
+        "square": lambda x: x.reshape(1, -1),
+        "whole": lambda x: np.zeros(n, dtype=int),
+        "single": lambda x: x.astype(np.float32),
+        "texts": lambda x: np.array(["x"] * n),
+        "objects": lambda x: np.array([1.0, "x", *[None] * (n - 2)], dtype=object),
+        "structure": lambda x: np.zeros(n, dtype=[("a", "f8")]),
+        "complex": lambda x: x.astype(complex),
+    }
+    for name in names[::3]:
+        for kind, change in bad.items():
+            with pytest.raises(lw.LinkwrightError, match="damaged or was changed") as caught:
+                lw.open(forged(tmp_path, about, {**table, name: change(table[name])}))
+            assert len(str(caught.value)) < 400, (name, kind)
+        with pytest.raises(lw.LinkwrightError, match="is missing"):
+            lw.open(forged(tmp_path, about, {k: x for k, x in table.items() if k != name}))
+
+
+def test_object_arrays_run_nothing(original: Any, tmp_path: Path) -> None:
+    """Of pickles in a file not a byte is looked at: unpickling this one would make a file."""
+    witness = tmp_path / "witness"
+    about, table = original
+
+    class Evil:
+        def __reduce__(self) -> Any:
+            return os.mkdir, (str(witness),)
+
+    for name in ("A", "linkwright"):
+        stream = io.BytesIO()
+        np.lib.format.write_array(stream, np.array([Evil()], dtype=object), allow_pickle=True)
+        with pytest.raises(lw.LinkwrightError, match="not an array of plain numbers"):
+            lw.open(forged(tmp_path, about, table, {name: stream.getvalue()}))
+    assert not witness.exists()
+
+
+@pytest.mark.parametrize("what", ["mesh", "csv"])
+def test_the_model_inside_names_no_files(what: str, original: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    about, table = original
+    os.mkfifo(tmp_path / "pipe")  # reading it would block
+    monkeypatch.chdir(tmp_path)
+    inside = {
+        "mesh": "bodies: {ground: {points: {A: [0, 0, 0]}}, b: {points: {A: [0, 0, 0]}, mesh: {file: pipe, density: 1}}}\n",
+        "csv": about["model"] + "loads: {x: {on: crank.B, force: [0, {over: t, csv: /etc/passwd}]}}\n",
+    }[what]
+    with pytest.raises(lw.LinkwrightError, match="a model inside another file cannot name files"):
+        lw.open(forged(tmp_path, {**about, "model": inside}, table))
+
+
+def test_models_with_files_are_saved_without_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "f.csv").write_text("0;0\n1;5,5\n")
+    model = {**MODEL, "loads": {"x": {"on": "crank.B", "force": [0, {"over": "t", "csv": str(tmp_path / "f.csv")}]}}}
+    run = lw.load(model).simulate(0.02, output=0.01)
+    path = run.save(tmp_path / "run.npz")
+    (tmp_path / "f.csv").unlink()
+    assert lw.open(path).identical(run)
+
+
+def test_a_small_file_does_not_fill_the_memory(original: Any, tmp_path: Path) -> None:
+    """3 GB of zeros in 3 MB: refused before anything is unpacked, be it declared or not."""
+    about, table = original
+    zeros = bytes(64_000_000)
+    bomb = tmp_path / "bomb.npz"
+    n = 400_000_000
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        stream = io.BytesIO()
+        np.lib.format.write_array(stream, np.array(json.dumps({**about, "samples": n})))
+        archive.writestr("linkwright.npy", stream.getvalue())
+        with archive.open("t.npy", "w", force_zip64=True) as entry:
+            np.lib.format.write_array_header_1_0(entry, {"descr": "<f8", "fortran_order": False, "shape": (n,)})
+            for _ in range(3):
+                entry.write(zeros)
+    hidden = forged(tmp_path, about, table, {"t": zeros})
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 300_000_000, hard))
+    try:
+        with pytest.raises(lw.LinkwrightError, match="cannot hold"):
+            lw.open(bomb)
+        with pytest.raises(lw.LinkwrightError, match="'t' is not of the size that it should have"):
+            lw.open(hidden)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def test_a_run_at_rest_opens_again_although_it_shrinks_like_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "ALWAYS", 1000)
+    monkeypatch.setattr(bounds, "RATIO", 2)
+    still = lw.load({**MODEL, "gravity": 0}).simulate(0.1, drive={}, output=1e-4)
+    assert lw.open(still.save(tmp_path / "still.npz")).identical(still)
+
+
+def test_forged_parquet_files(original: Any, tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    about, table = original
+    path = tmp_path / "a.parquet"
+    columns = {n: table[n] for n in ["t", *run_files.schema.columns(about)]}
+
+    def opened(about: Any, columns: Any) -> Any:
+        with contextlib.suppress(ValueError, TypeError):
+            about = {**about, "fingerprint": fingerprint(about, columns)}
+        pq.write_table(pa.table(columns).replace_schema_metadata({"linkwright": json.dumps(about)}), path)
+        return lw.open(path)
+
+    assert opened(about, columns).identical(honest())
+    for name, wrong in {
+        "texts": ["x"] * about["samples"],
+        "whole": list(range(about["samples"])),
+        "nan": [float("nan")] * about["samples"],
+        "null": [None] * about["samples"],
+        "lists": [[1.0]] * about["samples"],
+    }.items():
+        with pytest.raises(lw.LinkwrightError, match="damaged or was changed"):
+            opened(about, {**columns, "A": wrong})
+        assert name
+    with pytest.raises(lw.LinkwrightError, match="rows"):
+        opened({**about, "samples": 3}, columns)
+    n = 300_000_000 // 8
+    tiny = pa.table({x: np.zeros(1) for x in columns})
+    pq.write_table(tiny.replace_schema_metadata({"linkwright": json.dumps({**about, "samples": n})}), path)
+    with pytest.raises(lw.LinkwrightError, match="cannot hold"):
+        lw.open(path)
+
+
+def test_a_run_whose_numbers_contradict_its_certificate_is_not_trustworthy(original: Any, tmp_path: Path) -> None:
+    about, table = original
+    true = lw.open(forged(tmp_path, about, table))
+    assert true.identical(honest()) and true.checks().ok and "computed again at 6 samples: loops, energy" in str(true.checks())
+    where = about["where"]
+    opens = lw.open(forged(tmp_path, about, {**table, where["q"][1]: table[where["q"][1]] + 1e-4}))
+    assert not opens.checks().ok and not opens.certificate.ok and opens.certificate.position_residual > 1e-5
+    assert "contradicts itself" in str(opens.checks())
+    slides = lw.open(forged(tmp_path, about, {**table, where["v"][1]: table[where["v"][1]] + 1e-3}))
+    assert not slides.checks().ok and slides.certificate.velocity_residual > 1e-5
+    work = lw.open(forged(tmp_path, about, {**table, "work.in": 2.0 * table["work.in"]}))
+    assert not work.checks().ok and work.certificate.energy_imbalance > 0.5 * abs(table["work.in"]).max()
+    assert all(lw.open(p).checks().ok for p in [honest().save(tmp_path / "again.npz")])
+
+
+def test_a_run_that_could_not_be_opened_is_not_written(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    run = honest()
+    q = run.q.copy()
+    q[1, 0] = np.nan
+    with pytest.raises(lw.UsageError, match="this run cannot be saved: 'A' is not finite"):
+        replace(run, q=q).save(tmp_path / "a.npz")
+    assert not os.listdir(tmp_path)
+    lam = run.arrays["lam"].copy()
+    lam[1, 0] = np.nan  # multipliers at a singular position
+    odd = replace(run, arrays={**run.arrays, "lam": lam})
+    assert lw.open(odd.save(tmp_path / "a.npz")).identical(odd)
