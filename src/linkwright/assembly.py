@@ -15,6 +15,7 @@ import numpy as np
 from linkwright import continuation, cycle, joints
 from linkwright.branches import distinct_positions
 from linkwright.closing import GOOD_ENOUGH, Closed, close, gap_text, open_error, solve_rates
+from linkwright.closure import Closure
 from linkwright.constraints import Constraint, PointTarget, PoseTarget
 from linkwright.constraints.target import rotation_vector_between
 from linkwright.description import Joint
@@ -24,12 +25,14 @@ from linkwright.laws import LinearLaw
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
-from linkwright.passage import branch_velocity
+from linkwright.passage import SUSPECT, branch_velocity
 from linkwright.spatial import Pose, quaternion_rotation
 from linkwright.state import State
 from linkwright.targets import Part, Targets
 from linkwright.whole_turns import skipped
 
+CONSISTENT = 1e-6  # share of the accelerations by which they may open the loops
+UNCERTAIN = 1e-2  # the same beside a singular position
 AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead centre, whose neighbourhood it cannot step through
 
 
@@ -113,18 +116,30 @@ class Assembler:
             a = np.asarray(wanted, dtype=float)
             if a.shape != (self.tree.nv,) or not np.isfinite(a).all():
                 raise UsageError(f"accelerations need {self.tree.nv} finite entries, or a dict by joint name.")
-            gap = np.abs((c.J @ a + c.k) / self.loops.row_scale).max(initial=0.0)
-            if gap > 1e-6 * (1.0 + np.abs(a / self.loops.columns).max(initial=0.0)):
-                raise UsageError(
-                    f"these accelerations open the loops (J a + k = {gap:.3g}); give those of the drives and let the rest follow."
-                )
-            return a
+            return self._on_the_loops(c, a)
         pairs = [self._accelerated(name, x, st) for name, x in (wanted or {}).items()]
         for name in (n for n in drives if n not in (wanted or {})):
             more = self._accelerated(name, 0.0, st)
             if self._adds(st, [p[0] for p in pairs], more[0]):  # redundant drives follow the others
                 pairs.append(more)
         return self.rates(st, [p[0] for p in pairs], [p[1] for p in pairs], second=True)
+
+    def _on_the_loops(self, c: Closure, a: np.ndarray) -> np.ndarray:
+        """Check accelerations; beside a singular position, where they are known less exactly, take the nearest on the loops."""
+        rows = self.loops.row_scale
+        gap = (c.J @ a + c.k) / rows
+        size = 1.0 + np.abs(a / self.loops.columns).max(initial=0.0) + np.abs(c.k / rows).max(initial=0.0)
+        if np.abs(gap).max(initial=0.0) <= CONSISTENT * size:
+            return a
+        f = self.loops.factored(c)
+        correction = f.solve(gap)
+        off = float(np.abs(correction).max())
+        if f.s[f.rank - 1] < SUSPECT and off <= UNCERTAIN * size:
+            return a - correction * self.loops.columns
+        raise UsageError(
+            f"these accelerations contradict the closed loops: the nearest possible ones differ by {off:.3g} rad/s^2 (or "
+            f"{off * self.loops.kappa:.3g} m/s^2). Give the accelerations of the drives by name; those of the other joints follow."
+        )
 
     def _adds(self, st: State, readers: Sequence[Constraint], more: Constraint) -> bool:
         """Whether one more reader fixes a freedom that the others leave."""

@@ -39,6 +39,7 @@ class Walker(NamedTuple):
     smallest: float  # smallest singular value that counts here
     strong: int  # most directions stronger than the window seen so far: fewer mean a passage
     calm: float = 0.0  # largest `smallest` seen so far: what is usual for this mechanism
+    spectrum: np.ndarray = np.zeros(0)  # all singular values here, largest first
 
 
 def start(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0) -> Walker:
@@ -61,19 +62,20 @@ def _with_rates(loops: Loops, w: Walker) -> Walker:
     here = int(np.count_nonzero(f.s > WINDOW))
     strong = max(w.strong, here)
     calm = max(w.calm, smallest) if here == strong else w.calm  # where rank is lost the smallest that is left says nothing
-    return w._replace(v=v, a=a, smallest=smallest, strong=strong, calm=calm)
+    return w._replace(v=v, a=a, smallest=smallest, strong=strong, calm=calm, spectrum=f.s)
 
 
-def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6) -> Walker:
+def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6, steps: list[Walker] | None = None) -> Walker:
     """Advance to t = end; the walker returned has a smaller t if it met a dead centre or the end of a link's reach.
 
-    `smallest_step`, a share of the way, is how finely such an end is located. Raise AssemblyError after MOST_STEPS steps.
+    `smallest_step`, a share of the way, is how finely such an end is located; every step is added to `steps`. Raise AssemblyError after
+    MOST_STEPS steps.
     """
     with one_thread(loops.skel.tree.nv):
-        return _walked(loops, begin, end, smallest_step * abs(end - begin.t))
+        return _walked(loops, begin, end, smallest_step * abs(end - begin.t), steps)
 
 
-def _walked(loops: Loops, begin: Walker, end: float, floor: float) -> Walker:
+def _walked(loops: Loops, begin: Walker, end: float, floor: float, steps: list[Walker] | None) -> Walker:
     here, step = begin, end - begin.t
     for _ in range(MOST_STEPS):
         if here.t == end:
@@ -87,6 +89,8 @@ def _walked(loops: Loops, begin: Walker, end: float, floor: float) -> Walker:
                 return here
             continue
         here = new
+        if steps is not None:
+            steps.append(here)
         step *= 2.0
     share = 100.0 * (here.t - begin.t) / (end - begin.t)
     raise AssemblyError(

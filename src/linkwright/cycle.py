@@ -27,11 +27,12 @@ from linkwright.loops import Loops
 from linkwright.modelfile.units import KINDS, display_unit, shown
 from linkwright.plans import driven
 from linkwright.results import Trajectory
+from linkwright.turn_samples import sampled, trajectory
+from linkwright.turn_singularities import PEAKS, passage_note
 from linkwright.whole_turns import returned, skipped
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
-UNBOUNDED = "efforts and loads grow without bound towards a dead centre: the largest ones only say how near it came"
 STATIC = "Static analysis: inertia forces are ignored."
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
@@ -236,12 +237,14 @@ def turn(
     tied = loops.with_([driven(desc, name, law) for name, law in p.laws.items()])
     check_driven(loops, tied, here, list(p.laws))
     begin = walker(tied, here.q, here.near)
-    samples = _sample(tied, begin, np.linspace(0.0, p.span, steps + 1), p) if is_rotary(desc, p.lead) or not p.open_ended else None
-    if samples is not None:
-        back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
-        longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
-        return replace(samples, notes=(*p.notes, *longer), full_turn=p.open_ended)
-    return _swing(tied, begin, p, steps)
+    whole = is_rotary(desc, p.lead) or not p.open_ended
+    found = sampled(loops, tied, begin, np.linspace(0.0, p.span, steps + 1)) if whole else None
+    if found is None:
+        return _swing(loops, tied, begin, p, steps)
+    samples = trajectory(tied, found, p.lead, p.laws[p.lead], full_turn=p.open_ended)
+    back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
+    longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
+    return _noted(desc, p, samples, longer)
 
 
 def _at_the_beginning(loops: Loops, here: Position, p: Plan) -> Position:
@@ -256,48 +259,56 @@ def _at_the_beginning(loops: Loops, here: Position, p: Plan) -> Position:
     tied = loops.with_(left)
     there = walk(tied, walker(tied, q, near), 1.0)
     if there.t < 1.0:
-        raise SingularityError(f"the drive's programme begins at {begin[p.lead]:.6g}, which cannot be reached from the start position.")
+        place = position_text(desc, p.lead, begin[p.lead])
+        raise SingularityError(f"the programme of drive '{p.lead}' begins at {place}, which cannot be reached from the start position.")
     return Position(there.q, there.near)
 
 
-def _swing(tied: Loops, begin: Walker, p: Plan, steps: int) -> Trajectory:
+def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int) -> Trajectory:
     """The range a drive can cover, from one dead centre (or end of the range tried) to the other."""
+    desc, law = tied.skel.tree.description, p.laws[p.lead]
     if not p.open_ended:
         stop = walk(tied, begin, p.span)
-        raise SingularityError(f"the mechanism stops at t = {stop.t:.6g} s of its programme: a dead centre or the end of a link's reach.")
+        where = position_text(desc, p.lead, float(law(stop.t)[0]))
+        raise SingularityError(
+            f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
+        )
     ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP) for end in (p.span, -p.span))
     gap = MARGIN * (ahead.t - back.t)
     low = back.t + gap if back.t > -p.span else back.t
     high = ahead.t - gap if ahead.t < p.span else ahead.t
     if high - low < 1e-6 * p.span:
         raise SingularityError(f"drive '{p.lead}' stands at a dead centre and cannot move either way; choose another start position.")
-    samples = _sample(tied, walk(tied, begin, low), np.linspace(low, high, steps + 1), p)
-    if samples is None:
-        raise SingularityError(f"drive '{p.lead}' could not be followed between {low:.6g} and {high:.6g} s; choose another start position.")
-    desc, dead = tied.skel.tree.description, (back.t > -p.span, ahead.t < p.span)
-    loaded = any(dead) and all(b.mass is not None for b in desc.bodies[1:])
-    return replace(samples, notes=(*p.notes, _swing_note(desc, p, low, high, *dead), *([UNBOUNDED] if loaded else [])))
+    dead = [dead_centre(tied, w, end) for w, end in ((back, -p.span), (ahead, p.span)) if w.t != end]
+    found = sampled(loops, tied, walk(tied, begin, low), np.linspace(low, high, steps + 1))
+    if found is None:
+        ends = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
+        raise SingularityError(f"drive '{p.lead}' could not be followed between {ends}; choose another start position.")
+    swing = _swing_note(desc, p, low, high, back.t > -p.span, ahead.t < p.span)
+    return _noted(desc, p, trajectory(tied, found, p.lead, law, full_turn=False, dead=dead), [swing])
 
 
-def _sample(tied: Loops, here: Walker, times: np.ndarray, p: Plan) -> Trajectory | None:
-    """States at the given times, or None if the walk meets an end before the last."""
-    rows: list[tuple[Any, ...]] = []
-    for t in times:
-        here = walk(tied, here, float(t))
-        if here.t != t:
-            return None
-        rows.append((here.q, here.v, here.a, here.near))
-    q, v, a, near = (list(column) for column in zip(*rows, strict=True))
-    c = Trajectory(tied.skel, times - times[0], np.array(q), np.array(v), np.array(a), near, drive=p.lead)
+def _noted(desc: Description, p: Plan, c: Trajectory, notes: Sequence[str]) -> Trajectory:
+    """The turn with its notes, at rest if the plan is static."""
+    passed = [x for x in c.singular if x.kind == "passage"]
+    more = [passage_note(passed, lambda x: position_text(desc, c.drive, c.place(x)))] if passed else []
+    if c.singular and all(b.mass is not None for b in desc.bodies[1:]):
+        more.append(PEAKS)
+    c = replace(c, notes=(*p.notes, *notes, *more))
     return c if p.rate else c.at_rest()
+
+
+def position_text(desc: Description, drive: str, x: float) -> str:
+    """A position of a drive in the file's unit: `519.07 mm`."""
+    symbol, per_si = display_unit(desc.units, KINDS["angle" if is_rotary(desc, drive) else "length"])
+    return f"{x * per_si + 0.0:.2f} {symbol}" if symbol in ("deg", "mm", "cm") else f"{x * per_si + 0.0:.5g} {symbol}"
 
 
 def _swing_note(desc: Description, p: Plan, low: float, high: float, dead_low: bool, dead_high: bool) -> str:
     law = p.laws[p.lead]
     rotary = is_rotary(desc, p.lead)
-    symbol, per_si = display_unit(desc.units, KINDS["angle" if rotary else "length"])
-    a, b = sorted((float(law(low)[0]) * per_si, float(law(high)[0]) * per_si))
-    text = f"{a:.2f} .. {b:.2f} {symbol}" if symbol in ("deg", "mm", "cm") else f"{a:.5g} .. {b:.5g} {symbol}"
+    a, b = (position_text(desc, p.lead, x) for x in sorted((float(law(low)[0]), float(law(high)[0]))))
+    text = f"{a.split()[0]} .. {b}"
     ends = "between dead centres" if dead_low and dead_high else "up to a dead centre" if dead_low or dead_high else "in the range tried"
     return f"drive '{p.lead}' cannot turn fully: it swings {text}, {ends}" if rotary else f"drive '{p.lead}' slides {text}, {ends}"
 

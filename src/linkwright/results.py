@@ -39,7 +39,9 @@ from linkwright.recorded import (
 from linkwright.state import State
 from linkwright.table_views import unit_of
 from linkwright.trajectory_loads import FEW, Loaded, LoadHistory, LoadSource
+from linkwright.turn_singularities import SingularPlace
 
+NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
 PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t
 
 __all__ = ["Column", "Kept", "LoadHistory", "LoadSource", "RunEvent", "Trajectory", "restored", "unit_of"]
@@ -113,6 +115,24 @@ class Trajectory(Loaded):
         rest = {k: x for k, x in self.arrays.items() if k not in (PATH_V, PATH_A)}
         settings = {k: x for k, x in self.settings.items() if k != "static"}
         return replace(self, v=self.arrays[PATH_V], a=self.arrays[PATH_A], arrays=rest, settings=settings)
+
+    @property
+    def singular(self) -> tuple[SingularPlace, ...]:
+        """Singular positions of a turn: dead centres at its ends, and positions that it passes."""
+        return tuple(SingularPlace(**x) for x in self.settings.get("singular", ()))
+
+    @property
+    def near_singular(self) -> np.ndarray:
+        """Mask of the samples near a singular position: peak loads there depend on how close they are to it."""
+        found = self.arrays.get(NEAR_SINGULAR)
+        return np.zeros(len(self), dtype=bool) if found is None else found[:, 0] > 0.0
+
+    def place(self, x: Any) -> Any:
+        """A position of the leading drive as a place in the cycle: in a full turn an angle from 0 to 360 deg, else as it is."""
+        if not (self.full_turn and self.drive and self.dimension(self.drive) == "angle"):
+            return x
+        y = np.mod(x, 2.0 * np.pi)
+        return np.where(2.0 * np.pi - y < 1e-9, 0.0, y)[()]
 
     @property
     def certificate(self) -> Any:

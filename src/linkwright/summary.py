@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.cycle import UNBOUNDED
 from linkwright.errors import LinkwrightError
 from linkwright.results import Trajectory, unit_of
 from linkwright.system import System
+from linkwright.turn_singularities import PEAKS
 
 NEARLY = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
 EQUAL = 1e-9  # the same share: as far out, but for round-off
@@ -24,7 +24,7 @@ ROUNDS = 4  # of Newton; from the samples' own rates and accelerations two do
 
 @dataclass(frozen=True)
 class Range:
-    """Smallest and largest value over the turn, and the drive's position there (SI); `also_*` where else it is the same."""
+    """Smallest and largest value over the turn, and the place in the cycle (SI); `also_*` where else it is the same."""
 
     name: str
     low: float
@@ -143,7 +143,7 @@ def _no_gravity() -> str:
 
 
 def _motion_text(system: System, c: Trajectory) -> str:
-    notes = "; ".join(n for n in c.notes if n != UNBOUNDED)  # that is for those who read loads
+    notes = "; ".join(n for n in c.notes if n != PEAKS)  # that is for those who read loads
     return "; ".join(x for x in ("full turn" if c.full_turn else "", notes) if x) or _programme_text(system, c)
 
 
@@ -272,10 +272,10 @@ def ranges(c: Trajectory, curves: list[Curve]) -> list[Range]:
         own = np.array([k for k, p in enumerate(places) if p.curve == i])
         found, where = curve.shown(values[own]), there[own]
         round_off = EQUAL * float(np.ptp(curve.shown(y[0]))) + 1e-13
-        told = []
+        told: list[Any] = []
         for best in (float(found.min()), float(found.max())):
             off = np.abs(found - best)
-            told += [best, _distinct(where[np.argsort(off, kind="stable")][: int(np.sum(off <= round_off))], lap, close)]
+            told += [best, _distinct(c, where[np.argsort(off, kind="stable")][: int(np.sum(off <= round_off))], lap, close)]
         low, at_low, high, at_high = told
         out.append(Range(curve.name, low, high, at_low[0], at_high[0], tuple(at_low[1:]), tuple(at_high[1:])))
     return out
@@ -345,11 +345,11 @@ def _settled(
     return values, there
 
 
-def _distinct(places: np.ndarray, lap: float, close: float) -> list[float]:
-    """Places, the best first, each once and then in the order of the drive; a full turn is the same place."""
+def _distinct(c: Trajectory, places: np.ndarray, lap: float, close: float) -> list[float]:
+    """Places in the cycle, each once, in order; a full turn later it is the same place."""
     out: list[float] = []
     for x in places:
         gaps = [abs(float(x) - y) for y in out]
         if not any(min(g, abs(lap - g)) <= close for g in gaps):
             out.append(float(x))
-    return sorted(out)
+    return sorted(float(c.place(x)) for x in out)

@@ -175,9 +175,11 @@ class Loaded(Presented):
 
     @cached_property
     def judges(self) -> list[Instant]:
-        """Samples whose loads tell what is unique: some of a run; of a turn those that are not like others."""
+        """Samples at which uniqueness is tested: evenly spaced for a run, the rank outliers for a cycle; none near a singular position."""
         if self._acted is None:
-            return self.instants if self._turn is None else [self.instants[int(i)] for i in self._turn.judged]
+            looked = range(len(self.t)) if self._turn is None else [int(i) for i in self._turn.judged]
+            near = self.near_singular
+            return [self.instants[i] for i in looked if not near[i]] or [self.instants[int(i)] for i in looked[:1]]
         return [self.instant(int(i)) for i in np.unique(np.linspace(0, len(self.t) - 1, LOOKS).astype(int))]
 
     def _check_loads(self) -> None:

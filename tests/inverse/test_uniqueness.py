@@ -104,7 +104,7 @@ def test_wrong_calls_are_explained():
     st = s.start
     with pytest.raises(lw.UsageError, match="subsystem"):
         s.inverse(st, method="subsytem")
-    with pytest.raises(lw.UsageError, match="open the loops"):
+    with pytest.raises(lw.UsageError, match="contradict the closed loops"):
         s.inverse(st, a=[1.0, 1.0, 1.0])
     with pytest.raises(lw.UsageError, match="finite"):
         s.inverse(st, a=[np.nan] * 3)

@@ -64,7 +64,8 @@ def test_loads_of_a_turn_are_those_of_single_states(name, singly):
         history = turn.load(eye.pin, eye.on, frame=eye.on)
         ones = [x.loads.on(eye.pin, eye.on, frame=eye.on) for x in alone]
         np.testing.assert_allclose(history.moment, [w.moment for w in ones], atol=1e-11 * largest["force"])
-        assert history.unique == eye.unique == all(w.unique_force[pick].all() for w in ones)
+        regular = [w for w, near in zip(ones, turn.near_singular, strict=True) if not near]  # at singular positions nothing is unique
+        assert history.unique == eye.unique == all(w.unique_force[pick].all() for w in regular)
 
 
 def test_joints_of_the_tree_are_the_samples_themselves():

@@ -166,7 +166,7 @@ def test_both_dead_centres_of_a_toggle_press() -> None:
     # the lowest point twice the difference of a straight toggle and one bent by 20 mm below the drawing
     assert slide.low == pytest.approx(-2e-3 * (upper - 250.0), abs=1e-12) and straight.low == pytest.approx(0.0, abs=1e-9)
     assert len(slide.also_high) == 0 and not any(r.also_low for r in found.swings if r.name == "rod.angle")
-    shown = Reader(report_tables.motion_tables(m.system, report_tables.summary_within(found), "A", "angle"))
+    shown = Reader(report_tables.motion_tables(m.system, found, "A", "angle"))
     assert [float(x) for x in shown.table("slider")[0][2].split(", ")] == pytest.approx(expected, abs=0.06)
 
 

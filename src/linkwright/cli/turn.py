@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from linkwright import files
@@ -94,11 +95,16 @@ def _channel_names(c: Any, loads: CycleLoads) -> list[str]:
 
 
 def _data(m: Any, c: Any, loads: CycleLoads) -> dict[str, Any]:
+    import numpy as np
+
     return {
         "model": m.name,
         "drive": c.drive,
         "full_turn": bool(c.full_turn),
         "notes": list(c.notes),
+        "static": c.static,
+        "singular": [asdict(x) for x in c.singular],
+        "near_singular": np.flatnonzero(c.near_singular).tolist(),
         "steps": len(c) - 1,
         "channels": outputs.channel_data(c, _channel_names(c, loads)),
         "loads": loads.as_dict(),

@@ -22,7 +22,7 @@ from linkwright.channels import Instant, rotation_quaternions
 from linkwright.description import Description, Joint
 from linkwright.errors import UsageError, nearest
 from linkwright.machine.efforts import cycle_axis
-from linkwright.machine.tables import columns, integral, time_mean
+from linkwright.machine.tables import columns, integral, marked, time_mean
 from linkwright.results import Trajectory, unit_of
 
 FULL = 2.0 * np.pi - 1e-6
@@ -74,6 +74,7 @@ class Bearing:
     max_speed: float
     sector: float | None
     unique: bool
+    near_singular: bool = False  # the largest load is taken near a singular position: it depends on how close the sample is to it
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "against": list(self.against)}
@@ -136,9 +137,9 @@ class Bearings:
             swing = "fixed" if r.movement == "fixed" else "full turn" if r.full_turns else f"{r.swing / way[1]:.4g} {way[0]}"
             pace = "-" if r.movement == "fixed" else f"{r.mean_speed / rate[1]:.4g} {rate[0]}"
             on = ", ".join((r.on, *r.against)) if len(r.against) == 1 else r.on
-            forces = [x / force[1] for x in (r.mean, r.rms, r.P3, r.P10_3)]
+            forces = [marked(x / force[1], r.near_singular) for x in (r.mean, r.rms, r.P3, r.P10_3)]
             tilt = [r.moment_max / moment[1]] if bent else []
-            rows.append((r.pin, on, r.max / force[1], r.at_max / at[1], *forces, *tilt, swing, pace, r.unique))
+            rows.append((r.pin, on, marked(r.max / force[1], r.near_singular), r.at_max / at[1], *forces, *tilt, swing, pace, r.unique))
         return header, rows
 
     def _merged(self) -> list[Bearing]:
@@ -209,6 +210,7 @@ def _bearing(c: Trajectory, pin: str, body: str, at_pin: list[Joint], moves: dic
         max_speed=move.max_speed,
         sector=_sector(own.force) if own.force.shape[1] == 2 else None,
         unique=own.unique,
+        near_singular=bool(c.near_singular[largest]),
     )
 
 

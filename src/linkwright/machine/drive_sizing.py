@@ -240,8 +240,10 @@ class DriveSizing:
             f"speed up to {show(r.speed_max / speed[1])} {speed[0]}, power {show(r.power_min / power[1])} .. "
             f"{show(r.power_max / power[1])} {power[0]}"
         ]
+        if r.near_peak:
+            lines.append("  the peak is taken near a singular position: it depends on how close the nearest sample is to it")
         if self.motor is None:
-            return lines[0]
+            return "\n".join(lines)
         return "\n".join([*lines, *self._motor_lines()])
 
     def _motor_lines(self) -> list[str]:
@@ -289,7 +291,7 @@ def drive_sizing(
     history = drive_history(c, drive)
     over = cycle_axis(c)
     units = c.skel.tree.description.units
-    load = summary(history, over.values)
+    load = summary(history, over.values, c.near_singular)
     given, N, e = _motor_of(c, history, motor)
     plain = DriveSizing(load, history, units, (over.name, over.dimension))
     if given is None:

@@ -11,7 +11,7 @@ from linkwright import joints
 from linkwright.channels import Instant
 from linkwright.description import Cylinder, Description
 from linkwright.errors import UsageError, nearest
-from linkwright.machine.tables import columns, integral, time_mean
+from linkwright.machine.tables import columns, integral, marked, time_mean
 from linkwright.results import Trajectory, unit_of
 from linkwright.spatial import array
 
@@ -54,6 +54,12 @@ class Effort:
     work: float
     braked: float
     unique: bool
+    near_min: bool = False  # taken near a singular position: depends on how close the nearest sample is to it
+    near_max: bool = False
+
+    @property
+    def near_peak(self) -> bool:
+        return self.near_max if abs(self.max) >= abs(self.min) else self.near_min
 
     @property
     def peak(self) -> float:
@@ -105,8 +111,8 @@ class Efforts:
         moving = any(r.speed_max for r in self.rows)  # in a static analysis every power is zero
         rows = [
             (
-                r.drive, r.min / effort[1], r.at_min / x[1], r.max / effort[1], r.at_max / x[1], _clean(r.mean, r.rms) / effort[1],
-                r.rms / effort[1], r.power_min / power[1], r.power_max / power[1],
+                r.drive, marked(r.min / effort[1], r.near_min), r.at_min / x[1], marked(r.max / effort[1], r.near_max), r.at_max / x[1],
+                _clean(r.mean, r.rms) / effort[1], r.rms / effort[1], r.power_min / power[1], r.power_max / power[1],
                 _clean(r.power_mean, max(abs(r.power_min), abs(r.power_max))) / power[1],
             )
             for r in self.rows if r.kind == kind
@@ -122,13 +128,13 @@ def _clean(x: float, scale: float) -> float:
 def efforts(c: Trajectory) -> Efforts:
     """Extremes, RMS, power and work of every drive of a cycle."""
     over = cycle_axis(c)
-    rows = tuple(summary(drive_history(c, name), over.values) for name in drive_names(c))
+    rows = tuple(summary(drive_history(c, name), over.values, c.near_singular) for name in drive_names(c))
     return Efforts(rows, over.name, over.dimension, c.skel.tree.description.units)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What tells places of a cycle apart: the leading drive's coordinate where it only goes one way, else time."""
+    """Places of a cycle: the leading drive's coordinate where it only goes one way (in a full turn from 0 to 360 deg), else time."""
 
     name: str
     dimension: str
@@ -139,7 +145,7 @@ def cycle_axis(c: Trajectory) -> Axis:
     if c.drive in c.channels and c[c.drive].ndim == 1:
         steps = np.diff(c[c.drive])
         if np.all(steps > 0.0) or np.all(steps < 0.0):
-            return Axis(c.drive, c.dimension(c.drive), c[c.drive])
+            return Axis(c.drive, c.dimension(c.drive), c.place(c[c.drive]))
     return Axis("t", "time", c.t)
 
 
@@ -179,8 +185,8 @@ def _cylinder_motion(x: Instant, d: Description, cylinder: Cylinder) -> np.ndarr
     return np.array([length, rate, n @ ddr + (dr @ dr - rate * rate) / length])
 
 
-def summary(h: DriveHistory, place: np.ndarray) -> Effort:
-    """The figures of a drive's cycle; `place` says where in the cycle each sample is."""
+def summary(h: DriveHistory, place: np.ndarray, near: np.ndarray) -> Effort:
+    """The figures of a drive's cycle; `place` is the place of each sample in the cycle, `near` true near a singular position."""
     low, high = int(np.argmin(h.effort)), int(np.argmax(h.effort))
     power = h.power
     return Effort(
@@ -200,4 +206,6 @@ def summary(h: DriveHistory, place: np.ndarray) -> Effort:
         work=integral(h.t, power),
         braked=integral(h.t, np.maximum(-power, 0.0)),
         unique=h.unique,
+        near_min=bool(near[low]),
+        near_max=bool(near[high]),
     )

@@ -62,6 +62,7 @@ def jumps(c: Trajectory) -> tuple[Jump, ...]:
         return ()
     closer = Closer(c)
     over = cycle_axis(c)
+    falling = over.name != "t" and float(c[over.name][-1]) < float(c[over.name][0])
     out: list[Jump] = []
     for name in drive_names(c):
         h = drive_history(c, name)
@@ -69,7 +70,7 @@ def jumps(c: Trajectory) -> tuple[Jump, ...]:
         share = _share(h, found)
         kind = "torque" if h.rotary else "force"
         for s in found:
-            low, high = sorted((float(over.values[s.first]), float(over.values[s.last])))
+            low, high = (float(over.values[k]) for k in ((s.last, s.first) if falling else (s.first, s.last)))
             out.append(Jump(name, kind, low, high, abs(float(h.effort[s.last] - h.effort[s.first])), share))
     return tuple(out)
 

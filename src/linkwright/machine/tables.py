@@ -24,6 +24,11 @@ def cleaned(x: float, scale: float) -> float:
     return 0.0 if abs(x) < 1e-6 * abs(scale) else x
 
 
+def marked(x: float, near: bool) -> Any:
+    """A number for a table, with * if it is taken near a singular position."""
+    return f"{show(x)}*" if near else x
+
+
 def columns(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
     """Aligned text: (name, unit) heads, numbers to four digits; the first `left` columns stand flush left."""
     names, units = [n for n, _ in header], [f"[{u}]" if u else "" for _, u in header]

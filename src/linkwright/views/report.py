@@ -25,6 +25,7 @@ from linkwright.machine.efforts import drive_names
 from linkwright.results import Trajectory
 from linkwright.summary import Summary, summarise
 from linkwright.system import System
+from linkwright.turn_singularities import PEAKS
 from linkwright.views import page, report_acting, report_figures, report_tables
 from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
@@ -76,14 +77,7 @@ class Told:
     def summary(self) -> Summary:
         c = self.motion
         own = c if c is not None and c.proof is None and len(c) > ENOUGH else None  # how it moves in the motion that is told
-        found = summarise(self.system, turn=own)
-        return report_tables.summary_within(found) if self.turns else found
-
-    @cached_property
-    def turns(self) -> bool:
-        """Whether places of the cycle are angles of a full turn."""
-        c = self.motion
-        return c is not None and c.full_turn and natural_axis(c) == c.drive and c.dimension(c.drive) == "angle"
+        return summarise(self.system, turn=own)
 
     @cached_property
     def motion(self) -> Trajectory | None:
@@ -104,8 +98,7 @@ class Told:
             return CycleLoads()
         try:
             if self.motion.proof is None:
-                found = cycle_loads(self.motion)
-                return report_tables.loads_within(found) if self.turns else found
+                return cycle_loads(self.motion)
             return CycleLoads(bearings=bearings(_thinned(self.motion)))
         except LinkwrightError as problem:
             return CycleLoads(f"No loads: {' '.join(str(problem).split())}")
@@ -164,7 +157,7 @@ class Told:
         curves = report_figures.curves(c, report_figures.effort_panels(c), "rp-efforts", over=over)
         force, moment = (report_tables.amount(self.system, x, k) for x, k in zip(self.loads.shaking, ("force", "torque"), strict=True))
         shaken = f"Shaking force on the ground up to {force}, shaking moment about the origin up to {moment}."
-        told = next((f"{n[0].upper()}{n[1:]}." for n in c.notes if "without bound" in n), "")
+        told = PEAKS if PEAKS in c.notes else ""
         few = len(self.loads.efforts.rows) <= 3
         return (
             part("Drive", curves, report_tables.drives(self.loads), note=told, together=few)

@@ -81,14 +81,18 @@ def _panel(axes: Any, c: Trajectory, p: Panel, over: str) -> None:
     for i, name in enumerate(p.names):
         axes.plot(x, values[name] / size, lw=1.2, color=DRIVEN if p.rms else PALETTE[i % len(PALETTE)], label=name)
     if p.rms:
-        _extremes(axes, c.t, x, values[p.names[0]] / size, symbol)
+        _extremes(axes, c, x, values[p.names[0]] / size, symbol)
+    for place in c.singular:
+        axes.axvline(float(np.interp(place.t, c.t, x)), color=LIGHT.accent, lw=0.8, ls=(0, (4, 2)), zorder=1.5)
     axes.set_xlabel(f"{over} [{unit}]", parse_math=False, labelpad=1.5)
     axes.set_ylabel(f"[{symbol}]", parse_math=False, labelpad=2.0)
     axes.margins(x=0.0, y=0.1)
     if unit == "deg" and np.ptp(x) > 180.0:
-        from matplotlib.ticker import MultipleLocator
+        from matplotlib.ticker import FuncFormatter, MultipleLocator
 
         axes.xaxis.set_major_locator(MultipleLocator(60.0))
+        if c.full_turn and over == c.drive:
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{round(x, 6) % 360.0:g}"))
     axes.ticklabel_format(axis="y", style="plain", useOffset=False)
     low, high = (np.array([f(v) for v in values.values()]) / size for f in (np.min, np.max))
     largest = max(float(np.abs(low).max()), float(np.abs(high).max()))
@@ -113,14 +117,15 @@ def _heading(axes: Any, p: Panel, legend_rows: int) -> None:
             written.set_parse_math(False)
 
 
-def _extremes(axes: Any, t: np.ndarray, x: np.ndarray, y: np.ndarray, symbol: str) -> None:
-    """The largest value marked, the RMS dashed, both told above."""
-    rms = float(np.sqrt(time_mean(t, y**2)))
+def _extremes(axes: Any, c: Trajectory, x: np.ndarray, y: np.ndarray, symbol: str) -> None:
+    """The largest value marked, the RMS dashed, both written above; * near a singular position."""
+    rms = float(np.sqrt(time_mean(c.t, y**2)))
     axes.axhline(0.0, color=LIGHT.faint, lw=0.7)
     k = int(np.argmax(np.abs(y)))
     axes.axhline(np.copysign(rms, y[k]), color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
-    told = f"peak {show(float(y[k])).replace('-', MINUS, 1)}, RMS {show(rms)} {symbol} (dashed)"
+    near = "*" if c.near_singular[k] else ""
+    told = f"peak {show(float(y[k])).replace('-', MINUS, 1)}{near}, RMS {show(rms)} {symbol} (dashed)"
     axes.annotate(told, (0.0, 1.0), (0.0, 3.5), xycoords="axes fraction", textcoords="offset points", fontsize=6.8, parse_math=False)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError
 from linkwright.machine.bearings import Bearings
 from linkwright.machine.cycle_loads import CycleLoads
-from linkwright.machine.tables import cleaned, show
+from linkwright.machine.tables import cleaned, marked, show
 from linkwright.recorded import RunEvent
 from linkwright.results import Trajectory, unit_of
 from linkwright.summary import Range, Summary
@@ -36,38 +35,6 @@ def amount(system: System, value: float, kind: str) -> str:
     """`12.3 N m`: in the file's units."""
     symbol, size = unit_of(system.description.units, kind)
     return f"{show(value / size)} {symbol}".strip()
-
-
-def within(x: float) -> float:
-    """A place of a full turn as one says it: 0 .. 360 deg."""
-    y = float(x % (2.0 * np.pi))
-    return 0.0 if 2.0 * np.pi - y < 1e-9 else y
-
-
-def summary_within(s: Summary) -> Summary:
-    """A summary with the places of a full turn as one says them."""
-
-    def said(found: tuple[Range, ...]) -> tuple[Range, ...]:
-        return tuple(_range_within(r) for r in found)
-
-    return replace(s, swings=said(s.swings), strokes=said(s.strokes), transmission=said(s.transmission))
-
-
-def _range_within(r: Range) -> Range:
-    low, high = (sorted(within(x) for x in places) for places in ((r.at_low, *r.also_low), (r.at_high, *r.also_high)))
-    return replace(r, at_low=low[0], at_high=high[0], also_low=tuple(low[1:]), also_high=tuple(high[1:]))
-
-
-def loads_within(found: CycleLoads) -> CycleLoads:
-    """The same for efforts and loads."""
-    e, b = found.efforts, found.bearings
-    if e is None or b is None:
-        return found
-    efforts = replace(e, rows=tuple(replace(r, at_min=within(r.at_min), at_max=within(r.at_max)) for r in e.rows))
-    jumps = tuple(replace(x, low=within(x.low), high=within(x.high)) for x in found.jumps)
-    return replace(
-        found, efforts=efforts, jumps=jumps, bearings=replace(b, rows=tuple(replace(r, at_max=within(r.at_max)) for r in b.rows))
-    )
 
 
 # -------------------------------------------------------------------- facts
@@ -201,9 +168,10 @@ def drives(found: CycleLoads) -> str:
         ]  # fmt: skip
         rows = [
             (
-                r.drive, r.peak / effort[1], r.at_peak / at[1], r.min / effort[1], r.max / effort[1], cleaned(r.mean, r.rms) / effort[1],
-                r.rms / effort[1], r.speed_max / speed[1], r.power_peak / power[1], cleaned(r.power_mean, r.power_peak) / power[1],
-                cleaned(r.work, r.braked) / energy[1], r.braked / energy[1],
+                r.drive, marked(r.peak / effort[1], r.near_peak), r.at_peak / at[1], marked(r.min / effort[1], r.near_min),
+                marked(r.max / effort[1], r.near_max), cleaned(r.mean, r.rms) / effort[1], r.rms / effort[1], r.speed_max / speed[1],
+                r.power_peak / power[1], cleaned(r.power_mean, r.power_peak) / power[1], cleaned(r.work, r.braked) / energy[1],
+                r.braked / energy[1],
             )
             for r in e.rows if r.kind == kind
         ]  # fmt: skip
@@ -216,7 +184,7 @@ def bearings(b: Bearings) -> str:
     header, rows = b.table()
     leave = {"RMS", "P (p=10/3)"}
     keep = [i for i, (name, _) in enumerate(header) if name not in leave]
-    ranked = sorted(rows, key=lambda r: -float(r[2]))
+    ranked = sorted(rows, key=lambda r: -float(str(r[2]).rstrip("*")))
     shown = [[row[i] for i in keep] for row in ranked[:MOST_ROWS]]
     text = table([header[i] for i in keep], shown, left=2)
     if len(ranked) > MOST_ROWS:
@@ -289,6 +257,11 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     if c.full_turn:
         back = all(_same(a, b) for a, b in zip(c.instants[0].motion.X, c.instants[-1].motion.X, strict=True))
         out.append((True if back else None, "Cycle", "ends where it began" if back else "is longer than one turn of the drive"))
+    for kind, text in (("passage", "passed"), ("dead centre", "end the travel of the drive")):
+        count = sum(x.kind == kind for x in c.singular)
+        if count:
+            what = f"{count} {'dead centre' if kind == 'dead centre' else 'singular position'}{'s' if count > 1 else ''}"
+            out.append((None, "Singular positions", f"{what} {text if count > 1 or kind == 'passage' else 'ends the travel of the drive'}"))
     if loads.bearings is None:
         return out
     out.append(_balanced(system, c))

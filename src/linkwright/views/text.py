@@ -45,7 +45,8 @@ def turn_table(c: Trajectory, rows: int = ROWS) -> tuple[list[str], list[list[st
     for name in turn_channels(c):
         symbol, size = c.unit(name)
         header.append(f"{name} [{symbol}]")
-        columns.append(_formatted((c[name] / size)[picked]))
+        values = c.place(c[name]) if name == c.drive else c[name]
+        columns.append(_formatted((values / size)[picked]))
     return header, [list(row) for row in zip(*columns, strict=True)]
 
 

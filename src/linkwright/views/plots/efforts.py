@@ -25,6 +25,7 @@ from linkwright.views.plots.frame import (
     four,
     in_lines,
     legend,
+    places,
     time_mean,
     x_axis,
     y_axis,
@@ -91,11 +92,12 @@ def _effort(axes: Any, c: Trajectory, name: str, over: str, x: np.ndarray, colou
     axes.axhline(rms if y[np.argmax(np.abs(y))] >= 0.0 else -rms, color=look.ink, lw=0.9, ls=(0, (5, 3)))
     axes.margins(x=0.0, y=0.16)
     y_axis(axes, name, symbol)
-    unit = c.unit(over)[0]
+    unit, where = c.unit(over)[0], places(c, over)
     texts = []
     for word, i in (("max", int(np.argmax(y))), ("min", int(np.argmin(y)))):
         axes.plot(x[i], y[i], "o", ms=4.5, color=colour, mec=look.paper, mew=0.8, zorder=5)
-        texts.append(f"{word} {four(y[i], y)} {symbol} at {four(x[i], x)} {unit}")
+        near = " (near a singular position)" if c.near_singular[i] else ""
+        texts.append(f"{word} {four(y[i], y)} {symbol} at {four(where[i], x)} {unit}{near}")
     axes.set_title(in_lines([*texts, f"RMS {four(rms)} {symbol} (dashed)"], axes, 8.0), fontsize=8, loc="left", parse_math=False)
 
 
@@ -149,6 +151,7 @@ def pin_loads(
     symbol, size = unit_of(c.skel.tree.description.units, "force")
     sizes = {eye: c.load(*eye).size / size for eye in chosen}
     chosen.sort(key=lambda eye: -float(sizes[eye].max()))
+    marks = np.where(c.near_singular, " *", "")
 
     def make(frame: Frame) -> Any:
         figure = frame.figure(7.6, 4.0)
@@ -156,12 +159,13 @@ def pin_loads(
         x = x_axis(c, over or default_axis(c), axes)
         for i, eye in enumerate(chosen):
             y = sizes[eye]
-            axes.plot(x, y, lw=1.6, color=colour_of(i), label=f"{eye[0]} on {eye[1]}: {four(y.max())} {symbol}")
             k = int(np.argmax(y))
+            axes.plot(x, y, lw=1.6, color=colour_of(i), label=f"{eye[0]} on {eye[1]}: {four(y.max())} {symbol}{marks[k]}")
             axes.plot(x[k], y[k], "o", ms=4.0, color=colour_of(i), mec=frame.look.paper, mew=0.7, zorder=5)
         axes.set_ylim(bottom=0.0)
         y_axis(axes, "load of the pin", symbol)
-        legend(axes, title="largest load", title_fontsize=8)
+        near = any(marks[int(np.argmax(y))] for y in sizes.values())
+        legend(axes, title="largest load (* near a singular position)" if near else "largest load", title_fontsize=8)
         draw_flags(frame, [axes], flags_of(c), c, x)
         return figure
 

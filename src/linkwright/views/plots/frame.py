@@ -228,8 +228,13 @@ def x_axis(c: Trajectory, over: str, axes: Any) -> np.ndarray:
     for panel in axes.get_shared_x_axes().get_siblings(axes):
         panel.margins(x=0.0)
     if c.dimension(over) == "angle":
-        angle_ticks(axes.xaxis, symbol, float(np.ptp(x)), most=max(3, round(1.7 * width_of(axes))))
+        angle_ticks(axes.xaxis, symbol, float(np.ptp(x)), most=max(3, round(1.7 * width_of(axes))), turn=c.full_turn and over == c.drive)
     return x
+
+
+def places(c: Trajectory, over: str) -> np.ndarray:
+    """Places of the samples in the file's unit, for texts: in a full turn angles of the drive from 0 to 360 deg."""
+    return (c.place(c[over]) if over == c.drive else c[over]) / c.unit(over)[1]
 
 
 def width_of(axes: Any) -> float:
@@ -250,8 +255,8 @@ def in_lines(texts: Iterable[str], axes: Any, size: float) -> str:
     return "\n".join(lines)
 
 
-def angle_ticks(axis: Any, symbol: str, span: float, most: int = 12) -> None:
-    """Ticks at multiples of 30, 90, ... degrees; of parts of pi where angles are in radians."""
+def angle_ticks(axis: Any, symbol: str, span: float, most: int = 12, *, turn: bool = False) -> None:
+    """Ticks at multiples of 30, 90, ... degrees; of parts of pi where angles are in radians. `turn`: places in a full turn."""
     from matplotlib.ticker import FuncFormatter, MultipleLocator
 
     degrees = {"deg": 1.0, "rad": 180.0 / np.pi}.get(symbol)
@@ -260,9 +265,11 @@ def angle_ticks(axis: Any, symbol: str, span: float, most: int = 12) -> None:
     step = turn_step(span * degrees, most)
     if symbol == "deg":
         axis.set_major_locator(MultipleLocator(step))
+        if turn:
+            axis.set_major_formatter(FuncFormatter(lambda x, _: f"{round(x, 6) % 360.0:g}"))
     elif step >= 15.0:  # smaller parts of pi are harder to read than decimals
         axis.set_major_locator(MultipleLocator(np.pi * step / 180.0))
-        axis.set_major_formatter(FuncFormatter(lambda x, _: parts_of_pi(x)))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: parts_of_pi(x % (2.0 * np.pi) if turn else x)))
 
 
 def turn_step(span: float, most: int) -> float:
@@ -349,9 +356,10 @@ class Flag:
 
 
 def flags_of(c: Trajectory) -> list[Flag]:
-    """Events and singular passages of a run, in order of time."""
+    """Events and singular passages of a run or turn, in order of time."""
     inside = [p for p in c.passages if min(c.t[0], c.t[-1]) <= p.time <= max(c.t[0], c.t[-1])]
     found = [Flag(e.time, e.name) for e in c.events] + [Flag(p.time, PASSAGES[p.kind], True) for p in inside]
+    found += [Flag(float(np.clip(x.t, c.t[0], c.t[-1])), "singular position", True) for x in c.singular if x.kind == "passage"]
     return sorted(found, key=lambda f: f.time)
 
 

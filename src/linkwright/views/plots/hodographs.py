@@ -14,7 +14,7 @@ import numpy as np
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.results import Trajectory, unit_of
 from linkwright.views.plots.efforts import needs_loads, ranked_eyes
-from linkwright.views.plots.frame import Frame, Paper, Place, default_axis, drawn, four, open_side, turn_step
+from linkwright.views.plots.frame import Frame, Paper, Place, default_axis, drawn, four, open_side, places, turn_step
 from linkwright.views.style import DRIVEN, PALETTE, Theme
 
 MARKS = 12  # positions marked along a hodograph
@@ -110,8 +110,7 @@ def _hodograph(axes: Any, c: Trajectory, pin: str, body: str, frame: str, look: 
     arrow = {"arrowstyle": "-|>", "color": DRIVEN, "lw": 1.4, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", xy=(x[k], y[k]), xytext=(0.0, 0.0), arrowprops=arrow)
     over = default_axis(c)
-    unit, scale = c.unit(over)
-    place = c[over] / scale
+    unit, place = c.unit(over)[0], places(c, over)
     _places(axes, x, y, round_places(place, unit), look)
     axes.plot(0.0, 0.0, "o", ms=4.0, color=look.ink, zorder=6)
     axes.set_aspect("equal", adjustable="datalim")

@@ -1,0 +1,117 @@
+"""Singular positions of a turn: where the loops together with the drives lose rank, and which samples are near.
+
+Along the turn the smallest singular value that counts (that of the generic rank: redundant rows are zero everywhere) falls to zero at
+a singular position: a dead centre ends the travel of the drive; at a passage two branches meet, and the turn continues on the smooth
+one. Loads grow with its inverse, so the largest value among the samples depends on how close one of them comes to the position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwright.errors import listing
+
+SINGULAR = 1e-3  # of the median along the turn: below it a minimum counts as a singular position
+NEAR = 0.1  # of the median: samples next to a singular position below this are near it
+STEEP = 0.6  # a minimum with larger values on both sides is no zero between samples: |x| gives 1/3 beside it at most
+ROUNDS = 60  # most evaluations to locate one; some 10 do
+NEGLIGIBLE = 1e-9  # singular values below this are lost rows
+FEW = 6  # places listed by name in a note
+
+
+@dataclass(frozen=True)
+class SingularPlace:
+    """A singular position of a turn. `kind`: "dead centre" (the drive cannot move past it) or "passage" (the turn goes through)."""
+
+    kind: str
+    t: float  # time in the turn; a dead centre lies just outside of the samples
+    drive: str
+    at: float  # position of the leading drive, SI
+    strength: float  # smallest singular value there, as a share of its median along the turn
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How states along a turn are compared: the generic rank, and the median of the smallest singular value that counts."""
+
+    rank: int
+    median: float
+
+    @classmethod
+    def of(cls, spectra: Sequence[np.ndarray]) -> Scale:
+        rank = max((int(np.count_nonzero(s > NEGLIGIBLE)) for s in spectra), default=0)
+        return cls(rank, float(np.median([s[rank - 1] for s in spectra])) if rank else 1.0)
+
+    def strength(self, spectrum: np.ndarray) -> float:
+        """The smallest singular value of the generic rank, as a share of its median."""
+        return float(spectrum[self.rank - 1]) / self.median if self.rank and self.median > 0.0 else 1.0
+
+
+def located(t: np.ndarray, strength: np.ndarray, at: Callable[[int, float], float | None]) -> list[tuple[float, float]]:
+    """(t, strength) of the zeros along a path; at(i, t) is the strength at t >= t[i], None where it cannot be followed.
+
+    The path has the samples and all steps between them, which are short where the strength is small.
+    """
+    out = []
+    for i in _minima(strength):
+        low, high = max(i - 1, 0), min(i + 1, len(t) - 1)
+        found = (float(t[i]), float(strength[i]))
+        if found[1] > NEGLIGIBLE:
+            found = _least(float(t[low]), float(t[high]), lambda x, i=low: at(i, x), found)
+        if found[1] < SINGULAR:
+            out.append(found)
+    return out
+
+
+def _minima(strength: np.ndarray) -> list[int]:
+    """Samples lower than their neighbours, and steep enough on one side for a zero."""
+    padded = np.concatenate([[np.inf], strength, [np.inf]])
+    left, here, right = padded[:-2], padded[1:-1], padded[2:]
+    beside = np.maximum(np.where(np.isfinite(left), left, 0.0), np.where(np.isfinite(right), right, 0.0))
+    return [int(i) for i in np.flatnonzero((here <= left) & (here < right) & (here <= STEEP * beside))]
+
+
+def _least(low: float, high: float, f: Callable[[float], float | None], known: tuple[float, float]) -> tuple[float, float]:
+    """Minimum of f on [low, high] by Brent's method on its square, which is smooth at a zero."""
+    from scipy.optimize import minimize_scalar
+
+    best = known
+
+    def square(x: float) -> float:
+        nonlocal best
+        y = f(float(x))
+        if y is None:
+            return 1e6
+        if y < best[1]:
+            best = (float(x), y)
+        return y * y
+
+    minimize_scalar(square, bounds=(low, high), method="bounded", options={"xatol": 1e-9 * (high - low), "maxiter": ROUNDS})
+    return best
+
+
+def near_places(t: np.ndarray, strength: np.ndarray, places: Sequence[SingularPlace]) -> np.ndarray:
+    """Mask of samples near one of the places: those on both sides of it, and their neighbours as far as the strength is low."""
+    mask = np.zeros(len(t), dtype=bool)
+    low = strength < NEAR
+    for p in places:
+        k = int(np.searchsorted(t, p.t))
+        for first, step in ((k - 1, -1), (k, 1)):
+            i = first
+            while 0 <= i < len(t) and (i == first or low[i]):
+                mask[i] = True
+                i += step
+    return mask
+
+
+PEAKS = "Loads grow without bound towards a singular position: values marked * depend on how close the nearest sample is to it."
+
+
+def passage_note(places: Sequence[SingularPlace], text: Callable[[float], str]) -> str:
+    """`passes a singular position at cyl = 519.4 mm`: where the turn went through; text(at) writes a position of the drive."""
+    where = list(dict.fromkeys(text(p.at) for p in places))
+    some = where if len(where) <= FEW else [*where[:FEW], f"{len(where) - FEW} more"]
+    return f"passes {'a singular position' if len(where) == 1 else 'singular positions'} at {places[0].drive} = {listing(some)}"
