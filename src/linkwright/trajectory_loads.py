@@ -84,6 +84,8 @@ class Loaded(Presented):
         instants: list[Instant]
 
         def instant(self, i: int) -> Instant: ...
+        @property
+        def near_singular(self) -> np.ndarray: ...
 
     @cached_property
     def frame(self) -> Loops:

@@ -17,7 +17,7 @@ from linkwright.results import NEAR_SINGULAR, Trajectory
 from linkwright.turn_singularities import Scale, SingularPlace, located, near_places
 
 SURE = 3.0  # multiples of the walk's window above which directions are certainly corrected
-EXACT = 1e-12  # rad or m: a predicted sample that is so close to the interpolated one stays
+EXACT = 1e-10  # rad or m: a predicted sample that is so close to the interpolated one stays
 SHARES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the way to the next sample: where a state beside a singular position is looked for
 
 
