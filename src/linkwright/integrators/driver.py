@@ -23,29 +23,21 @@ INTEGRATORS: dict[str, Method] = {"rk4": RK4, "dopri": DOPRI8, "dopri5": DOPRI5,
 REASONS = {
     mem.FINISHED: ("finished", "reached the end"),
     mem.EVENT: ("event", "ended by a terminal event"),
-    mem.NOT_FINITE: ("not finite", "accelerations are no longer finite: a load or a speed grows beyond all bounds"),
+    mem.NOT_FINITE: ("not finite", "accelerations are no longer finite"),
     mem.DEGENERATE: ("degenerate", "the equations lose rank and no rank-revealing path was given"),
     mem.FAILED: ("failed", "a Python function called from the time loop raised an error"),
-    mem.OPEN: ("open", "the loops cannot be kept closed: the state is near a dead centre or a change of branch, or the step is too long"),
-    mem.SMALLEST_STEP: ("smallest step", "the tolerance asks for steps below the smallest one: loosen it, or look for a jump in the loads"),
-    mem.STUCK: (
-        "stuck",
-        "steps have become so short that the end will never be reached: an input jumps to and fro (sample the controller with every=, "
-        "make the jump an event, or smooth it) or grows beyond all bounds",
-    ),
-    mem.TURNED: ("turned", "a cut joint turns too far in one step to count its turns: take a shorter step, or other cuts"),
-    mem.TOO_MANY_STEPS: (
-        "too many steps",
-        "the number of steps allowed was used up: raise most_steps, or loosen the tolerance; a load that switches with the sign of a speed "
-        "chatters at rest: widen its ramp, or take integrator='rodas'",
-    ),
+    mem.OPEN: ("open", "the loops cannot be closed again after a step"),
+    mem.SMALLEST_STEP: ("smallest step", "the tolerance asks for steps below the smallest one allowed"),
+    mem.STUCK: ("stuck", "steps have become too short to reach the end in a reasonable number of them"),
+    mem.TURNED: ("turned", "a cut joint turns too far in one step to count its turns"),
+    mem.TOO_MANY_STEPS: ("too many steps", "the number of steps allowed (most_steps) was used up"),
 }
 SLICE_SECONDS = 0.05  # between looks at the keyboard
 ROUND_OFF = 3e-13  # dimensionless residual at which loops count as closed
 OPEN = 1e-8  # and as open
 MOST_STEPS = 1_000_000  # of adaptive runs, if nothing else is said
 LOOK_AFTER = 250  # attempted steps
-WINDOWS = {"steps": (3000, 2e7), "fallbacks": (20_000, 4e6)}  # counted between two judgements; still ahead at this pace: hopeless
+WINDOWS = {"steps": (3000, 2e7), "fallbacks": (2000, 4e6)}  # counted between two judgements; still ahead at this pace: hopeless
 BUFFER = 4096  # rows of output or events between two calls of the loop
 
 

@@ -267,6 +267,16 @@ class Evidence:
             nv=nv,
         )
 
+    def last(self, count: int) -> np.ndarray:
+        """The last accepted steps (t, y) of the present mode."""
+        waiting = [rows for mode, rows in self.waiting if mode == len(self.modes) - 1]
+        rows = [*waiting, *self.arrived]
+        return np.concatenate(rows[-count:])[-count:] if rows else np.zeros((0, 1))
+
+    def labels(self, mode: int) -> Sequence[str]:
+        """Names of the rows of the loops that are closed in a mode."""
+        return self._labels(self.modes[mode][1])
+
     def _labels(self, off: tuple[str, ...]) -> Sequence[str]:
         loops = self.system.kernels.variant(Variant(without=off)).loops
         return [f"{c.name}.{x}" for c in loops.constraints for x in c.labels]

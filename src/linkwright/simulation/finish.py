@@ -14,6 +14,7 @@ from linkwright.loop_rows import cut_row
 from linkwright.recorded import Kept
 from linkwright.results import Trajectory
 from linkwright.simulation.certificate import Certificate, Checks
+from linkwright.simulation.diagnosis import why
 from linkwright.simulation.passages import Passage
 from linkwright.simulation.recording import engine, trajectory
 from linkwright.simulation.run import Simulation
@@ -129,7 +130,7 @@ def finished(sim: Simulation, again: Callable[..., Simulation] | None = None) ->
     if solution.error is not None and not isinstance(solution.error, Exception):
         raise solution.error
     if status not in ("finished", "event", "interrupted", "stopped"):
-        raise SimulationError(_why(sim), run) from solution.error
+        raise SimulationError(why(sim), run) from solution.error
     if status in ("interrupted", "stopped"):
         return replace(run, notes=(*run.notes, f"{status} at t = {solution.end_time:.6g} s of {sim.t_end:.6g} s"))
     if again is None:
@@ -165,22 +166,3 @@ def _error(sim: Simulation, run: Trajectory, again: Callable[..., Simulation]) -
     i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
     name = sim.system.kernels.entries["q"][j]
     return float(gap[i, j]), f"{name} at t = {run.t[i]:.4g} s, in rad or of the size"
-
-
-def _why(sim: Simulation) -> str:
-    """When and where a run stopped, and what to do."""
-    solution = sim.pieces[-1].solution
-    problem = sim.pieces[-1].evaluator.setup.problem
-    if solution.error is not None:
-        kind = "" if isinstance(solution.error, LinkwrightError) else f"{type(solution.error).__name__}: "
-        said = str(solution.error).replace(", or name one with branch={joint: speed}", "")
-        text = f"t = {solution.end_time:.6g} s: {kind}{said}"
-    else:
-        text = solution.message
-    v = solution.end_state[problem.nq : problem.nq + problem.nv] / sim.system.loops.columns
-    if len(v):
-        worst = int(np.argmax(np.where(np.isfinite(v), np.abs(v), np.inf)))
-        speed = solution.end_state[problem.nq + worst]
-        text += f" The fastest coordinate there is {sim.system.kernels.entries['v'][worst]} at {speed:.3g} (rad/s or m/s)."
-    unstable = [n for n in sim.notes if "unstable" in n]  # what was known beforehand
-    return " ".join([text, *unstable, "The trajectory up to there is in the error's `run`."])

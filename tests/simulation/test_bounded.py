@@ -1,0 +1,44 @@
+"""Runs near singular positions end within a bounded number of evaluations: at their end, or with a message."""
+
+from math import pi
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.compiler.callbacks import DEGENERATE
+from linkwright.integrators import Kernel, Problem, driver, integrate, python_kernel
+
+RUNS = {  # model: (start, speeds, torque, options, duration, evaluations at most)
+    "bennett": ({}, {"A": 5.0}, 2.0, {"integrator": "rodas", "tolerance": 1e-6}, 0.37, 20_000),
+    "parallelogram-chain": ({"G0": pi}, {"G0": -57.7}, 6.5, {"integrator": "rodas", "tolerance": 2.6e-5}, 0.05, 40_000),
+    "rssr-7r": ({}, {"crank": 15.0}, 2.0, {"integrator": "rodas", "tolerance": 8e-12}, 0.1, 60_000),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs_that_crept_or_broke(name):
+    q, v, torque, options, duration, most = RUNS[name]
+    s = lw.compile(name)
+    joint = next(iter(v))
+    try:
+        run = s.simulate(s.assemble(q=q, v=v), duration, drive={joint: lw.torque(torque)}, **options)
+    except lw.SimulationError as error:
+        run = error.run
+        assert "ValueError" not in str(error) and "fault of the program" not in str(error)
+    counters = run.proof.sim.pieces[-1].solution.counters
+    assert counters["evaluations"] + counters["fallbacks"] < most
+    assert run.checks().certificate.status in ("finished", "failed", "open", "stuck")
+
+
+def test_a_run_that_creeps_by_the_rank_revealing_path_is_given_up(monkeypatch):
+    """Every evaluation is answered by the second kernel, and the rates oscillate a million times in the run."""
+    monkeypatch.setattr(driver, "WINDOWS", {"fallbacks": (2000, 1e5)})
+    slow = python_kernel(lambda x: np.array([1e4 * np.cos(1e7 * x[1])]), 2, 1)
+
+    def refused(x, y, w):
+        return DEGENERATE
+
+    rates = Kernel(2, 1, 0, refused, 1, slow)
+    done = integrate(Problem(rates, 1, 0), [0.0], 0.0, 1.0, "dopri5", engine="python")
+    assert done.status == "stuck" and done.counters["fallbacks"] < 2000 + 7 * driver.LOOK_AFTER
