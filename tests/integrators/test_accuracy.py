@@ -129,7 +129,7 @@ def test_loops_that_cannot_be_closed_end_the_run_with_a_reason():
     for method, options in (("rk4", {"step": 0.01}), ("dopri", {})):
         run = integrate(replace(PENDULUM, project=stuck), pendulum_start(1.0), 0.0, 1.0, method, **options)
         assert run.status == "open" and run.end_time < 1.0 and np.isfinite(run.y).all()
-        with pytest.raises(IntegrationError, match="loops cannot be kept closed"):
+        with pytest.raises(IntegrationError, match="loops cannot be closed again"):
             run.check()
 
 
