@@ -201,14 +201,14 @@ def test_a_broken_mechanism_turns_the_badge_red_and_ends_the_motion(page_of: Cal
     here.frame()
     assert badge.inner_text() == "2 of 7 checks failed", "at once, not after a while"
     assert "A stops at 153.5 deg" in here.text("#message")
-    assert "beside a dead centre" in here.text("#torque .lw-plot-stats") and "max" not in here.text("#torque .lw-plot-stats")
+    assert "near a singular position" in here.text("#torque .lw-plot-stats") and "max" not in here.text("#torque .lw-plot-stats")
     seen = here.ask("""new Promise((done) => { const out = []; app.speed(4);
       const look = () => { out.push([app.player.s, e.state.ok]);
         if (out.length < 60) requestAnimationFrame(look); else done(out); };
       look(); })""")
     assert all(ok and not 93.5 < s < 146.5 for s, ok in seen) and len({s for s, _ in seen}) > 5, "it moves, and never through the gap"
     here.page.click("#tab-pins")
-    assert "\u2020" in here.text("#pins tbody") and here.page.locator("#pins tr.largest").count() == 0
+    assert "*" in here.text("#pins tbody") and here.page.locator("#pins tr.largest").count() == 0
     here.ask("app.reset()")
     here.page.wait_for_function("document.querySelector('#checks').innerText === '8 checks passed'")
 

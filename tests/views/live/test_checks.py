@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 import linkwright as lw
+from linkwright import models
 from tests.views.live.engine_runs import made, run, shipped
 from tests.views.live.test_engine import DOUBLE_ROCKER
 
@@ -51,7 +53,7 @@ def test_a_crank_that_is_too_long_fails_and_names_the_dead_centre() -> None:
     assert failed == {"motion", "loops"} and not found["r"]["ok"]
     assert found["by"]["motion"]["text"].startswith(f"A stops at {np.degrees(angle):.4g} deg: dead centre with B, C and D in line")
     assert f"{found['placed']} of {found['n']} positions" in found["by"]["loops"]["text"] and found["placed"] < found["n"]
-    assert found["stats"][0]["doubtful"] and found["by"]["dead centres"]["warn"]
+    assert found["stats"][0]["doubtful"] and found["by"]["singular positions"]["warn"]
     # the motion plays from one dead centre through the start to the other: samples are degrees, the first is at 60 deg
     low, high = found["stretch"]["from"], found["stretch"]["to"]
     assert low == np.ceil(np.degrees(2 * np.pi - angle) - 60) and high == np.floor(360 + np.degrees(angle) - 60)
@@ -90,16 +92,29 @@ def test_peaks_beside_a_dead_centre_are_marked_and_finite_limits_are_not() -> No
     """The change-point four-bar carries 1/d towards its stretched position, the slider-crank with equal links a finite load."""
     pole, finite = checked("change-point-four-bar"), checked("slider-crank")
     assert [x["value"] for x in pole["singular"]] == pytest.approx([np.pi], abs=1e-6) and pole["singular"][0]["unbounded"]
-    assert pole["by"]["dead centres"]["warn"] and "sample distance" in pole["by"]["dead centres"]["text"] and any(pole["pins"])
+    assert pole["by"]["singular positions"]["warn"] and "sample distance" in pole["by"]["singular positions"]["text"] and any(pole["pins"])
     assert sorted(x["value"] for x in finite["singular"]) == pytest.approx([np.pi / 2, 3 * np.pi / 2]) and not any(finite["pins"])
-    assert not any(x["unbounded"] for x in finite["singular"]) and "stay finite" in finite["by"]["dead centres"]["text"]
+    assert not any(x["unbounded"] for x in finite["singular"]) and "stay finite" in finite["by"]["singular positions"]["text"]
+
+
+def test_a_scissor_through_its_upright_position_is_marked() -> None:
+    """The determinant only touches zero there: the carriage is at l cos 20 deg from where it was drawn. The flat position ends the travel."""
+    tree = yaml.safe_load(models.path("scissor-lift").read_text(encoding="utf-8"))
+    tree["parameters"]["N"], tree["drive"] = 1, {"slide": "-0.1 m/s"}
+    found = run({"lift": made(lw.load(tree).system)}, [("lift", CHECKED, {})])[0]
+    upright = [x for x in found["singular"] if not x["ends"]]
+    # golden section of a parabola: half the digits of its minimum, of steps of 6 mm
+    assert [x["value"] for x in upright] == pytest.approx([-1.2 * np.cos(np.radians(20))], abs=1e-6)
+    flat = [x["value"] for x in found["singular"] if x["ends"]]
+    assert flat == pytest.approx([1.2 * (1 - np.cos(np.radians(20)))], abs=1e-5)
+    assert found["by"]["singular positions"]["warn"] and all(found["pins"]), "every largest load is a matter of the samples"
 
 
 def test_a_range_that_ends_in_a_dead_centre_is_marked_at_its_ends() -> None:
     limits = lw.load(DOUBLE_ROCKER).limits("A")
     found = run({"rocker": made(lw.load(DOUBLE_ROCKER).system)}, [("rocker", CHECKED, {})])[0]
     assert [x["value"] for x in found["singular"]] == pytest.approx([limits.low, limits.high], abs=1e-5)
-    assert found["by"]["motion"]["ok"] and found["by"]["dead centres"]["warn"]
+    assert found["by"]["motion"]["ok"] and found["by"]["singular positions"]["warn"]
 
 
 def test_a_position_without_a_cycle_is_checked_as_it_is_shown() -> None:

@@ -64,7 +64,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const most = Math.sqrt(largest(entry.moment));
       row(2).hidden = !(most > 1e-9 * entry.max);
       table.set("moment", LW.format(most, "torque"));
-      const top = `largest ${LW.format(entry.max, "force")} at ${app.overText(entry.index)}${entry.doubtful ? " (beside a dead centre: depends on the sample distance)" : ""}`;
+      const top = `largest ${LW.format(entry.max, "force")} at ${app.overText(entry.index)}${entry.doubtful ? " (near a singular position: depends on the sample distance)" : ""}`;
       return () => {
         const curve = e.hodograph(pin.name, body, axes), known = Boolean(e.state.loads), force = inRun() ? size(app.player.s) : NaN;
         show(origin, inRun() ? "From the turn, not from the recorded run." : "");

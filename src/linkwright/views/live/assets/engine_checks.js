@@ -41,7 +41,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (last === e.cycle && last) return list;
       last = e.cycle;
       const found = structure(), first = found ? [mobility(found), redundancy(found), determinate(found)] : [];
-      const cycle = e.cycle ? [motion(), deadCentres(), closed(), ...(data.loads ? [forward(), energy(), reference()] : [])] : [assembled()];
+      const cycle = e.cycle ? [motion(), singular(), closed(), ...(data.loads ? [forward(), energy(), reference()] : [])] : [assembled()];
       list = [...first, ...cycle].filter((x) => x);
       return list;
     };
@@ -107,23 +107,23 @@ var LW = globalThis.LW || (globalThis.LW = {});
       return { name: "motion", ok: true, text: [range, ...notes].join("; ") };
     };
 
-    // peaks beside a dead centre say how close the nearest sample is, not what the machine must carry
-    const deadCentres = () => {
-      const c = e.cycle, list = c.singular.filter((x) => x.unbounded || !data.topology.redundant.length), loaded = data.loads ? "loads" : "speeds";
-      if (!list.length) return { name: "dead centres", ok: true, text: "none in this cycle" };
-      const say = (x) => `${LW.singularPlace(law, data, x)}${x.line ? ` (${x.line} in line)` : ""}`;
+    // a peak near a singular position says how close the nearest sample is, not what the machine must carry
+    const singular = () => {
+      const name = "singular positions", c = e.cycle, list = c.singular.filter((x) => x.unbounded || !data.topology.redundant.length);
+      if (!list.length) return { name, ok: true, text: "none in this cycle" };
+      const loads = data.loads ? "loads" : "speeds", say = (x) => `${LW.singularPlace(law, data, x)}${x.line ? ` (${x.line} in line)` : ""}`;
       const told = (some) => `${some.slice(0, 4).map(say).join(", ")}${some.length > 4 ? ", ..." : ""}`;
-      const unbounded = list.filter((x) => x.unbounded), passed = unbounded.filter((x) => !x.ends);
-      if (!unbounded.length) return { name: "dead centres", ok: true, text: `passes a singular position at ${told(list)}; ${loaded} stay finite` };
-      const text = passed.length ? `passes ${told(passed)}: ${loaded} grow without bound there` : `${loaded} grow without bound towards ${told(unbounded)}`;
-      return { name: "dead centres", ok: true, warn: true, text: `${text}, peak values depend on the sample distance` };
+      const unbounded = list.filter((x) => x.unbounded), ends = unbounded.filter((x) => x.ends), passed = unbounded.filter((x) => !x.ends);
+      if (!unbounded.length) return { name, ok: true, text: `passed at ${told(list)}; ${loads} stay finite` };
+      const where = [passed.length && `passed at ${told(passed)}`, ends.length && `dead centre at ${told(ends)}`].filter(Boolean).join("; ");
+      return { name, ok: true, warn: true, text: `${where}. ${loads[0].toUpperCase() + loads.slice(1)} grow without bound there: peak values depend on the sample distance` };
     };
 
     const closed = () => {
       const c = e.cycle, found = placed(), gaps = found - c.ok.reduce((s, x) => s + x, 0);
       const text = `closed to ${said(c.residual)} of the mechanism's size at ${found} of ${c.n} positions`;
-      const singular = gaps ? `; no speeds or loads at ${plural(gaps, "singular position")}` : "";
-      return { name: "loops", ok: found === c.n && c.residual < CLOSED, value: c.residual, text: text + singular };
+      const without = gaps ? `; no speeds or loads at ${plural(gaps, "singular position")}` : "";
+      return { name: "loops", ok: found === c.n && c.residual < CLOSED, value: c.residual, text: text + without };
     };
 
     // without a cycle: the position that is shown

@@ -8,8 +8,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // of a step: pairs of distances at which loads are compared, the first that can be computed; 1/d grows fourfold, 1/sqrt(d) twofold
   const DISTANCES = [[0.2, 0.05], [0.8, 0.2]];
   const GROWS = 1.5; // times: a smooth load changes by far less over a part of a step
-  const BESIDE = 2.5; // samples: a peak so close to an unbounded place belongs to it
+  const BESIDE = 4; // samples: a peak so close to an unbounded place belongs to it
   const IN_LINE = 5e-3; // sine of the angle between two links, whose square is proportional to the distance from the dead centre
+  const DIPS = 0.2; // of a neighbour: a double zero between samples leaves at most 0.25 / 2.25
+  const TOUCHES = 1e-4; // of the neighbours: and this at the place found
+  const GOLDEN = (Math.sqrt(5) - 1) / 2, SECTIONS = 24; // to 1e-5 of a step
   const TURN = 2 * Math.PI;
   const ROUND_OFF = 1e-6; // of the largest load, times the mechanism's size
   const DUST = 1e-6; // radians, or metres: far less than a dead centre is printed with
@@ -57,6 +60,21 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (found) { x += step; q = found; } else step /= 2;
     }
     return { x, q };
+  };
+
+  // the place within a step of sample i at which the determinant is smallest, by golden section: {x, det, q}, null where it is not known
+  const lowest = (core, at, i, c) => {
+    const find = (x) => {
+      const p = at(i, x < 0 ? i - 1 : i + 1, Math.abs(x), null);
+      return p.closed ? { x, det: Math.abs(core.determinant(p.q, p.near)), q: Float64Array.from(p.q) } : { x, det: 0, q: null };
+    };
+    let [a, b] = [-1, 1], [left, right] = [find(b - GOLDEN * (b - a)), find(a + GOLDEN * (b - a))];
+    for (let k = 0; k < SECTIONS; k++) {
+      if (left.det < right.det) { b = right.x; right = left; left = find(b - GOLDEN * (b - a)); }
+      else { a = left.x; left = right; right = find(a + GOLDEN * (b - a)); }
+    }
+    const best = left.det < right.det ? left : right;
+    return { ...best, q: best.q || c.q.slice(i * core.nq, (i + 1) * core.nq) };
   };
 
   // names of pins that are in line at a position: "B, C and D"; "" where no two links are stretched or folded
@@ -141,6 +159,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (!c.placed[i] || (det[i] !== 0 && c.ok[i]) || c.singular.some((x) => Math.abs(x.s - i) < 0.5)) continue;
       const unbounded = [i - 1, i + 1].some((from) => c.placed[from] && grows(core, at, from, i, 1));
       add(i, i, 0, c.q.subarray(i * nq, (i + 1) * nq), { ends: false, inside: true, unbounded });
+    }
+    // the determinant touches zero without a change of sign, as in a scissor whose arms stand upright
+    for (let i = 1; i + 1 < n; i++) {
+      const here = Math.abs(det[i]), most = Math.max(Math.abs(det[i - 1]), Math.abs(det[i + 1]));
+      if (!(here <= Math.abs(det[i - 1]) && here <= Math.abs(det[i + 1]) && here < DIPS * most) || c.singular.some((x) => Math.abs(x.s - i) < 1)) continue;
+      const x = lowest(core, at, i, c), touched = x !== null && x.det < TOUCHES * most;
+      if (!touched) continue;
+      const side = x.x < 0 ? -1 : 1, unbounded = grows(core, at, i, i + side, Math.abs(x.x));
+      add(i, i + side, Math.abs(x.x), x.q, { ends: false, inside: true, unbounded });
     }
     // the ends of a range that is no whole turn: one step further
     if (!law.full_turn && !law.closed && n > 2) {

@@ -105,7 +105,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const noteText = (data, rows, cycle, loads) => {
     const missing = "Loads need the masses of the bodies and drives that determine the motion.";
     if (!cycle || !cycle.pins || data.loads === false) return (cycle && cycle.why) || data.why || missing;
-    const marked = loads.some((load) => load && load.doubtful) ? "\u2020 Beside a dead centre: the load grows without bound there, this value depends on the sample distance." : "";
+    const marked = loads.some((load) => load && load.doubtful) ? "* Near a singular position: the load grows without bound there, this value depends on the sample distance." : "";
     if (cycle.why || marked) return [cycle.why && `${cycle.why}.`, marked].filter(Boolean).join(" ");
     const open = rows.filter((row) => !row.unique).length;
     if (open) return "\u2248 not unique: redundant loops leave open how the joints share this load; shown is the least-norm share.";
@@ -119,7 +119,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     row.load = load;
     row.index = index;
     const doubtful = Boolean(load && load.doubtful);
-    LW.setText(row.value, load ? LW.withUnit(LW.number(load.force.max / unit.size), unit.symbol) + (doubtful ? "\u2020" : "") : "\u2013");
+    LW.setText(row.value, load ? LW.withUnit(LW.number(load.force.max / unit.size), unit.symbol) + (doubtful ? "*" : "") : "\u2013");
     row.node.classList.toggle("doubtful", doubtful);
     LW.setText(row.delta, load && before && !doubtful && !before.doubtful ? change(load.force.max, before.force.max) : "");
     LW.setText(row.at, where);

@@ -163,7 +163,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const value = (v) => LW.withUnit(LW.number(v / sizeOf(spec.y)), spec.y.symbol);
     if (Math.abs(found.max) <= (spec.y.least || 0) / 2) return "zero over the whole cycle";
     // a root mean square over a peak without bound has none either
-    if (found.doubtful) return `${value(found.max)} at ${placeText(spec, found.x)}, beside a dead centre: depends on the sample distance`;
+    if (found.doubtful) return `${value(found.max)} at ${placeText(spec, found.x)}, near a singular position: depends on the sample distance`;
     return `${extreme(found)} ${value(found.max)} at ${placeText(spec, found.x)} \u00a0\u00b7\u00a0 RMS\u00a0${value(found.rms)}`;
   };
 
@@ -235,8 +235,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       LW.setText(name, listed[i].name);
       value.hidden = box.beside;
       const doubtful = Boolean(stats && stats.doubtful);
-      LW.setText(max, stats ? `${extreme(stats)}\u00a0${shown(stats.max)}${doubtful ? "\u2020" : ""}` : "");
-      max.title = stats ? `largest amount at ${placeText(spec, stats.x)}${doubtful ? ", beside a dead centre: depends on the sample distance" : ""}` : "";
+      LW.setText(max, stats ? `${extreme(stats)}\u00a0${shown(stats.max)}${doubtful ? "*" : ""}` : "");
+      max.title = stats ? `largest amount at ${placeText(spec, stats.x)}${doubtful ? ", near a singular position: depends on the sample distance" : ""}` : "";
       LW.setText(rms, stats && !doubtful ? `RMS\u00a0${shown(stats.rms)}` : "");
       item.dataset.curve = number;
     });
