@@ -98,7 +98,7 @@ def test_peaks_beside_a_dead_centre_are_marked_and_finite_limits_are_not() -> No
 
 
 def test_a_scissor_through_its_upright_position_is_marked() -> None:
-    """The determinant only touches zero there: the carriage is at l cos 20 deg from where it was drawn. The flat position ends the travel."""
+    """The determinant only touches zero there: the carriage is l cos 20 deg from where it was drawn. The flat position ends the travel."""
     tree = yaml.safe_load(models.path("scissor-lift").read_text(encoding="utf-8"))
     tree["parameters"]["N"], tree["drive"] = 1, {"slide": "-0.1 m/s"}
     found = run({"lift": made(lw.load(tree).system)}, [("lift", CHECKED, {})])[0]

@@ -80,6 +80,30 @@ def test_ticks_of_angles() -> None:
     assert minus["labels"] == ["−π", "−π/2", "0", "π/2", "π"]
 
 
+def test_places_in_a_full_turn_are_angles_from_0_up_to_360() -> None:
+    """Ticks, cursor and tables by one rule, the beginning and the end of the axis labelled; a swing is shown as it is."""
+    script = """
+const turn=2*Math.PI,r=Math.PI/180,axis=(first,last,symbol,size,whole)=>LW.cycleAxis(
+  {full_turn:whole,kinds:["angle"],drives:["A"],over:{name:"A",symbol,size}},Float64Array.from({length:361},(_,i)=>first+i/360*(last-first)));
+const deg=axis(60*r,420*r,"deg",r,true),back=axis(0,-turn,"deg",r,true),rad=axis(1,1+turn,"rad",1,true);
+const swing=axis(-35*r,40*r,"deg",r,false);
+const labels=(a)=>LW.plot.placeTicks(a,Math.min(a.values[0],a.values[360]),Math.max(a.values[0],a.values[360]),400).labels;
+const places=[60,263,359.97,360,383,420].map((x)=>LW.placeNumber(deg,x*r));
+out={ticks:[deg,back,rad,swing].map(labels),places,cursor:LW.placeNumber(deg,360*r,4),swing:LW.placeNumber(swing,-35*r)}
+"""
+    found = run(script)
+    deg, back, rad, swing = found["ticks"]
+    assert deg == ["60\u00b0", "90\u00b0", "180\u00b0", "270\u00b0", "0\u00b0", "60\u00b0"] and back == [
+        "0\u00b0",
+        "90\u00b0",
+        "180\u00b0",
+        "270\u00b0",
+        "0\u00b0",
+    ]
+    assert rad[0] == rad[-1] == "1.00" and rad[1:-1] == ["\u03c0/2", "\u03c0", "3\u03c0/2", "0"] and swing[0] == "\u221230\u00b0"
+    assert found["places"] == ["60", "263", "0", "0", "23", "60"] and found["cursor"] == "0.0" and found["swing"] == "\u221235.0"
+
+
 def test_ranges_of_axes() -> None:
     crossing, above, far, dust, flat, empty = each(
         "LW.scale.range", [[[[-2, 8]]], [[[1, 9]]], [[[95, 100]]], [[[1e-14, -2e-14]], 1e-6], [[[5, 5, 5]]], [[[]]]]

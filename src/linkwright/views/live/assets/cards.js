@@ -3,6 +3,7 @@
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
+  const DUST = 1e-9; // of a vector's length: components below are round-off
   const ICON = "M5 5l10 10M15 5L5 15";
 
   const closeButton = (close) => LW.el("button", { class: "button quiet square", type: "button", "aria-label": "Close", title: "Close (Esc)", on: { click: close } },
@@ -27,7 +28,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const length = (a) => Math.hypot(a[0], a[1], a[2]);
   // a vector with the names of its axes; in the planes xz and yz, too, the first two numbers are those along the plane
-  const components = (DATA, a, kind) => Array.from(DATA.planar ? DATA.axes : "xyz", (axis, k) => `${axis} ${LW.format(a[k], kind)}`).join(", ");
+  const components = (DATA, a, kind) => {
+    const size = length(a), clean = (x) => (Math.abs(x) > DUST * size ? x : 0);
+    return Array.from(DATA.planar ? DATA.axes : "xyz", (axis, k) => `${axis} ${LW.format(clean(a[k]), kind)}`).join(", ");
+  };
 
   const note = (text = "") => LW.el("p", { class: "note", hidden: !text, text });
   const show = (element, text) => { element.hidden = !text; LW.setText(element, text); };
@@ -64,7 +68,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const most = Math.sqrt(largest(entry.moment));
       row(2).hidden = !(most > 1e-9 * entry.max);
       table.set("moment", LW.format(most, "torque"));
-      const top = `largest ${LW.format(entry.max, "force")} at ${app.overText(entry.index)}${entry.doubtful ? " (near a singular position: depends on the sample distance)" : ""}`;
+      const top = `largest ${LW.format(entry.max, "force")} at ${app.overText(entry.index, 3)}${entry.doubtful ? " (near a singular position: depends on the sample distance)" : ""}`;
       return () => {
         const curve = e.hodograph(pin.name, body, axes), known = Boolean(e.state.loads), force = inRun() ? size(app.player.s) : NaN;
         show(origin, inRun() ? "From the turn, not from the recorded run." : "");

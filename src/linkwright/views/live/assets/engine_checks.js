@@ -101,9 +101,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (c.why) return { name: "motion", ok: false, text: c.why + (placed() ? `; ${placed()} of ${c.n} positions are reached` : "") };
       let low = Infinity, high = -Infinity;
       for (let i = 0; i < c.n; i++) [low, high] = [Math.min(low, law.value[i * nd + lead]), Math.max(high, law.value[i * nd + lead])];
-      const shown = (x) => `${Number((x / unit.size).toPrecision(4))}`;
+      const shown = (x) => String(Number((x / unit.size).toPrecision(4))).replace("-", "\u2212");
       const range = law.full_turn ? `${law.drive} makes a full turn` : `${law.drive} moves between ${shown(low)} and ${shown(high)} ${unit.symbol}`;
-      const notes = e.changed ? [] : law.notes.filter((note) => !/without bound/.test(note)); // the next check names the places
+      const notes = e.changed ? [] : law.notes.filter((note) => !/without bound|slides|swings|singular/.test(note)); // said by the range and by the next check
       return { name: "motion", ok: true, text: [range, ...notes].join("; ") };
     };
 

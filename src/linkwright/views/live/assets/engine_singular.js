@@ -187,7 +187,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // "152.9 deg: dead centre, B, C and D in line"
   LW.singularPlace = (law, DATA, x) => {
     const unit = DATA.units[law.kinds[Math.max(0, law.drives.indexOf(law.drive))]];
-    return `${Number((x.value / unit.size).toPrecision(4))} ${unit.symbol}`;
+    return `${String(Number((x.value / unit.size).toPrecision(4))).replace("-", "\u2212")} ${unit.symbol}`;
   };
   if (typeof module === "object" && module.exports) module.exports = LW;
 })();

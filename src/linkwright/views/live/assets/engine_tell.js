@@ -3,6 +3,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
 
+  const DUST = 1e-11; // of the largest force or moment on a body: round-off
   const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
   const size = (a) => Math.hypot(a[0], a[1], a[2]);
 
@@ -100,8 +101,19 @@ var LW = globalThis.LW || (globalThis.LW = {});
       actions.push(...acting(k));
       actions.push({ name: "weight", kind: "weight", force: of("weight"), moment: none, at: com, unique: true });
       actions.push({ name: "inertia", kind: "inertia", force: of("force").map((x) => -x), moment: of("moment").map((x) => -x), at: com, unique: true });
+      clean(actions, com);
       const kept = actions.filter((x) => x.kind === "pin" || size(x.force) > 0 || size(x.moment) > 0);
       return { body: name, pose, com, actions: kept, residual: unbalanced(kept, com), places: e.places };
+    };
+
+    // round-off of actions that are zero: what is far below the largest force, or its moment at the size of the mechanism
+    const clean = (actions, com) => {
+      const force = Math.max(...actions.map((x) => size(x.force))), arm = Math.max(core.kappa, ...actions.map((x) => size(x.at.map((p, i) => p - com[i]))));
+      const moment = Math.max(force * arm, ...actions.map((x) => size(x.moment)));
+      for (const x of actions) {
+        if (size(x.force) <= DUST * force) x.force = [0, 0, 0];
+        if (size(x.moment) <= DUST * moment) x.moment = [0, 0, 0];
+      }
     };
 
     // drives, springs, loads, gears and rods that push the body

@@ -6,6 +6,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   "use strict";
   const SHARE = "not unique: least-norm share";
   const MATTERS = 1e-3; // of the pin's force times the mechanism's size: smaller moments are not worth a line
+  const ZERO = 1e-9; // of the largest force: round-off of a pin that carries nothing
   const DUST = 1e-6; // of the largest force times the size: and these are hardly more than round-off
 
   // The body whose load stands for a pin where one is shown: the last that moves. Loads on two bodies are equal and opposite, so
@@ -112,14 +113,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return "All loads are statically determinate.";
   };
 
-  const showRow = (data, row, load, before, unit) => {
-    const over = (data.cycle && data.cycle.over) || { symbol: "", size: 1 };
+  const showRow = (data, row, load, before, unit, largest) => {
     const index = load ? load.force.index : -1;
-    const where = index < 0 ? "" : LW.withUnit(LW.number(LW.withinTurn(row.x[index], DATA.cycle) / over.size, 3), over.symbol);
+    const where = index < 0 || !(load.force.max > ZERO * largest) ? "" : LW.withUnit(LW.placeNumber(LW.cycleAxis(data.cycle, row.x), row.x[index]), data.cycle.over.symbol);
     row.load = load;
     row.index = index;
     const doubtful = Boolean(load && load.doubtful);
-    LW.setText(row.value, load ? LW.withUnit(LW.number(load.force.max / unit.size), unit.symbol) + (doubtful ? "*" : "") : "\u2013");
+    const shown = load && load.force.max > ZERO * largest ? load.force.max : 0;
+    LW.setText(row.value, load ? LW.withUnit(LW.number(shown / unit.size), unit.symbol) + (doubtful ? "*" : "") : "\u2013");
     row.node.classList.toggle("doubtful", doubtful);
     LW.setText(row.delta, load && before && !doubtful && !before.doubtful ? change(load.force.max, before.force.max) : "");
     LW.setText(row.at, where);
@@ -144,7 +145,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         const unit = LW.prefixed(LW.unitOf("force"), largest);
         rows.forEach((row, i) => {
           row.x = (cycle && cycle.x) || [];
-          showRow(data, row, loads[i], before[i], unit);
+          showRow(data, row, loads[i], before[i], unit, largest);
           const moment = loads[i] && loads[i].moment && loads[i].moment.max;
           const least = size * Math.max(loads[i] ? MATTERS * loads[i].force.max : 0, DUST * largest);
           LW.setText(row.moment, moment > least ? `and ${LW.format(moment, "torque")}` : "");

@@ -11,6 +11,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const LINE = 14; // distance of labels
   const MANY = 5; // more curves get a legend instead of labels beside them
   const NARROW = 420; // pixels: no room for labels beside the curves
+  const TICK = 30; // pixels that a label below the axis needs
+  const TURN = 2 * Math.PI;
   let count = 0;
 
   const sizeOf = (axis) => (axis && axis.size) || 1;
@@ -65,7 +67,6 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const beside = shownLive.length > 1 && shownLive.length <= MANY && width >= NARROW;
     const [xLow, xHigh] = LW.scale.extent([spec.x.values]) || [0, 1];
     const [yLow, yHigh] = LW.scale.range(spec.curves.map((c) => c.values), spec.y.least);
-    const sx = sizeOf(spec.x);
     const sy = sizeOf(spec.y);
     const top = 20;
     const bottom = height - 36;
@@ -73,7 +74,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const left = 10 + CHARACTER * Math.max(2, ...yTicks.labels.map((t) => t.length));
     const longest = Math.max(0, ...shownLive.map((c) => (c.name || "").length));
     const right = width - (beside ? 14 + 6 * (longest + 8) : 12);
-    const xTicks = LW.scale.ticks(xLow / sx, xHigh / sx, Math.max(2, Math.floor((right - left) / 58)), spec.x.symbol, true);
+    const xTicks = placeTicks(spec.x, xLow, xHigh, right - left);
     const fx = xHigh > xLow ? (right - left) / (xHigh - xLow) : 0;
     const fy = -(bottom - top) / (yHigh - yLow);
     const box = { width, height, left, right, top, bottom, beside, xTicks, yTicks };
@@ -82,14 +83,30 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   const on = ([offset, factor], value) => Math.round((offset + factor * value) * 10) / 10;
 
-  // a place of the x axis as it is said: angles beyond a turn within it
+  // a place of the x axis as it is said: angles of a full turn from 0 up to 360 degrees
   const said = (axis, x) => (axis.say ? axis.say(x) : x);
-  const tickText = (axis, ticks, i) => {
-    if (axis.symbol !== "deg") return ticks.labels[i];
-    const whole = axis.say && axis.say(-sizeOf(axis)) !== -sizeOf(axis); // a full turn: -1 is said as 359
-    if (!whole) return `${ticks.labels[i]}\u00b0`;
-    const angle = ticks.values[i] + (ticks.values[0] < 0 ? 360 * Math.ceil(-ticks.values[0] / 360) : 0); // a turn backwards ends at 360
-    return `${Number((angle > 360 ? angle % 360 : angle).toPrecision(6))}\u00b0`;
+  const isWhole = (axis) => Boolean(axis.say) && axis.say(-sizeOf(axis)) !== -sizeOf(axis); // a full turn: -1 is said as 359
+
+  // a place as a number without its unit, all of one axis with the same decimals
+  LW.placeNumber = (axis, x, digits = 3) => {
+    const { values } = axis, size = sizeOf(axis), whole = isWhole(axis);
+    const reference = whole ? TURN / size : Math.max(Math.abs(values[0]), Math.abs(values[values.length - 1])) / size;
+    const shown = LW.fixed(said(axis, x) / size, reference, digits);
+    return whole && shown === LW.fixed(reference, reference, digits) ? LW.fixed(0, reference, digits) : shown; // 359.97 is 0
+  };
+
+  // ticks of the x axis; those of a full turn are said within it, and its beginning and end are labelled
+  const placeTicks = (axis, low, high, wide) => {
+    const size = sizeOf(axis), sign = axis.symbol === "deg" ? "\u00b0" : "";
+    const found = LW.scale.ticks(low / size, high / size, Math.max(2, Math.floor(wide / 58)), axis.symbol, true);
+    if (!isWhole(axis)) return { ...found, labels: found.labels.map((text) => text + sign) };
+    const room = (TICK / wide) * ((high - low) / size), ends = [low / size, high / size];
+    const inner = found.values.filter((v) => v - ends[0] > room && ends[1] - v > room);
+    const named = (v) => (axis.symbol === "rad" ? LW.scale.partOfPi(said(axis, v * size)) : LW.placeNumber(axis, v * size));
+    const exact = (v) => found.values.some((x) => Math.abs(x - v) < 1e-6 * (high - low) / size);
+    const label = (v) => (exact(v) ? named(v) : LW.placeNumber(axis, v * size)) + sign;
+    const values = [ends[0], ...inner, ends[1]];
+    return { ...found, values, labels: values.map(label) };
   };
 
   const drawAxes = (dom, spec, box) => {
@@ -106,7 +123,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     dom.grid.setAttribute("d", [...across, ...xs.map((x) => `M${x} ${bottom}v4`), `M${left} ${bottom}H${right}`].join(""));
     dom.zero.setAttribute("d", box.yLow <= 0 && box.yHigh >= 0 ? `M${left} ${on(box.toY, 0)}H${right}` : "");
     const texts = [
-      ...xs.map((x, i) => [x, bottom + 16, "middle", tickText(spec.x, xTicks, i)]),
+      ...xs.map((x, i) => [x, bottom + 16, "middle", xTicks.labels[i]]),
       ...ys.map((y, i) => [left - 7, y + 3.5, "end", yTicks.labels[i]]),
       [right, bottom + 32, "end", axisName(spec.x.symbol === "deg" ? { label: spec.x.label } : spec.x, xTicks.exponent)],
     ];
@@ -154,7 +171,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     dom.stats.classList.toggle("doubtful", found.length === 1 && Boolean(found[0].doubtful));
   };
 
-  const placeText = (spec, x) => LW.withUnit(LW.number(said(spec.x, x) / sizeOf(spec.x), 3), spec.x.symbol);
+  const placeText = (spec, x, digits) => LW.withUnit(LW.placeNumber(spec.x, x, digits), spec.x.symbol);
 
   // the value of largest amount: of a curve below zero that is its minimum
   const extreme = (found) => (found.max < 0 ? "min" : "max");
@@ -272,8 +289,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       dot.setAttribute("cy", Number.isFinite(values[i]) ? on(box.toY, values[i]) : 0);
       dot.style.fill = colourOf(spec, curves[i], i);
     });
-    const span = Math.max(Math.abs(box.xLow), Math.abs(box.xHigh)) / sizeOf(spec.x);
-    const where = LW.withUnit(LW.fixed(said(spec.x, inside) / sizeOf(spec.x), span), spec.x.symbol);
+    const where = placeText(spec, inside, 4);
     const text = curves.length === 1 ? `${where}  \u2192  ${LW.withUnit(shown[0], spec.y.symbol)}` : where;
     const tag = aside ? `${text} in the turn` : text;
     const half = (CHARACTER * tag.length) / 2;
@@ -328,4 +344,5 @@ var LW = globalThis.LW || (globalThis.LW = {});
     }).observe(dom.root);
     return plot;
   };
+  LW.plot.placeTicks = placeTicks;
 })();

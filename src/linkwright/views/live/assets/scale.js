@@ -194,6 +194,6 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return placed;
   };
 
-  LW.scale = { niceStep, ticks, extent, range, stats, sampleAt, between, thinned, path, spread };
+  LW.scale = { niceStep, partOfPi, ticks, extent, range, stats, sampleAt, between, thinned, path, spread };
   if (typeof module === "object" && module.exports) module.exports = LW.scale;
 })();

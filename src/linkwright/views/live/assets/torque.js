@@ -6,6 +6,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const KINDS = { angle: "torque", length: "force" };
   const titleOf = (DATA, unit) => `${DATA.cycle && DATA.cycle.still ? "Holding" : "Drive"} ${unit}`; // without speeds it is statics
 
+  const SLIGHT = 1e-7; // of the largest load, times the mechanism's size: efforts below are round-off
+  const largestLoad = (cycle) => Object.values(cycle.pins || {}).reduce((most, pin) => Math.max(most, pin.doubtful ? 0 : pin.max), 0);
   const missing = (DATA, e) => LW.sentence(reason(DATA, e));
   const reason = (DATA, e) => {
     if (!DATA.cycle || !e.cycle) return DATA.why || "This mechanism has no drive, so there is no cycle to plot. Drag its pins and points by hand.";
@@ -18,7 +20,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       container.replaceChildren(LW.el("h2", { text: titleOf(DATA, "torque") }), LW.el("p", { class: "note", text: missing(DATA, e) }));
       return { update() {}, cursor() {}, svg: () => "" };
     }
-    const over = DATA.cycle.over, names = DATA.cycle.drives;
+    const names = DATA.cycle.drives;
     const groups = Object.keys(KINDS).map((kind) => ({ kind, drives: names.map((_, k) => k).filter((k) => DATA.cycle.kinds[k] === kind) })).filter((g) => g.drives.length);
 
     // real sample number of a place on the x axis, which runs backwards where the drive does, and the place of a sample
@@ -34,8 +36,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const old = hooks.changed() && e.original ? curves(e.original, drives, true) : [];
       return {
         title: titleOf(DATA, unit), cursor: true,
-        x: { values: e.cycle.x, label: over.label, symbol: over.symbol, size: over.size, say: (x) => LW.withinTurn(x, DATA.cycle) },
-        y: { label: "", symbol, size },
+        x: LW.cycleAxis(DATA.cycle, e.cycle.x),
+        y: { label: "", symbol, size, least: SLIGHT * largestLoad(e.cycle) * (kind === "angle" ? DATA.scale.kappa : 1) },
         curves: [...old, ...curves(e.cycle, drives, false)],
         onSeek: (x) => hooks.seek(sampleAt(x)),
       };

@@ -7,19 +7,21 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const LAGS = 0.9; // of the pace that is wanted: less is told
   const NO_TRACK = "Drag any pin or point: there is no cycle.", RIGID = "Nothing can move: the joints leave no freedom.";
 
-  // An angle of a full turn as one says it, from 0 to 360 degrees; other places of the cycle's axis as they are. SI.
+  // An angle of a full turn from 0 up to 360 degrees; other places of the cycle's axis as they are. SI.
   LW.withinTurn = (x, cycle) => {
     if (!cycle || !cycle.full_turn || cycle.kinds[cycle.drives.indexOf(cycle.over.name)] !== "angle") return x;
     const whole = Math.floor(x / TURN + 1e-12) * TURN;
     return Math.max(0, x - whole);
   };
 
+  // the axis of a cycle with these values, for plots and for places in words
+  LW.cycleAxis = (cycle, values) => ({ values, label: cycle.over.label, symbol: cycle.over.symbol, size: cycle.over.size, say: (x) => LW.withinTurn(x, cycle) });
+
   // text of a place of the cycle, in the file's units: 124.0°
   const overText = (DATA, e) => {
     if (!DATA.cycle || !e.cycle) return () => "";
-    const over = DATA.cycle.over, x = e.cycle.x, along = LW.player.track(x, false);
-    const reference = Math.max(Math.abs(x[0]), Math.abs(x[x.length - 1])) / over.size;
-    return (s) => LW.withUnit(LW.fixed(LW.withinTurn(along.time(s), DATA.cycle) / over.size, reference), over.symbol);
+    const axis = LW.cycleAxis(DATA.cycle, e.cycle.x), along = LW.player.track(e.cycle.x, false);
+    return (s, digits = 4) => LW.withUnit(LW.placeNumber(axis, along.time(s), digits), axis.symbol);
   };
 
   // text of a time, SI, to the hundredth of a second or three digits
