@@ -168,3 +168,10 @@ def test_a_state_of_other_cuts_is_recognised_and_can_be_mirrored():
     there = two.mirror(st)
     assert two.forward(there, tau={"A": 1.0})["A"] == pytest.approx(one.forward(st, tau={"A": 1.0})["A"], rel=1e-10)
     assert there["C"] == pytest.approx(st["C"], abs=1e-12) and there["B.v"] == pytest.approx(st["B.v"], abs=1e-12)
+
+
+def test_messages_with_names_and_apostrophes_are_whole_and_quoted_pages_are_cut():
+    long = "the drive of 'A' jumps " + "to and fro " * 30 + "and what it did is in the error's `run`."
+    assert str(lw.LinkwrightError(long)) == long
+    cut = str(lw.LinkwrightError(f"'{'x' * 5000}' is no number."))
+    assert len(cut) < 300 and cut.endswith("(5000 characters)' is no number.")

@@ -39,7 +39,9 @@ def readable(message: str) -> str:
     """A message without control characters, which a terminal would obey, and without pages of quoted input."""
     text = message
     if len(text) > ECHOED:
-        text = re.sub(rf"'[^']{{{ECHOED + 1},}}'", lambda m: f"'{m[0][1 : ECHOED - 30]} ... ({len(m[0]) - 2} characters)'", text)
+        # a quote after a letter closes a name or is an apostrophe: what follows it is the message itself
+        quoted = rf"(?<!\w)'[^']{{{ECHOED + 1},}}'(?!\w)"
+        text = re.sub(quoted, lambda m: f"'{m[0][1 : ECHOED - 30]} ... ({len(m[0]) - 2} characters)'", text)
         text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
     return text if text.isprintable() else "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 

@@ -20,7 +20,8 @@ class Controller:
     """A controller at a mechanism: `c(st)` tells the efforts, `c.step(st)` tells them and lets time and its own states go on.
 
     Own states are integrals and filters of force errors (`states`, by name). The time of a reference is that of the call, `t=`,
-    else that of the state; `step` counts its own from the start on, one `every` at a time.
+    else that of the state; `step` counts its own from the start on, one `every` at a time. A sampled controller senses forces with
+    the efforts of its last step, which act until the new ones do; before the first step it reads what is wanted (or `begin=`).
     """
 
     def __init__(self, written: Control, system: Any, st: State, free: Any = None):
@@ -29,6 +30,7 @@ class Controller:
         self._own = np.array([s.start for s in self.bound.states])
         self.begin = st
         self.samples = 0
+        self._acting = np.zeros(len(self.bound.targets))  # efforts of the last step
 
     def __getstate__(self) -> dict[str, Any]:
         """As written, with its own states; it is bound to the mechanism again."""
@@ -64,9 +66,13 @@ class Controller:
         """Own states and time as at the start."""
         self._own = np.array([s.start for s in self.bound.states])
         self.samples = 0
+        self._acting = np.zeros(len(self.bound.targets))
 
     def __call__(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
-        """Efforts of the drives for a measured state; `force`: what the force sensors read (default: as the model has it)."""
+        """Efforts of the drives for a measured state; `force`: what the force sensors read.
+
+        Default of `force`: as the model has it, with these efforts or, if the controller is sampled, with those of its last step.
+        """
         return self._named(self._answer(st, t, force).efforts)
 
     def step(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
@@ -78,6 +84,7 @@ class Controller:
         own = zip(self.bound.states, self._own, found.rates, strict=True)
         self._own = np.array([s.after(x, rate, every) for s, x, rate in own], dtype=float)
         self.samples += 1
+        self._acting = np.array(found.efforts, dtype=float)
         return self._named(found.efforts)
 
     def told(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
@@ -93,8 +100,10 @@ class Controller:
         if mine != theirs:
             raise UsageError("this state belongs to another mechanism, or to the same with other cuts (then s.mirror(st) gives it here).")
         time = st.t if t is None else quantity(t, TIME, "t")
-        sensed = self._sensed(force)
-        return b.answer(b.arrays(st.q, st.v, time, cut_coordinates(b.believed.kernels.loops.skel, st), self._own), sensed)
+        read, sensed = b.arrays(st.q, st.v, time, cut_coordinates(b.believed.kernels.loops.skel, st), self._own), self._sensed(force)
+        if sensed is None and b.every and b.force_rows:
+            sensed = b.sense(read, self._acting) if self.samples else b.before_the_start
+        return b.answer(read, sensed)
 
     def _sensed(self, force: Mapping[str, Any] | None) -> np.ndarray | None:
         rows = self.bound.force_rows

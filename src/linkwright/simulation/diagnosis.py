@@ -38,8 +38,7 @@ def why(sim: Simulation) -> str:
     d = Diagnosis(sim, sim.pieces[-1])
     said = d.cause
     fastest = "" if d.solution.error is not None else d.fastest
-    unstable = [n for n in sim.notes if "unstable" in n]  # what was known beforehand
-    parts = [f"t = {d.solution.end_time:.6g} s: {said}", fastest, *unstable, "The trajectory up to there is in the error's `run`."]
+    parts = [f"t = {d.solution.end_time:.6g} s: {said}", fastest, "The trajectory up to there is in the error's `run`."]
     return " ".join(p for p in parts if p)
 
 
@@ -63,7 +62,16 @@ class Diagnosis:
         """The first cause that the numbers show."""
         if self.solution.error is not None:
             return self._raised(self.solution.error)
-        looks = (self._own_limit, self._not_finite, self._dead_centre, self._singular, self._growing, self._jumping, self._running_away)
+        looks = (
+            self._own_limit,
+            self._unstable,
+            self._not_finite,
+            self._dead_centre,
+            self._singular,
+            self._growing,
+            self._jumping,
+            self._running_away,
+        )
         for look in (*looks, self._turning, self._stiff):
             found = look()
             if found:
@@ -192,6 +200,10 @@ class Diagnosis:
             )
         return ""
 
+    def _unstable(self) -> str:
+        """What was known of a controller beforehand."""
+        return next((n for n in self.sim.notes if "unstable" in n), "")
+
     def _not_finite(self) -> str:
         if not self._has_inputs:
             return ""
@@ -263,7 +275,7 @@ class Diagnosis:
 
     def _growing(self) -> str:
         """An effort that time alone makes large."""
-        if not self._has_inputs:
+        if not self._has_inputs or self.sim.control is not None:
             return ""
         p = self.setup.problem
         then = np.concatenate([[self.solution.end_time], self.sim.start.q, self.sim.start.v, self.solution.end_state[p.nq + p.nv :]])
@@ -300,7 +312,10 @@ class Diagnosis:
         rows = np.concatenate([self.sim.start.v[None], self.solution.y[::every, p.nq : p.nq + p.nv]])
         usual = max(float(np.median(np.abs(rows / columns).max(axis=1, initial=0.0))), 1e-3)
         now = float(np.abs(self.v / columns).max(initial=0.0))
-        if not now > GROWN * usual:
+        efforts = 0.0
+        if self._has_inputs:
+            efforts = float((np.abs(self._efforts(self.steps[-1:])[0]) / np.maximum(np.median(self._sizes, axis=0), 1e-3)).max(initial=0.0))
+        if not (now > GROWN * usual or (self.sim.control is not None and efforts > GROWN)):
             return ""
         helps = "Look for a load that feeds it energy"
         if self.sim.control is not None:
@@ -308,7 +323,8 @@ class Diagnosis:
         elif self._has_inputs:
             i = int(np.argmax(np.abs(self._efforts(self.steps[-1:])[0]) / np.maximum(np.median(self._sizes, axis=0), 1e-300)))
             helps = f"The drive of '{self._effort_names[i]}' grows with the motion: check the sign of its feedback"
-        return f"the motion runs away: speeds have grown to {now / usual:.0e} times their usual size. {helps}."
+        what, times = ("speeds", now / usual) if now > GROWN * usual else ("efforts", efforts)
+        return f"the motion runs away: {what} have grown to {times:.0e} times their usual size. {helps}."
 
     def _turning(self) -> str:
         if self.solution.status != "turned":
