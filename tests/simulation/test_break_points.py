@@ -161,3 +161,24 @@ def test_two_crossings_in_one_step_are_both_found():
     run = s.simulate(launched(s, 50.0), 1.0, output=[0.0, 1.0], largest_step=0.05)
     gained = 2e6 * 1e-3
     assert run["X.v"][-1] == pytest.approx(math.sqrt(50.0**2 + 2 * gained / MASS), rel=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_a_square_wave_over_time_is_followed(engine):
+    """Between its jumps the force is constant and any step is exact: steps must not grow beyond the wave. 40 periods."""
+    s = cart()
+    w = 2 * math.pi * 10.0
+    wave = lw.torque(lambda t: where(np.sin(w * t + 0.3) > 0.0, 30.0, 0.0))
+    run = s.simulate(s.start, 4.0, drive={"X": wave}, tolerance=1e-6, engine=engine, output=[0.0, 4.0])
+    assert run["X.v"][-1] == pytest.approx(0.5 * 30.0 / MASS * 4.0, rel=1e-9)  # half of the time, over whole periods
+    assert run.proof.sim.pieces[0].solution.counters["break points"] == 80
+
+
+def test_a_wave_over_a_coordinate_is_followed():
+    """Teeth of 10 mm, F forth and nothing back: the energy gained is F times half the way."""
+    s = cart(loads={"s": {"on": "cart.C", "force": ["6 N*max(sin(628.318530717958647 rad/m*X), 0)", 0]}})
+    run = s.simulate(launched(s, 2.0), 1.0, tolerance=1e-9, output=[0.0, 1.0])
+    teeth = math.floor(run["X"][-1] / 0.01)
+    full = 6.0 / math.pi * 0.01  # work of one tooth: the mean of half a sine over a period is 1/pi
+    part = 6.0 / (2 * math.pi / 0.01) * (1.0 - math.cos(2 * math.pi * min(run["X"][-1] / 0.01 - teeth, 0.5)))
+    assert 0.5 * MASS * (run["X.v"][-1] ** 2 - 4.0) == pytest.approx(teeth * full + part, rel=1e-7)

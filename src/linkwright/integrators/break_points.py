@@ -4,7 +4,7 @@ A switching function is watched like an event (see `reporting`). Its side, the s
 rates and inputs, which go on smoothly beyond the break point; where the function changes sign in a step, the step ends there
 and the side changes. Two exceptions:
 
-- a function that ends CHATTER steps in a row is left alone until its sign has lasted for CALM steps: both sides lead back to the
+- a function that ends CHATTER steps in a row, hardly begun, is left alone until its sign has lasted for CALM steps: both sides lead back to the
   break point (dry friction at rest), and no step could get away from it;
 - so are all where the continuation beyond a break point has no value (the root of a negative number).
 
@@ -22,6 +22,7 @@ from linkwright.integrators.runge_kutta import cause, derivative, drive
 
 CHATTER = 4
 CALM = 16
+STALLED = 1e-3  # share of the step planned: one that ends before has hardly left the break point
 AHEAD = 1e-6  # of the run: how far ahead to look for the side of a function that begins at zero
 SHORTEST = 1e-9  # of the run: steps that are not halved for a second crossing
 BOTH, EVENTS_ONLY, SWITCHES_ONLY = 0, 1, 2
@@ -169,7 +170,7 @@ def turn_over(p: Plan, f: np.ndarray, c: np.ndarray, theta: float, slack: float)
                 f[p.g + e] = 1e-300 * c[p.side + e]
             if e >= p.n_events:
                 c[SWITCHES] += 1
-                c[p.again + e - p.n_events] += 1
+                c[p.again + e - p.n_events] = c[p.again + e - p.n_events] + 1 if theta < STALLED else 0
                 if c[p.again + e - p.n_events] >= CHATTER:
                     c[p.loose + e - p.n_events] = CALM
         elif f[p.theta + e] < NOWHERE:

@@ -40,6 +40,7 @@ from linkwright.integrators.memory import (
     Plan,
 )
 
+DOUBLED = 2.0  # most that steps grow at once where break points are looked for at quarters of a step: none can come to lie between
 SAME = 1e-9  # of a step or a sampler's period: two times that close are one
 
 
@@ -84,12 +85,13 @@ def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
     c[STEPS] += 1
     c[GRID] += 1 - c[OFF]
     if p.n_error > 0:
-        factor = f[GROW]
+        most = f[GROW] if p.n_watched == p.n_events else min(f[GROW], DOUBLED)
+        factor = most
         if error > 0.0:
             factor = f[SAFETY] * error ** (-f[EXPONENT])
             if f[USED_BEFORE] > 0.0:
                 factor *= min(1.0, f[USED] / f[USED_BEFORE] * (f[ERROR_BEFORE] / error) ** f[EXPONENT])
-            factor = min(f[GROW], max(f[SHRINK], factor))
+            factor = min(most, max(f[SHRINK], factor))
         if c[HELD] > 0:
             factor = min(1.0, factor)
         if c[TICKED] > 0 and f[USED] < f[STEP]:  # a step cut short says little about the next

@@ -125,7 +125,7 @@ class Plan(NamedTuple):
     side: int  # sign a watched function had last
     direction: int
     terminal: int
-    again: int  # steps in a row that a switching function ended, and steps in which it is left alone for that
+    again: int  # steps in a row that a switching function ended at once, and steps in which it is left alone for that
     loose: int
     sign_before: int  # while looking along a step: its last sign, and how often that changed
     crossings: int
