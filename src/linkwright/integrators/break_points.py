@@ -4,8 +4,8 @@ A switching function is watched like an event (see `reporting`). Its side, the s
 rates and inputs, which go on smoothly beyond the break point; where the function changes sign in a step, the step ends there
 and the side changes. Two exceptions:
 
-- a function that ends CHATTER steps in a row, hardly begun, is left alone until its sign has lasted for CALM steps: both sides lead back to the
-  break point (dry friction at rest), and no step could get away from it;
+- a function that ends CHATTER steps in a row, hardly begun, is left alone until its sign has lasted for CALM steps: both sides
+  lead back to the break point (dry friction at rest), and no step could get away from it;
 - so are all where the continuation beyond a break point has no value (the root of a negative number).
 
 Functions of the subset that `compiler.loops` makes native; p is the plan, f the floats, c the whole numbers of a run.
