@@ -120,6 +120,11 @@ class Actuation:
         return self.equations.sizes["held"]
 
     @property
+    def remembers(self) -> bool:
+        """Whether functions of the caller's are sampled, which may remember what they gave."""
+        return any(b.every and isinstance(b.signal, Function) for b in self.bounds)
+
+    @property
     def needs_kernel(self) -> bool:
         return not self.equations.constant
 

@@ -1,4 +1,4 @@
-"""The certificate of a run: how well loops, energy and branch were kept, and the verdict.
+"""The certificate of a run: how well loops, energy and branch were kept, how large its error is, and the verdict.
 
 Residuals are dimensionless (lengths in the mechanism's size kappa, angles in rad), taken after every accepted step. The energy
 balance is E(t) - E(0) = work of drives + work of loads - losses - impacts, with the works integrated along with the motion.
@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 CLOSED = 1e-9  # residual below which loops count as closed
+ACCURATE = 1e-3  # estimated error, in rad or of the size, below which positions count as known
+AMPLIFIES = 1e3  # growth of a change of the start from which on a motion amplifies errors
 BALANCED = 1e-6  # share of the energy turned over below which the balance holds
 
 
@@ -55,8 +57,12 @@ class Certificate:
     engine: str
     inputs: str
     notes: tuple[str, ...] = ()
-    estimated_error: float | None = None  # of coordinates, dimensionless: difference to the run with half the step
-    estimated_error_in: str = ""
+    estimated_error: float | None = None  # of coordinates, in rad or of the size; None where it was not estimated
+    estimated_error_in: str = ""  # unit, coordinate and time of it
+    estimated_by: str = ""  # how, or why not
+    growth: float | None = None  # of a small change of the start, at most over the run
+    growth_saturated: bool = False  # it grew beyond linear measure: at least so much
+    break_points: int = 0  # corners and jumps of loads and inputs, at which steps ended
     checked: Mapping[str, bool] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,20 +75,49 @@ class Certificate:
             "loops closed in position": self.position_residual < CLOSED,
             "loops closed in velocity": self.velocity_residual < CLOSED,
             "energy balanced": self.energy_imbalance <= BALANCED * max(self.energy_turned_over, 1e-12),
+            "error below 1e-3": self.estimated_error is None or self.estimated_error <= ACCURATE,
         }
 
     @property
     def ok(self) -> bool:
         return all(self.checks().values())
 
+    @property
+    def error_text(self) -> str:
+        """The estimated error of positions, or why there is none."""
+        if self.estimated_error is None:
+            return f"error not estimated{f': {self.estimated_by}' if self.estimated_by else ''}"
+        return f"estimated error of positions {self.estimated_error:.1e} {self.estimated_error_in}".rstrip()
+
+    @property
+    def growth_text(self) -> str:
+        """How much a change of the start grows, and what that means."""
+        if self.growth is None:
+            return ""
+        if self.growth == 0.0:
+            return "the drives leave no freedom in which a change of the start could grow"
+        least = "at least " if self.growth_saturated else ""
+        text = f"a small change of the start grows {least}{self.growth:.2g} times"
+        if not self.amplifies:
+            return text
+        known = self.estimated_error is not None and self.estimated_error <= ACCURATE
+        return f"{text}: this motion amplifies errors" + ("" if known else "; compare statistics, not single values")
+
+    @property
+    def amplifies(self) -> bool:
+        """Whether the motion amplifies errors much: single values then need a far tighter tolerance, or say little."""
+        return self.growth is not None and self.growth >= AMPLIFIES
+
     def __str__(self) -> str:
         checks = self.checks()
-        lines = [("trustworthy" if self.ok else "look at: " + ", ".join(k for k, good in checks.items() if not good))]
+        failed = ", ".join(k for k, good in checks.items() if not good)
+        lines = [f"{'passed: loops, energy, branch' if self.ok else f'look at: {failed}'}; {self.error_text}"]
         method = f"{self.integrator}, " + (f"tolerance {self.tolerance:.0e}" if self.tolerance is not None else f"step {self.step:g} s")
         lines.append(f"  run            {self.status}: {self.message} {method}, {self.stabiliser}, {self.formulation}, {self.engine}")
         lines.append(
             f"  steps          {self.steps} taken, {self.rejected} rejected ({self.refused} as jumps of branch), "
             f"{self.evaluations} evaluations, {self.fallbacks} by the rank-revealing path"
+            + (f"; {self.break_points} ended on break points" if self.break_points else "")
         )
         lines.append(
             f"  loops          open by at most {self.position_residual:.1e} (end {self.position_residual_end:.1e}) of the size "
@@ -100,7 +135,9 @@ class Certificate:
         lines.append(f"  branch         {self.branch_start or 'no loops'} -> {self.branch_end or 'no loops'}, {self.passages} passages")
         lines.append(f"  inputs         {self.inputs}")
         if self.estimated_error is not None:
-            lines.append(f"  error          estimated {self.estimated_error:.1e} ({self.estimated_error_in}), by half the step")
+            lines.append(f"  error          {self.error_text}, by comparison with {self.estimated_by}")
+        if self.growth_text:
+            lines.append(f"  growth         {self.growth_text}")
         lines += [f"  note           {n}" for n in self.notes]
         return "\n".join(lines)
 

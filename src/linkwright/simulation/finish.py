@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +12,7 @@ from linkwright.errors import LinkwrightError, SimulationError
 from linkwright.loop_rows import cut_row
 from linkwright.recorded import Kept
 from linkwright.results import Trajectory
+from linkwright.simulation.accuracy import Accuracy, Again, estimate, halved
 from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.diagnosis import why
 from linkwright.simulation.passages import Passage
@@ -21,6 +21,7 @@ from linkwright.simulation.run import Simulation
 from linkwright.time_loops import energy_size
 
 REST = 1e-6  # share of the size of energies below which nothing moved
+KINDS_OF_STEPS = ("steps", "rejected", "refused", "evaluations", "fallbacks", "break points")
 LOOKED_AT = 500  # samples at which singular values are taken
 
 
@@ -29,8 +30,10 @@ class Proof:
     """What stands behind a run's certificate; computed when somebody asks for it."""
 
     sim: Simulation
+    t: np.ndarray
     q: np.ndarray
-    error: tuple[float, str] | None = None
+    again: Again
+    certify: bool = False
 
     def __reduce__(self) -> Any:
         """Pickle the verdict, without the steps behind it."""
@@ -41,12 +44,18 @@ class Proof:
         return self.sim.evidence.passages
 
     @cached_property
+    def accuracy(self) -> Accuracy:
+        """The error of the run, estimated by running it again."""
+        found = estimate(self.sim, self.t, self.q, self.again)
+        return halved(self.sim, self.t, self.q, self.again, found) if self.certify and found.error is not None else found
+
+    @cached_property
     def certificate(self) -> Certificate:
         sim, e = self.sim, self.sim.evidence
         f = e.digest()
         first, last = e.branch
         counters = [p.solution.counters for p in sim.pieces]
-        total = {k: int(sum(c[k] for c in counters)) for k in ("steps", "rejected", "refused", "evaluations", "fallbacks")}
+        total = {k: int(sum(c[k] for c in counters)) for k in KINDS_OF_STEPS}
         solution, o = sim.pieces[-1].solution, sim.options
         smallest = self._singular_values()
         speed = max(1.0, f.speed)
@@ -88,8 +97,12 @@ class Proof:
             engine=engine(sim),
             inputs=sim.pieces[0].evaluator.setup.actuation.how,
             notes=tuple(sim.notes),
-            estimated_error=None if self.error is None else self.error[0],
-            estimated_error_in="" if self.error is None else self.error[1],
+            break_points=total["break points"],
+            estimated_error=self.accuracy.error,
+            estimated_error_in=self.accuracy.where,
+            estimated_by=self.accuracy.by,
+            growth=self.accuracy.growth,
+            growth_saturated=self.accuracy.saturated,
         )
 
     def checks(self) -> Checks:
@@ -115,17 +128,15 @@ class Proof:
         return least[0], least[1], least[2]
 
 
-def finished(sim: Simulation, again: Callable[..., Simulation] | None = None) -> Trajectory:
+def finished(sim: Simulation, again: Again, certify: bool = False) -> Trajectory:
     """Run, and give back the trajectory; raise where the run could not go on."""
     try:
         status = sim.go()
     except LinkwrightError as error:
         if not sim.pieces:
             raise
-        raise SimulationError(
-            f"{error} The trajectory up to there is in the error's `run`.", _with_proof(sim, trajectory(sim), None)
-        ) from error
-    run = _with_proof(sim, trajectory(sim), None)
+        raise SimulationError(f"{error} The trajectory up to there is in the error's `run`.", _proven(sim, again)) from error
+    run = _proven(sim, again, certify)
     solution = sim.pieces[-1].solution
     if solution.error is not None and not isinstance(solution.error, Exception):
         raise solution.error
@@ -133,36 +144,9 @@ def finished(sim: Simulation, again: Callable[..., Simulation] | None = None) ->
         raise SimulationError(why(sim), run) from solution.error
     if status in ("interrupted", "stopped"):
         return replace(run, notes=(*run.notes, f"{status} at t = {solution.end_time:.6g} s of {sim.t_end:.6g} s"))
-    if again is None:
-        return run
-    if sim.pieces[0].evaluator.setup.actuation.n_held:
-        return replace(run, notes=(*run.notes, "no error estimate: a sampled controller may remember, and is not run a second time"))
-    return _with_proof(sim, run, _error(sim, run, again))
+    return run
 
 
-def _with_proof(sim: Simulation, run: Trajectory, error: tuple[float, str] | None) -> Trajectory:
-    return replace(run, proof=Proof(sim, run.q, error))
-
-
-def _error(sim: Simulation, run: Trajectory, again: Callable[..., Simulation]) -> tuple[float, str]:
-    """Difference to the same run with half the step: coordinates in rad and kappa."""
-    o = sim.options
-    method = o.method
-    if o.adaptive:  # an error of order p + 1 per step: a tolerance 2^(p + 1) times smaller halves the steps
-        finer = again(tolerance=max(o.tolerance / 2.0 ** (method.order + 1), 1e-14), output=run.t, progress=False)
-        share = 1.0
-    else:
-        finer = again(step=(o.step or 0.0) / 2.0, output=run.t, progress=False)
-        share = 1.0 / (1.0 - 0.5**method.order)  # Richardson
-    if finer.go() not in ("finished", "event"):
-        return np.inf, "the run with half the step did not come to its end"
-    other = trajectory(finer)
-    n = min(len(other.t), len(run.t))
-    kinds = [k for jt in run.skel.types for k in jt.coordinate_kinds]
-    size = np.array([sim.system.loops.kappa if k == "length" else 1.0 for k in kinds])
-    gap = np.abs(run.q[:n] - other.q[:n]) / size * share
-    if not gap.size:
-        return 0.0, "no coordinates"
-    i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
-    name = sim.system.kernels.entries["q"][j]
-    return float(gap[i, j]), f"{name} at t = {run.t[i]:.4g} s, in rad or of the size"
+def _proven(sim: Simulation, again: Again, certify: bool = False) -> Trajectory:
+    run = trajectory(sim)
+    return replace(run, proof=Proof(sim, run.t, run.q, again, certify))

@@ -323,7 +323,7 @@ def _given_back(system: System, c: Trajectory) -> list[Verdict]:
 
 
 def certificate(run: Trajectory) -> list[Verdict]:
-    """How well a simulation kept loops, energy and branch."""
+    """How well a simulation kept loops, energy and branch, and how large its error is."""
     x = run.certificate
     good = x.checks()
     return [
@@ -336,6 +336,11 @@ def certificate(run: Trajectory) -> list[Verdict]:
             f"balanced to {show(x.energy_imbalance)} J of {show(x.energy_turned_over)} J turned over; work in {show(x.work_in)}, "
             f"of loads {show(x.work_of_loads)}, lost {show(x.lost)} J"
             + (f", in impacts {show(x.impact_losses)} J" if x.impact_losses else ""),
+        ),
+        (
+            None if x.estimated_error is None else good["error below 1e-3"],
+            "Error",
+            "; ".join(y for y in (x.error_text, x.growth_text) if y),
         ),
         (None, "Branch", f"{x.branch_start or 'no loops'} → {x.branch_end or 'no loops'}, {x.passages} singular positions passed"),
         (None, "Steps", f"{x.steps} by {x.integrator}, {x.rejected} rejected; {x.stabiliser}"),

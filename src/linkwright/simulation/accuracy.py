@@ -1,0 +1,173 @@
+"""The error of a run, estimated afterwards by cheaper runs of the same motion.
+
+    estimated error     difference to a run whose error is a known multiple: LOOSER times the tolerance, or twice the step
+    growth              of a small change of the start: two such runs from neighbouring states, apart by that change
+
+Both together take about as long as the run itself. Errors are proportional to the tolerance (break points end steps, so no corner of
+a load spoils that), which makes the estimate good to a factor of some ten; it is no bound. Where a change grows beyond all linear
+measure (SATURATED), errors cannot be scaled down any more, and the difference itself is stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError
+from linkwright.kinematics import qdot
+from linkwright.state import State
+
+if TYPE_CHECKING:
+    from linkwright.simulation.run import Simulation
+
+LOOSER = 32.0  # times the tolerance: 0.65 of the steps of order 8, half of those of order 5
+TIGHTER = 8.0  # divides the tolerance where it is loose already
+LOOSEST = 1e-3  # tolerance above which errors are no longer proportional to it
+SATURATED = 0.05  # rad or of the size: beyond, differences are not small
+COMPARED = 200  # samples at most
+CHANGES = (1e-6, 1e-3)  # of the start, in rad and of the size: smallest, largest
+ABOVE_ERROR = 100.0  # a change is so much larger than the tolerance
+ROUND_OFF = 1e-15  # the least error that is stated
+FIRM = 1e-9  # of the largest singular value of J: rows beyond hold
+REMEMBERS = "a sampled function may remember, and is not called a second time"
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """An estimate of the error of positions, in rad or of the size, and how much a change of the start grows."""
+
+    error: float | None = None
+    where: str = ""  # coordinate, time and unit
+    growth: float | None = None
+    saturated: bool = False  # the change grew beyond linear measure: it grows at least that much
+    by: str = ""  # how it was found, or why there is none
+
+
+@dataclass(frozen=True)
+class Again:
+    """The same run from another start or with other options."""
+
+    make: Callable[..., Simulation]
+
+    def positions(self, times: np.ndarray, st: State | None = None, **other: Any) -> np.ndarray | None:
+        """Coordinates at times, as far as it comes; None where it does not run."""
+        try:
+            sim = self.make(st, output=times, progress=False, **other)
+            status = sim.go()
+        except LinkwrightError:
+            return None
+        if status not in ("finished", "event"):
+            return None
+        nq = sim.system.loops.skel.tree.nq
+        return np.concatenate([p.solution.y[:, :nq] for p in sim.pieces])
+
+
+def estimate(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again) -> Accuracy:
+    """Run again, cheaper, and compare."""
+    setup, o = sim.pieces[0].evaluator.setup, sim.options
+    if sim.pieces[-1].solution.status not in ("finished", "event") or not len(t):
+        return Accuracy(by="the run did not come to its end")
+    if setup.actuation.n_held and setup.actuation.remembers:
+        return Accuracy(by=REMEMBERS)
+    places = np.unique(np.linspace(0, len(t) - 1, COMPARED).astype(int)) if len(t) > COMPARED else np.arange(len(t))
+    how, share, by = _coarser(sim)
+    other = again.positions(t[places], **how)
+    if other is None:
+        return Accuracy(by=f"no estimate: {by} does not come to its end")
+    size = _sizes(sim)
+    n = min(len(other), len(places))
+    gap = np.abs(q[places[:n]] - other[:n]) / size
+    if not gap.size:
+        return Accuracy(0.0, by=by)
+    i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    worst = float(gap[i, j])
+    error = max(worst if worst > SATURATED else share * worst, ROUND_OFF)
+    growth, saturated = _growth(sim, t[places[:n]], other[:n], size, again, how)
+    return Accuracy(error, place(sim, int(j), float(t[places[i]])), growth, saturated, by)
+
+
+def halved(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again, found: Accuracy) -> Accuracy:
+    """The same with the error by a run with about half the step, at all samples: the strict way."""
+    o, share = sim.options, 1.0
+    if o.adaptive:  # an error of order p + 1 per step: a tolerance 2^(p + 1) times smaller halves the steps
+        how: dict[str, Any] = {"tolerance": max(o.tolerance / 2.0 ** (o.method.order + 1), 1e-14)}
+    else:
+        how, share = {"step": (o.step or 0.0) / 2.0}, 1.0 / (1.0 - 0.5**o.method.order)  # Richardson
+    other = again.positions(t, **how)
+    if other is None:
+        return replace(found, error=np.inf, where="", by="the run with half the step does not come to its end")
+    n = min(len(other), len(t))
+    gap = np.abs(q[:n] - other[:n]) / _sizes(sim) * share
+    if not gap.size:
+        return found
+    i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    return replace(found, error=float(gap[i, j]), where=place(sim, int(j), float(t[i])), by="a run with half the step")
+
+
+def place(sim: Simulation, j: int, t: float) -> str:
+    """A coordinate and a time, with the unit of errors."""
+    kinds = [k for jt in sim.system.loops.skel.types for k in jt.coordinate_kinds]
+    unit = "of the size" if kinds[j] == "length" else "rad" if kinds[j] == "angle" else "of a unit quaternion"
+    return f"{unit}, {sim.system.kernels.entries['q'][j]} at t = {t:.4g} s"
+
+
+def _coarser(sim: Simulation) -> tuple[dict[str, Any], float, str]:
+    """(options of the run to compare with, share of the difference that is this run's error, its description)."""
+    o = sim.options
+    counters = [p.solution.counters for p in sim.pieces]
+    if not o.adaptive:
+        return {"step": 2.0 * (o.step or 0.0)}, 1.0 / (2.0**o.method.order - 1.0), "a run with twice the step"
+    if o.tolerance * LOOSER > LOOSEST:
+        return {"tolerance": o.tolerance / TIGHTER}, TIGHTER / (TIGHTER - 1.0), f"a run with 1/{TIGHTER:.0f} of the tolerance"
+    most = int(sum(c["steps"] + c["rejected"] for c in counters)) + 20
+    return {"tolerance": o.tolerance * LOOSER, "most_steps": most}, 1.0 / (LOOSER - 1.0), f"a run with {LOOSER:.0f} times the tolerance"
+
+
+def _sizes(sim: Simulation) -> np.ndarray:
+    """What counts as one, of every coordinate."""
+    kinds = [k for jt in sim.system.loops.skel.types for k in jt.coordinate_kinds]
+    return np.array([sim.system.loops.kappa if k == "length" else 1.0 for k in kinds])
+
+
+def _growth(
+    sim: Simulation, t: np.ndarray, beside: np.ndarray, size: np.ndarray, again: Again, how: dict[str, Any]
+) -> tuple[float | None, bool]:
+    """Largest ratio of what a change of the start becomes to what it was; zero where drives leave nothing to change."""
+    try:
+        direction = _tangent(sim)
+    except LinkwrightError:  # a start in a singular position
+        return None, False
+    if direction is None:
+        return 0.0, False
+    change = min(max(CHANGES[0], ABOVE_ERROR * how.get("tolerance", 0.0)), CHANGES[1])
+    st, skel = sim.start, sim.system.loops.skel
+    moved = State(skel, st.q + change * qdot(skel, st.q, direction), st.v + change * direction, st.near, st.t)
+    other = again.positions(t, moved, **how)
+    if other is None:
+        return None, False
+    n = min(len(other), len(beside))
+    gap = float(np.abs((other[:n] - beside[:n]) / size).max(initial=0.0))
+    return gap / change, gap > SATURATED
+
+
+def _tangent(sim: Simulation) -> np.ndarray | None:
+    """A velocity, of size one, that loops and drives allow beside that of the start: a random one, without its part along the rows
+    of J. None where nothing is left of it."""
+    setup, st, columns = sim.pieces[0].evaluator.setup, sim.start, sim.system.loops.columns
+    wish = np.random.default_rng(16).standard_normal(len(st.v))
+    if setup.kernels.sizes.nc:
+        x0 = setup.actuation.x0
+        y = np.concatenate([st.q, st.v, x0, np.zeros(setup.problem.nx - len(x0))])
+        head, _ = sim.pieces[0].evaluator.inputs(st.t, y, np.asarray(setup.values["near"]))
+        equations = setup.kernels.equations(sim.free)
+        law = [head[k] for k in ("drive", "speed", "acceleration") if k in head]
+        loops = equations.moved(*law).loops if law else equations.loops
+        J = loops.at(st.q, st.v, st.t, st.near).J * columns / loops.row_scale[:, None]
+        _, sizes, rows = np.linalg.svd(J)
+        along = rows[: int((sizes > FIRM * sizes[0]).sum())]
+        wish = wish - along.T @ (along @ wish)
+    size = float(np.abs(wish).max(initial=0.0))
+    return columns * wish / size if size > FIRM else None
