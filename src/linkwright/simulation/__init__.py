@@ -30,7 +30,8 @@ def simulate(system: Compiled, st: State, duration: Any, *, certify: bool = Fals
     def make(other: State | None = None, **changed: Any) -> Simulation:
         return simulation(system, st if other is None else other, duration, **{**options, **changed})
 
-    return finished(make(), Again(make), certify)
+    sim = make()
+    return finished(sim, Again(make, sim.options.method), certify)
 
 
 __all__ = ["engage", "lock", "release", "simulate", "unlock", "when"]

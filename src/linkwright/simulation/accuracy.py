@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 LOOSER = 32.0  # times the tolerance: 0.65 of the steps of order 8, half of those of order 5
 TIGHTER = 8.0  # divides the tolerance where it is loose already
+FEW = 40  # steps
 LOOSEST = 1e-3  # tolerance above which errors are no longer proportional to it
 SATURATED = 0.05  # rad or of the size: beyond, differences are not small
 COMPARED = 200  # samples at most
 CHANGES = (1e-6, 1e-3)  # of the start, in rad and of the size: smallest, largest
 ABOVE_ERROR = 100.0  # a change is so much larger than the tolerance
-ROUND_OFF = 1e-15  # the least error that is stated
 FIRM = 1e-9  # of the largest singular value of J: rows beyond hold
 REMEMBERS = "a sampled function may remember, and is not called a second time"
 
@@ -46,47 +46,68 @@ class Accuracy:
     by: str = ""  # how it was found, or why there is none
 
 
+class Positions(NamedTuple):
+    """Coordinates at the samples of a run, and how many steps it took."""
+
+    q: np.ndarray
+    steps: int
+
+
 @dataclass(frozen=True)
 class Again:
     """The same run from another start or with other options."""
 
     make: Callable[..., Simulation]
+    method: Any  # the same, whatever the tolerance
 
-    def positions(self, times: np.ndarray, st: State | None = None, **other: Any) -> np.ndarray | None:
-        """Coordinates at times, as far as it comes; None where it does not run."""
+    def positions(self, times: np.ndarray, st: State | None = None, **other: Any) -> Positions | None:
+        """Coordinates at times, as far as it comes; None where it does not come to its end."""
         try:
-            sim = self.make(st, output=times, progress=False, **other)
+            sim = self.make(st, output=times, progress=False, integrator=self.method, **other)
             status = sim.go()
         except LinkwrightError:
             return None
         if status not in ("finished", "event"):
             return None
         nq = sim.system.loops.skel.tree.nq
-        return np.concatenate([p.solution.y[:, :nq] for p in sim.pieces])
+        return Positions(np.concatenate([p.solution.y[:, :nq] for p in sim.pieces]), steps_of(sim))
 
 
 def estimate(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again) -> Accuracy:
     """Run again, cheaper, and compare."""
-    setup, o = sim.pieces[0].evaluator.setup, sim.options
+    setup = sim.pieces[0].evaluator.setup
     if sim.pieces[-1].solution.status not in ("finished", "event") or not len(t):
         return Accuracy(by="the run did not come to its end")
     if setup.actuation.n_held and setup.actuation.remembers:
         return Accuracy(by=REMEMBERS)
     places = np.unique(np.linspace(0, len(t) - 1, COMPARED).astype(int)) if len(t) > COMPARED else np.arange(len(t))
-    how, share, by = _coarser(sim)
+    how, by = _beside(sim)
     other = again.positions(t[places], **how)
     if other is None:
-        return Accuracy(by=f"no estimate: {by} does not come to its end")
+        return Accuracy(by=f"{by} does not come to its end")
     size = _sizes(sim)
-    n = min(len(other), len(places))
-    gap = np.abs(q[places[:n]] - other[:n]) / size
+    n = min(len(other.q), len(places))
+    gap = np.abs(q[places[:n]] - other.q[:n]) / size
     if not gap.size:
         return Accuracy(0.0, by=by)
     i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
     worst = float(gap[i, j])
-    error = max(worst if worst > SATURATED else share * worst, ROUND_OFF)
-    growth, saturated = _growth(sim, t[places[:n]], other[:n], size, again, how)
+    error = worst if worst > SATURATED else _share(sim, other.steps) * worst
+    growth, saturated = _growth(sim, t[places[:n]], other.q[:n], size, again, how)
     return Accuracy(error, place(sim, int(j), float(t[places[i]])), growth, saturated, by)
+
+
+def steps_of(sim: Simulation) -> int:
+    return int(sum(p.solution.counters["steps"] for p in sim.pieces))
+
+
+def _share(sim: Simulation, steps: int) -> float:
+    """The part of a difference that is the error of the run itself: errors go with the power `order` of the length of steps."""
+    order, mine = sim.options.method.order, max(steps_of(sim), 1)
+    if steps >= mine:
+        return TIGHTER / (TIGHTER - 1.0)
+    coarser = min(max((mine / max(steps, 1)) ** order, 2.0), LOOSER if sim.options.adaptive else 2.0**order)
+    return 1.0 / (coarser - 1.0)
 
 
 def halved(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again, found: Accuracy) -> Accuracy:
@@ -99,8 +120,8 @@ def halved(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again, found: A
     other = again.positions(t, **how)
     if other is None:
         return replace(found, error=np.inf, where="", by="the run with half the step does not come to its end")
-    n = min(len(other), len(t))
-    gap = np.abs(q[:n] - other[:n]) / _sizes(sim) * share
+    n = min(len(other.q), len(t))
+    gap = np.abs(q[:n] - other.q[:n]) / _sizes(sim) * share
     if not gap.size:
         return found
     i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
@@ -114,16 +135,15 @@ def place(sim: Simulation, j: int, t: float) -> str:
     return f"{unit}, {sim.system.kernels.entries['q'][j]} at t = {t:.4g} s"
 
 
-def _coarser(sim: Simulation) -> tuple[dict[str, Any], float, str]:
-    """(options of the run to compare with, share of the difference that is this run's error, its description)."""
+def _beside(sim: Simulation) -> tuple[dict[str, Any], str]:
+    """Options of the run to compare with, and its description. A run of few steps has none to spare: there it is the finer one."""
     o = sim.options
-    counters = [p.solution.counters for p in sim.pieces]
     if not o.adaptive:
-        return {"step": 2.0 * (o.step or 0.0)}, 1.0 / (2.0**o.method.order - 1.0), "a run with twice the step"
-    if o.tolerance * LOOSER > LOOSEST:
-        return {"tolerance": o.tolerance / TIGHTER}, TIGHTER / (TIGHTER - 1.0), f"a run with 1/{TIGHTER:.0f} of the tolerance"
-    most = int(sum(c["steps"] + c["rejected"] for c in counters)) + 20
-    return {"tolerance": o.tolerance * LOOSER, "most_steps": most}, 1.0 / (LOOSER - 1.0), f"a run with {LOOSER:.0f} times the tolerance"
+        return {"step": 2.0 * (o.step or 0.0)}, "a run with twice the step"
+    if o.tolerance * LOOSER > LOOSEST or steps_of(sim) < FEW:
+        return {"tolerance": max(o.tolerance / TIGHTER, 1e-15)}, f"a run with 1/{TIGHTER:.0f} of the tolerance"
+    most = int(sum(p.solution.counters["steps"] + p.solution.counters["rejected"] for p in sim.pieces))
+    return {"tolerance": o.tolerance * LOOSER, "most_steps": most}, f"a run with {LOOSER:.0f} times the tolerance"
 
 
 def _sizes(sim: Simulation) -> np.ndarray:
@@ -148,8 +168,8 @@ def _growth(
     other = again.positions(t, moved, **how)
     if other is None:
         return None, False
-    n = min(len(other), len(beside))
-    gap = float(np.abs((other[:n] - beside[:n]) / size).max(initial=0.0))
+    n = min(len(other.q), len(beside))
+    gap = float(np.abs((other.q[:n] - beside[:n]) / size).max(initial=0.0))
     return gap / change, gap > SATURATED
 
 

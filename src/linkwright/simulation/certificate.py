@@ -12,6 +12,7 @@ from typing import Any
 
 CLOSED = 1e-9  # residual below which loops count as closed
 ACCURATE = 1e-3  # estimated error, in rad or of the size, below which positions count as known
+ROUND_OFF = 1e-13  # error below which only round-off is left
 AMPLIFIES = 1e3  # growth of a change of the start from which on a motion amplifies errors
 BALANCED = 1e-6  # share of the energy turned over below which the balance holds
 
@@ -87,6 +88,8 @@ class Certificate:
         """The estimated error of positions, or why there is none."""
         if self.estimated_error is None:
             return f"error not estimated{f': {self.estimated_by}' if self.estimated_by else ''}"
+        if self.estimated_error < ROUND_OFF:
+            return f"estimated error of positions below {ROUND_OFF:.0e} (round-off)"
         return f"estimated error of positions {self.estimated_error:.1e} {self.estimated_error_in}".rstrip()
 
     @property
