@@ -21,7 +21,7 @@ from linkwright.errors import SingularityError, UsageError, listing
 from linkwright.expressions import Expr, free_variables
 from linkwright.idle import idle_motions
 from linkwright.kinematics import body_jacobian, joint_rate, motion
-from linkwright.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, SplineLaw
+from linkwright.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, TableLaw
 from linkwright.linalg import factor
 from linkwright.loops import Loops
 from linkwright.modelfile.units import KINDS, display_unit, shown
@@ -112,7 +112,7 @@ def law_of(drive: Drive, x0: float, speed: float | None = None) -> Law:
         return MovesLaw(x0, tuple(pieces))
     if drive.kind == "position":
         if isinstance(drive.value, Table):
-            return SplineLaw.through(drive.value.x, drive.value.y)
+            return TableLaw(drive.value.x, drive.value.y, drive.value.interpolation)
         return ExpressionLaw.of(drive.value) if isinstance(drive.value, Expr) else LinearLaw(float(drive.value), 0.0)
     if drive.kind == "speed" and speed is None:
         if isinstance(drive.value, (Expr, Table)):
@@ -174,7 +174,7 @@ def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, du
         reach = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
         return Plan(lead, laws, reach / abs(law.slope), rate, True, tuple(notes))
     span = _programme_length(law, notes) if duration is None else duration
-    whole = _programme_length(law, []) if isinstance(law, (MovesLaw, SplineLaw)) else span
+    whole = _programme_length(law, []) if isinstance(law, (MovesLaw, TableLaw)) else span
     if span < whole * (1.0 - 1e-9):
         notes.append(f"duration= shows the first {span:.4g} s of a programme of {whole:.4g} s; it is cut short, not run faster")
     return Plan(lead, laws, span, rate, False, tuple(notes))
@@ -199,7 +199,7 @@ def _static_note(desc: Description) -> str:
 def _programme_length(law: Law, notes: list[str]) -> float:
     if isinstance(law, MovesLaw):
         return law.duration
-    if isinstance(law, SplineLaw):
+    if isinstance(law, TableLaw):
         return law.x[-1]
     notes.append("the drive is a formula of t without an end: 1 s of it is shown (duration= for more)")
     return 1.0

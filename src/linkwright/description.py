@@ -51,6 +51,7 @@ class Table:
     channel: str
     x: tuple[float, ...]
     y: tuple[float, ...]
+    interpolation: str = "monotone"  # see `curves`
 
 
 Varying = Any  # Scalar, Table, or an Expr whose variables are channels (`t`, `A`, `A.v`, `ram.P.x`)

@@ -1,4 +1,4 @@
-"""What numpy cannot do for every scalar: solve, branch, arctan2, interpolate.
+"""What numpy cannot do for every scalar: solve, branch, arctan2.
 
 The algorithms run on arrays of floats, complex numbers (complex-step derivatives) or traced
 symbols (`dtype=object`). numpy's operators and its sin, cos, sqrt, exp, tanh serve all three;
@@ -7,7 +7,6 @@ the few operations below need a case distinction and have their only home here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,11 +74,3 @@ def unwrap(angle: Any, near: Any) -> Any:
     """The angle plus the whole turns that bring it closest to `near`."""
     turns = np.round((real(near) - real(angle)) / (2 * np.pi))
     return angle + 2 * np.pi * turns
-
-
-def interpolate(x: Any, xs: Sequence[float], ys: Sequence[float]) -> Any:
-    """Piecewise linear through the points, constant outside; over any scalar."""
-    y = ys[0] + 0.0 * x
-    for x0, x1, y0, y1 in zip(xs, xs[1:], ys, ys[1:], strict=False):
-        y = where(real(x) >= x0, y0 + (y1 - y0) / (x1 - x0) * (x - x0), y)
-    return where(real(x) >= xs[-1], ys[-1] + 0.0 * x, y)

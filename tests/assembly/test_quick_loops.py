@@ -10,7 +10,7 @@ from linkwright.compiler.program import interpret
 from linkwright.compiler.straight import Straight
 from linkwright.constraints import DrivenDistance, PointTarget
 from linkwright.kinematics import displaced, references
-from linkwright.laws import LinearLaw, SplineLaw
+from linkwright.laws import LinearLaw, TableLaw
 from linkwright.loops import Loops
 from linkwright.plans import driven
 from linkwright.quick_loops import QuickClosure, QuickLoops
@@ -36,7 +36,7 @@ def by_code(loops, *at):
 def handed_in(s, drive, point):
     d = s.description
     drive = drive or d.drives[0].joint
-    extra = [driven(d, drive, SplineLaw.through([0.0, 0.5, 1.0], [0.1, 0.7, 0.4]))]
+    extra = [driven(d, drive, TableLaw((0.0, 0.5, 1.0), (0.1, 0.7, 0.4)))]
     if point:
         extra.append(DrivenDistance("jack", (("ground", "A"), tuple(point.split("."))), LinearLaw(0.8, 0.2)))
         extra.append(PointTarget(tuple(point.split(".")), (0.1, 0.2, 0.0), (0.4, -0.3, 0.0), (0, 1)))

@@ -15,7 +15,7 @@ from linkwright.constraints.gear import GearConstraint
 from linkwright.errors import ModelError
 from linkwright.expressions import variable
 from linkwright.kinematics import motion, qdot, skeleton
-from linkwright.laws import ExpressionLaw, LinearLaw, SplineLaw
+from linkwright.laws import ExpressionLaw, LinearLaw, TableLaw
 from linkwright.topology import build_tree
 from tests import factory
 
@@ -155,16 +155,18 @@ def test_rod_multiplier_is_its_force_and_pushes_when_positive():
     check_derivatives(skel, np.array([0.3, -0.5, 1.0]), np.array([0.2, 0.4, -1.0]), np.array([1.0, 2.0, 3.0]))
 
 
-def test_spline_law_is_exact_for_lines_and_twice_differentiable():
-    x = np.array([0.0, 0.5, 1.3, 2.0])
-    line = SplineLaw.through(x, 3 * x - 1)
+@pytest.mark.parametrize("interpolation", ["monotone", "cubic"])
+def test_table_law_is_exact_for_lines_and_twice_differentiable(interpolation):
+    x = (0.0, 0.5, 1.3, 2.0)
+    line = TableLaw(x, tuple(3 * v - 1 for v in x), interpolation)
     assert line(0.9)[0] == pytest.approx(1.7, abs=1e-14) and line(0.9)[1] == pytest.approx(3.0, abs=1e-13)
-    s = SplineLaw.through(x, np.sin(x))
+    s = TableLaw(x, tuple(np.sin(x)), interpolation)
     for at in (-0.4, 0.2, 0.5, 1.0, 1.3, 1.9, 2.0, 2.7):
         f, df, ddf = s(at + 1j * STEP)
         assert np.imag(f) / STEP == pytest.approx(np.real(df), abs=1e-12)
         assert np.imag(df) / STEP == pytest.approx(np.real(ddf), abs=1e-12)
-    for knot in (0.5, 1.3):
+    for knot in x:
         left, right = s(knot - 1e-9), s(knot + 1e-9)
         np.testing.assert_allclose(left, right, atol=1e-7)  # continuous up to the second derivative
+    assert s.breaks == tuple((v, 3) for v in x)
     assert LinearLaw(1.0, 2.0)(3.0) == (7.0, 2.0, 0.0)

@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 
 from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import interpret
-from linkwright.drives.piecewise import lines, spline
+from linkwright.curves import lines, spline
 from linkwright.drives.rates import Differences, Traced, differentiated
 
 T = np.array([0.0, 0.3, 0.4, 1.1, 1.6])

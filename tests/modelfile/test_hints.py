@@ -72,7 +72,7 @@ def test_synonyms_name_what_exists() -> None:
 
 def test_documents_named_in_hints_exist() -> None:
     limits = (DOCS / "limits.md").read_text(encoding="utf-8")
-    assert "## What to use instead" in limits and "## Other connections" in (DOCS / "model-file.md").read_text(encoding="utf-8")
+    assert "## What to use instead" in limits and "## Tables" in (DOCS / "model-file.md").read_text(encoding="utf-8")
     for word in ("cam", "belt", "chain", "Geneva", "rope", "contact", "URDF", "MJCF", "SDF", "DXF", "Excel"):
         assert word in limits
 

@@ -1,4 +1,4 @@
-"""A coupling of two joints, q_second = f(q_first): a ratio with an offset, or a table (natural spline).
+"""A coupling of two joints, q_second = f(q_first): a ratio with an offset, or a table (monotone by default).
 
 Belts, cables and transmissions whose inside is of no interest: the joints feel torques, with no
 force between the bodies besides them. For the tooth force at its place use a gear.
@@ -15,7 +15,7 @@ from linkwright import joints
 from linkwright.constraints.base import Rows
 from linkwright.description import Coupling, Joint
 from linkwright.kinematics import Motion, Skeleton, joint_rate
-from linkwright.laws import Law, LinearLaw, SplineLaw
+from linkwright.laws import Law, LinearLaw, TableLaw
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class CouplingConstraint:
         d = skel.tree.description
         first, second = d.joint(c.first), d.joint(c.second)
         if c.table is not None:
-            return cls(c.name, first, second, SplineLaw.through(c.table.x, c.table.y))
+            return cls(c.name, first, second, TableLaw(c.table.x, c.table.y, c.table.interpolation))
         start = skel.start_coordinates
         offset = start[c.second][0] - c.ratio * start[c.first][0] if c.offset is None else c.offset
         return cls(c.name, first, second, LinearLaw(offset, c.ratio))

@@ -10,7 +10,7 @@ import numpy as np
 from linkwright.controllers.controllability import controllable, drive_rows
 from linkwright.controllers.reference_curves import Curves
 from linkwright.controllers.references import Path
-from linkwright.drives.piecewise import Piecewise
+from linkwright.curves import Piecewise
 from linkwright.drives.place import target
 from linkwright.errors import UsageError
 from linkwright.linalg import factor, pivoted_columns

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.compiler.graph import Sym
 from linkwright.compiler.program import interpret
-from linkwright.drives.piecewise import Piecewise, Repeated, lines
+from linkwright.curves import Piecewise, Repeated, lines
 from linkwright.drives.rates import Differences, Traced, differentiated
 from linkwright.drives.signals import MOST_TRACED, Function, Law
 from linkwright.errors import LinkwrightError, UsageError

@@ -15,9 +15,9 @@ import numpy as np
 
 from linkwright.controllers.reference_curves import Curves, Held, MinimumJerkRise, Move, Part, Waves, synchronised, trapezoidal_rise
 from linkwright.controllers.reference_files import read_curves
+from linkwright.curves import Piecewise, Repeated, clamped, periodic, spline
 from linkwright.description import Description
 from linkwright.drives.base import shown
-from linkwright.drives.piecewise import Piecewise, Repeated, clamped, periodic, spline
 from linkwright.drives.signals import time_points
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.modelfile import quantity

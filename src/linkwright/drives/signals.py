@@ -1,7 +1,7 @@
 """What a drive follows, as the caller may write it: a number, a text, points over time, a function.
 
     2.5   "2 N m"   "5 V * sin(3 rad/s * t)"      a constant, or an expression of t and channels (SI where no unit is given)
-    (times, values)                               straight lines through points for efforts and voltages, a spline for motions
+    (times, values)                               a monotone curve through points, as a table of the model file
     f(t)   f(t, st)                               a Python function; st is the State: st["A.v"], st["rocker.P.x"]
 
 A function shall depend on its arguments only: it is traced and compiled where that is possible, and else called in every stage
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.graph import Sym
+from linkwright.curves import Piecewise, Repeated, through
 from linkwright.description import Description, Table
-from linkwright.drives.piecewise import Piecewise, lines, spline
 from linkwright.drives.place import Here
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.expressions import Expr, evaluate, free_variables
@@ -44,7 +44,7 @@ class Constant:
 class Points:
     """A curve over time."""
 
-    curve: Piecewise
+    curve: Piecewise | Repeated
 
     @property
     def traceable(self) -> bool:
@@ -141,7 +141,8 @@ def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, 
         law = Law(value, what) if isinstance(value, Expr) else Constant(float(value))
         return _over_time(law) if motion and isinstance(law, Law) else law
     if isinstance(given, (tuple, list)) and len(given) == 2 and all(_is_list(x) for x in given):
-        return Points((spline if motion else lines)(*time_points(given, dimension, what)))
+        t, y = time_points(given, dimension, what)
+        return Points(through(tuple(t.tolist()), tuple(y.tolist()), straight=motion))
     if _is_list(given) or isinstance(given, bool) or given is None:
         raise UsageError(f"{what} is a number, a text with a unit, (times, values) or a function, not {_shown(given)}.")
     return Constant(quantity(given, dimension, what))
@@ -152,7 +153,9 @@ def _over_time(law: Law) -> Readable:
     if isinstance(law.law, Table):
         if law.law.channel != "t":
             raise UsageError(f"{what} is given over '{law.law.channel}'; a prescribed motion depends on t only. Use a coupling instead.")
-        return Points(spline(np.array(law.law.x), np.array(law.law.y)))
+        if law.law.interpolation == "linear":
+            raise UsageError(f"{what}: straight lines have corners, where the speed of a motion would jump. Take `monotone` or `cubic`.")
+        return Points(through(law.law.x, law.law.y, law.law.interpolation, straight=True))
     others = sorted(free_variables(law.law) - {"t"})
     if others:
         raise UsageError(f"{what} depends on '{others[0]}'; a prescribed motion depends on t only. Use a coupling instead.")

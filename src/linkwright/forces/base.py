@@ -8,11 +8,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from linkwright import joints as joint_types
+from linkwright.curves import through
 from linkwright.description import Joint, PointRef, Table
 from linkwright.errors import ModelError, nearest
 from linkwright.expressions import Expr, evaluate, free_variables
 from linkwright.kinematics import Motion, Skeleton, joint_coordinates, joint_rate, locate, node_motion
-from linkwright.scalars import arctan2, interpolate
+from linkwright.scalars import arctan2
 from linkwright.spatial import point_wrench
 
 
@@ -85,7 +86,7 @@ class Moment(NamedTuple):
     def value(self, law: Any) -> Any:
         """A number, a table over a channel, or an expression of channels."""
         if isinstance(law, Table):
-            return interpolate(self.channel(law.channel), law.x, law.y)
+            return through(law.x, law.y, law.interpolation)(self.channel(law.channel))
         if isinstance(law, Expr):
             return evaluate(law, {name: self.channel(name) for name in free_variables(law)})
         return law

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from linkwright.description import (
@@ -25,7 +26,7 @@ from linkwright.errors import nearest
 from linkwright.joints import JOINTS
 from linkwright.modelfile.context import Context
 from linkwright.modelfile.geometry import add, rotate
-from linkwright.modelfile.loads import Channels, read_table, varying
+from linkwright.modelfile.loads import Channels, tabulated, varying
 from linkwright.modelfile.nodes import Node
 from linkwright.modelfile.shapes import Shape
 from linkwright.modelfile.units import (
@@ -133,7 +134,7 @@ class Elements:
         couplings = []
         for name, entry in self.entries(node, "couplings", "coupling"):
             what = f"coupling '{name}'"
-            keys = entry.keys(what, ("from", "to", "ratio", "offset", "table"), ("from", "to"))
+            keys = entry.keys(what, ("from", "to", "ratio", "offset", "table", "interpolation"), ("from", "to"))
             first, second = self.joint(keys["from"], f"{what}: from"), self.joint(keys["to"], f"{what}: to")
             if first == second:
                 raise entry.error(f"{what} couples joint '{first}' with itself. Name two joints.")
@@ -142,7 +143,10 @@ class Elements:
             if "table" in keys:
                 if "ratio" in keys or "offset" in keys:
                     raise keys["table"].error(f"{what} has a table and a ratio or offset; keep one.")
-                table = Table(first, *read_table(self.context, keys["table"], x, y, f"{what}: table"))
+                how = keys.get("interpolation")
+                table = tabulated(self.context, first, keys["table"], x, y, how, f"{what}: table", motion=True)
+            elif "interpolation" in keys:
+                raise keys["interpolation"].error(f"{what}: `interpolation` belongs to a `table`. Take it out.")
             ratio = self.value(keys, "ratio", multiply(y, x, -1), what, 1.0)
             if self.context.numeric(ratio) == 0.0:
                 raise keys["ratio"].error(f"{what} has the ratio 0, which would block joint '{second}'. Give another ratio.")
@@ -314,5 +318,5 @@ class Elements:
             area = -(area - rod * rod)
         area = math.pi / 4.0 * area
         if isinstance(pressure, Table):
-            return Table(pressure.channel, pressure.x, tuple(y * self.context.numeric(area) for y in pressure.y))
+            return replace(pressure, y=tuple(y * self.context.numeric(area) for y in pressure.y))
         return pressure * area

@@ -40,7 +40,7 @@ TYPES = {
     **dict.fromkeys(("floating", "freejoint", "6dof", "free_flyer", "base"), "free"),
     **dict.fromkeys(("plane", "flat"), "planar"),
 }
-_TABLE = "a coupling with a `table:` of the follower over the driver (docs/model-file.md#other-connections)"
+_TABLE = "a coupling with a `table:` of the follower over the driver (docs/model-file.md#tables)"
 _WISHES = {
     ("cam", "follower"): f"There are no cams; a cam without lift-off is {_TABLE}, with `interpolation: periodic` for a closed profile.",
     ("geneva", "maltese", "indexer"): f"There is no Geneva drive; it is {_TABLE}.",

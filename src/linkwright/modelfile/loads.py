@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from linkwright import files
+from linkwright.curves import INTERPOLATIONS
 from linkwright.description import ZERO3, Description, Joint, Load, Table
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.expressions import Expr, evaluate, free_variables, variable
@@ -23,6 +24,7 @@ RATE = (0, 0, -1, 0, 0)
 
 
 MOST_BYTES = 5_000_000
+CURVES = {"spline": "cubic", "natural": "cubic", "pchip": "monotone", "smooth": "monotone", "lines": "linear", "closed": "periodic"}
 BARE = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\Z")  # a number without a unit
 
 
@@ -81,12 +83,12 @@ class Channels:
 def varying(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str) -> Any:
     """A constant, an expression that may use channels, or `{over: channel, table: [[x, y], ...]}` (or `csv: file`)."""
     if node.entries is not None:
-        keys = node.keys(what, ("over", "table", "x", "y", "csv"), ("over",))
+        keys = node.keys(what, ("over", "table", "x", "y", "csv", "interpolation"), ("over",))
         channel = keys["over"].string(f"{what}: over")
         over = channels.dimension(channel)
         if over is None:
             raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'Channels')}")
-        return Table(channel, *read_table(context, _rows(context, keys, node, what), over, dimension, what))
+        return tabulated(context, channel, _rows(context, keys, node, what), over, dimension, keys.get("interpolation"), what)
     units = context.units
 
     def read(channel: Any) -> Any:
@@ -156,6 +158,25 @@ def _csv_rows(context: Context, node: Node, what: str) -> Node:
 
     rows = [(line, [cell(line, text, unit) for text, unit in zip(cells, units, strict=True)]) for line, cells in table.rows]
     return Node(node.where, items=tuple(Node(Source(table.path, line), items=tuple(items)) for line, items in rows))
+
+
+def tabulated(
+    context: Context, channel: str, node: Node, x: Dimension, y: Dimension, how: Node | None, what: str, *, motion: bool = False
+) -> Table:
+    """A table with its `interpolation`. A motion needs a speed without jumps, a periodic one equal ends."""
+    xs, ys = read_table(context, node, x, y, what)
+    chosen = Table.interpolation if how is None else how.string(f"{what}: interpolation")
+    if chosen not in INTERPOLATIONS:
+        meant = nearest(chosen, INTERPOLATIONS, "Interpolations", CURVES)
+        raise (how or node).error(f"{what}: there is no interpolation '{chosen}'. {meant}")
+    if motion and chosen == "linear":
+        raise (how or node).error(f"{what}: straight lines have corners, where the speed would jump. Take `monotone` or `cubic`.")
+    if chosen == "periodic" and abs(ys[-1] - ys[0]) > 1e-9 * max(abs(v) for v in (*ys, 1e-300)):
+        raise (how or node).error(
+            f"{what}: a periodic curve ends as it begins, but its first value is {context.shown(ys[0], y)} and its last "
+            f"{context.shown(ys[-1], y)}. Make them equal."
+        )
+    return Table(channel, xs, (*ys[:-1], ys[0]) if chosen == "periodic" else ys, chosen)
 
 
 def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -229,7 +229,8 @@ def _pose(placement: Placement, flat: int) -> dict[str, Any]:
 
 def _varying(value: Any) -> Any:
     if isinstance(value, Table):
-        return {"over": value.channel, "table": [list(row) for row in zip(value.x, value.y, strict=True)]}
+        how = {} if value.interpolation == Table.interpolation else {"interpolation": value.interpolation}
+        return {"over": value.channel, "table": [list(row) for row in zip(value.x, value.y, strict=True)], **how}
     return value
 
 
@@ -269,7 +270,7 @@ def _joint(joint: Joint, flat: int) -> dict[str, Any]:
 def _coupling(c: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"from": c.first, "to": c.second}
     if c.table is not None:
-        return {**out, "table": _varying(c.table)["table"]}
+        return {**out, **{k: x for k, x in _varying(c.table).items() if k != "over"}}
     out["ratio"] = c.ratio
     return out if c.offset is None else {**out, "offset": c.offset}
 
