@@ -26,7 +26,14 @@ PLAY = {  # a spring with free play, written in four ways
         "loads": {
             "s": {
                 "on": "cart.C",
-                "force": [{"over": "X", "table": [[-1, STIFF * (1 - GAP)], [-GAP, 0], [GAP, 0], [1, -STIFF * (1 - GAP)]]}, 0],
+                "force": [
+                    {
+                        "over": "X",
+                        "table": [[-1, STIFF * (1 - GAP)], [-GAP, 0], [GAP, 0], [1, -STIFF * (1 - GAP)]],
+                        "interpolation": "linear",
+                    },
+                    0,
+                ],
             }
         }
     },
@@ -107,7 +114,7 @@ def test_a_short_pulse_over_time_is_never_stepped_over(form, engine):
     """A triangle of 1 ms in 10 s: it adds F T / 2 m to the speed, and that times the rest of the time to the position."""
     top, width, middle, end = 400.0, 1e-3, 6.0, 10.0
     drives = {
-        "points": ([0.0, middle - width / 2, middle, middle + width / 2, end], [0.0, 0.0, top, 0.0, 0.0]),
+        "points": ([0.0, middle - width / 2, middle, middle + width / 2, end], [0.0, 0.0, top, 0.0, 0.0], "linear"),
         "formula": f"max({top} N*(1 - abs(t - {middle} s)/{width / 2} s), 0 N)",
         "function": lambda t: where(abs(t - middle) < width / 2, top * (1.0 - abs(t - middle) / (width / 2)), 0.0),
     }
@@ -157,7 +164,8 @@ def test_a_law_without_a_value_beyond_its_end(as_load):
 
 def test_two_crossings_in_one_step_are_both_found():
     """A fast flyer passes a narrow field of force: 2 mm at 50 m/s, entered and left within one long step."""
-    s = cart(loads={"s": {"on": "cart.C", "force": [{"over": "X", "table": [[0.999, 0], [1.0, 2e6], [1.001, 0]]}, 0]}})
+    spike = {"over": "X", "table": [[0.999, 0], [1.0, 2e6], [1.001, 0]], "interpolation": "linear"}
+    s = cart(loads={"s": {"on": "cart.C", "force": [spike, 0]}})
     run = s.simulate(launched(s, 50.0), 1.0, output=[0.0, 1.0], largest_step=0.05)
     gained = 2e6 * 1e-3
     assert run["X.v"][-1] == pytest.approx(math.sqrt(50.0**2 + 2 * gained / MASS), rel=1e-9)

@@ -1,7 +1,8 @@
 """What a drive follows, as the caller may write it: a number, a text, points over time, a function.
 
     2.5   "2 N m"   "5 V * sin(3 rad/s * t)"      a constant, or an expression of t and channels (SI where no unit is given)
-    (times, values)                               a monotone curve through points, as a table of the model file
+    (times, values)                               a monotone curve through points, as a table of the model file; other curves by
+                                                  name: (times, values, "linear"), "cubic" or "periodic"
     f(t)   f(t, st)                               a Python function; st is the State: st["A.v"], st["rocker.P.x"]
 
 A function shall depend on its arguments only: it is traced and compiled where that is possible, and else called in every stage
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.graph import Sym
-from linkwright.curves import Piecewise, Repeated, through
+from linkwright.curves import INTERPOLATIONS, Piecewise, Repeated, through
 from linkwright.description import Description, Table
 from linkwright.drives.place import Here
 from linkwright.errors import LinkwrightError, ModelError, UsageError
@@ -140,12 +141,23 @@ def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, 
         value = _read_text(given, dimension, what, desc)
         law = Law(value, what) if isinstance(value, Expr) else Constant(float(value))
         return _over_time(law) if motion and isinstance(law, Law) else law
-    if isinstance(given, (tuple, list)) and len(given) == 2 and all(_is_list(x) for x in given):
-        t, y = time_points(given, dimension, what)
-        return Points(through(tuple(t.tolist()), tuple(y.tolist()), straight=motion))
+    if isinstance(given, (tuple, list)) and len(given) in (2, 3) and all(_is_list(x) for x in given[:2]):
+        t, y = time_points(given[:2], dimension, what)
+        return _joined(tuple(t.tolist()), tuple(y.tolist()), given[2] if len(given) == 3 else Table.interpolation, motion, what)
     if _is_list(given) or isinstance(given, bool) or given is None:
         raise UsageError(f"{what} is a number, a text with a unit, (times, values) or a function, not {_shown(given)}.")
     return Constant(quantity(given, dimension, what))
+
+
+def _joined(x: tuple[float, ...], y: tuple[float, ...], interpolation: Any, motion: bool, what: str) -> Points:
+    """Points as a curve over time."""
+    if not isinstance(interpolation, str) or interpolation not in INTERPOLATIONS:
+        raise UsageError(f"{what}: there is no interpolation {interpolation!r:.40}; take {', '.join(INTERPOLATIONS)}.")
+    if motion and interpolation == "linear":
+        raise UsageError(f"{what}: straight lines have corners, where the speed would jump. Take 'monotone' or 'cubic'.")
+    if interpolation == "periodic" and y[0] != y[-1]:
+        raise UsageError(f"{what}: a periodic curve ends as it begins, but its first value is {y[0]:g} and its last {y[-1]:g}.")
+    return Points(through(x, y, interpolation, straight=motion))
 
 
 def _over_time(law: Law) -> Readable:
@@ -153,9 +165,7 @@ def _over_time(law: Law) -> Readable:
     if isinstance(law.law, Table):
         if law.law.channel != "t":
             raise UsageError(f"{what} is given over '{law.law.channel}'; a prescribed motion depends on t only. Use a coupling instead.")
-        if law.law.interpolation == "linear":
-            raise UsageError(f"{what}: straight lines have corners, where the speed of a motion would jump. Take `monotone` or `cubic`.")
-        return Points(through(law.law.x, law.law.y, law.law.interpolation, straight=True))
+        return _joined(law.law.x, law.law.y, law.law.interpolation, True, what)
     others = sorted(free_variables(law.law) - {"t"})
     if others:
         raise UsageError(f"{what} depends on '{others[0]}'; a prescribed motion depends on t only. Use a coupling instead.")
