@@ -32,6 +32,7 @@ class Source:
 
 
 ECHOED = 200  # characters of the user's own text in a message
+UNBROKEN = 500  # characters without a space that are cut outside of quotes, too; paths are shorter
 LONGEST = 4000  # of a message
 
 
@@ -39,10 +40,21 @@ def readable(message: str) -> str:
     """A message without control characters, which a terminal would obey, and without pages of quoted input."""
     text = message
     if len(text) > ECHOED:
-        # a quote after a letter closes a name or is an apostrophe: what follows it is the message itself
-        quoted = rf"(?<!\w)'[^']{{{ECHOED + 1},}}'(?!\w)"
-        text = re.sub(quoted, lambda m: f"'{m[0][1 : ECHOED - 30]} ... ({len(m[0]) - 2} characters)'", text)
+        # a quote opens after a space or bracket; elsewhere it closes a name or is an apostrophe, and what follows is the message itself
+        quoted = rf"(?<![^\s(\[,:=])'(?=\S)[^']{{{ECHOED + 1},}}'(?!\w)"
+        text = re.sub(quoted, lambda m: f"'{_ends(m[0][1:-1])}'", text)
+        text = re.sub(rf"\S{{{UNBROKEN},}}", lambda m: _ends(m[0]), text)
         text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+    return visible(text)
+
+
+def _ends(text: str) -> str:
+    """Beginning and end of a long text."""
+    return f"{text[: ECHOED // 2]} ... {text[-ECHOED // 4 :]} ({len(text)} characters)"
+
+
+def visible(text: str) -> str:
+    """The text with control characters written out (`\\x1b`), so that a terminal shows them instead of obeying."""
     return text if text.isprintable() else "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 

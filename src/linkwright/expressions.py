@@ -218,15 +218,24 @@ def _text(x: Any, level: int) -> str:
     if x.op == "neg":
         text, own = "-" + _text(x.args[0], 4), 3
     elif x.op in _SYMBOL:
-        own = _LEVEL[x.op]
-        # left to right: an equal level needs parentheses on the right; powers only take atoms
-        left, right = (5, 5) if x.op == "pow" else (own, own + 1)
-        text = f"{_text(x.args[0], left)}{_SYMBOL[x.op]}{_text(x.args[1], right)}"
-        if own == 1:
-            text = f"{_text(x.args[0], left)} {_SYMBOL[x.op]} {_text(x.args[1], right)}"
+        text, own = _chain(x), _LEVEL[x.op]
     else:
         return f"{x.op}({', '.join(_text(a, 0) for a in x.args)})"
     return f"({text})" if own < level else text
+
+
+def _chain(x: Expr) -> str:
+    """`a + b - c`: a row of operations from its last operand to its first, so that long sums neither nest nor repeat."""
+    pieces: list[str] = []
+    at: Any = x
+    while True:
+        own = _LEVEL[at.op]
+        # left to right: an equal level needs parentheses on the right; powers only take atoms
+        left, right = (5, 5) if at.op == "pow" else (own, own + 1)
+        pieces += [_text(at.args[1], right), f" {_SYMBOL[at.op]} " if own == 1 else _SYMBOL[at.op]]
+        at = at.args[0]
+        if not isinstance(at, Expr) or at.op not in _SYMBOL or _LEVEL[at.op] < left:
+            return "".join([_text(at, left), *reversed(pieces)])
 
 
 # ---------------------------------------------------------------- functions on any scalar

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, visible
 from linkwright.results import Trajectory, unit_of
 from linkwright.system import System
 from linkwright.turn_singularities import PEAKS
@@ -75,7 +75,7 @@ class Summary:
         lines += _ranges_text(f"transmission angles (best: {0.5 * np.pi / size:.4g} {angle})", self.transmission, angle, size)
         lines += [f"  redundant: {text}" for text in self.redundant]
         lines += [f"  warning: {text}" for text in self.warnings]
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
 
 def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float) -> list[str]:

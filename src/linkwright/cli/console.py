@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TextIO
 
+from linkwright.errors import visible
+
 PATIENCE = 0.7  # s before a word appears
 NARROWEST = 30
 INTERRUPTED, TERMINATED = 130, 143
@@ -44,9 +46,9 @@ def to_nowhere() -> None:
 
 
 def show(text: str) -> None:
-    """Print; a reader that went away (`| head`) does not keep files from being written afterwards."""
+    """Print without control characters; a reader that went away (`| head`) does not keep files from being written afterwards."""
     try:
-        print(text, flush=True)
+        print(visible(text), flush=True)
     except BrokenPipeError:
         to_nowhere()
 
@@ -122,4 +124,4 @@ def waiting(what: str) -> Iterator[None]:
 
 def error(message: str) -> None:
     """One paragraph, on one line, away from the results."""
-    print("error:", " ".join(message.split()), file=sys.stderr)
+    print("error:", visible(" ".join(message.split())), file=sys.stderr)

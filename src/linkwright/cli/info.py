@@ -17,9 +17,9 @@ def run(given: argparse.Namespace) -> None:
     if given.json:
         print_json("info/1", summary.as_dict() | ({"topology": _topology(m)} if given.internals else {}))
         return
-    print(summary)
+    console.show(str(summary))
     if given.internals:
-        print(f"\n{m.topology}")
+        console.show(f"\n{m.topology}")
 
 
 def _topology(m: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.cli import console
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, visible
 
 PAGES, TABLES = files.PAGES, files.TABLES
 Wanted = tuple[str | None, Sequence[str]]
@@ -46,7 +46,7 @@ def tell_written(paths: Iterable[str], as_json: bool) -> None:
     """A line for every file; beside JSON on stderr."""
     for path in paths:
         if as_json:
-            print(f"wrote {path}", file=sys.stderr)
+            print(visible(f"wrote {path}"), file=sys.stderr)
         else:
             console.show(f"wrote {path}")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from linkwright.cli import console, loading, options, outputs
 from linkwright.cli.parser import Command, option
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, visible
 
 
 def run(given: argparse.Namespace) -> int:
@@ -78,11 +78,11 @@ def _changes(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _say(text: str) -> None:
-    print(text, flush=True)
+    console.show(text)
 
 
 def _warn(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(visible(text), file=sys.stderr, flush=True)
 
 
 COMMAND = Command(

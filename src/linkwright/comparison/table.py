@@ -191,7 +191,7 @@ class Comparison:
             out.writerow(["controller", *(f"{n} [{u}]" if u else n for n, u in heads), "failed"])
             for r in self.rows:
                 found = [(self.values(n)[r.name], q.unit(self._units)[1]) for n, q in quantities.items()]
-                out.writerow([r.name, *("" if x is None else repr(x / size) for x, size in found), r.failed])
+                out.writerow([files.safe_cell(r.name), *("" if x is None else repr(x / size) for x, size in found), r.failed])
         return Path(path)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None, **options: Any) -> Any:

@@ -9,7 +9,7 @@ guarded(path, endings, force=...)  `checked` for the command line: files that Li
 
 from linkwright.files.marks import GENERATOR, OWNER, guarded, made_by_linkwright, signed
 from linkwright.files.reading import Unreadable, open_regular, read_regular, shown
-from linkwright.files.tables import CsvTable, TableError, read_csv_table
+from linkwright.files.tables import CsvTable, TableError, read_csv_table, safe_cell
 from linkwright.files.writing import atomic, checked, remove_leftovers, replacing, write_text
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -40,6 +40,7 @@ __all__ = [
     "read_regular",
     "remove_leftovers",
     "replacing",
+    "safe_cell",
     "shown",
     "signed",
     "write_text",

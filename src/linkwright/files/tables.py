@@ -65,6 +65,11 @@ def read_csv_table(path: str | os.PathLike[str], limit: int) -> CsvTable:
     return CsvTable(name, tuple(header), names, units, tuple(rows))
 
 
+def safe_cell(text: str) -> str:
+    """A text that spreadsheets take for text: one that begins like a formula gets an apostrophe before it."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and text not in ("-", "+") else text
+
+
 def _lines(name: str, data: bytes) -> list[tuple[int, str]]:
     """Lines as editors count them."""
     try:

@@ -6,6 +6,7 @@ with the node's place, so the sections only say what they expect.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,20 @@ IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 RESERVED = (*FUNCTIONS, "pi", "t", *NOT_NUMBERS)
 LONGEST_NAME = 100
 LARGEST = 1e30  # SI: nothing of a mechanism is larger, and products of several are still numbers
+
+
+LIGHTEST = 1e-15  # kg
+# of machines: length in m, mass in kg, time in s, angle in rad, current in A
+LARGE = (1e4, 1e8, math.inf, 1e5, 1e6)
+SMALL = (1e-6, 1e-9, 1e-3, 1e-3, 1e-6)
+
+
+def _largest(dimension: Dimension) -> float:
+    """The largest amount of a kind that a machine may have: 1e8 kg, 1e14 N/m, 1e16 kg m^2."""
+    if dimension == NONE:
+        return math.inf
+    powers = zip((float(x) for x in dimension), LARGE, SMALL, strict=True)
+    return math.prod((large if x > 0.0 else small) ** x for x, large, small in powers if x)
 
 
 class Context:
@@ -65,8 +80,13 @@ class Context:
         return shown(self.numeric(value), dimension, self.units, 6)
 
     def in_proportion(self, value: float, dimension: Dimension, node: Node, what: str) -> None:
+        """Refuse numbers that products could not hold; warn of those that no machine has."""
         if abs(value) > LARGEST:
             raise node.error(f"{what}: {self.shown(value, dimension)} is out of any proportion. Check its digits and its unit.")
+        size = "large" if abs(value) > _largest(dimension) else "small" if 0.0 < abs(value) < LIGHTEST and dimension == MASS else ""
+        if size:
+            said = f"{node.where}: {what}: {self.shown(value, dimension)} is implausibly {size}. Check its digits and its unit."
+            self.warnings += [] if said in self.warnings else [said]
 
     def _without_unit(self, quantity: Quantity, dimension: Dimension, node: Node, what: str) -> None:
         """Refuse a value whose dimension is wrong only because a parameter in it has no unit."""

@@ -26,6 +26,7 @@ FRACTION = re.compile(r"\d+(\s*[A-Za-z].*)?\Z")  # what follows a decimal comma,
 MOST_BYTES = 5_000_000
 DEEPEST = 40
 MOST_NODES = 1_000_000
+MOST_ENTRIES = 20_000  # of one mapping: a file of nonsense is refused before all of it is read
 
 
 @dataclass(frozen=True)
@@ -209,6 +210,8 @@ class _Builder:
         if isinstance(start, yaml.MappingStartEvent) and len(keys) == len(values):
             if node.text is None:
                 raise node.error(f"{node.kind} cannot be a key; a key is one word. Put it after a colon.")
+            if len(keys) >= MOST_ENTRIES:
+                raise node.error(f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `repeat`, or a table in a CSV file.")
             keys.append(node)
         else:
             values.append(node)

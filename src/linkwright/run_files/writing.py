@@ -31,7 +31,7 @@ def save(c: Any, path: str | os.PathLike[str], channels: Iterable[str] | None) -
 def _write_csv(c: Any, path: Path, channels: Iterable[str] | None) -> None:
     header, values = c.table(channels)
     with open(path, "w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream, quoting=csv.QUOTE_ALL).writerow(header)  # quoted: one of the marks of a table of ours
+        csv.writer(stream, quoting=csv.QUOTE_ALL).writerow(map(files.safe_cell, header))  # quoted: one of the marks of a table of ours
         writer = csv.writer(stream)
         writer.writerows([[repr(float(x)) for x in row] for row in values])
 

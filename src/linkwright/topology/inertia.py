@@ -94,9 +94,9 @@ def _sizes(I: np.ndarray) -> np.ndarray:
 
 
 def _rank(I: np.ndarray) -> int:
-    size = _sizes(I)
-    size[size == 0.0] = 1.0
-    return int(np.sum(np.linalg.eigvalsh(I / np.sqrt(np.outer(size, size))) > RELATIVE))
+    root = np.sqrt(_sizes(I))  # of each: the product of two small masses would be zero
+    root[root == 0.0] = 1.0
+    return int(np.sum(np.linalg.eigvalsh(I / np.outer(root, root)) > RELATIVE))
 
 
 def _moves_nothing(I: np.ndarray, S: np.ndarray) -> bool:
@@ -106,7 +106,8 @@ def _moves_nothing(I: np.ndarray, S: np.ndarray) -> bool:
     weight = np.einsum("ij,i,ij->j", S, _sizes(I), S)  # the most each freedom could weigh
     if np.any(weight <= 0.0):
         return True
-    return bool(np.linalg.eigvalsh(S.T @ I @ S / np.sqrt(np.outer(weight, weight)))[0] <= RELATIVE)
+    root = np.sqrt(weight)
+    return bool(np.linalg.eigvalsh(S.T @ I @ S / np.outer(root, root))[0] <= RELATIVE)
 
 
 def _subspace(joint: Joint, planar: bool) -> np.ndarray:
