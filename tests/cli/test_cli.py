@@ -14,6 +14,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import cli, models
+from linkwright.files import read_csv_table
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -99,10 +100,10 @@ def test_csv_columns_are_the_channels(tmp_path: Path) -> None:
     path = tmp_path / "c.csv"
     assert cli.main(["turn", "carpet-scraper", "--steps", "6", "-o", str(path)]) == 0
     c = lw.load("carpet-scraper").turn(steps=6)
-    header = path.read_text(encoding="utf-8").splitlines()[0].split(",")
+    header = read_csv_table(path, 10**7).header
     loads = c.source.load_channels()
     names = [n for n in c.main_channels() if n not in loads] + [n for n in loads if c[n].ndim == 1]
-    assert header == [f"{n} [{c.unit(n)[0]}]" for n in names]
+    assert list(header) == [f"{n} [{c.unit(n)[0]}]" for n in names]
     table = np.loadtxt(path, delimiter=",", skiprows=1)
     np.testing.assert_allclose(table[:, header.index("tool.T.x [m]")], c["tool.T.x"], rtol=1e-12, atol=1e-15)
 

@@ -80,7 +80,7 @@ def test_the_page_of_a_model_and_of_a_run_and_the_report_of_a_run(capsys: pytest
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["arm.yaml", "-o", "page.htm"], ".html"),
+        (["arm.yaml", "-o", "page.txt"], ".html"),
         (["arm.yaml", "-o", "arm.yaml"], ".html"),
         (["missing.yaml"], "missing.yaml"),
         (["missing.npz", "-o", "x.html"], "missing.npz"),

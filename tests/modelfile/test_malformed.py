@@ -224,7 +224,7 @@ DOUBTFUL = [
 def test_a_doubtful_model_is_read_with_a_warning(tmp_path, old, new, line, message):
     path = tmp_path / "doubtful.yaml"
     path.write_text(GOOD.replace(old, new), encoding="utf-8")
-    (warning,) = read(path).warnings
+    warning = read(path).warnings[-1]  # 1000 km are also an implausible length, which is said first
     assert warning.startswith(f"{path}:{line}: ") and re.search(message, warning)
 
 
