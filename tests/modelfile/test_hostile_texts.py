@@ -147,3 +147,8 @@ def test_a_file_of_nonsense_is_refused_early(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(lw.ModelError, match=r"m\.yaml:20001: a mapping with more than 20000 entries is not read"):
         read_text("name: x\n" + "".join(f"junk{i}: 1\n" for i in range(60_000)), "m.yaml")
     assert made[0] < 45_000
+
+
+def test_what_lies_between_two_names_is_not_cut() -> None:
+    told = f"joint 'A' {'cannot be where it is said to be, ' * 10} see 'B'."
+    assert errors.readable(told) == told and errors.readable(f"it's {'so ' * 100}that 'B'") == f"it's {'so ' * 100}that 'B'"
