@@ -97,6 +97,19 @@ def test_peaks_beside_a_dead_centre_are_marked_and_finite_limits_are_not() -> No
     assert not any(x["unbounded"] for x in finite["singular"]) and "stay finite" in finite["by"]["singular positions"]["text"]
 
 
+def test_singular_positions_are_those_of_python() -> None:
+    """Found in the page by the determinant's sign and dips, in Python by the smallest singular value."""
+    names = ("3-rrr-motors", "change-point-four-bar", "parallelogram-chain", "parallelogram-middle", "slider-crank", "wiper", "five-bar")
+    pages = {name: shipped(name) for name in names}
+    for name, found in zip(names, run(pages, [(n, "return e.cycle.singular", None) for n in names]), strict=True):
+        turn = pages[name].motion.turn
+        assert turn is not None
+        wanted = [(turn.place(x.at), x.kind == "dead centre") for x in turn.singular]
+        assert [x["ends"] for x in found] == [ends for _, ends in wanted], name
+        # both are located to some 1e-6 of the range
+        np.testing.assert_allclose([x["value"] for x in found], [at for at, _ in wanted], atol=1e-4, err_msg=name)
+
+
 def test_a_scissor_through_its_upright_position_is_marked() -> None:
     """The determinant only touches zero there: the carriage is l cos 20 deg from where it was drawn. The flat position ends the travel."""
     tree = yaml.safe_load(models.path("scissor-lift").read_text(encoding="utf-8"))

@@ -288,6 +288,12 @@ def check_csv(text: str, c: Any, samples: list[int]) -> None:
     )
 
 
+def test_names_that_begin_like_formulas_stay_texts_in_spreadsheets(pages: dict[str, Page]) -> None:
+    given = ["=1+1 [N]", "+A", "-A.torque", "@x", "A [rad]", 'a "b", c', '=HYPERLINK("x")']
+    right = ["'=1+1 [N]", "'+A", "'-A.torque", "'@x", "A [rad]", '"a ""b"", c"', '"\'=HYPERLINK(""x"")"']
+    assert run(pages, [("four-bar", "return x.map(LW.csvCell)", given)])[0] == right
+
+
 def test_every_body_balances_with_springs_rods_drives_and_gears() -> None:
     """Each action is computed by itself; with inertia and weight they add up to zero on every body."""
     geared = {

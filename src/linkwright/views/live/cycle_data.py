@@ -124,8 +124,6 @@ def cycle_json(system: System, motion: Motion) -> dict[str, Any] | None:
         "full_turn": bool(c.full_turn),
         "closed": _closed(system, c),
         "notes": list(c.notes),
-        "singular": [{"kind": x.kind, "t": x.t, "at": c.place(x.at)} for x in c.singular],
-        "near_singular": np.flatnonzero(c.near_singular).tolist(),
         "over": _over(c, motion, value),
         "reference": _reference(c, motion),
     }

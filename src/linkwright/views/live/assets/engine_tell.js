@@ -36,6 +36,12 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return a.map((r) => Math.hypot(...r)).sort((x, y) => x - y);
   };
 
+  // a text as a cell of a CSV file; one that begins like a formula gets an apostrophe, so that spreadsheets take it for text
+  LW.csvCell = (text) => {
+    const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n]/.test(plain) ? `"${plain.replace(/"/g, '""')}"` : plain;
+  };
+
   LW.engineTell = (e) => {
     const { core, mechanism, data } = e, { nq, nv } = core;
 
@@ -169,7 +175,6 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     // ------------------------------------------------------------------ the table
 
-    const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 
     // the cycle as comma-separated values in the shown units
     e.csv = () => {
@@ -190,7 +195,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         const [pin, body] = key.split("|"), f = c.pins[key].force;
         [...data.axes].forEach((axis, k) => add(`${pin}.on.${body}.${axis}`, unit("force"), (i) => (c.ok[i] ? f[3 * i + k] : NaN)));
       }
-      const lines = [columns.map((x) => quoted(x.head)).join(",")];
+      const lines = [columns.map((x) => LW.csvCell(x.head)).join(",")];
       for (let i = 0; i < c.n; i++) lines.push(columns.map((x) => { const y = x.read(i); return Number.isFinite(y) ? String(y) : ""; }).join(","));
       return `${lines.join("\n")}\n`;
     };
