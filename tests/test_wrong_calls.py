@@ -61,7 +61,7 @@ CALLS = {
     "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).turn(), "2 drives .* for 1 freedom"),
     "speeds contradict": (lambda: WIPER.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
     "no number": (lambda: lw.load("four-bar").simulate(1, drive={"A": lw.position(lambda t: np.sqrt(-9 - t))}), "motion of 'A' is nan"),
-    "two positions of one freedom": (lambda: WIPER.assemble({"A": 0.3, "B": 0.1}), "2 values .A, B. are wanted of 1 freedom"),
+    "two positions of one freedom": (lambda: WIPER.assemble({"A": 0.3, "B": 0.1}), "2 values .A, B. are wanted of 1 degree of freedom"),
     "save number": (lambda: lw.load("wiper").turn(steps=2).save(3), "path is needed"),
     "save folder": (lambda: lw.load("wiper").turn(steps=2).save("."), "is a folder"),
     "energy without masses": (lambda: lw.load(FOUR_BAR).system.start["energy.kinetic"], "need the mass"),
@@ -82,7 +82,7 @@ def test_it_is_refused_with_advice(name):
 
 
 PLACES = {  # what is added to a four-bar of lines 1 to 9, and what is said with its line
-    "start: {A: 30, B: 10}": (10, "start: 2 values .A, B. are wanted of 1 freedom"),
+    "start: {A: 30, B: 10}": (10, "start: 2 values .A, B. are wanted of 1 degree of freedom"),
     "start: {D: 10}": (10, "start: cannot reach the wanted D"),
     "rods: {r: {between: [ground.A, coupler.P]}}": (9, r"a structure.*Without rod 'r' \(.*:10\) it can move"),
     "loads: {w: {on: rocker.C, force: [1 N*sqrt(-9 - A/(1 rad)), 0]}}": (10, "load 'w': sqrt.* has no real value"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright import continuation, cycle, joints
 from linkwright.branches import distinct_positions
-from linkwright.closing import GOOD_ENOUGH, Closed, close, gap_text, open_error, solve_rates
+from linkwright.closing import GOOD_ENOUGH, Closed, close, open_error, solve_rates
 from linkwright.closure import Closure
 from linkwright.constraints import Constraint, PointTarget, PoseTarget
 from linkwright.constraints.target import rotation_vector_between
@@ -25,6 +25,7 @@ from linkwright.laws import LinearLaw
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
+from linkwright.obstacles import cannot_move, unreachable
 from linkwright.passage import SUSPECT, branch_velocity
 from linkwright.spatial import Pose, quaternion_rotation
 from linkwright.state import State
@@ -161,10 +162,7 @@ class Assembler:
         y = f.solve(right / tied.row_scale)
         gap = np.abs(tied.dimensionless(full)[1] @ y - right / tied.row_scale).max(initial=0.0)
         if gap > 1e-6 * (1.0 + np.abs(right / tied.row_scale).max(initial=0.0)):
-            raise SingularityError(
-                "the mechanism cannot move as asked: it stands at a dead centre, or the wishes contradict each other.",
-                singular_values=tuple(f.s),
-            )
+            raise cannot_move(self.loops, tied, st.q, st.near, st.t)
         return y * self.loops.columns
 
     def jacobian(self, st: State, of: str, names: Sequence[str]) -> np.ndarray:
@@ -209,7 +207,7 @@ class Assembler:
         """The velocity along a branch through a singular position that is nearest to the named joint speeds."""
         here = cycle.Position(st.q, st.near)
         moving = self.loops.with_([c for name, x in speeds.items() for c in self.targets.speeds(name, x, here)])
-        guess = solve_rates(moving, st.q, st.near, 0.0)
+        guess = self._solved(moving, st.q, st.near)
         v = branch_velocity(self.loops, st.q, guess, st.t, st.near)
         k = self.loops.at(st.q, v, st.t, st.near).k / self.loops.row_scale
         lost = self.loops.factored(self.loops.at(st.q, v, st.t, st.near), 1e-6).left_null
@@ -320,34 +318,8 @@ class Assembler:
         there = continuation.walk(tied, continuation.start(tied, q, near), 1.0)
         done = close(tied, there.q, there.near, 1.0)
         if there.t < 1.0 and not (there.t > 1.0 - AT_THE_END and done.residual < GOOD_ENOUGH):
-            raise self._unreachable(there, left)
+            raise unreachable(self.loops, left, there, q, near)
         return cycle.Position(done.q, done.near, there.v)
-
-    def _unreachable(self, walk: Any, targets: list[Constraint]) -> AssemblyError:
-        """Say how far it got and how wide the loops gape at the wanted place."""
-        tied = self.loops.with_(targets)
-        done = close(tied, walk.q, walk.near, 1.0, most=60)
-        c = tied.at(done.q, np.zeros(self.tree.nv), 1.0, done.near)
-        gaps = {con.name: float(np.abs(part.phi).max()) for con, part in zip(tied.constraints, c.parts, strict=True) if len(part.phi)}
-        worst = max(gaps, key=lambda n: gaps[n])
-        gap = gap_text(tied, worst, gaps[worst])
-        names = ", ".join(t.name for t in targets)
-        wanted = sum(len(t.kinds) for t in targets)
-        freedoms = self.loops.factored(self.loops.at(walk.q, np.zeros(self.tree.nv), 1.0, walk.near)).null.shape[1]
-        if wanted > freedoms:
-            return AssemblyError(
-                f"{wanted} values ({names}) are wanted of {freedoms} freedom{'s' if freedoms != 1 else ''}, and they do not fit together "
-                f"('{worst}' would stay open by {gap}). Give {freedoms or 'none'}, and let the others follow.",
-                gap=gaps[worst],
-                loop=worst,
-            )
-        return AssemblyError(
-            f"cannot reach the wanted {names}: it gets {100 * walk.t:.1f} % of the way from its start and stops at a dead centre or "
-            f"the end of its reach (there '{worst}' would stay open by {gap}). "
-            "Choose a value inside the reach (see limits), or another branch by `guess`.",
-            gap=gaps[worst],
-            loop=worst,
-        )
 
     def _with_velocity(self, here: cycle.Position, speeds: Mapping[str, Any], points: Mapping[str, Any]) -> State:
         zero = np.zeros(self.tree.nv)
@@ -366,12 +338,23 @@ class Assembler:
         c = tied.at(here.q, np.zeros(self.tree.nv), 0.0, here.near)
         s = tied.factored(c).s
         if here.v is None or not len(s) or s[-1] > 1e-3:
-            return solve_rates(tied, here.q, here.near, 0.0)
+            return self._solved(tied, here.q, here.near)
         rows = slice(c.rows[-wishes].start, c.rows[-1].stop)
         came, wanted = c.J[rows] @ here.v, -c.b[rows]
         if not came @ came > 0.0:
-            return solve_rates(tied, here.q, here.near, 0.0)
-        return branch_velocity(tied, here.q, here.v * float(came @ wanted) / float(came @ came), 0.0, here.near)
+            return self._solved(tied, here.q, here.near)
+        v = branch_velocity(tied, here.q, here.v * float(came @ wanted) / float(came @ came), 0.0, here.near)
+        gap = np.abs((c.J @ v + c.b) / tied.row_scale).max(initial=0.0)
+        if not gap <= CONSISTENT * (1.0 + np.abs(c.b / tied.row_scale).max(initial=0.0)):  # a dead centre of what is wanted
+            raise cannot_move(self.loops, tied, here.q, here.near)
+        return v
+
+    def _solved(self, tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> np.ndarray:
+        """Velocities that constraints decide, or why they cannot be."""
+        try:
+            return solve_rates(tied, q, near, 0.0)
+        except SingularityError as error:
+            raise cannot_move(self.loops, tied, q, near) from error
 
     def _here(self, name: str, here: cycle.Position) -> np.ndarray:
         p = locate(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), self.point_ref(name)).position

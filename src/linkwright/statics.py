@@ -14,17 +14,21 @@ import numpy as np
 
 from linkwright.closing import GOOD_ENOUGH, close
 from linkwright.errors import AssemblyError
-from linkwright.kinematics import displaced
+from linkwright.kinematics import displaced, velocity_kinds
+from linkwright.modelfile.units import KINDS, shown
 from linkwright.state import State
 
 PROBE = 1e-5  # dimensionless step of the central difference
+MOST_STEPS = 200
+FALLING = 0.05  # share of the whole fall that the second half of the steps still brings
 
 
 def settle(system: Any, start: State, held: Sequence[Any] = ()) -> State:
     """Equilibrium nearest to `start` downhill; `held` constraints keep some coordinates where they are."""
     loops = system.loops.with_(held)
-    st = start
-    for _ in range(200):
+    st, energies = start, []
+    for _ in range(MOST_STEPS):
+        energies.append(system.potential(st))
         force, N = _free_force(system, loops, st)
         if N.shape[1] == 0:
             return st
@@ -32,8 +36,27 @@ def settle(system: Any, start: State, held: Sequence[Any] = ()) -> State:
             return st
         slope = np.array([(_at(system, loops, st, N, n, PROBE) - _at(system, loops, st, N, n, -PROBE)) / (2 * PROBE) for n in N.T]).T
         st = _step(system, loops, st, N, force, 0.5 * (slope + slope.T))
-    raise AssemblyError(
-        "no equilibrium found near the start: the mechanism falls or turns without end; add a spring, a stop or another start."
+    raise AssemblyError(_restless(system, loops, start, st, energies))
+
+
+def _restless(system: Any, loops: Any, start: State, st: State, energies: Sequence[float]) -> str:
+    """Why no equilibrium was found, by what the last steps did."""
+    names, desc = system.kernels.entries["v"], system.description
+    late = energies[len(energies) // 2 :]
+    force, N = _free_force(system, loops, st)
+    if late[0] - late[-1] > FALLING * max(abs(energies[0] - late[-1]), 1e-300):
+        moved = np.abs(st.q - start.q) if len(st.q) == len(names) else np.abs(np.asarray(N @ force))
+        worst = names[int(np.argmax(moved))]
+        return (
+            f"no equilibrium: the potential energy still falls after {len(energies)} steps, by {late[0] - late[-1]:.3g} J over the second "
+            f"half of them, and nothing holds '{worst}'. Add a spring or a stop there, or hold it (hold=['{worst}'])."
+        )
+    worst = int(np.argmax(np.abs(N @ force)))
+    kind = velocity_kinds(system.skel)[worst]
+    left = shown(float((N @ force)[worst] / system.loops.columns[worst]), KINDS["torque" if kind == "angle" else "force"], desc.units)
+    return (
+        f"no equilibrium: after {len(energies)} steps {left} are left in '{names[worst]}', and the potential energy falls no more. "
+        "A load there depends on the motion, or changes too abruptly; begin at another position."
     )
 
 
@@ -64,7 +87,7 @@ def _at(system: Any, loops: Any, st: State, N: np.ndarray, n: np.ndarray, size: 
 def _step(system: Any, loops: Any, st: State, N: np.ndarray, force: np.ndarray, slope: np.ndarray) -> State:
     """A Newton step where the energy is convex, downhill otherwise; shortened until the energy falls or the force does."""
     values, vectors = np.linalg.eigh(-slope)
-    floor = 1e-6 * max(np.abs(values).max(), 1e-300)
+    floor = max(1e-6 * float(np.abs(values).max()), 1e-3 * float(np.abs(force).max()), 1e-300)  # no stiffness: as far as a step may go
     y = vectors @ ((vectors.T @ force) / np.maximum(np.abs(values), floor))
     length = float(np.linalg.norm(y))
     y = y * min(1.0, 0.3 / max(length, 1e-300))
