@@ -345,3 +345,23 @@ def test_the_end_does_not_wait_for_a_build(tmp_path: Path, monkeypatch: pytest.M
     go.set()
     one.server.workshop.thread.join(10)
     assert one.server.workshop.built is None, "nothing is published after the end"
+
+
+def test_a_file_written_in_pieces_is_read_after_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces 0.1 s apart for a second, on a clock of its own: with the wait as it is shipped nothing is read between two of them."""
+    path = tmp_path / "small.yaml"
+    path.write_text(MODEL, encoding="utf-8")
+    workshop = watch.Workshop(watch.Subject(path, {}), print)
+    workshop.built = watch.Built("1", b"", "")
+    clock = [0.0]
+    monkeypatch.setattr(watch.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(workshop.subject, "stamps", lambda: (min(int(10.0 * clock[0] + 1e-9), 10),))  # another one with every piece
+
+    def wait(seconds: float) -> bool:
+        clock[0] += seconds
+        return False
+
+    monkeypatch.setattr(workshop.stopped, "wait", wait)
+    assert workshop._settled()
+    assert clock[0] >= 1.0 + 0.1, "read while it was being written"
+    assert clock[0] < 2.0
