@@ -13,6 +13,8 @@ from linkwright.converters import MujocoMap, mujoco_state, to_mjcf
 from linkwright.system import System
 from tests.converters import states
 
+pytestmark = pytest.mark.filterwarnings("ignore:to_mjcf:UserWarning")  # tests of the warnings themselves expect them
+
 # MuJoCo's equality constraints keep a softness of at least 1e-4 of the inertia they see (solimp at most 0.9999), so some of the
 # acceleration that the loops must take away stays. Parts that differ in inertia by thousands (M of the scraper has a condition of
 # 8e3) make more of it: up to a percent of what the bodies would do without loops.
@@ -125,7 +127,9 @@ def test_every_shipped_model_converts(name: str) -> None:
     np.testing.assert_allclose(data.qvel, qvel, atol=1e-14)
     mujoco.mj_forward(model, data)
     assert np.isfinite(data.qacc).all() and np.abs(data.efc_pos).max(initial=0.0) < 1e-9
-    assert [model.actuator(i).name for i in range(model.nu)] == [d.joint for d in m.description.drives]
+    names = [model.actuator(i).name for i in range(model.nu)]
+    drives = [d.joint for d in m.description.drives]
+    assert names[: len(drives)] == drives and all(n.startswith("force:") for n in names[len(drives) :])
 
 
 def test_a_motor_pushes_the_way_we_mean_it(rng: np.random.Generator) -> None:
@@ -190,12 +194,96 @@ def test_massless_bodies_are_marked() -> None:
     assert "raised" not in to_mjcf(lw.load("carpet-scraper"))
 
 
-def test_forces_left_out_are_listed() -> None:
-    m = lw.load("boot-lid")
-    names = [s.name for s in m.description.springs]
-    assert names and all(name in to_mjcf(m).split("<compiler")[0] for name in names)
-    _, there = read(m)
-    assert np.abs(there.effort(m.system.start)).max() > 1.0
+def test_what_is_lost_is_told_and_comes_with_the_effort() -> None:
+    m = lw.load("punch-press")
+    with pytest.warns(UserWarning, match=r"to_mjcf: 'punch-press' loses sheet \(a load that varies by a table or formula\)"):
+        text = to_mjcf(m)
+    assert "sheet" in text.split("<compiler")[0]
+    there = MujocoMap.of(mujoco.MjModel.from_xml_string(text), m.system)
+    low = m.system.assemble({"E": 3.3})  # the sheet pushes here
+    assert np.abs(there.effort(low)).max() > 1.0
+    with pytest.warns(UserWarning, match="a DC motor: only its torque"):
+        to_mjcf(lw.load("3-rrr-motors"))
+
+
+FORCED = {
+    "plane": "xy", "gravity": [0, -9.81],
+    "drawing": {"A": [0, 0], "B": [0.1, 0.3], "C": [0.6, 0.4], "D": [0.5, 0], "G": [0.9, 0.1], "H": [-0.4, 0.2], "P": [0.4, 0.6]},
+    "bodies": {
+        "ground": {"pins": ["A", "D"], "points": ["G", "H"]},
+        "crank": {"pins": ["A", "B"], "mass": 1.0}, "coupler": {"pins": ["B", "C"], "points": ["P"], "mass": 2.0},
+        "rocker": {"pins": ["D", "C"], "mass": 1.5},
+    },
+    "springs": {
+        "turn": {"joint": "A", "stiffness": 3.0, "free": 0.4, "preload": 0.7}, "more": {"joint": "A", "stiffness": 1.0},
+        "coil": {"between": ["ground.H", "coupler.P"], "stiffness": 40.0, "free": 0.5, "preload": 2.0},
+        "gas": {"between": ["ground.G", "coupler.P"], "force": 25.0, "length": 1.0, "stroke": 0.5, "progression": 1.4},
+    },
+    "dampers": {"oil": {"joint": "A", "coefficient": 0.3}, "line": {"between": ["ground.G", "rocker.C"], "coefficient": 2.0}},
+    "friction": {"A": {"viscous": 0.2}},
+    "loads": {
+        "wind": {"on": "coupler.P", "force": [3.0, -2.0], "moment": 0.4},
+        "jet": {"on": "rocker.C", "force": [1.0, 2.0], "axes": "body"},
+    },
+    "cylinders": {"ram": {"between": ["ground.H", "rocker.C"], "force": 6.0}},
+    "drive": ["A"], "cuts": ["C"],
+}  # fmt: skip
+
+
+def test_springs_dampers_and_constant_loads_are_in_the_file(rng: np.random.Generator) -> None:
+    """Each of them alone, and all together, with nothing applied from outside but what a gas spring's cubic leaves of its 25 N."""
+    parts = [(kind, name) for kind in ("springs", "dampers", "friction", "loads", "cylinders") for name in FORCED[kind]]
+    for chosen in (*([part] for part in parts), parts):
+        kinds = {kind: {n: FORCED[kind][n] for k, n in chosen if k == kind} for kind, _ in parts}
+        m = lw.load({**{k: x for k, x in FORCED.items() if k not in kinds}, **{k: x for k, x in kinds.items() if x}})
+        model, there = read(m)
+        st = states.on_loops(there.system, rng)
+        assert np.abs(there.effort(st)).max() < (0.025 if ("springs", "gas") in chosen else 1e-12)
+        data, ours = at(model, there, st), there.system.forward(st).a
+        np.testing.assert_allclose(there.acceleration(st, hard_acceleration(model, data)), ours, atol=HARD * np.abs(ours).max())
+
+
+def test_dry_friction_is_a_friction_loss() -> None:
+    """A block that slides at 2 m/s against 3 N: -3/2 m/s^2 here (tanh of 200 is one) and there."""
+    block = {
+        "plane": "xy", "bodies": {"ground": {}, "block": {"points": {"P": [0, 0]}, "mass": 2, "com": [0, 0], "inertia": 0.1}},
+        "joints": {"X": {"type": "prismatic", "between": ["ground", "block"], "at": [0, 0], "axis": [1, 0]}},
+        "friction": {"X": {"coulomb": 3, "speed": 0.01}}, "start": {"X.v": 2},
+    }  # fmt: skip
+    m = lw.load(block)
+    model, there = read(m)
+    data = at(model, there, m.system.start)
+    assert data.qacc[0] == pytest.approx(-1.5, rel=1e-3)  # a soft constraint
+    assert m.system.forward(m.system.start)["X"] == pytest.approx(-1.5)
+
+
+@pytest.mark.parametrize("name", ["boot-lid", "wiper", "rssr"])
+def test_free_motion_for_0_3_s(name: str) -> None:
+    """The start of the file let go: the same position there to 2e-2 rad, as soft as its constraints are."""
+    m = lw.load(name)
+    model = mujoco.MjModel.from_xml_string(to_mjcf(m, timestep=5e-4))
+    data, there = mujoco.MjData(model), MujocoMap.of(model, m.system)
+    data.qpos[:], data.qvel[:] = there.qpos(m.system.start), there.qvel(m.system.start)
+    for _ in range(600):
+        mujoco.mj_step(model, data)
+    end = m.simulate(0.3, drive={}, output=[0.3]).state(-1)
+    assert np.abs(there.qpos(end) - data.qpos).max() < 2e-2
+    assert np.abs(there.qpos(end) - there.qpos(m.system.start)).max() > 2e-2  # it moved
+
+
+def test_what_mjcf_cannot_hold_is_named() -> None:
+    cut = {**FORCED, "cuts": ["A"], "drive": ["D"]}
+    with pytest.warns(UserWarning, match=r"turn \(it acts in 'A', which is cut there; choose other cuts\)"):
+        to_mjcf(lw.compile(lw.load(cut), cuts=["A"]))
+    stopped = {**FORCED, "stops": {"A": {"max": 2.0, "stiffness": 100.0}}}
+    with pytest.warns(UserWarning, match=r"A \(a stop"):
+        to_mjcf(lw.load(stopped))
+    steep = {**FORCED, "springs": {"gas": {**FORCED["springs"]["gas"], "progression": 6.0}}}
+    with pytest.warns(UserWarning, match=r"gas \(its push is a cubic there, [\d.]+ % off"):
+        to_mjcf(lw.load(steep))
+    varying = {**FORCED, "loads": {"wave": {"on": "coupler.P", "force": ["2 N * sin(3 rad/s * t)", 0]}}}
+    with pytest.warns(UserWarning, match="wave"):
+        to_mjcf(lw.load(varying))
 
 
 def test_refusals() -> None:

@@ -14,6 +14,8 @@ from linkwright.converters.pinocchio import PinocchioModel
 from linkwright.system import System
 from tests.converters import states
 
+pytestmark = pytest.mark.filterwarnings("ignore:to_pinocchio:UserWarning")  # tests of the warnings themselves expect them
+
 # what cannot be converted as it is, and a word its error must have
 REFUSED = {"3-rrr-motors": "rod 'r1'", "rssr-7r": "floor=1e-9", "slider-crank": "floor=1e-9"}
 
@@ -118,7 +120,8 @@ def test_states_of_another_tree_and_cut_joints_by_name() -> None:
 
 def test_springs_and_loads_come_with_the_effort() -> None:
     m = lw.load("boot-lid")
-    p = to_pinocchio(m)
+    with pytest.warns(UserWarning, match=r"to_pinocchio: the model of 'boot-lid' has no springs, .* so not gas; `effort\(state\)`"):
+        p = to_pinocchio(m)
     st = m.system.start
     with_spring = p.effort(st)
     assert np.abs(with_spring).max() > 1.0  # the gas spring's hundreds of newtons

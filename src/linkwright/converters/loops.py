@@ -8,7 +8,7 @@ way: then another joint of the same loop is cut instead, which changes the tree 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -157,11 +157,11 @@ def in_tree_of(system: System, state: State) -> State:
     return State(system.skel, q, v, near, state.t)
 
 
-def efforts(system: System, state: State, tau: Mapping[str, Any] | Any = None) -> np.ndarray:
-    """Efforts in the tree's joints, in the order of names.v: `tau` and all that the model's springs, dampers and loads do."""
+def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: Sequence[Any]) -> np.ndarray:
+    """Efforts in the tree's joints, in the order of names.v: `tau` and what the forces `acting` (springs, dampers, loads) do."""
     m = system.motion(state)
     moment = forces.Moment(system.skel, m, state.t, state.near)
-    pushes = list(system.applied(state))
+    pushes = [w for f in acting for w in f.wrenches(moment)]
     out = np.zeros(system.tree.nv)
     if isinstance(tau, Mapping):
         for name, value in tau.items():

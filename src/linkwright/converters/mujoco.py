@@ -2,11 +2,13 @@
 
 Bodies nest along our spanning tree and keep our body frames; every joint is written as its pieces (hinge, slide, ball, or one
 free joint). Loops become equality constraints between sites, which MuJoCo holds softly: they are set as stiff as its time step
-allows. Springs, dampers and loads are not written; `MujocoMap.effort` gives what they do, and the text lists them.
+allows. Springs, dampers, friction and constant loads are written as far as MJCF can hold them (`mujoco_forces`); for the rest
+there is a warning, and `MujocoMap.effort` gives what it does.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
@@ -19,6 +21,7 @@ from linkwright.constraints.coupling import CouplingConstraint
 from linkwright.constraints.gear import GearConstraint
 from linkwright.converters import loops
 from linkwright.converters.inertia import Solid, solids
+from linkwright.converters.mujoco_forces import WORLD, Held, held, numbers
 from linkwright.converters.mujoco_map import Placed, place, placed_pieces, travel_name
 from linkwright.description import PointRef
 from linkwright.errors import UsageError, call_explained
@@ -33,30 +36,34 @@ THIN = 0.02  # radius of the drawn bars against the size of the mechanism
 
 @call_explained
 def to_mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: float = FLOOR) -> str:
-    """The mechanism as MJCF text: tree, loops, rods, gears, motors for the drives, and the start as keyframe `start`."""
+    """The mechanism as MJCF text: tree, loops, rods, gears, springs, dampers, friction, constant loads, motors for the drives, and
+    the start as keyframe `start`. A UserWarning lists what MJCF cannot hold."""
     if not timestep > 0.0:
         raise UsageError(f"the time step must be positive, not {timestep!r}.")
     system = loops.convertible(model, "MuJoCo", regular=True)
     system.M(system.start)  # says which masses are missing
     root = xml.Element("mujoco", model=system.description.name)
-    _head(root, system, timestep)
+    forces = held(system)
+    _head(root, system, timestep, forces)
     world = xml.SubElement(root, "worldbody")
+    if forces.world:
+        xml.SubElement(world, "site", name=WORLD)
     _points(world, system, system.description.bodies[0].name)
     order: list[Placed] = []
     mass = solids(system, floor, realistic=True)
     for i, n in enumerate(system.tree.nodes):
         if n.parent < 0:
-            _body(world, system, i, mass, floor, order)
-    _tendons(root, system)
+            _body(world, system, i, mass, floor, order, forces)
+    _tendons(root, system, forces)
     _equalities(root, system)
-    _actuators(root, system)
+    _actuators(root, system, forces)
     _keyframe(root, system, order, system.start if isinstance(model, System) else model.system.start)
     xml.indent(root, "  ")
     return xml.tostring(root, encoding="unicode") + "\n"
 
 
 def _numbers(values: Iterable[Any]) -> str:
-    return " ".join(f"{float(x) + 0.0:.17g}" for x in values)
+    return numbers(list(values))
 
 
 def _pose(X: Pose) -> dict[str, str]:
@@ -67,13 +74,17 @@ def _note(parent: xml.Element, text: str) -> None:
     parent.append(xml.Comment(f" {text.replace('--', '- -')} "))
 
 
-def _head(root: xml.Element, system: System, timestep: float) -> None:
+def _head(root: xml.Element, system: System, timestep: float, forces: Held) -> None:
     d = system.description
     _note(root, f"{d.name}: {d.about or 'a mechanism'}. Lengths in m, angles in rad, SI throughout.")
     _note(root, f"Cut joints, closed by equality constraints: {', '.join(system.tree.cuts) or 'none'}.")
-    left_out = [f.name for f in system.forces]
-    if left_out:
-        _note(root, f"Not in this file, apply them as qfrc_applied: {', '.join(left_out)}.")
+    if forces.lost:
+        lost = "; ".join(f"{name} ({why})" for name, why in forces.lost)
+        _note(root, f"Not in this file, apply it as qfrc_applied: {lost}.")
+        warnings.warn(
+            f"to_mjcf: '{d.name}' loses {lost}. MujocoMap.effort(state) gives what is missing, to be applied as qfrc_applied.",
+            stacklevel=4,
+        )
     xml.SubElement(root, "compiler", angle="radian", autolimits="true")
     option = {"timestep": f"{timestep:.17g}", "gravity": _numbers(d.gravity), "integrator": "implicitfast", "solver": "Newton"}
     xml.SubElement(root, "option", {**option, "iterations": "100", "tolerance": "1e-14"})
@@ -87,7 +98,7 @@ def _head(root: xml.Element, system: System, timestep: float) -> None:
 # -------------------------------------------------------------------- bodies
 
 
-def _body(parent: xml.Element, system: System, i: int, mass: list[Solid], floor: float, order: list[Placed]) -> None:
+def _body(parent: xml.Element, system: System, i: int, mass: list[Solid], floor: float, order: list[Placed], forces: Held) -> None:
     """A body with everything it carries; joints of the text are noted in `order`, which is MuJoCo's order of coordinates."""
     n, skel = system.tree.nodes[i], system.skel
     X_PB = skel.X_PF[i] @ skel.X_CM[i].inverse()  # pieces at zero
@@ -98,15 +109,15 @@ def _body(parent: xml.Element, system: System, i: int, mass: list[Solid], floor:
     full = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
     xml.SubElement(e, "inertial", pos=_numbers(mass[i].com), mass=f"{mass[i].mass:.17g}", fullinertia=_numbers(full))
     for at in placed_pieces(system, i):
-        _joint(e, system, at)
+        _joint(e, system, at, forces)
         order.append(at)
     _points(e, system, n.body)
     for k, other in enumerate(system.tree.nodes):
         if other.parent == i:
-            _body(e, system, k, mass, floor, order)
+            _body(e, system, k, mass, floor, order, forces)
 
 
-def _joint(body: xml.Element, system: System, at: Placed) -> None:
+def _joint(body: xml.Element, system: System, at: Placed, forces: Held) -> None:
     if at.piece is None:
         xml.SubElement(body, "freejoint", name=at.name)
         return
@@ -116,7 +127,9 @@ def _joint(body: xml.Element, system: System, at: Placed) -> None:
         xml.SubElement(body, "joint", {"name": at.name, "type": "ball", **where})
         return
     kind = "slide" if at.travel or at.piece.kind == "slide" else "hinge"
-    xml.SubElement(body, "joint", {"name": at.name, "type": kind, **where, "axis": _numbers(np.asarray(X.R, float) @ at.piece.axis)})
+    acts = {k: numbers([x]) for k, x in forces.joints.get(at.name, {}).items() if x}
+    axis = {"axis": _numbers(np.asarray(X.R, float) @ at.piece.axis)}
+    xml.SubElement(body, "joint", {"name": at.name, "type": kind, **where, **axis, **acts})
 
 
 def _points(e: xml.Element, system: System, body: str) -> None:
@@ -140,14 +153,15 @@ def _points(e: xml.Element, system: System, body: str) -> None:
 # -------------------------------------------------------------------- what holds and drives it
 
 
-def _tendons(root: xml.Element, system: System) -> None:
+def _tendons(root: xml.Element, system: System, forces: Held) -> None:
     d = system.description
-    lines = [(r.name, r.between) for r in d.rods] + [(c.name, c.between) for c in d.cylinders]
+    lines: list[tuple[str, Any, dict[str, str]]] = [(x.name, x.between, {}) for x in (*d.rods, *d.cylinders)]
+    lines += forces.tendons
     if not lines:
         return
     section = xml.SubElement(root, "tendon")
-    for name, ends in lines:
-        e = xml.SubElement(section, "spatial", name=name)
+    for name, ends, acts in lines:
+        e = xml.SubElement(section, "spatial", {"name": name, **acts})
         for body, point in ends:
             xml.SubElement(e, "site", site=f"{body}.{point}")
 
@@ -201,7 +215,7 @@ def _length(system: System, ends: tuple[PointRef, PointRef]) -> float:
     return float(np.linalg.norm(b - a))
 
 
-def _actuators(root: xml.Element, system: System) -> None:
+def _actuators(root: xml.Element, system: System, forces: Held) -> None:
     d = system.description
     section = xml.Element("actuator")
     cylinders = {c.name for c in d.cylinders}
@@ -214,6 +228,8 @@ def _actuators(root: xml.Element, system: System) -> None:
                 raise UsageError(f"MuJoCo cannot drive the cut joint '{joint.name}'. Cut another joint of its loop with `cuts`.")
             piece = next(at for at in placed_pieces(system, system.tree.node_of_joint[joint.name]) if at.piece and at.piece.v.start == i)
             xml.SubElement(section, "motor", name=drive.joint, joint=piece.name)
+    for bias in forces.actuators:
+        xml.SubElement(section, "general", bias)
     if len(section):
         root.append(section)
 

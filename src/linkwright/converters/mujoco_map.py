@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.converters import loops
+from linkwright.converters.mujoco_forces import held
 from linkwright.converters.pieces import Piece, ball_position, ball_rates, pieces
 from linkwright.description import Joint
 from linkwright.errors import UsageError, listing
@@ -142,9 +143,11 @@ class MujocoMap:
         return np.linalg.lstsq(T, np.asarray(qacc, float) - drift, rcond=None)[0]
 
     def effort(self, state: State, tau: Mapping[str, Any] | Any = None) -> np.ndarray:
-        """qfrc_applied for our efforts plus what the model's springs, dampers and loads do."""
+        """qfrc_applied for our efforts plus what those of the model's springs, dampers and loads do that MJCF cannot hold."""
         st = self._here(state)
-        return np.linalg.lstsq(self._change(st)[1].T, loops.efforts(self.system, st, tau), rcond=None)[0]
+        there = held(self.system)
+        forces = [*(f for f in self.system.forces if f not in there.written), *there.rests]
+        return np.linalg.lstsq(self._change(st)[1].T, loops.efforts(self.system, st, tau, forces), rcond=None)[0]
 
     def rates(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """(T, drift): qvel = T v, qacc = T a + drift."""

@@ -7,6 +7,7 @@ are xyzw there, and a free joint has [position; xyzw] with both velocities in th
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -89,7 +90,7 @@ class PinocchioModel:
     def effort(self, state: State, tau: Mapping[str, Any] | Any = None) -> np.ndarray:
         """Their tau for ours (by joint name, or in the order of `system.names.v`) plus what the model's springs, dampers and loads do."""
         st = self._here(state)
-        return np.linalg.solve(self._change(st).T.T, loops.efforts(self.system, st, tau))
+        return np.linalg.solve(self._change(st).T.T, loops.efforts(self.system, st, tau, self.system.forces))
 
     def settings(self) -> Any:
         """Proximal settings that give exact accelerations also with redundant rows, which loops in a plane always have."""
@@ -164,6 +165,7 @@ def to_pinocchio(model: System | loops.HasSystem, *, floor: float = 0.0) -> Pino
     pin = _pinocchio()
     system = loops.convertible(model, "Pinocchio", regular=floor == 0.0)
     _refuse(system)
+    _warn(system)
     if floor == 0.0 and system.tree.nv and loops.mass_is_singular(system, system.start):
         raise UsageError(
             f"'{system.description.name}' has massless bodies or thin rods that only the loops hold, so the mass matrix of its tree "
@@ -194,6 +196,23 @@ def _refuse(system: System) -> None:
                 f"Pinocchio's loop constraints cannot tie two joint coordinates as the {kind} '{things[0].name}' does. Leave it out of the "
                 "model and add its row J to Pinocchio's equations yourself, or use to_mjcf."
             )
+
+
+def _warn(system: System) -> None:
+    """Pinocchio's models have no forces of their own."""
+    lost = [f.name for f in system.forces]
+    motors = [drive.joint for drive in system.description.drives if drive.kind == "motor_dc"]
+    if lost:
+        warnings.warn(
+            f"to_pinocchio: the model of '{system.description.name}' has no springs, dampers, friction, stops or loads, so not "
+            f"{', '.join(lost)}; `effort(state)` contains what they do.",
+            stacklevel=4,
+        )
+    if motors:
+        warnings.warn(
+            f"to_pinocchio: the DC motors of {', '.join(motors)} are not in the model of '{system.description.name}'; give their torques.",
+            stacklevel=4,
+        )
 
 
 def _se3(pin: Any, X: Pose | Placement) -> Any:
