@@ -52,7 +52,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const style = getComputedStyle(originals[i]);
       node.removeAttribute("style");
       node.removeAttribute("class");
-      if (/^(svg|g|title)$/i.test(node.tagName)) return;
+      if (/^(svg|g|title|clipPath|rect)$/i.test(node.tagName)) return;
       if (style.visibility === "hidden") return node.setAttribute("visibility", "hidden");
       for (const name of /^text$/i.test(node.tagName) ? [...STYLES, "font-size", "font-weight"] : STYLES) {
         const value = style.getPropertyValue(name);

@@ -40,12 +40,15 @@ var LW = globalThis.LW || (globalThis.LW = {});
       peaks: s("g", { class: "peaks" }),
       labels: s("g", { class: "labels" }),
       key: s("g", { class: "key" }, s("path"), s("text", { text: "grey: original file" })),
+      frame: s("rect"),
       line: s("path", { class: "cursor-line" }),
       dots: s("g", { class: "cursor-dots" }),
       tag: s("text", { class: "cursor-tag", y: 11, "text-anchor": "middle" }),
     };
     dom.cursor = s("g", { class: "cursor", visibility: "hidden" }, dom.line, dom.dots, dom.tag);
-    const parts = [dom.grid, dom.zero, dom.ticks, dom.marks, dom.curves, dom.peaks, dom.labels, dom.key, dom.cursor];
+    const clip = s("clipPath", { id: `${id}-frame` }, dom.frame);
+    for (const group of [dom.curves, dom.peaks, dom.dots]) group.setAttribute("clip-path", `url(#${id}-frame)`);
+    const parts = [clip, dom.grid, dom.zero, dom.ticks, dom.marks, dom.curves, dom.peaks, dom.labels, dom.key, dom.cursor];
     dom.svg = s("svg", { class: "lw-plot-svg", role: "slider", tabindex: 0, "aria-labelledby": id }, ...parts);
     dom.head = el("div", { class: "lw-plot-head" }, el("div", { class: "lw-plot-title" }, dom.title, dom.unit), dom.stats);
     dom.root = el("div", { class: "lw-plot" }, dom.head, dom.legend, dom.svg);
@@ -60,13 +63,16 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return Array.from(group.childNodes);
   };
 
+  // what the y axis must hold: peaks near a singular position would flatten everything else, so they may leave the plot
+  const boundedValues = (curve) => (curve.bounded ? curve.values.map((v, i) => (curve.bounded(i) ? v : NaN)) : curve.values);
+
   // places of everything for a width: margins by the length of the labels, ticks, linear maps
   const layout = (spec, width) => {
     const height = spec.height || Math.round(Math.min(230, Math.max(176, 0.36 * width)));
     const shownLive = live(spec);
     const beside = shownLive.length > 1 && shownLive.length <= MANY && width >= NARROW;
     const [xLow, xHigh] = LW.scale.extent([spec.x.values]) || [0, 1];
-    const [yLow, yHigh] = LW.scale.range(spec.curves.map((c) => c.values), spec.y.least);
+    const [yLow, yHigh] = LW.scale.range(spec.curves.map(boundedValues), spec.y.least);
     const sy = sizeOf(spec.y);
     const top = 20;
     const bottom = height - 36;
@@ -119,6 +125,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     dom.svg.setAttribute("height", box.height);
     const xs = xTicks.values.map((v) => on(box.toX, v * sizeOf(spec.x)));
     const ys = yTicks.values.map((v) => on(box.toY, v * sizeOf(spec.y)));
+    const margin = 6; // line widths and dots at the ends
+    for (const [name, value] of Object.entries({ x: left - margin, y: top - margin, width: right - left + 2 * margin, height: bottom - top + 2 * margin })) dom.frame.setAttribute(name, value);
     const across = ys.map((y) => `M${left} ${y}H${right}`);
     dom.grid.setAttribute("d", [...across, ...xs.map((x) => `M${x} ${bottom}v4`), `M${left} ${bottom}H${right}`].join(""));
     dom.zero.setAttribute("d", box.yLow <= 0 && box.yHigh >= 0 ? `M${left} ${on(box.toY, 0)}H${right}` : "");
@@ -312,7 +320,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     let width = 0; // kept: asking the page for it after every change would cost a layout
     const measure = () => (width = Math.max(240, Math.round(dom.root.clientWidth || container.clientWidth || 640)));
     const draw = () => {
-      const [low, high] = LW.scale.extent(given.curves.map((c) => c.values)) || [0, 0];
+      const [low, high] = LW.scale.extent(given.curves.map(boundedValues)) || [0, 0];
       spec = Object.assign({}, given, { y: Object.assign({}, given.y, LW.prefixed(given.y, Math.max(-low, high))) });
       box = layout(spec, width || measure());
       for (const part of [drawAxes, drawCurves, drawStats, drawMarks, drawNames, drawHead]) part(dom, spec, box);
