@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import dynamics, forces, joints
+from linkwright import dynamics, forces, joints, pressure
 from linkwright.description import Joint
 from linkwright.errors import ChannelError, nearest
 from linkwright.kinematics import Motion, Skeleton, accelerations, joint_coordinates, joint_rate, locate_at, motion, node_motion, relative
@@ -29,6 +29,7 @@ from linkwright.modelfile.units import KINDS, matches, parse_unit
 from linkwright.pickling import essentials
 from linkwright.scalars import arctan2
 from linkwright.spatial import array, point_acceleration, point_velocity, rotation_quaternion
+from linkwright.transmission import transmission
 
 
 class Instant:
@@ -174,6 +175,7 @@ class Channels:
             self._add(c.name, "length", lambda x, n=c.name: x.cylinder(n).length)
             self._add(f"{c.name}.v", "speed", lambda x, n=c.name: x.cylinder(n).rate)
         self._bodies()
+        self._transmission()
         for part in ("kinetic", "potential", "total"):
             self._add(f"energy.{part}", "energy", lambda x, part=part: x.energy[part])
         self._all.update(more or {})
@@ -197,6 +199,17 @@ class Channels:
 
     def _add(self, name: str, dimension: str, read: Callable[[Instant], Any], **more: Any) -> None:
         self._all[name] = Channel(name, dimension, read, **more)
+
+    def _transmission(self) -> None:
+        found = self.skel.transmission
+        for k, p in enumerate(found.passings):
+            self._add(f"{p.channel}.transmission", "angle", p.transmission, raw=p.sides, cook=transmission)
+            if found.outputs[k] is not None:
+                self._add(
+                    f"{p.channel}.pressure", "angle",
+                    lambda x, k=k: pressure.angles(found, k, pressure.geometry(found, x, k)[None])[0],
+                    raw=lambda x, k=k: pressure.geometry(found, x, k), cook=lambda y, k=k: pressure.angles(found, k, y),
+                )  # fmt: skip
 
     def _joints(self) -> None:
         implicit = [n.joint for n in self.skel.tree.nodes if n.body in self.skel.tree.floating]

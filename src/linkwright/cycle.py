@@ -33,6 +33,7 @@ from linkwright.whole_turns import returned, skipped
 
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
+SHORTEST = 1e-3  # share of its length at the start to which a cylinder may shrink
 STATIC = "Static analysis: inertia forces are ignored."
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
@@ -92,8 +93,9 @@ def limits(loops: Loops, here: Position, joint: str, held: Sequence[str] = ()) -
     span = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
 
     def reached(sign: float) -> float:
-        tied = loops.with_([*still, driven(desc, joint, LinearLaw(x0, sign * span))])
-        return dead_centre(tied, walk(tied, walker(tied, here.q, here.near), 1.0, smallest_step=REACH_STEP), 1.0)
+        law = LinearLaw(x0, sign * span)
+        tied, end = loops.with_([*still, driven(desc, joint, law)]), _before_zero(desc, joint, law, 1.0)
+        return dead_centre(tied, walk(tied, walker(tied, here.q, here.near), end, smallest_step=REACH_STEP), end)
 
     up = reached(1.0)
     if rotary and up >= 1.0:
@@ -273,19 +275,28 @@ def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int) -> Tra
         raise SingularityError(
             f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
         )
-    ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP) for end in (p.span, -p.span))
+    last, first = (_before_zero(desc, p.lead, law, end) for end in (p.span, -p.span))
+    ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP) for end in (last, first))
     gap = MARGIN * (ahead.t - back.t)
-    low = back.t + gap if back.t > -p.span else back.t
-    high = ahead.t - gap if ahead.t < p.span else ahead.t
+    low = back.t + gap if back.t > first else back.t
+    high = ahead.t - gap if ahead.t < last else ahead.t
     if high - low < 1e-6 * p.span:
         raise SingularityError(f"drive '{p.lead}' stands at a dead centre and cannot move either way; choose another start position.")
-    dead = [dead_centre(tied, w, end) for w, end in ((back, -p.span), (ahead, p.span)) if w.t != end]
+    dead = [dead_centre(tied, w, end) for w, end in ((back, first), (ahead, last)) if w.t != end]
     found = sampled(loops, tied, walk(tied, begin, low), np.linspace(low, high, steps + 1))
     if found is None:
         ends = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
         raise SingularityError(f"drive '{p.lead}' could not be followed between {ends}; choose another start position.")
-    swing = _swing_note(desc, p, low, high, back.t > -p.span, ahead.t < p.span)
+    swing = _swing_note(desc, p, low, high, back.t > first, ahead.t < last)
     return _noted(desc, p, trajectory(tied, found, p.lead, law, full_turn=False, dead=dead), [swing])
+
+
+def _before_zero(desc: Description, drive: str, law: Law, end: float) -> float:
+    """`end`, or the time shortly before a cylinder of constant speed has no length: a negative one closes the loops as well."""
+    start, slope, _ = law(0.0)
+    if all(c.name != drive for c in desc.cylinders) or start + slope * end > 0.0:
+        return end
+    return (SHORTEST - 1.0) * start / slope
 
 
 def _noted(desc: Description, p: Plan, c: Trajectory, notes: Sequence[str]) -> Trajectory:

@@ -21,6 +21,7 @@ from linkwright.errors import ModelError, nearest
 from linkwright.pickling import essentials
 from linkwright.spatial import Pose, array, rotated_inertia
 from linkwright.topology.tree import Tree
+from linkwright.transmission import Structure, structure
 
 ROUND_OFF = 4e-16
 
@@ -63,6 +64,11 @@ class Skeleton:
     inertia: tuple[np.ndarray, ...]
     gravity: np.ndarray
     start_coordinates: dict[str, np.ndarray]  # q of every joint, cut or not, in the drawing
+
+    @cached_property
+    def transmission(self) -> Structure:
+        """Places at which power is passed on from link to link."""
+        return structure(self.tree.description)
 
     @cached_property
     def X_NC(self) -> tuple[Pose, ...]:

@@ -5,15 +5,15 @@ Computed from one coarse turn of the drives; `Summary` is data (`as_dict`), `str
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, visible
+from linkwright.errors import LinkwrightError, listing, visible
 from linkwright.results import Trajectory, unit_of
 from linkwright.system import System
+from linkwright.transmission import Passing
 from linkwright.turn_singularities import PEAKS
 
 NEARLY = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
@@ -50,7 +50,9 @@ class Summary:
     motion: str  # "full turn" or how far it swings
     swings: tuple[Range, ...]  # body angles
     strokes: tuple[Range, ...]  # travel of sliders and pins in slots
-    transmission: tuple[Range, ...]  # angles between links at moving pins, 0 .. 90 deg
+    transmission: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
+    pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg, at the samples
+    no_transmission: tuple[str, ...]  # bodies without a transmission angle: they move in larger groups, or by parallel paths
     residual: float  # of the closed loops, dimensionless
     mass: float | None
     warnings: tuple[str, ...]
@@ -72,10 +74,26 @@ class Summary:
         lines.append(f"  moving mass {self.mass:.6g} kg" if self.mass is not None else "  no masses: kinematics only")
         lines += _ranges_text("swing of the links", self.swings, angle, size)
         lines += _ranges_text("stroke of the sliders", self.strokes, *unit_of(self.units, "length"))
-        lines += _ranges_text(f"transmission angles (best: {0.5 * np.pi / size:.4g} {angle})", self.transmission, angle, size)
+        lines += self._transmission_text(angle, size)
         lines += [f"  redundant: {text}" for text in self.redundant]
         lines += [f"  warning: {text}" for text in self.warnings]
         return visible("\n".join(lines))
+
+    def _transmission_text(self, angle: str, size: float) -> list[str]:
+        none = [f"  no transmission angle for {listing(self.no_transmission)}: they move as a group"] if self.no_transmission else []
+        if not self.transmission:
+            return none
+        lines = _ranges_text(transmission_note(self.units), self.transmission, angle, size)
+        largest = {r.name: r.high for r in self.pressure}
+        ends = [f", pressure angle up to {largest[r.name] / size:.2f} {angle}" if r.name in largest else "" for r in self.transmission]
+        return [lines[0], *(line + end for line, end in zip(lines[1:], ends, strict=True)), *none]
+
+
+def transmission_note(units: tuple[str, ...]) -> str:
+    """`Transmission angle: 90 deg is ideal; below 40 deg is usually poor.`"""
+    symbol, size = unit_of(units, "angle")
+    ideal, poor = (f"{np.radians(x) / size:.4g} {symbol}" for x in (90.0, 40.0))
+    return f"Transmission angle: {ideal} is ideal; below {poor} is usually poor."
 
 
 def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float) -> list[str]:
@@ -97,6 +115,7 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
     swings: tuple[Range, ...] = ()
     strokes: tuple[Range, ...] = ()
     transmission: tuple[Range, ...] = ()
+    pressure: tuple[Range, ...] = ()
     if not d.joints:
         how = "nothing to turn"
     elif mobility.freedoms == 0:
@@ -109,6 +128,8 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
             groups = (_swings(system, moving), _strokes(system, moving), _transmission(system))
             found = iter(ranges(moving, [curve for group in groups for curve in group]))
             swings, strokes, transmission = (tuple(next(found) for _ in group) for group in groups)
+            transmission = tuple(r for r in transmission if r.high - r.low > 1e-9)  # one that stays the same is no matter of design
+            pressure = _pressure(system, moving)
         except LinkwrightError as problem:
             how = f"not turned: {problem}"
     masses = [b.mass for b in d.bodies[1:]]
@@ -126,6 +147,8 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         swings=swings,
         strokes=strokes,
         transmission=transmission,
+        pressure=pressure,
+        no_transmission=system.skel.transmission.left_out,
         residual=residual,
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
         warnings=(*d.warnings, *((_no_gravity(),) if _lacks_gravity(system) else ())),
@@ -164,7 +187,7 @@ def _swings(system: System, c: Trajectory) -> list[Curve]:
     hinges = [j.name for j in d.joints if j.type == "revolute"]
     names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else hinges
     found = c.read(names)
-    return [Curve(n, n) for n in names if np.ptp(found[n]) < 2 * np.pi - 1e-3]
+    return [Curve(n, n) for n in names if 1e-9 < np.ptp(found[n]) < 2 * np.pi - 1e-3]
 
 
 def _strokes(system: System, c: Trajectory) -> list[Curve]:
@@ -174,53 +197,21 @@ def _strokes(system: System, c: Trajectory) -> list[Curve]:
 
 
 def _transmission(system: System) -> list[Curve]:
-    """Angle between the links at every pin of moving bodies, folded to 0 .. 90 deg.
+    """Transmission angles along the way of the power; see `transmission`."""
+    return [Curve(p.name, f"{p.channel}.transmission", folded=True, passing=p) for p in system.skel.transmission.passings]
 
-    A link's line goes to its joint on the ground, about which a force at the pin has to turn it; of a link without one to its
-    farthest other joint. Links that a drive, gear or coupling moves are left out: they are inputs. Where a pin joins more than two bodies
-    every pair has its own angle, named by the bodies, so the figures do not depend on how the pin is split into joints.
-    """
-    d = system.description
-    if not d.planar:
-        return []
-    inputs = {x.joint for x in d.drives} | {n for g in (*d.gears, *d.couplings) for n in (g.first, g.second)}
-    moved = {d.bodies[0].name} | {j.second if j.first == d.bodies[0].name else j.first for j in d.joints if j.name in inputs}
-    pins: dict[str, list[str]] = {}
-    for j in d.joints:
-        if j.type == "revolute":
-            pins.setdefault(j.pin or j.name, []).append(j.name)
+
+def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
+    """Pressure angles at the samples."""
+    found = system.skel.transmission
     out = []
-    ground = d.bodies[0].name
-    for pin, names in pins.items():
-        if any(ground in (d.joint(n).first, d.joint(n).second) for n in names):
-            continue
-        ends = {b: _other_end(system, b, n) for n in names for b in (d.joint(n).first, d.joint(n).second) if b not in moved}
-        arms = [(b, arm) for b, arm in ends.items() if arm is not None]
-        if len(arms) == len(ends) >= 2:
-            pairs = list(itertools.combinations(sorted(arms, key=lambda a: a[0]), 2))
-            named = [f"{pin} {one[0]}-{two[0]}" for one, two in pairs] if len(names) > 1 else names
-            out += [_between(name, one, two) for name, (one, two) in zip(named, pairs, strict=True)]
-    return out
-
-
-def _between(name: str, one: tuple[str, np.ndarray], two: tuple[str, np.ndarray]) -> Curve:
-    """The angle from one body's arm to another's."""
-    offset = np.arctan2(two[1][1], two[1][0]) - np.arctan2(one[1][1], one[1][0])
-    return Curve(name, f"{two[0]}.angle", f"{one[0]}.angle", float(offset), folded=True)
-
-
-def _other_end(system: System, body: str, joint: str) -> np.ndarray | None:
-    """Vector, in the body's frame, from a joint to the body's joint on the ground, else to its farthest other joint."""
-    d = system.description
-    ground = d.bodies[0].name
-
-    def place(j: Any) -> np.ndarray:
-        return np.array((j.frame_first if j.first == body else j.frame_second).at, dtype=float)
-
-    here = place(d.joint(joint))
-    others = [(ground in (j.first, j.second), place(j) - here) for j in d.joints if j.name != joint and body in (j.first, j.second)]
-    arms = [(on_ground, float(np.linalg.norm(arm)), arm) for on_ground, arm in others if np.linalg.norm(arm) > 1e-12]
-    return max(arms, key=lambda a: a[:2])[2] if arms else None
+    for p, output in zip(found.passings, found.outputs, strict=True):
+        if output is not None:
+            y = c[f"{p.channel}.pressure"]
+            where = c.place(c[c.drive]) if c.drive in c.channels and c[c.drive].ndim == 1 else c.t
+            low, high = int(np.argmin(y)), int(np.argmax(y))
+            out.append(Range(p.name, float(y[low]), float(y[high]), float(where[low]), float(where[high])))
+    return tuple(out)
 
 
 # -------------------------------------------------------------------- extremes, exact
@@ -235,9 +226,14 @@ class Curve:
     less: str = ""
     offset: float = 0.0
     folded: bool = False
+    passing: Passing | None = None  # a transmission angle: read from its two lines
 
     def read(self, x: Trajectory) -> np.ndarray:
         """(value, rate, acceleration) over the samples."""
+        if self.passing is not None:
+            own = x.sampled({f"{self.channel} crossed": self.passing.crossed})[f"{self.channel} crossed"].T.copy()
+            own[0] = np.unwrap(own[0])
+            return own
         own = np.array([x[f"{self.channel}{tail}"] for tail in ("", ".v", ".a")])
         if self.less:
             own = own - np.array([x[f"{self.less}{tail}"] for tail in ("", ".v", ".a")])
@@ -334,7 +330,7 @@ def _settled(
         for j, k in enumerate(moving):
             p, (value, rate, bend) = places[k], read[places[k].curve][:, j]
             values[k] = value
-            gap, slope = (rate, bend) if p.level is None else (value - p.level, rate)
+            gap, slope = (rate, bend) if p.level is None else ((value - p.level + 0.5 * np.pi) % np.pi - 0.5 * np.pi, rate)
             new = float(np.clip(t[k] - gap / slope, p.low, p.high)) if slope != 0.0 else t[k]
             if abs(new - t[k]) > fine:
                 t[k] = new

@@ -13,7 +13,7 @@ from linkwright.machine.cycle_loads import CycleLoads
 from linkwright.machine.tables import cleaned, marked, show
 from linkwright.recorded import RunEvent
 from linkwright.results import Trajectory, unit_of
-from linkwright.summary import Range, Summary
+from linkwright.summary import Range, Summary, transmission_note
 from linkwright.system import System
 from linkwright.topology.report import grubler
 from linkwright.views.report_parts import note, pair, table
@@ -21,6 +21,7 @@ from linkwright.views.report_parts import note, pair, table
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
 MOST_RANGES = 10
 TRANSMISSION = "transmission at"
+DEAD = 1e-6  # rad: a transmission angle below this is zero
 MOST_PLACES = 2  # at which one extreme is reached
 CHECKED = 4  # samples of a cycle at which forward dynamics is asked to give the motion back
 AGREE = 1e-6  # share of the largest acceleration within which it does: round-off grows near singular positions
@@ -100,7 +101,7 @@ def redundancy(system: System) -> str:
     return f"over-constrained: {kept} {where} follow{'s' if count == 1 else ''} from the others; it moves because it is made exactly"
 
 
-def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, drive: str, at: str) -> str:
+def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, drive: str, at: str, pressure: tuple[Range, ...] = ()) -> str:
     """Smallest and largest values over the turn; with one drive its position there: the dead centres of what swings."""
     symbol, size = unit_of(system.description.units, kind)
     unit, scale = unit_of(system.description.units, at)
@@ -117,6 +118,9 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     more = f"and {len(moving) - len(shown)} more" if len(moving) > len(shown) else ""
     if title == TRANSMISSION:  # only the least angle and its place say something
         header, rows = header[: len(header) - (2 if drive else 1)], [x[: len(x) - (2 if drive else 1)] for x in rows]
+    if pressure:
+        largest = {r.name: r.high / size for r in pressure}
+        header, rows = [*header, ("pressure angle up to", symbol)], [(*x, largest.get(x[0])) for x in rows]
     return table(header, rows) + note(more)
 
 
@@ -143,9 +147,10 @@ def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
     drive = over if over != "t" else ""
     swings = ranges(system, "link" if s.space == "planar" else "hinge", s.swings, "angle", drive, dimension)
     strokes = ranges(system, "slider", s.strokes, "length", drive, dimension)
-    best = amount(system, 0.5 * np.pi, "angle")
-    passed = ranges(system, TRANSMISSION, s.transmission, "angle", drive, dimension)
-    passed += note(f"The angle at which a link pushes the next: {best} is best, 0 is a dead centre.") if passed else ""
+    passed = ranges(system, TRANSMISSION, s.transmission, "angle", drive, dimension, s.pressure)
+    dead = [r.name for r in s.transmission if r.low < DEAD]
+    text = transmission_note(s.units) + (f" At {', '.join(dead)} it is 0: a dead centre." if dead else "")
+    passed += note(text) if passed else ""
     return pair(swings + strokes, passed)
 
 
