@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -186,3 +188,56 @@ def test_a_damaged_entry_is_made_again(place: Path) -> None:
     path.write_bytes(good[:200])
     y, _ = native.load("double", program).call([1.0, 2.0, 3.0])
     assert y.tolist() == [2.0, 4.0, 6.0] and path.read_bytes() == good
+
+
+def test_code_of_other_users_is_not_loaded(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.put(KEY, META, CODE)
+    honest = os.fstat
+    for owner, taken in ((os.getuid(), True), (0, True), (os.getuid() + 4711, False)):
+        monkeypatch.setattr(os, "fstat", lambda fd, owner=owner: os.stat_result([*honest(fd)[:4], owner, *honest(fd)[5:10]]))
+        assert (cache.get(KEY) is not None) == taken, owner
+
+
+def test_code_that_others_can_change_is_not_loaded(place: Path) -> None:
+    for mask in (0o022, 0):  # usual, and none
+        shutil.rmtree(place, ignore_errors=True)
+        before = os.umask(mask)
+        try:
+            cache.put(KEY, META, CODE)
+        finally:
+            os.umask(before)
+        assert place.stat().st_mode & 0o777 == 0o700 and entry(place).stat().st_mode & 0o777 == 0o600
+    for path, closed in ((entry(place), 0o600), (place, 0o700)):
+        for mode in (0o020, 0o002, 0o022):
+            path.chmod(closed | mode)
+            assert cache.get(KEY) is None, f"{path.name}: {closed | mode:o}"
+        path.chmod(closed)
+        assert cache.get(KEY) == (META, CODE)
+    place.chmod(0o777)
+    cache.put(KEY, META, CODE)  # made again, and the folder closed
+    assert place.stat().st_mode & 0o777 == 0o700 and cache.get(KEY) == (META, CODE)
+
+
+def test_keys_depend_on_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code for instructions that a processor lacks would end the program."""
+    own = cache.target.host()
+    others = [own, replace(own, features=own.features + ",+other"), replace(own, cpu="other"), replace(own, triple="other")]
+    keys = set()
+    try:
+        for host in others:
+            monkeypatch.setattr(cache.target, "host", lambda host=host: host)
+            cache._environment.cache_clear()
+            keys.add(cache.key("x"))
+    finally:
+        cache._environment.cache_clear()
+    assert len(keys) == len(others)
+
+
+def test_keys_depend_on_the_characteristic_length_and_on_all_sources() -> None:
+    """The length scales the rows of the loops, so pivots and with them the code are others."""
+    four = [linkwright.compile("four-bar", length=x) for x in (None, "1 m", "2 m")]
+    assert len({s.kernels.model_key for s in four}) == 3
+    from linkwright.compiler import kernels
+
+    folders = {p.parent.name for p in kernels.package_files()}
+    assert {"topology", "joints", "constraints", "forces", "formulations", "inverse", "compiler", "linkwright"} <= folders

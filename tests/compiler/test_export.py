@@ -309,6 +309,27 @@ def test_only_what_is_asked_for_or_possible_is_exported() -> None:
     )
 
 
+HOSTILE = ("a */ int owned; /* b", "a **// owned /* b", "a\n#define owned 1\n", "a\u2028owned()\u2029b", "a </script><script>owned()//")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_stay_in_comments_and_texts(name: str) -> None:
+    inside = re.sub(r"[\s.]", "", name.replace("\u2028", "").replace("\u2029", ""))  # what an element may be called
+    model = {
+        "name": name, "plane": "xy", "drawing": {"A": [0, 0], "P": [0.4, 0]},
+        "bodies": {"ground": {"pins": ["A"]}, inside: {"pins": ["A"], "points": ["P"], "mass": 1}}, "drive": ["A"],
+    }  # fmt: skip
+    s = lw.compile(lw.load(model))
+    for text in s.c(["points"]).values():
+        bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL))
+        assert "owned" not in re.sub(r"\b\w*_\w*owned\w*\b", "", bare), "outside of comments, texts and identifiers of ours"
+        assert "*/" not in bare and not re.search(r"^\s*#define owned", text, re.MULTILINE)
+    script = s.javascript(["points"])
+    comment, rest = script.split("\n", 1)
+    assert comment.startswith("// ") and "owned" in comment and "</script" not in script.lower()
+    assert not re.search("[\u2028\u2029]", script) and "owned" not in re.sub(r'"(?:[^"\\]|\\.)*"', '""', rest)
+
+
 def test_scripts_say_what_is_wrong() -> None:
     s = lw.compile("four-bar")
     text = s.javascript(free=["L1"], name="m")

@@ -343,10 +343,14 @@ def _sources(classes: Sequence[type]) -> list[str] | None:
 @cache
 def _package_source() -> str:
     """Hash of the package's own equations: a changed formula never meets code made from the old one."""
-    root = Path(__file__).parent.parent
-    folders = ("", "joints", "constraints", "forces", "formulations", "inverse", "compiler")
     digest = hashlib.sha256()
-    for folder in folders:
-        for path in sorted((root / folder).glob("*.py")):
-            digest.update(path.read_bytes())
+    for path in package_files():
+        digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def package_files() -> list[Path]:
+    """Modules that decide equations, the order of the tree or code."""
+    root = Path(__file__).parent.parent
+    folders = ("", "joints", "constraints", "forces", "formulations", "inverse", "compiler", "topology")
+    return [path for folder in folders for path in sorted((root / folder).glob("*.py"))]
