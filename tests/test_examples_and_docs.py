@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WRITES = re.compile(r"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:html|png|svg|pdf|csv|npz|parquet|gif|yaml))\"")
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
 
 
@@ -51,6 +52,8 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": page.stem}
     for line, source in blocks(page, "python"):
+        for written in WRITES.findall(source):  # as after an earlier run: results are replaced
+            Path(written).write_text("an older file")
         code = compile("\n" * (line - 1) + source, str(page), "exec")  # tracebacks show the page's own line
         exec(code, namespace)
 
