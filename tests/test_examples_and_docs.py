@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-WRITES = re.compile(r"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:html|png|svg|pdf|csv|npz|parquet|gif|yaml))\"")
+ENDINGS = "html|png|svg|pdf|csv|npz|parquet|gif|yaml"
+WRITES = re.compile(rf"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
 
 
