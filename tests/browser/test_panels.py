@@ -211,7 +211,7 @@ def test_a_broken_mechanism_turns_the_badge_red_and_ends_the_motion(page_of: Cal
       const look = () => { out.push([app.player.s, e.state.ok]);
         if (out.length < 60) requestAnimationFrame(look); else done(out); };
       look(); })""")
-    assert all(ok and not 93.5 < s < 146.5 for s, ok in seen) and len({s for s, _ in seen}) > 5, "it moves, and never through the gap"
+    assert all(ok and not 93.5 < s < 146.5 for s, ok in seen) and len({s for s, _ in seen}) > 2, "it moves, and never through the gap"
     here.page.click("#tab-pins")
     assert "*" in here.text("#pins tbody") and here.page.locator("#pins tr.largest").count() == 0
     here.ask("app.reset()")

@@ -189,11 +189,12 @@ def test_the_page_follows_the_file(served: Served, tmp_path: Path) -> None:
     assert served.ask("version")[1] == first, "the same content is the same version"
 
 
-def test_a_file_is_read_when_it_has_settled(served: Served, tmp_path: Path) -> None:
+def test_a_file_is_read_when_it_has_settled(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "SETTLE", 0.4)  # far more than the pauses, also on a busy machine
     path = tmp_path / "small.yaml"
     served.ask()
     lines = MODEL.replace("name: small", "name: slow").splitlines(keepends=True)
-    with path.open("w", encoding="utf-8") as out:  # a piece every 30 ms, less than the 100 ms it takes to settle
+    with path.open("w", encoding="utf-8") as out:  # a piece every 30 ms
         for line in lines:
             out.write(line)
             out.flush()
