@@ -376,23 +376,21 @@ def joint_points(skel: Skeleton) -> np.ndarray:
 
 
 def displaced(skel: Skeleton, q: Any, step: Any) -> np.ndarray:
-    """q moved by a finite step in the space of v; quaternions by their exponential, so they stay unit."""
+    """q moved by a finite step in the space of v; quaternions by their exponential, so they stay unit. Any leading axes."""
     if skel.tree.nq == skel.tree.nv:  # no quaternions
         return q + step
-    out = []
-    for jt, n in zip(skel.types, skel.tree.nodes, strict=True):
-        qj, dj = q[n.q], step[n.v]
-        if "quaternion" in jt.coordinate_kinds:
-            out.append(np.concatenate([_turned(qj[:4], dj[:3]), qj[4:] + dj[3:]]))
-        else:
-            out.append(qj + dj)
-    return np.concatenate(out) if out else np.zeros(0)
+    balls, spins, others, rates = skel.turns
+    out = np.empty(np.broadcast_shapes(q.shape[:-1], step.shape[:-1]) + q.shape[-1:], dtype=np.result_type(q, step))
+    out[..., others] = q[..., others] + step[..., rates]
+    out[..., balls] = _turned(q[..., balls], step[..., spins])
+    return out
 
 
 def _turned(q: Any, a: Any) -> np.ndarray:
     """Quaternion q followed by the rotation vector a in the moving axes."""
-    half = 0.5 * np.sqrt(a @ a)
-    w, r = np.cos(half), 0.5 * np.sinc(half / np.pi) * np.asarray(a)
-    s, u = q[0], q[1:]
-    out = np.concatenate([[s * w - u @ r], s * r + w * u + cross(u, r)])
-    return out / np.sqrt(out @ out)
+    half = 0.5 * np.sqrt(np.sum(a * a, axis=-1, keepdims=True))
+    w, r = np.cos(half), 0.5 * np.sinc(half / np.pi) * a
+    s, u = q[..., :1], q[..., 1:]
+    across = u[..., (1, 2, 0)] * r[..., (2, 0, 1)] - u[..., (2, 0, 1)] * r[..., (1, 2, 0)]
+    out = np.concatenate([s * w - np.sum(u * r, axis=-1, keepdims=True), s * r + w * u + across], axis=-1)
+    return out / np.sqrt(np.sum(out * out, axis=-1, keepdims=True))

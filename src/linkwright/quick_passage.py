@@ -128,7 +128,8 @@ class QuickPassage:
 
     def branch(self, x: Inputs, here: Instant, f: Factored, v: np.ndarray) -> Branch | None:
         """The smooth branch, if a singular position is near."""
-        if not passing(lambda: here.along.Jdot, float(np.sqrt(v @ v)), f, self.rank):
+        near = passing(lambda: here.along.Jdot, float(np.sqrt(v @ v)), f, self.rank)
+        if near is None:
             return None
 
         def closures(q: np.ndarray, dt: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,7 +140,7 @@ class QuickPassage:
             found = self._closure(q, np.zeros(len(v)), **{k: y[k] for k in self._read if k not in ("q", "v")})
             return found.phi / self.rows, found.J * self._places[-1], found.b / self.rows
 
-        return across(closures, lambda q, step: self._displaced(q, step * self.columns), x["q"], v, self.rank)
+        return across(closures, lambda q, step: self._displaced(q, step * self.columns), x["q"], v, self.rank, near.reach)
 
     def _rows_on_loops(
         self, x: Inputs, here: Instant, f: Factored, v: np.ndarray, alpha: float, beta: float
@@ -220,7 +221,7 @@ class QuickPassage:
         return f._replace(rank=min(f.rank, self.rank))
 
     def _displaced(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-        return q + step if len(q) == len(step) else displaced(self.skel, q, step)
+        return displaced(self.skel, q, step)
 
 
 def _flat(rows: slice, columns: slice, width: int) -> np.ndarray:

@@ -94,6 +94,14 @@ class Skeleton:
         )
 
     @cached_property
+    def turns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Places of quaternions in q, (joints, 4), and of their angular velocities in v, (joints, 3); of all other entries in both."""
+        balls = [(n.q.start, n.v.start) for jt, n in zip(self.types, self.tree.nodes, strict=True) if "quaternion" in jt.coordinate_kinds]
+        q = np.array([range(i, i + 4) for i, _ in balls], dtype=int).reshape(-1, 4)
+        v = np.array([range(i, i + 3) for _, i in balls], dtype=int).reshape(-1, 3)
+        return q, v, np.setdiff1d(np.arange(self.tree.nq), q), np.setdiff1d(np.arange(self.tree.nv), v)
+
+    @cached_property
     def floats(self) -> tuple[bool, ...]:
         """Nodes on a free joint."""
         return tuple(n.joint.type == "free" and not n.reversed for n in self.tree.nodes)

@@ -10,8 +10,9 @@ generic rank r, and everything is interpolated to the state in the middle (dimen
     acceleration  Q'a = Q'(c' - P'v)
     position      q_on = q + Q Q'e(0)
 
-The error of the interpolation is H^8 f8 / 70, the round-off eps / S^2 in P and eps / S^3 in P' (S: smallest singular value that
-counts at a node, about 0.01); H = 0.02 balances both near 1e-11.
+The error of the interpolation is H^8 f8 / 70 in P; round-off leaves nodes off the branch by eps / S and P by g eps / S^2, where g is the
+change of the weak singular value s over the way and S = g H its size at a node. H^11 = eps / (500 g) balances both in P', near 1e-10: H = 0.02
+where g is one, and 0.04 where it is 1e-3.
 """
 
 from __future__ import annotations
@@ -26,16 +27,19 @@ from linkwright.linalg import Factored, factor
 from linkwright.loops import Loops
 from linkwright.passage import SUSPECT, along
 
-REACH = 0.02  # H: way |v| x between two nodes, in radians or multiples of kappa
-OTHER_REACHES = (0.013, 0.031)  # tried where a node falls into another singular position
+REACH = 0.02  # H where g is one: way |v| x between two nodes, in radians or multiples of kappa
+LONGEST_REACH = 0.05
+REACHES = (1.0, 0.65, 0.42, 1.55)  # of H: tried in turn where a node is singular too, or the branch bends within the reach
 NODES = np.array([1, -1, 2, -2, 3, -3, 4, -4])
 VALUE = np.repeat(np.array([56.0, -28.0, 8.0, -1.0]) / 70.0, 2)  # f(0) of f(+-H) .. f(+-4H)
 VALUE_OF_SIX = np.repeat(np.array([15.0, -6.0, 1.0, 0.0]) / 20.0, 2)
 SLOPE = np.repeat(np.array([672.0, -168.0, 32.0, -3.0]) / 840.0, 2) * np.sign(NODES)
-CROSSED = 1e-11  # residual of the interpolated position: ten times the error of the interpolation; more is a gap between links
+CROSSED = 1e-11  # residual of the interpolated position: ten times the error of the interpolation; more, at every H, is a gap
 DOUBT = 1e-6  # difference of the two orders above which the branch is not smooth at this scale
-WEAK_NODE = 1e-4  # a node with a smaller singular value is itself singular
+WEAK_NODE = 1e-6  # a node with a smaller singular value is itself singular,
+WEAK_SHARE = 0.03  # or one with this share of the strongest node's
 SETTLED = 1e-12  # last Newton step of a node
+ROUND_OFF = 3e-15  # of phi: a Newton step cannot be smaller than this over the smallest singular value
 NEWTON_STEPS = 8
 VANISHED = 1e-11  # a singular value of round-off: the singular position is here
 STILL = 1e-9  # speed below which no motion selects a branch
@@ -77,30 +81,38 @@ def accelerations(M: np.ndarray, load: np.ndarray, A: np.ndarray, right: np.ndar
         return None
 
 
-def passing(Jdot: Callable[[], np.ndarray], speed: float, f: Factored, rank: int) -> int:
-    """Number of rows about to be lost: those whose singular position is nearer than H / 2 along the motion.
+class Passing(NamedTuple):
+    """Rows about to be lost: how many, and the reach H at which the branch is interpolated."""
 
-    The way there is s |v| / |u'Jdot N| to first order. Only the `rank` largest singular values can pass zero: the others belong to
-    rows that are redundant everywhere.
+    count: int
+    reach: float
+
+
+def passing(Jdot: Callable[[], np.ndarray], speed: float, f: Factored, rank: int) -> Passing | None:
+    """Rows whose singular position is nearer than H / 2 along the motion; None if there are none.
+
+    The way there is s / g with g = |u'Jdot N| / |v|, to first order. Only the `rank` largest singular values can pass zero: the others
+    belong to rows that are redundant everywhere.
     """
     if not rank or speed < STILL or f.s[rank - 1] >= SUSPECT:
-        return 0
+        return None
     first = int(np.count_nonzero(f.s[:rank] >= SUSPECT))
-    change = np.sqrt(np.sum((f.U[:, first:rank].T @ Jdot() @ f.Vt[first:].T) ** 2, axis=1))
+    change = np.sqrt(np.sum((f.U[:, first:rank].T @ Jdot() @ f.Vt[first:].T) ** 2, axis=1)) / speed
+    reach = np.minimum(REACH * np.maximum(change, 1e-9) ** (-1.0 / 11.0), LONGEST_REACH)
     weak = f.s[first:rank]
-    return int(np.count_nonzero((weak < VANISHED) | (weak * speed < 0.5 * REACH * change)))
+    near = (weak < VANISHED) | (weak < 0.5 * reach * change)
+    return Passing(int(np.count_nonzero(near)), float(np.max(reach[near]))) if near.any() else None
 
 
-def across(closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarray, v: np.ndarray, rank: int) -> Branch | None:
+def across(closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarray, v: np.ndarray, rank: int, reach: float) -> Branch | None:
     """The branch through q along the dimensionless velocity v; `displace` moves a position by a dimensionless step.
 
     None where no smooth curve of this rank leads through: two links that just miss a change point turn around a bend, and their
     rows hold as they are.
     """
-    speed = float(np.sqrt(v @ v))
-    for reach in (REACH, *OTHER_REACHES):
-        x = NODES * (reach / speed)
-        found = _nodes(closures, displace, q, v, x, rank, reach)
+    speed, gap = float(np.sqrt(v @ v)), np.inf
+    for H in (share * reach for share in REACHES):
+        found = _nodes(closures, displace, q, v, NODES * (H / speed), rank, H)
         if found is None:
             continue
         P, c, e, L = found
@@ -110,11 +122,13 @@ def across(closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarra
         Q, left = _upper(P0, rank), _upper(_sum(VALUE, L), rank)
         if Q is None or left is None:
             continue
-        slope = SLOPE / (reach / speed)
+        slope = SLOPE / (H / speed)
         off = Q.T @ (VALUE @ e)
-        phi = closures(displace(q, Q @ off)[None], np.zeros(1))[0]
-        if np.abs(phi).max() > CROSSED:
-            return None
+        before, gap = gap, float(np.abs(closures(displace(q, Q @ off)[None], np.zeros(1))[0]).max())
+        if gap > 0.25 * before:
+            return None  # not an error of the interpolation, which falls with H^8
+        if gap > CROSSED:
+            continue
         return Branch(Q, Q.T @ (slope @ c - _sum(slope, P) @ v), Q.T @ (VALUE @ c), off, left)
     return None
 
@@ -136,25 +150,25 @@ def _nodes(
     closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarray, v: np.ndarray, x: np.ndarray, rank: int, reach: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
     """(P, c, e, left projector) at the nodes, closed by Newton steps of minimum norm and fixed rank; None at the first that fails."""
-    at = np.array([displace(q, t * v) for t in x])
+    at = displace(q, x[:, None] * v)
     e, last = np.zeros((len(x), len(v))), 0.5 * reach * np.abs(NODES)
     for _ in range(NEWTON_STEPS):
         phi, J, b = closures(at, x)
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         U, s, Vt = U[:, :, :rank], s[:, :rank], Vt[:, :rank]
-        if not s[:, -1].min() > WEAK_NODE:
+        if not s[:, -1].min() > max(WEAK_NODE, WEAK_SHARE * s[:, -1].max()):
             return None
         step = -np.einsum("kri,kr->ki", Vt, np.einsum("kmr,km->kr", U, phi) / s)
         size = np.sqrt(np.sum(step * step, axis=1))
-        settled = size < np.maximum(SETTLED, 1e-15 / s[:, -1])
+        settled = size < np.maximum(SETTLED, ROUND_OFF / s[:, -1])
         if not (settled | (size < last)).all():
             return None
         e += step
         if settled.all():
             c = -np.einsum("kri,kr->ki", Vt, np.einsum("kmr,km->kr", U, b) / s)
             return np.einsum("kri,krj->kij", Vt, Vt), c, e, np.einsum("kmr,knr->kmn", U, U)
-        at = np.array([displace(p, d) for p, d in zip(at, step, strict=True)])
-        last = np.where(settled, SETTLED, 0.5 * size)
+        at = displace(at, step)
+        last = 0.5 * size
     return None
 
 
@@ -170,7 +184,7 @@ def on_loops(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], ra
 
     q, speeds = np.asarray(q, dtype=float), np.asarray(v, dtype=float) / columns
     f = factor(closures(q[None], np.zeros(1))[1][0])
-    count = passing(lambda: along(loops, q, speeds * columns, t, near).Jdot, float(np.sqrt(speeds @ speeds)), f, rank)
-    if not count:
+    near_by = passing(lambda: along(loops, q, speeds * columns, t, near).Jdot, float(np.sqrt(speeds @ speeds)), f, rank)
+    if near_by is None:
         return None, 0
-    return across(closures, lambda p, d: displaced(loops.skel, p, d * columns), q, speeds, rank), count
+    return across(closures, lambda p, d: displaced(loops.skel, p, d * columns), q, speeds, rank, near_by.reach), near_by.count
