@@ -10,9 +10,9 @@ generic rank r, and everything is interpolated to the state in the middle (dimen
     acceleration  Q'a = Q'(c' - P'v)
     position      q_on = q + Q Q'e(0)
 
-The error of the interpolation is H^8 f8 / 70 in P; round-off leaves nodes off the branch by eps / S and P by g eps / S^2, where g is the
-change of the weak singular value s over the way and S = g H its size at a node. H^11 = eps / (500 g) balances both in P', near 1e-10: H = 0.02
-where g is one, and 0.04 where it is 1e-3.
+The error of the interpolation is H^8 f8 / 70 in P; round-off leaves nodes off the branch by eps / S and P by g eps / S^2, where g
+is the change of the weak singular value s over the way and S = g H its size at a node. H^11 = eps / (500 g) balances both in P',
+near 1e-10: H = 0.02 where g is one, and 0.04 where it is 1e-3.
 """
 
 from __future__ import annotations
