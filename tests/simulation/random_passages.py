@@ -51,7 +51,7 @@ def reduced(links: list[Link], gravity: np.ndarray, start: float, speed: float, 
     def terms(s: float) -> tuple[float, float]:
         mass, slope = 0.0, 0.0
         for link in links:
-            x, y, c, d = (np.asarray(z) for z in link.at(s + 1e-30j))
+            x, y, c, d = (complex(z) for z in link.at(s + 1e-30j))
             (u, w), turn = link.com, float((c.real * d.imag - d.real * c.imag) * 1e30)
             v = np.array([(x + c * u - d * w).imag, (y + d * u + c * w).imag]) * 1e30
             mass += link.mass * float(v @ v) + link.inertia * turn**2
@@ -150,8 +150,12 @@ def cranks(rng: np.random.Generator, space: bool, n: int) -> Case:
         plane.body(name, lambda x, p=p: (p[0] + 0 * x, p[1] + 0 * x, *e(x)), s, (rng.uniform(0, length), rng.uniform(-0.1, 0.1)))
         plane.hinge("A" if i == 0 else f"A{i}", "ground", name, f"a{i}")
         plane.hinge(f"B{i}", name, "coupler", f"b{i}")
-    at = lambda x: (length * np.cos(x), length * np.sin(x), 1.0 + 0 * x, 0.0 * x)
-    plane.body("coupler", at, s, (rng.uniform(-0.2, 0.5), rng.uniform(-0.2, 0.2)))
+    plane.body(
+        "coupler",
+        lambda x: (length * np.cos(x), length * np.sin(x), 1.0 + 0 * x, 0.0 * x),
+        s,
+        (rng.uniform(-0.2, 0.5), rng.uniform(-0.2, 0.2)),
+    )
     return plane.case(f"{n} cranks", s, _speed(rng), 1.5)
 
 

@@ -4,9 +4,9 @@
     drives        J is regular, but the driven (independent) coordinates do not tell the motion: no torque of theirs can push it
     independent   J is regular, but the dependent coordinates rest while the independent ones move: dead centre of the output
 
-The sign of a determinant between two accepted steps tells that there was one; the place inside the step is found on the
-quintic through positions, velocities and accelerations at both ends, and corrected once by integrating to it. That integration is
-bounded; where it does not arrive the place on the quintic is reported.
+A determinant that changes its sign between two accepted steps, or touches zero (two rows lost at once), shows that there was one; the
+place inside the step is found on the quintic through positions, velocities and accelerations at both ends, and corrected once by
+integrating to it. That integration is bounded; where it does not arrive the place on the quintic is reported.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import numpy as np
 from linkwright.linalg import factor
 from linkwright.partition import Partition
 
+TOUCHED = 0.3  # share of the larger neighbour below which a smallest determinant may have touched zero between the steps
+GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 LOST = 1e-5  # a singular value of J below this at the located time is a lost row
 SAME_TIME = 1e-6  # s: determinants that vanish that close together vanish at once
 CARRIES = 1e-3  # share of a row in a lost direction from which on its multiplier is meaningless
@@ -48,7 +50,7 @@ class Passage(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """Two neighbouring steps between which determinants changed sign."""
+    """Two neighbouring steps between which determinants changed sign, or may have touched zero: then no block is named."""
 
     before: np.ndarray  # t, y
     after: np.ndarray
@@ -75,15 +77,31 @@ def brackets(part: Partition, rows: np.ndarray, J: np.ndarray) -> list[Bracket]:
     """Where signs change between steps; a determinant that is exactly zero counts with the step before it."""
     if not part.blocks or len(rows) < 2:
         return []
-    signs = _filled(part.signs(J))
+    sizes = part.determinants(J)
+    signs = _filled(np.sign(sizes))
     changed = signs[1:] != signs[:-1]
     if part.square:
         other = _filled(np.sign(np.linalg.det(part.independent_part(J)))[:, None])
         flips = (other[1:] != other[:-1])[:, 0]
     else:
         flips = np.zeros(len(rows) - 1, dtype=bool)
-    found = np.flatnonzero(changed.any(axis=1) | flips)
-    return [Bracket(rows[i], rows[i + 1], tuple(map(int, np.flatnonzero(changed[i]))), bool(flips[i]), signs[i + 1]) for i in found]
+    found = changed.any(axis=1) | flips
+    touched = _touched(np.abs(sizes), found)
+    return [
+        Bracket(rows[i], rows[i + 1], tuple(map(int, np.flatnonzero(changed[i]))), bool(flips[i]), signs[i + 1])
+        for i in np.flatnonzero(found | touched)
+    ]
+
+
+def _touched(sizes: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Intervals on both sides of a step at which the size of a determinant has a pronounced minimum, without a change of sign."""
+    low, before, after = sizes[1:-1], sizes[:-2], sizes[2:]
+    least = ((low <= before) & (low <= after) & (low < TOUCHED * np.maximum(before, after))).any(axis=1)
+    least &= ~(found[:-1] | found[1:])
+    out = np.zeros(len(sizes) - 1, dtype=bool)
+    out[:-1] |= least
+    out[1:] |= least
+    return out
 
 
 def _filled(signs: np.ndarray) -> np.ndarray:
@@ -102,20 +120,19 @@ def _filled(signs: np.ndarray) -> np.ndarray:
 def located(watch: Watch, part: Partition, found: Bracket) -> list[Passage]:
     """The passages of one bracket in order of time; determinants that vanish together are one."""
     curve = Quintic.of(watch, found.before, found.after)
-    times: list[tuple[float, str]] = []
+    times = [] if found.blocks or found.independent else _touching(watch, len(part.rows), curve)
     for kind, count in (("block", len(found.blocks)), ("independent", int(found.independent))):
         for i in range(count):
             measure = _measure(watch, part, kind, found.blocks[i] if kind == "block" else 0)
-            known = next((t for t, _ in times if kind == "block" and _changes(measure, curve, t)), None)
-            times.append((known if known is not None else _root(measure, curve, watch, found.before), kind))
+            known = next((x for x in times if kind == "block" and _changes(measure, curve, x.time)), None)
+            times.append(_root(measure, curve, watch, found.before, kind) if known is None else known)
     out: list[Passage] = []
-    for t, kinds in _clusters(times):
-        q = watch.reach(found.before, t)
-        J = watch.jacobians((curve.at(t) if q is None else q)[None])[0]
+    for t, q, kinds in _clusters(times):
+        J = watch.jacobians(q[None])[0]
         rank, rows = len(part.rows), list(part.rows)
         s = factor(J).s[:rank]
         lost = int(np.count_nonzero(s < LOST))
-        if not lost and "block" in kinds and factor(J[:, list(part.dependent)]).s[rank - 1] > LOST:
+        if not lost and (kinds == {"touch"} or ("block" in kinds and factor(J[:, list(part.dependent)]).s[rank - 1] > LOST)):
             continue  # of redundant rows the chosen ones became dependent: neither J nor the coordinates are singular
         kind = "rank" if lost else ("drives" if watch.driven else "coordinates") if "block" in kinds else "independent"
         faint = factor(J[rows]).U[:, rank - lost :]
@@ -172,36 +189,67 @@ def _changes(measure: Any, curve: Quintic, t: float) -> bool:
     return bool(a * b < 0.0)
 
 
-def _root(measure: Any, curve: Quintic, watch: Watch, before: np.ndarray) -> float:
-    """Time of the sign change: bisection steered by the chord on the quintic, then one correction on the motion itself."""
+class Root(NamedTuple):
+    """A zero of a determinant: its time, the position there, and which determinant it is: block, independent or touch."""
+
+    time: float
+    q: np.ndarray
+    kind: str
+
+
+def _root(measure: Any, curve: Quintic, watch: Watch, before: np.ndarray, kind: str) -> Root:
+    """Place of the sign change: a root on the quintic, then one correction on the motion itself."""
+    from scipy.optimize import brentq
+
     a, b = curve.t, curve.t + curve.h
-    ga, gb = measure(np.array([curve.at(a), curve.at(b)]))
-    for _ in range(100):
-        if b - a <= 1e-13 * curve.h or ga == 0.0:
-            break
-        x = (a * gb - b * ga) / (gb - ga) if gb != ga else 0.5 * (a + b)
-        x = min(max(x, a + 0.1 * (b - a)), b - 0.1 * (b - a))
-        g = measure(curve.at(x)[None])[0]
-        if g * gb > 0.0:
-            b, gb = x, g
-        else:
-            a, ga = x, g
-    t = 0.5 * (a + b)
-    e = min(1e-4 * curve.h, t - curve.t, curve.t + curve.h - t)
-    if e <= 0.0:
-        return t
+    ends = measure(np.array([curve.at(a), curve.at(b)]))
+    if ends[0] * ends[1] < 0.0:
+        find: Any = brentq
+        t = float(find(lambda x: float(measure(curve.at(x)[None])[0]), a, b, xtol=1e-13 * curve.h, rtol=1e-15, maxiter=100))
+    else:
+        t = a if abs(ends[0]) <= abs(ends[1]) else b
+    e = min(1e-4 * curve.h, t - a, b - t)
+    there = watch.reach(before, t) if e > 0.0 else None
+    if there is None:
+        return Root(t, curve.at(t), kind)
     low, high = measure(np.array([curve.at(t - e), curve.at(t + e)]))
     slope = (high - low) / (2.0 * e)
-    there = watch.reach(before, t)
-    shift = 0.0 if slope == 0.0 or there is None else -float(measure(there[None])[0]) / slope
-    return float(np.clip(t + (shift if abs(shift) < 0.1 * curve.h else 0.0), curve.t, curve.t + curve.h))
+    shift = 0.0 if slope == 0.0 else -float(measure(there[None])[0]) / slope
+    shift = float(np.clip(t + (shift if abs(shift) < 0.1 * curve.h else 0.0), a, b)) - t
+    return Root(t + shift, there + shift * (curve.at(t + e) - curve.at(t - e)) / (2.0 * e), kind)
 
 
-def _clusters(times: Sequence[tuple[float, str]]) -> list[tuple[float, set[str]]]:
-    out: list[tuple[float, set[str]]] = []
-    for t, kind in sorted(times):
-        if out and t - out[-1][0] <= SAME_TIME:
-            out[-1][1].add(kind)
+def _touching(watch: Watch, rank: int, curve: Quintic) -> list[Root]:
+    """Time at which the smallest singular value that counts touches zero inside a step; none if it only comes near."""
+
+    def smallest(x: float) -> float:
+        return float(np.linalg.svd(watch.jacobians(curve.at(x)[None])[0], compute_uv=False)[rank - 1])
+
+    a, b = curve.t, curve.t + curve.h
+    x, y = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
+    low, high = smallest(x), smallest(y)
+    first = max(low, high)
+    for i in range(40):  # golden section: to 1e-8 of the step
+        if i == 12 and min(low, high) > 0.05 * first:
+            return []  # a smooth minimum: zero is not touched
+        if low < high:
+            b, y, high = y, x, low
+            x = b - GOLDEN * (b - a)
+            low = smallest(x)
         else:
-            out.append((t, {kind}))
+            a, x, low = x, y, high
+            y = a + GOLDEN * (b - a)
+            high = smallest(y)
+    t = 0.5 * (a + b)
+    return [Root(t, curve.at(t), "touch")] if smallest(t) < LOST else []
+
+
+def _clusters(roots: Sequence[Root]) -> list[tuple[float, np.ndarray, set[str]]]:
+    """(time, position, kinds) of roots that are the same instant."""
+    out: list[tuple[float, np.ndarray, set[str]]] = []
+    for root in sorted(roots, key=lambda x: x.time):
+        if out and root.time - out[-1][0] <= SAME_TIME:
+            out[-1][2].add(root.kind)
+        else:
+            out.append((root.time, root.q, {root.kind}))
     return out
