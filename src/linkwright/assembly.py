@@ -28,7 +28,7 @@ from linkwright.modelfile.units import KINDS
 from linkwright.obstacles import cannot_move, unreachable
 from linkwright.passage import SUSPECT, branch_velocity
 from linkwright.spatial import Pose, quaternion_rotation
-from linkwright.state import State
+from linkwright.state import Branches, State
 from linkwright.targets import Part, Targets
 from linkwright.whole_turns import skipped
 
@@ -215,12 +215,13 @@ class Assembler:
             raise SingularityError(f"no branch through this position moves like {dict(speeds)}; name the speeds of more joints.")
         return v
 
-    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> list[State]:
-        """Assembly modes found for the given joint values, nearest to the start first (few loops only)."""
+    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
+        """What `System.branches` promises."""
         here = cycle.Position(self.start.q, self.start.near)
         fixed = self.loops.with_(self._held(q or {}, here))
         found = distinct_positions(fixed, here.q, here.near, most=most, tries=tries)
-        return [State(self.skel, p.q, np.zeros(self.tree.nv), p.near) for p in found]
+        states = [State(self.skel, x.closed.q, np.zeros(self.tree.nv), x.closed.near) for x in found]
+        return Branches(states, [x.flips for x in found])
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
         """(joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -41,3 +41,17 @@ class State:
         channel = self.channels[name]
         value = channel.read(self.instant)
         return value if unit is None else value / channel.size_of(unit)
+
+
+class Branches(list[State]):
+    """Assembly modes, nearest to the start first. `flips[i]`: further sets of coordinates found in which the bodies of mode i stand in
+    the same places, a rod turned by half a turn about its own line."""
+
+    def __init__(self, states: Iterable[State], flips: Iterable[int]):
+        super().__init__(states)
+        self.flips = tuple(flips)
+
+    def __repr__(self) -> str:
+        same = sum(self.flips)
+        more = f", {same} further sets of coordinates with the same places of the bodies" if same else ""
+        return f"<{len(self)} assembly mode{'' if len(self) == 1 else 's'}{more}>"

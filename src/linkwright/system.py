@@ -39,7 +39,7 @@ from linkwright.modelfile.units import KINDS
 from linkwright.quick_loops import QuickLoops
 from linkwright.results import Trajectory
 from linkwright.spatial import Pose
-from linkwright.state import State
+from linkwright.state import Branches, State
 from linkwright.statics import settle
 from linkwright.terms import Terms, terms
 from linkwright.topology import Tree, build_tree
@@ -133,8 +133,12 @@ class System(Controlling):
         """
         return self.assembler.assemble(q, v, pose=pose, point=point, guess=guess)
 
-    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> list[State]:
-        """Assembly modes found for the given joint values, nearest to the start first (few loops only)."""
+    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
+        """Assembly modes found for the given joint values, nearest to the start first (few loops only).
+
+        One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places (a rod turned by
+        half a turn about its own line).
+        """
         return self.assembler.branches(q, most=most, tries=tries)
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:

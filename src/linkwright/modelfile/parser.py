@@ -98,9 +98,7 @@ class _Parser:
             if not found or not found.lastgroup:
                 letter = self.text[position:].strip()[:1]
                 other = " Write digits as 0 to 9." if letter.isdigit() else ""
-                raise ModelError(
-                    f"'{_short(self.text)}' is not a number or an expression: '{letter}' cannot stand in one.{other} {_HELP}"
-                )
+                raise ModelError(f"'{_short(self.text)}' is not a number or an expression: '{letter}' cannot stand in one.{other} {_HELP}")
             kind = found.lastgroup
             yield Token(kind, found.group(kind), position)
             position = found.end()
