@@ -190,3 +190,50 @@ def test_a_wave_over_a_coordinate_is_followed():
     full = 6.0 / math.pi * 0.01  # work of one tooth: the mean of half a sine over a period is 1/pi
     part = 6.0 / (2 * math.pi / 0.01) * (1.0 - math.cos(2 * math.pi * min(run["X"][-1] / 0.01 - teeth, 0.5)))
     assert 0.5 * MASS * (run["X.v"][-1] ** 2 - 4.0) == pytest.approx(teeth * full + part, rel=1e-7)
+
+
+def test_a_periodic_table_is_followed_over_its_seams():
+    """A load that repeats every 0.2 m, whose work over a period is that of the curve: the energy gained is so many periods' work."""
+    table = [[0, 0], [0.05, 30], [0.1, 10], [0.2, 0]]
+    s = cart(loads={"s": {"on": "cart.C", "force": [{"over": "X", "table": table, "interpolation": "periodic"}, 0]}})
+    errors = []
+    for tolerance in (1e-6, 1e-8, 1e-10):
+        stop = [lw.when("X", 1.8, do="stop")]  # nine periods
+        run = s.simulate(launched(s, 1.0), 3.0, tolerance=tolerance, events=stop, output=0.5)
+        gained = 0.5 * MASS * (run["X.v"][-1] ** 2 - 1.0)
+        fine = np.linspace(0.0, 0.2, 4001)
+        work = np.trapezoid([through_table(x) for x in fine], fine)
+        errors.append(abs(gained - 9 * work) / gained)
+        assert run["X"][-1] == pytest.approx(1.8, abs=1e-9), "an event that falls on a seam is not lost"
+        assert 9 * 3 - 2 <= run.certificate.break_points <= 9 * 3 + 2  # two points and a seam in every period
+    assert errors[-1] < 1e-6  # of the sum of the reference: (h/L)^2 of 4000 intervals
+    best = s.simulate(launched(s, 1.0), 1.0, tolerance=1e-14, output=[1.0]).q[-1]
+    for tolerance in (1e-6, 1e-8, 1e-10):
+        run = s.simulate(launched(s, 1.0), 1.0, tolerance=tolerance, output=[1.0])
+        assert np.abs(run.q[-1] - best).max() < 20 * tolerance
+
+
+def through_table(x):
+    """The curve of the table above, as the model file means it."""
+    from linkwright.curves import through
+
+    return float(through((0.0, 0.05, 0.1, 0.2), (0.0, 30.0, 10.0, 0.0), "periodic")(x))
+
+
+def test_knots_of_a_coupling_table_are_break_points():
+    """A lever drives another by a table: the third derivative jumps at its points. Errors fall with the tolerance."""
+    levers = {
+        "name": "levers", "plane": "xy", "units": ["deg"], "gravity": [0, -9.81],
+        "drawing": {"A": [0, 0], "P": [1, 0], "B": [3, 0], "Q": [4, 0]},
+        "bodies": {
+            "ground": {"pins": ["A", "B"]},
+            "a": {"pins": ["A"], "points": ["P"], "along": {"A": 0, "P": 1}, "mass": 1, "com": "P"},
+            "b": {"pins": ["B"], "points": ["Q"], "along": {"B": 0, "Q": 1}, "mass": 2, "com": "Q"},
+        },
+        "couplings": {"c": {"from": "A", "to": "B", "table": [[-200, -30], [-90, -20], [-45, -5], [0, 0], [40, 20], [90, 25]]}},
+    }  # fmt: skip
+    s = lw.compile(lw.load(levers))
+    best = s.simulate(s.start, 1.0, tolerance=1e-14, output=[1.0]).q[-1]
+    for tolerance in (1e-6, 1e-9, 1e-12):
+        run = s.simulate(s.start, 1.0, tolerance=tolerance, output=[1.0])
+        assert run.certificate.break_points >= 2 and np.abs(run.q[-1] - best).max() < 100 * tolerance + 2e-13

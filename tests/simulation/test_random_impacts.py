@@ -59,7 +59,7 @@ def floating(seed):
     for i in range(1, 5):
         frames = [factory.placement(*factory.random_pose(rng)) for _ in range(2)]
         kind = str(rng.choice(("revolute", "prismatic", "universal", "spherical")))
-        joints.append(d.Joint(f"J{i}", kind, f"b{rng.integers(0, i)}", f"b{i}", *frames))
+        joints.append(d.Joint(f"J{i}", kind, f"b{rng.integers(0, i)}", f"b{i}", frames[0], frames[1]))
     skel = skeleton(build_tree(d.Description("floating", tuple(bodies), tuple(joints), gravity=(0.0, 0.0, 0.0)), []))
     q = np.concatenate([factory.random_coordinates(rng, n.joint.type, n.joint.options) for n in skel.tree.nodes])
     tree = factory.drawn(skel, q, rng)

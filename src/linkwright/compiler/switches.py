@@ -8,12 +8,17 @@ lo < hi gets an input s of its own, a side:
 and a switching function hi - lo, whose zeros are the break points. With sides held, the program is one smooth piece, also beyond
 its end; a time loop holds them over a step, locates the zero in the step and changes the side there.
 
-Conditions that nothing but the margin reads, that no state or time enters, or that look at a number folded into a period
-(which jumps, and has no smooth continuation) stay as they are.
+A rounded number z, by which laws are folded into a period, is written as a condition too: even where cos(pi z) > 0, odd elsewhere,
+
+    round(z) = 2 round(z / 2)   or   2 round((z - 1) / 2) + 1
+
+which continues each period smoothly beyond its seam. Only the turns that keep an angle continuous, round((near - atan2(y, x)) / 2 pi),
+are left as they are, and so are conditions that nothing but the margin reads or that no state or time enters.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +47,7 @@ class Switched:
 
 def switched(program: Program, block: str = "sides") -> Switched:
     """Give every break point of a program a side, in an input block of this name, and a switching function."""
+    program = _unfolded(program)
     places = dict(_places(program))
     order = {pair: k for k, pair in enumerate(dict.fromkeys(places.values()))}
     ops = list(program.ops)
@@ -89,13 +95,12 @@ def _with_sides(program: Program, places: dict[int, tuple[int, int]], order: dic
 def _places(program: Program) -> Iterator[tuple[int, tuple[int, int]]]:
     """Operations with a break point, and (lo, hi) of it; -1 stands for zero."""
     read = _read(program)
-    varies, folded = _varying(program)
+    varies = _varying(program)
     for k, (op, a, b, _) in enumerate(program.ops):
         if k not in read or op not in PIECEWISE:
             continue
         pair = (a, -1) if op == Op.ABS else (b, a) if op == Op.MAX else (a, b)
-        operands = [i for i in pair if i >= 0]
-        if any(varies[i] for i in operands) and not any(folded[i] for i in operands):
+        if any(varies[i] for i in pair if i >= 0):
             yield k, pair
 
 
@@ -108,20 +113,53 @@ def _read(program: Program) -> set[int]:
     return wanted
 
 
-def _varying(program: Program) -> tuple[list[bool], list[bool]]:
-    """Of every operation: whether it changes within a step, and whether a rounded number that is no count of turns enters it."""
+def _varying(program: Program) -> list[bool]:
+    """Of every operation, whether it changes within a step."""
     fixed = {i for b in program.inputs if b.name in FIXED for i in range(b.start, b.start + b.size)}
-    near = {i for b in program.inputs if b.name == "near" for i in range(b.start, b.start + b.size)}
     varies: list[bool] = []
-    folded: list[bool] = []
-    counts: list[bool] = []  # reads the reference coordinates of cut joints: its rounding keeps an angle continuous
     for op in program.ops:
-        operands = _operands(op)
-        varies.append(op[1] not in fixed if op[0] == Op.INPUT else any(varies[i] for i in operands))
-        counts.append(op[1] in near if op[0] == Op.INPUT else any(counts[i] for i in operands))
-        jumps = op[0] == Op.ROUND and varies[-1] and not counts[-1]
-        folded.append(jumps or any(folded[i] for i in operands))
-    return varies, folded
+        varies.append(op[1] not in fixed if op[0] == Op.INPUT else any(varies[i] for i in _operands(op)))
+    return varies
+
+
+def _unfolded(program: Program) -> Program:
+    """The program with rounded numbers as conditions, see above."""
+    varies = _varying(program)
+    found = [k for k, op in enumerate(program.ops) if op[0] == Op.ROUND and varies[k] and not _counts_turns(program, op[1])]
+    if not found:
+        return program
+    ops: list[Operation] = []
+    moved: list[int] = []
+
+    def put(op: int, a: Any, b: int = -1, c: int = -1) -> int:
+        ops.append((op, a, b, c))
+        return len(ops) - 1
+
+    zero, half, one, two, pi = (put(Op.CONST, x) for x in (0.0, 0.5, 1.0, 2.0, math.pi))
+    for k, (op, a, b, c) in enumerate(program.ops):
+        if op <= Op.INPUT:
+            moved.append(put(op, a))
+        elif k not in found:
+            moved.append(put(op, moved[a], moved[b] if b >= 0 else -1, moved[c] if c >= 0 else -1))
+        else:
+            z = moved[a]
+            even = put(Op.MUL, put(Op.ROUND, put(Op.MUL, z, half)), two)
+            odd = put(Op.ADD, put(Op.MUL, put(Op.ROUND, put(Op.MUL, put(Op.SUB, z, one), half)), two), one)
+            moved.append(put(Op.SELECT, put(Op.LT, zero, put(Op.COS, put(Op.MUL, z, pi))), even, odd))
+    return pruned(ops, [moved[r] for r in program.results], program.inputs, program.outputs)
+
+
+def _counts_turns(program: Program, k: int) -> bool:
+    """Whether an operation is (near - atan2(y, x)) / 2 pi, up to its sign."""
+    op, a, b, _ = program.ops[k]
+    while op in (Op.NEG, Op.MUL) and (op == Op.NEG or program.ops[b][0] == Op.CONST):
+        op, a, b, _ = program.ops[a]
+    return op in (Op.SUB, Op.ADD) and any(_is_angle(program, i) for i in (a, b))
+
+
+def _is_angle(program: Program, k: int) -> bool:
+    op, a, _, _ = program.ops[k]
+    return op == Op.ATAN2 or (op == Op.NEG and _is_angle(program, a))
 
 
 def _operands(op: Operation) -> Sequence[int]:

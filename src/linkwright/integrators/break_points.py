@@ -165,15 +165,15 @@ def turn_over(p: Plan, f: np.ndarray, c: np.ndarray, theta: float, slack: float)
     for e in range(p.n_watched):
         now = sign(f[p.g_now + e])
         f[p.g + e] = f[p.g_now + e]
-        if f[p.theta + e] <= theta + slack:
+        if f[p.theta + e] <= (theta if e < p.n_events else theta + slack):  # an event is noted first, if only in the next step
             if now != c[p.side + e]:
                 f[p.g + e] = 1e-300 * c[p.side + e]
             if e >= p.n_events:
-                c[SWITCHES] += 1
                 c[p.again + e - p.n_events] = c[p.again + e - p.n_events] + 1 if theta < STALLED else 0
                 if c[p.again + e - p.n_events] >= CHATTER:
                     c[p.loose + e - p.n_events] = CALM
         elif f[p.theta + e] < NOWHERE:
             c[p.side + e] = -c[p.side + e]  # further on in the step, which is not done yet
+    c[SWITCHES] += 1
     c[SWITCHED] = 1
     return 0
