@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -41,6 +41,7 @@ def content(c: Any, channels: Iterable[str] | None) -> tuple[dict[str, Any], dic
         "near": layout.add(cut_rows(c.skel, c.near), _cut_names(c.skel)),
         "arrays": {name: layout.add(x, _array_names(c.skel, name, x)) for name, x in c.arrays.items()},
     }
+    _check(lambda: schema.states(where, table))  # before channels are computed from them
     extras = [v for v in variables(c, channels, None) if v.name not in table and v.name != KEY]
     about = {
         "format": FORMAT,
@@ -63,15 +64,14 @@ def content(c: Any, channels: Iterable[str] | None) -> tuple[dict[str, Any], dic
     if bad := not_finite(table):
         about["not_finite"] = bad
     about["fingerprint"] = fingerprint(about, table)
-    _check(about, table)
+    _check(lambda: schema.ABOUT(about, ""))
     return about, table, extras
 
 
-def _check(about: Mapping[str, Any], table: Mapping[str, np.ndarray]) -> None:
+def _check(check: Callable[[], None]) -> None:
     """Refuse to write what could not be opened again."""
     try:
-        schema.ABOUT(about, "")
-        schema.states(about, table)
+        check()
     except schema.Misfit as problem:
         raise UsageError(f"this run cannot be saved: {problem}.") from problem
 

@@ -164,7 +164,7 @@ def _about(path: Path, text: str) -> dict[str, Any]:
 def _check_numbers(about: Mapping[str, Any], table: Mapping[str, np.ndarray]) -> None:
     if fingerprint(about, table) != about["fingerprint"]:
         raise schema.Misfit("its numbers are not those that were written")
-    schema.states(about, table)
+    schema.states(about["where"], table)
     schema.need(not_finite(table) == list(about.get("not_finite", [])), "not_finite", "the list of columns that are not finite")
 
 

@@ -217,11 +217,11 @@ def of_class(cls: type, data: Any, where: str) -> dict[str, Any]:
     return {n: tuple(x) if isinstance(x, list) else x for n, x in data.items() if n in hints}
 
 
-def states(about: Mapping[str, Any], table: Mapping[str, Any]) -> None:
+def states(where: Mapping[str, Any], table: Mapping[str, Any]) -> None:
     """Times increase, positions and velocities are finite."""
     t = table["t"]
     need(bool(np.isfinite(t).all() and (np.diff(t) >= 0.0).all()), "t", "a row of increasing times")
-    for name in (*about["where"]["q"], *about["where"]["v"]):
+    for name in (*where["q"], *where["v"]):
         need(bool(np.isfinite(table[name]).all()), name, "finite")
 
 
