@@ -71,9 +71,10 @@ class Piecewise:
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """A curve over one period, from its first break to its last, again and again."""
+    """A curve over one period, from its first break to its last, again and again; each period adds `gain` (an integral's)."""
 
     curve: Piecewise
+    gain: float = 0.0
 
     @property
     def breaks(self) -> np.ndarray:
@@ -84,15 +85,24 @@ class Repeated:
         return self.curve.order
 
     def __call__(self, x: Any) -> Any:
-        return self.curve(self._once(x))
+        once, periods = self._once(x)
+        return self.curve(once) + self.gain * periods if self.gain else self.curve(once)
 
     def jet(self, x: Any) -> tuple[Any, Any, Any]:
-        return self.curve.jet(self._once(x))
+        once, periods = self._once(x)
+        f, df, ddf = self.curve.jet(once)
+        return (f + self.gain * periods if self.gain else f), df, ddf
 
-    def _once(self, x: Any) -> Any:
-        """Whole periods taken off; at a seam rounding may leave it on either side, where the curve is the same."""
+    def integral(self) -> Repeated:
+        """From the first break on."""
+        whole = self.curve.integral()
+        return Repeated(whole, float(whole(float(self.breaks[-1]))))
+
+    def _once(self, x: Any) -> tuple[Any, Any]:
+        """Whole periods taken off, and their number; at a seam rounding may leave it on either side, where the curve is the same."""
         first, period = float(self.breaks[0]), float(self.breaks[-1] - self.breaks[0])
-        return x - period * np.rint((x - first) / period - 0.5)
+        periods = np.rint((x - first) / period - 0.5)
+        return x - period * periods, periods
 
 
 def _polynomial(row: Sequence[Any], d: Any) -> Any:

@@ -98,7 +98,7 @@ def _drive(context: Context, name: str, node: Node, channels: Channels) -> Drive
     if kind == "force" and not slides:
         raise entry.error(f"{what}: '{name}' turns, so it takes a torque, not a force. Write `torque:`.")
     dimension = {"speed": multiply(position, RATE), "position": position}.get(kind, FORCE if slides else TORQUE)
-    value = varying(context, entry, dimension, channels, f"{what}: {kind}")
+    value = varying(context, entry, dimension, channels, f"{what}: {kind}", motion=kind == "position")
     return Drive(name, "torque" if kind == "force" else kind, value, where=node.where)
 
 

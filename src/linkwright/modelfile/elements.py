@@ -26,7 +26,7 @@ from linkwright.errors import nearest
 from linkwright.joints import JOINTS
 from linkwright.modelfile.context import Context
 from linkwright.modelfile.geometry import add, rotate
-from linkwright.modelfile.loads import Channels, tabulated, varying
+from linkwright.modelfile.loads import TABLE_KEYS, Channels, tabulated, varying
 from linkwright.modelfile.nodes import Node
 from linkwright.modelfile.shapes import Shape
 from linkwright.modelfile.units import (
@@ -134,19 +134,16 @@ class Elements:
         couplings = []
         for name, entry in self.entries(node, "couplings", "coupling"):
             what = f"coupling '{name}'"
-            keys = entry.keys(what, ("from", "to", "ratio", "offset", "table", "interpolation"), ("from", "to"))
+            keys = entry.keys(what, ("from", "to", "ratio", "offset", *TABLE_KEYS), ("from", "to"))
             first, second = self.joint(keys["from"], f"{what}: from"), self.joint(keys["to"], f"{what}: to")
             if first == second:
                 raise entry.error(f"{what} couples joint '{first}' with itself. Name two joints.")
             x, y = self.coordinate(first), self.coordinate(second)
             table = None
-            if "table" in keys:
+            if any(k in keys for k in TABLE_KEYS):
                 if "ratio" in keys or "offset" in keys:
-                    raise keys["table"].error(f"{what} has a table and a ratio or offset; keep one.")
-                how = keys.get("interpolation")
-                table = tabulated(self.context, first, keys["table"], x, y, how, f"{what}: table", motion=True)
-            elif "interpolation" in keys:
-                raise keys["interpolation"].error(f"{what}: `interpolation` belongs to a `table`. Take it out.")
+                    raise entry.error(f"{what} has a table and a ratio or offset; keep one.")
+                table = tabulated(self.context, first, keys, entry, (x, y), f"{what}: table", motion=True)
             ratio = self.value(keys, "ratio", multiply(y, x, -1), what, 1.0)
             if self.context.numeric(ratio) == 0.0:
                 raise keys["ratio"].error(f"{what} has the ratio 0, which would block joint '{second}'. Give another ratio.")
