@@ -64,10 +64,25 @@ def test_a_cylinder_that_cannot_be_that_long() -> None:
     s = lw.load(BOOM).system
     with pytest.raises(lw.UsageError, match="length is greater than zero, not -1000 mm"):
         s.assemble({"lift": -1.0})
-    with pytest.raises(lw.AssemblyError, match="cannot reach the wanted lift"):
-        s.assemble({"lift": 2.6})
+    with pytest.raises(
+        lw.AssemblyError, match=r"cannot reach the wanted lift.* to 2500 mm of the wanted 2600 mm.*'lift' would stay 100 mm off"
+    ):
+        s.assemble({"lift": 2.6})  # the arm reaches 1000 + 1500 mm from the foot
+    with pytest.raises(lw.AssemblyError, match=r" to 500(\.\d)? mm of the wanted 100 mm.*'lift' would stay 400 mm off"):
+        s.assemble({"lift": 0.1})
     with pytest.raises(lw.LinkwrightError, match=r"no joint 'lfit'\. Did you mean 'lift'"):
         s.assemble({"lfit": 1.0})
+
+
+def test_a_cylinder_and_its_hinge_that_contradict_each_other() -> None:
+    """A second arm gives a second degree of freedom, so that two values are not too many; but `lift` follows from `A` alone."""
+    bodies = {**BOOM["bodies"], "tip": {"pins": ["S"], "mass": 1}}
+    bodies["arm"] = {**bodies["arm"], "pins": ["A", "S"], "points": ["T"]}
+    s = lw.load({**BOOM, "bodies": bodies}).system
+    with pytest.raises(lw.AssemblyError, match=r"the wanted values \(lift, A\) depend on each other"):
+        s.assemble({"lift": 1.2, "A": 0.5})
+    st = s.assemble({"lift": 1.2, "S": 0.5})
+    assert (st["A"], st["S"]) == pytest.approx((angle_of(1.2), 0.5), abs=1e-10)
 
 
 def test_branches_and_guesses_with_a_cylinder() -> None:

@@ -39,7 +39,6 @@ class Answers(tuple[Any, ...]):
         """Why a state has no answer, by its index: a number where the batch has one axis."""
         return {at[0] if len(at) == 1 else at: str(error) for at, error in self.failed.items()}
 
-
     def __reduce__(self) -> tuple[Any, ...]:
         kind: Any = type(self)
         return _restored, (kind.__name__, kind._fields, self._axes, tuple(self)), dict(vars(self))
