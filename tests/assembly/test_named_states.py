@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -208,3 +209,21 @@ def test_the_whole_robot_follows_its_base() -> None:
 def test_wrong_values_of_a_floating_base(q: dict[str, Any], v: dict[str, Any], words: str) -> None:
     with pytest.raises(lw.LinkwrightError, match=words):
         lw.load(on_one_joint("free")).system.assemble(q, v)
+
+
+def test_lists_and_components_of_a_call_replace_those_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    q, v = CASES["free"]
+    whole, parts = on_one_joint("free", start={"J": q, "J.v": v}), on_one_joint("free", start={"J.x": 0.4, "J.y.v": 0.7})
+    st = lw.load(whole).with_(start={"J.x": "50 mm", "J.wz.v": "2 rad/s"}).system.start
+    assert st["J"][4:] == pytest.approx([0.05, -0.5, 0.6], abs=1e-12) and st["J.v"] == pytest.approx([1, -2, 2, 0.3, 0.2, -0.1], abs=1e-12)
+    st = lw.load(parts).with_(start={"J": q, "J.v": v}).system.start
+    assert st["J"][4:] == pytest.approx(q[4:], abs=1e-12) and st["J.v"] == pytest.approx(v, abs=1e-12)
+    with pytest.raises(lw.AssemblyError, match="7 values"):
+        assert lw.load(on_one_joint("free", start={"J": q, "J.x": 0.5})).system.start  # twice in one file is a contradiction
+    path = lw.load(whole).save(tmp_path / "m.yaml")
+    words = ["--set", "J=[1, 0, 0, 0, 50 mm, 2, 3]", "--speed", "J=[0, 0, 0, 1, 2 mm/s, 3]", "--channels", "J.x,J.y,J.z", "--json"]
+    assert cli.main(["simulate", str(path), "1", "--free", "--output", "1", *words]) == 0
+    found = json.loads(capsys.readouterr().out)["channels"]
+    assert [found[k]["values"][-1] for k in ("J.x", "J.y", "J.z")] == pytest.approx([1.05, 2.002, 6.0], abs=1e-9)  # no force: straight on
+    assert cli.main(["simulate", str(path), "1", "--free", "--set", "J=[1, 2]"]) == 1
+    assert "(free: qw, qx, qy, qz, x, y, z) must have 7 entries, not 2" in capsys.readouterr().err
