@@ -233,7 +233,7 @@ def _components(context: Context, node: Node, dimension: Dimension, channels: Ch
     items = node.sequence(what)
     allowed = (2,) if context.planar else (2, 3) if context.planar_drawing else (3,)
     if len(items) not in allowed:
-        raise node.error(f"{what} must have {' or '.join(map(str, allowed))} components, not {len(items)}.")
+        raise node.error(f"{what} must have {' or '.join(map(str, allowed))} components, not {len(items)}.{node.decimal_comma()}")
     values = [varying(context, item, dimension, channels, what) for item in items]
     return vector([*values, 0.0] if len(values) == 2 else values)
 

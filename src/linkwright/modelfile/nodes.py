@@ -21,8 +21,8 @@ from linkwright.errors import ModelError, Source, listing, nearest, nearest_by_g
 from linkwright.expressions import Expr
 from linkwright.modelfile.instead import KEYS, instead
 
-WHOLE = re.compile(r"[+-]?\d+\Z")
-FRACTION = re.compile(r"\d+(\s*[A-Za-z].*)?\Z")  # what follows a decimal comma, a unit after it perhaps
+WHOLE = re.compile(r"(?:.*[-+*/^(\s])?\d+\Z")  # a number without decimals, an expression before it perhaps
+FRACTION = re.compile(r"\d+(\s*[-+*/^)A-Za-z].*)?\Z")  # what follows a decimal comma, a unit or more after it perhaps
 MOST_BYTES = 5_000_000
 DEEPEST = 40
 MOST_NODES = 1_000_000
@@ -62,11 +62,18 @@ class Node:
             raise self.error(f"{what} must be a list in brackets, not {self.kind}.")
         if length is not None and len(self.items) != length:
             raise self.error(f"{what} must have {length} entries, not {len(self.items)}.{self.decimal_comma()}")
+        glued = [other.glued for _, other in self._pairs()]
+        numbers = all(WHOLE.match(one.text or "") and FRACTION.match(other.text or "") for one, other in list(self._pairs())[::2])
+        if len(glued) > 2 and len(glued) % 2 and all(glued[::2]) and not any(glued[1::2]) and numbers:
+            raise self.error(f"{what}: a space follows every second comma.{self.decimal_comma()} Otherwise write all commas alike.")
         return self.items
+
+    def _pairs(self) -> Iterator[tuple[Node, Node]]:
+        return itertools.pairwise(self.items or ())
 
     def decimal_comma(self) -> str:
         """A hint where two entries of this list look like one number with a decimal comma; empty if none do."""
-        for one, other in itertools.pairwise(self.items or ()):
+        for one, other in self._pairs():
             if other.glued and WHOLE.match(one.text or "") and FRACTION.match(other.text or ""):
                 return f" Decimals are written with a point: {one.text}.{other.text}."
         return ""
@@ -146,6 +153,8 @@ def _not_yaml(text: str, line: int, what: str) -> str:
     begin = found[0][: len(found[0]) - len(found[0].lstrip())] if found else ""
     if "\t" in begin:
         return f"line {line} begins with a tab; YAML wants spaces. Replace the tab by spaces, as in the lines around it."
+    if found and re.search(r"[\[{,]\s*,", found[0]):
+        return f"this is not YAML: an entry is missing before a comma ({what}). Decimals are written with a point, 0.5."
     return f"this is not YAML: {what}. Check brackets, quotes, colons and indentation around this line."
 
 
@@ -261,7 +270,7 @@ def _whole_calls(items: list[Node]) -> list[Node]:
     whole: list[Node] = []
     for item in items:
         if whole and _open_call(whole[-1]) and item.text is not None:
-            whole[-1] = replace(whole[-1], text=f"{whole[-1].text}, {item.text}")
+            whole[-1] = replace(whole[-1], text=f"{whole[-1].text},{'' if item.glued else ' '}{item.text}")
         else:
             whole.append(item)
     return whole
@@ -273,7 +282,7 @@ def _whole_entries(keys: list[Node], values: list[Node]) -> list[tuple[Node, Nod
     for key, value in zip(keys, values, strict=True):
         if whole and _open_call(whole[-1][1]) and value.text == "":
             before, opened = whole[-1]
-            whole[-1] = (before, replace(opened, text=f"{opened.text}, {key.text}"))
+            whole[-1] = (before, replace(opened, text=f"{opened.text},{'' if key.glued else ' '}{key.text}"))
         else:
             whole.append((key, value))
     return whole
