@@ -162,6 +162,9 @@ def test_periodic_positions_and_speeds_repeat() -> None:
     fine = np.linspace(0.0, 0.4, 40001)
     stroke = np.trapezoid(through(tuple(t), tuple(y), "periodic")(fine), fine)  # to h^2 v''/12: 1e-11
     assert run["lift"][[40, 80]] == pytest.approx([stroke, 2.0 * stroke], abs=1e-9)
+    whole = through(tuple(t), tuple(y), "periodic").integral()
+    assert whole(np.array([0.4, 0.8, 1.2, -0.4])) == pytest.approx(stroke * np.array([1, 2, 3, -1]), abs=1e-9)
+    assert whole.jet(0.85)[:2] == pytest.approx((2.0 * stroke + whole(0.05), whole.jet(0.05)[1]), abs=1e-12)
 
 
 def test_references_read_points_as_tables() -> None:
