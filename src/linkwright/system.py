@@ -439,12 +439,7 @@ class System(Controlling):
             raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.")
 
     def _need_masses(self) -> None:
-        missing = [b.name for b in self.description.bodies[1:] if b.mass is None]
-        if missing:
-            raise UsageError(
-                f"dynamics needs the mass of {', '.join(repr(m) for m in missing)}: write `mass:` in the model (0 for a massless body). "
-                "Kinematics works without."
-            )
+        self.kernels.need_masses()
 
     def instant(self, st: State, a: Any = None) -> Instant:
         x = Instant(self.skel, st.q, st.v, a, st.t, st.near)

@@ -127,7 +127,7 @@ class Kernels:
         if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
             raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
         if signature.masses:
-            self._need_masses()
+            self.need_masses()
         if name == "forward" and formulation in DENSE_FORMULATIONS and not baumgarte:
             from linkwright.compiler.dense_kernel import DenseKernel
 
@@ -179,7 +179,8 @@ class Kernels:
             )
         return str(name)
 
-    def _need_masses(self) -> None:
+    def need_masses(self) -> None:
+        """Raise UsageError unless every body has a mass."""
         missing = [b.name for b in self.tree.description.bodies[1:] if b.mass is None]
         if missing:
             raise UsageError(
