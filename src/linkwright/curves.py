@@ -24,6 +24,8 @@ import numpy as np
 
 from linkwright.scalars import real, where
 
+NEGLIGIBLE = 1e-9  # of the range of values: corners that the error control of a run sees without help
+
 
 @dataclass(frozen=True, eq=False)
 class Piecewise:
@@ -54,6 +56,14 @@ class Piecewise:
             return row, x - origin
         j = np.searchsorted(self.breaks, real(x), side="right")
         return list(np.moveaxis(self.c[j], -1, 0)), x - self.breaks[np.maximum(j - 1, 0)]
+
+    def corners(self, first: float, last: float) -> np.ndarray:
+        """Breaks between two places beyond which the piece before, continued over the next interval, misses the curve."""
+        widths = np.diff(self.breaks)
+        ahead, behind = np.append(widths, widths[-1]), np.insert(widths, 0, 0.0)
+        gap = np.abs(_polynomial(list(self.c[:-1].T), behind + ahead) - _polynomial(list(self.c[1:].T), ahead))
+        inside = (self.breaks > first) & (self.breaks < last)
+        return self.breaks[inside & (gap > NEGLIGIBLE * np.ptp(self.c[1:, 0]))]
 
     def derivative(self) -> Piecewise:
         if self.c.shape[1] == 1:
@@ -97,6 +107,14 @@ class Repeated:
         """From the first break on."""
         whole = self.curve.integral()
         return Repeated(whole, float(whole(float(self.breaks[-1]))))
+
+    def corners(self, first: float, last: float) -> np.ndarray:
+        """As of the curve, in every period; seams count."""
+        begin, period = float(self.breaks[0]), float(self.breaks[-1] - self.breaks[0])
+        once = np.append(self.curve.corners(begin, begin + period), begin)
+        turns = np.arange(np.floor((first - begin) / period), np.ceil((last - begin) / period))
+        found = np.unique(once[:, None] + period * turns)
+        return found[(found > first) & (found < last)]
 
     def _once(self, x: Any) -> tuple[Any, Any]:
         """Whole periods taken off, and their number; at a seam rounding may leave it on either side, where the curve is the same."""

@@ -168,6 +168,13 @@ class Actuation:
         found = None if self.program is None else switched(self.program, "input sides")
         return found if found is not None and found.count else None
 
+    def corners(self, first: float, last: float) -> tuple[float, ...]:
+        """Times between these at which curves over time have a corner, where no program has them as break points."""
+        if not self.needs_kernel or self.program is not None:
+            return ()
+        found = [curve.corners(first, last) for curve in self.equations.curves]
+        return tuple(np.unique(np.concatenate(found)).tolist()) if found else ()
+
     def sampler(self, row: Any, origin: float | None = None) -> Kernel | None:
         """Held values from a full row; called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""
         if not self.n_held:

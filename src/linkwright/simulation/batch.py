@@ -193,7 +193,7 @@ def _run(
     )  # fmt: skip
     if made.problem.sampler is not None:
         raise UsageError("sampled controllers may remember, and need one run after the other: use simulate.")
-    p = made.problem
+    p = made.between(first.start.t, first.t_end)
     if len(pairs) * len(times) * p.n > MOST_NUMBERS:
         raise UsageError(
             f"{len(pairs)} runs of {len(times)} samples do not fit into memory; take fewer samples (output=) or fewer runs at once."
