@@ -22,7 +22,7 @@ import pytest
 
 import linkwright as lw
 from linkwright import loading, modelfile, run_files
-from linkwright.run_files import bounds
+from linkwright.run_files import bounds, writing
 from linkwright.run_files.content import fingerprint
 
 MODEL = {
@@ -200,6 +200,11 @@ def test_object_arrays_run_nothing(original: Any, tmp_path: Path) -> None:
         with pytest.raises(lw.LinkwrightError, match="not an array of plain numbers"):
             lw.open(forged(tmp_path, about, table, {name: stream.getvalue()}))
     assert not witness.exists()
+
+
+def test_object_arrays_are_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        writing._write_zip(tmp_path / "a.npz", {"x": np.array([object()])}, zipfile.ZIP_STORED)
 
 
 @pytest.mark.parametrize("what", ["mesh", "csv"])

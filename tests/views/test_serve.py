@@ -31,6 +31,8 @@ bodies:
 drive: {A: 10 rpm}
 """
 
+SETTLE = watch.SETTLE  # as shipped; shorter in most tests
+
 
 def quick_text(subject: lw.System, *, run: object = None, reload: str | None = None, steps: int | None = None) -> str:
     """A short stand-in for the page: what the server serves is tested here, what is in it elsewhere."""
@@ -190,7 +192,7 @@ def test_the_page_follows_the_file(served: Served, tmp_path: Path) -> None:
 
 
 def test_a_file_is_read_when_it_has_settled(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "SETTLE", 0.4)  # far more than the pauses, also on a busy machine
+    monkeypatch.setattr(watch, "SETTLE", 2 * SETTLE)  # far more than the pauses, also on a busy machine
     path = tmp_path / "small.yaml"
     served.ask()
     lines = MODEL.replace("name: small", "name: slow").splitlines(keepends=True)
