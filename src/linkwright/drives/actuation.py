@@ -120,9 +120,9 @@ class Actuation:
         return self.equations.sizes["held"]
 
     @property
-    def remembers(self) -> bool:
-        """Whether functions of the caller's are sampled, which may remember what they gave."""
-        return any(b.every and isinstance(b.signal, Function) for b in self.bounds)
+    def remembering(self) -> list[str]:
+        """Drives whose functions are sampled, and so may remember what they gave."""
+        return [b.target.name for b in self.bounds if b.every and isinstance(b.signal, Function)]
 
     @property
     def needs_kernel(self) -> bool:
