@@ -11,6 +11,7 @@ import io
 import json
 import os
 import resource
+import struct
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -244,16 +245,39 @@ def test_a_small_file_does_not_fill_the_memory(original: Any, tmp_path: Path) ->
             for _ in range(3):
                 entry.write(zeros)
     hidden = forged(tmp_path, about, table, {"t": zeros})
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + 300_000_000, hard))
-    try:
+    with room(300_000_000):
         with pytest.raises(lw.LinkwrightError, match="cannot hold"):
             lw.open(bomb)
         with pytest.raises(lw.LinkwrightError, match="'t' is not of the size that it should have"):
             lw.open(hidden)
+
+
+@contextlib.contextmanager
+def room(size: int) -> Iterator[None]:
+    """At most that many bytes more than now."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + size, hard))
+    try:
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@pytest.mark.parametrize(("method", "why"), [(zipfile.ZIP_DEFLATED, "Bad CRC-32"), (zipfile.ZIP_BZIP2, "stored or deflated")])
+def test_an_entry_that_is_longer_than_it_declares(method: int, why: str, original: Any, tmp_path: Path) -> None:
+    """640 MB of zeros behind a declared size of 200 bytes: the rest is not unpacked."""
+    about, table = original
+    path = forged(tmp_path, about, {n: x for n, x in table.items() if n != "t"})
+    with zipfile.ZipFile(path, "a", method) as archive, archive.open("t.npy", "w") as entry:
+        for _ in range(10):
+            entry.write(bytes(64_000_000))
+    data = bytearray(path.read_bytes())
+    place = data.rfind(b"PK\x01\x02", 0, data.rfind(b"t.npy"))  # of the central directory
+    struct.pack_into("<I", data, place + 24, 200)
+    path.write_bytes(data)
+    with room(300_000_000), pytest.raises(lw.LinkwrightError, match=why):
+        lw.open(path)
 
 
 def test_a_run_at_rest_opens_again_although_it_shrinks_like_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,6 +319,58 @@ def test_forged_parquet_files(original: Any, tmp_path: Path) -> None:
     pq.write_table(tiny.replace_schema_metadata({"linkwright": json.dumps({**about, "samples": n})}), path)
     with pytest.raises(lw.LinkwrightError, match="cannot hold"):
         lw.open(path)
+
+
+def test_parquet_files_that_hold_more_than_their_footer_says(original: Any, tmp_path: Path) -> None:
+    """Rows that only the row groups know of, pages that unpack a thousandfold, a footer of 2 GB."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    about, table = original
+    path = tmp_path / "a.parquet"
+    columns = {n: table[n] for n in ["t", *run_files.schema.columns(about)]}
+    made = pa.table(columns).replace_schema_metadata({"linkwright": json.dumps({**about, "fingerprint": fingerprint(about, columns)})})
+    for codec in ("zstd", "gzip"):
+        pq.write_table(made, path, compression=codec)
+        with pytest.raises(lw.LinkwrightError, match="compressed by Snappy"):
+            lw.open(path)
+    pq.write_table(pa.concat_tables([made] * 5), path, row_group_size=6, write_statistics=False)
+    data = path.read_bytes()
+    (length,) = struct.unpack("<I", data[-8:-4])
+    body, footer = data[: -8 - length], data[-8 - length : -8]
+    assert footer.count(bytes([2 * 30])) >= 1  # the file's number of rows, as Thrift writes it
+    at = next(i for i in range(length) if footer[i] == 60 and _rows(path, body, footer[:i] + bytes([12]) + footer[i + 1 :]) == 6)
+    path.write_bytes(_parquet(body, footer[:at] + bytes([12]) + footer[at + 1 :]))
+    with pytest.raises(lw.LinkwrightError, match="a table of 6 rows"):
+        lw.open(path)
+    path.write_bytes(b"PAR1" + b"\xff\xff\xff\x7f" + b"PAR1")
+    with pytest.raises(lw.LinkwrightError, match="'footer' is not of the size that it should have"):
+        lw.open(path)
+
+
+def _parquet(body: bytes, footer: bytes) -> bytes:
+    return body + footer + struct.pack("<I", len(footer)) + b"PAR1"
+
+
+def _rows(path: Path, body: bytes, footer: bytes) -> int:
+    """What pyarrow takes for the number of rows; -1 if it cannot read the footer."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path.write_bytes(_parquet(body, footer))
+    try:
+        return pq.read_metadata(path).num_rows
+    except (pa.ArrowException, OSError):
+        return -1
+
+
+def test_texts_of_a_file_add_no_lines_to_its_verdict(original: Any, tmp_path: Path) -> None:
+    about, table = original
+    false = "done.\n  verdict        all computed again \x1b[2J"
+    told = {**about["certificate"], "message": false, "notes": [false], "branch_end": "\x9b1m"}
+    text = str(lw.open(forged(tmp_path, {**about, "certificate": told}, table)).checks())
+    assert text.count("\n  verdict") == 1 and text.count("\\n  verdict") == 2
+    assert not [c for c in text if not c.isprintable() and c != "\n"]
 
 
 def test_a_run_whose_numbers_contradict_its_certificate_is_not_trustworthy(original: Any, tmp_path: Path) -> None:
