@@ -93,7 +93,7 @@ class Trajectory(Loaded):
 
     def __repr__(self) -> str:
         range_ = f", t = {self.t[0]:.6g} .. {self.t[-1]:.6g} s" if len(self) else ""
-        return f"<Trajectory '{self.skel.tree.description.name}': {len(self)} samples{range_}>"
+        return f"<Trajectory {self.skel.tree.description.name!r}: {len(self)} samples{range_}>"
 
     @property
     def static(self) -> bool:

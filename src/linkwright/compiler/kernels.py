@@ -72,7 +72,7 @@ class Kernels:
 
     def __repr__(self) -> str:
         made = sorted({key[0] for key in self.made})
-        return f"<Kernels of '{self.described.name}': {', '.join(KERNELS)}; made so far: {', '.join(made) or 'none'}>"
+        return f"<Kernels of {self.described.name!r}: {', '.join(KERNELS)}; made so far: {', '.join(made) or 'none'}>"
 
     @cached_property
     def fallbacks(self) -> Mapping[str, Fallback]:

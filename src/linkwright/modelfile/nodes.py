@@ -27,6 +27,7 @@ MOST_BYTES = 5_000_000
 DEEPEST = 40
 MOST_NODES = 1_000_000
 MOST_ENTRIES = 20_000  # of one mapping: a file of nonsense is refused before all of it is read
+TOO_MANY = f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `repeat`, or a table in a CSV file."
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ class _Builder:
             if node.text is None:
                 raise node.error(f"{node.kind} cannot be a key; a key is one word. Put it after a colon.")
             if len(keys) >= MOST_ENTRIES:
-                raise node.error(f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `repeat`, or a table in a CSV file.")
+                raise node.error(TOO_MANY)
             keys.append(node)
         else:
             values.append(node)
@@ -296,9 +297,11 @@ def from_python(value: Any, path: str, depth: int = 0) -> Node:
     if isinstance(value, Node):
         return value
     if isinstance(value, Mapping):
+        if len(value) > MOST_ENTRIES:
+            raise ModelError(TOO_MANY, where)
         entries = {}
         for key, entry in value.items():
-            name = str(key).strip()
+            name = _valid(str(key), where).strip()
             if name in entries:
                 raise ModelError(f"'{name}' is given twice in one mapping. Remove or rename one.", where)
             entries[name] = from_python(entry, f"{path}.{name}" if depth else f"{path} {name}", depth + 1)
@@ -307,7 +310,14 @@ def from_python(value: Any, path: str, depth: int = 0) -> Node:
         items = value if isinstance(value, (list, tuple)) else value.tolist()
         return Node(where, items=tuple(from_python(v, path, depth + 1) for v in items))
     if value is None or isinstance(value, (bool, str, Expr)):
-        return Node(where, text="" if value is None else str(value))
+        return Node(where, text="" if value is None else _valid(str(value), where))
     if isinstance(value, numbers.Real):
         return Node(where, text=repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value)))
     raise ModelError(f"a {type(value).__name__} cannot stand in a model. Use dicts, lists, numbers and strings.", where)
+
+
+def _valid(text: str, where: Source) -> str:
+    """The text, if a file can hold it; half of a surrogate pair is no character."""
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise ModelError(f"'{text}' is not valid Unicode. Write it in letters that UTF-8 has.", where)
+    return text

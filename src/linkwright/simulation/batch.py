@@ -68,7 +68,7 @@ class BatchRun:
 
     def __repr__(self) -> str:
         name = self.system.description.name
-        return f"<BatchRun '{name}': {len(self)} runs of {len(self.t)} samples, {int(self.finished.sum())} finished>"
+        return f"<BatchRun {name!r}: {len(self)} runs of {len(self.t)} samples, {int(self.finished.sum())} finished>"
 
     def __getitem__(self, name: str) -> np.ndarray:
         """(runs, times) of a coordinate of the tree or its speed: `batch["A"]`, `batch["A.v"]`."""
