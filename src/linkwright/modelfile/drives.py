@@ -11,7 +11,7 @@ from linkwright.joints import JOINTS
 from linkwright.modelfile.context import Context
 from linkwright.modelfile.loads import Channels, varying
 from linkwright.modelfile.nodes import Node
-from linkwright.modelfile.quantities import QuantityAlgebra, place, read_quantity
+from linkwright.modelfile.quantities import QuantityAlgebra, read_quantity
 from linkwright.modelfile.units import (
     ANGLE,
     ANGULAR_SPEED,
@@ -109,7 +109,7 @@ def _by_dimension(context: Context, name: str, node: Node, slides: bool, channel
     choices = {"speed": multiply(position, RATE), "torque": FORCE if slides else TORQUE}
     quantity = read_quantity(node, QuantityAlgebra(context.units, context.algebra.names))
     if quantity.dimension == NONE:
-        value = place(quantity, choices["speed"], context.units, node, f"{what} (a bare number is a speed)")
+        value = context.number(node, choices["speed"], f"{what} (a bare number is a speed)")
         return Drive(name, "speed", value, where=node.where)
     if quantity.dimension == position:
         return Drive(name, "position", varying(context, node, position, channels, what), where=node.where)
