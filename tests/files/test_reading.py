@@ -119,6 +119,15 @@ def test_regular_files_that_cannot_be_read(path: str) -> None:
             read(Path(path))
 
 
+def test_devices_are_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening some has effects: a tape rewinds."""
+    opened: list[Any] = []
+    monkeypatch.setattr(os, "open", lambda path, *more: opened.append(path))
+    with pytest.raises(files.Unreadable, match="device"):
+        files.open_regular("/dev/null")
+    assert not opened
+
+
 def test_a_file_that_is_replaced_by_a_pipe_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("name: x\n")
