@@ -397,6 +397,9 @@ def test_a_run_that_could_not_be_opened_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(lw.UsageError, match="this run cannot be saved: 'A' is not finite"):
         replace(run, q=q).save(tmp_path / "a.npz")
     assert not os.listdir(tmp_path)
+    with pytest.raises(lw.UsageError, match="'its description' is not below 20,000,000 characters"):
+        replace(run, notes=("x" * 4_999_000,) * 5).save(tmp_path / "a.npz")
+    assert not os.listdir(tmp_path)
     lam = run.arrays["lam"].copy()
     lam[1, 0] = np.nan  # multipliers at a singular position
     odd = replace(run, arrays={**run.arrays, "lam": lam})
