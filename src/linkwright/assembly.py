@@ -20,13 +20,16 @@ from linkwright.constraints import Constraint, PointTarget, PoseTarget
 from linkwright.constraints.target import rotation_vector_between
 from linkwright.description import Joint
 from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError
-from linkwright.kinematics import locate, locate_at, motion, node_motion
+from linkwright.kinematics import displaced, locate, locate_at, motion, node_motion
 from linkwright.laws import LinearLaw
+from linkwright.linalg import factor
 from linkwright.loops import Loops
+from linkwright.mobility import mobility
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.obstacles import cannot_move, unreachable
 from linkwright.passage import SUSPECT, branch_velocity
+from linkwright.smooth_branch import on_loops
 from linkwright.spatial import Pose, quaternion_rotation
 from linkwright.state import Branches, State
 from linkwright.targets import Part, Targets
@@ -332,23 +335,39 @@ class Assembler:
             moving.append(
                 PointTarget(target.ref, target.begin, tuple(np.array(target.begin) + self._vector(value, "speed", name)), target.axes)
             )
-        return State(self.skel, here.q, self._rates(self.loops.with_(moving), here, len(moving)), here.near)
+        return State(self.skel, *self._rates(self.loops.with_(moving), here, len(moving)), here.near)
 
-    def _rates(self, tied: Loops, here: cycle.Position, wishes: int) -> np.ndarray:
-        """Velocities for the wanted speeds; in a singular position those of the branch the walk came along."""
+    def _rates(self, tied: Loops, here: cycle.Position, wishes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Position, and velocities for the wanted speeds; in a singular position on the branch the walk came along."""
         c = tied.at(here.q, np.zeros(self.tree.nv), 0.0, here.near)
         s = tied.factored(c).s
         if here.v is None or not len(s) or s[-1] > 1e-3:
-            return self._solved(tied, here.q, here.near)
+            return here.q, self._solved(tied, here.q, here.near)
         rows = slice(c.rows[-wishes].start, c.rows[-1].stop)
         came, wanted = c.J[rows] @ here.v, -c.b[rows]
         if not came @ came > 0.0:
-            return self._solved(tied, here.q, here.near)
+            return here.q, self._solved(tied, here.q, here.near)
         v = branch_velocity(tied, here.q, here.v * float(came @ wanted) / float(came @ came), 0.0, here.near)
+        q, v = self._on_branch(here, v, c.J[rows], wanted)
+        c = tied.at(q, np.zeros(self.tree.nv), 0.0, here.near)
         gap = np.abs((c.J @ v + c.b) / tied.row_scale).max(initial=0.0)
         if not gap <= CONSISTENT * (1.0 + np.abs(c.b / tied.row_scale).max(initial=0.0)):  # a dead centre of what is wanted
             raise cannot_move(self.loops, tied, here.q, here.near)
-        return v
+        return q, v
+
+    def _on_branch(self, here: cycle.Position, v: np.ndarray, rows: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Position and velocity on the smooth branch with rows v = wanted, the coordinates of these rows unchanged.
+
+        Where rank is lost a residual of 1e-13 leaves q off the branch by its root: more than a run may correct in a step.
+        """
+        columns = self.loops.columns
+        branch, _ = on_loops(self.loops, here.q, v, 0.0, here.near, mobility(self.loops, here.q, dict(here.near)).rank)
+        if branch is None:
+            return here.q, v
+        held = factor(np.concatenate([branch.Q.T, rows * columns]))
+        step = held.solve(np.concatenate([branch.e, np.zeros(len(wanted))]))
+        change = held.solve(np.concatenate([branch.off(v / columns), rows @ v - wanted]))
+        return displaced(self.skel, here.q, step * columns), v - change * columns
 
     def _solved(self, tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> np.ndarray:
         """Velocities that constraints decide, or why they cannot be."""
