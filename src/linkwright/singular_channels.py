@@ -17,6 +17,7 @@ import numpy as np
 from linkwright.errors import ChannelError
 from linkwright.linalg import factor
 from linkwright.loops import Loops
+from linkwright.mobility import mobility
 from linkwright.partition import Partition, partition
 from linkwright.recorded import Column
 
@@ -52,7 +53,8 @@ class Singularity:
         for k, pattern in enumerate(patterns):
             samples, rows = np.flatnonzero(which.ravel() == k), np.flatnonzero(np.repeat(pattern, sizes))
             looked = self.scaled[samples[:: max(1, len(samples) // LOOKED_AT)]][:, rows]
-            out.append((samples, rows, partition(looked, self.drives)))
+            generic = mobility(self.loops, self.q[0], dict(self.near[0])).rank if pattern.all() else len(rows)
+            out.append((samples, rows, partition(looked, self.drives, generic)))
         return out
 
     @property

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from scipy.integrate import solve_ivp
 
 import linkwright as lw
 from tests.simulation.closed_forms import sarrus, three_cranks
@@ -124,6 +125,15 @@ def test_links_that_just_miss_a_change_point_follow_the_bend(gap):
     run = s.simulate(s.assemble(q={"A": 2.6}, v={"A": 6.0}), 0.1, tolerance=1e-8, output=[0.0, 0.1])
     assert (run["A.v"][-1] < 0.0) == (gap > 0.0)
     assert run.proof.sim.pieces[-1].solution.counters["fallbacks"] < 1000
+
+
+def test_redundant_rows_that_drift_apart_are_no_passages(cranks):
+    """Open by 1e-9, the redundant row looks independent; sign changes of its round-off were reported as seven more passages."""
+    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 1.5, stabiliser="none", output=0.1)
+    times = solve_ivp(lambda t, y: [y[1], 9.81 * 1.4 / 0.48 * np.sin(y[0])], (0, 1.5), [0, 1], events=lambda t, y: np.cos(y[0]), rtol=1e-10)
+    assert [(p.kind, p.lost) for p in run.passages] == [("rank", 1)] * 2
+    np.testing.assert_allclose([p.time for p in run.passages], times.t_events[0], atol=1e-6)
+    np.testing.assert_allclose(run["singular.J"], cranks.simulate(run.at(0.0), 1.5, output=0.1)["singular.J"], atol=1e-6)
 
 
 @pytest.mark.parametrize("how", [{"tolerance": 1e-6}, {"integrator": "rk4", "step": 2e-3}])
