@@ -221,7 +221,7 @@ def test_one_piece_that_needs_nothing(told: str) -> None:
 def test_the_file(wiper: lw.Mechanism, turn: lw.Trajectory, told: str, tmp_path: Path) -> None:
     path = turn.report(tmp_path / "wiper.html", motor=MOTOR)
     written = path.read_text(encoding="utf-8")
-    assert f'<section id="report" aria-label="Report">{told}</section>' in written, "the same input gives the same report"
+    assert f'<p id="report-changed" hidden></p>{told}</section>' in written, "the same input gives the same report"
     assert ".rp-head" in written
     assert "<style" not in told and "stroke-linejoin: round" in told, "a figure's style would be that of the page's drawing too"
     with pytest.raises(lw.UsageError, match="unsupported file type"):

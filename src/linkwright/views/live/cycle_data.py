@@ -193,9 +193,9 @@ def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], 
 
 def run_json(system: System, run: Trajectory) -> dict[str, Any]:
     """A run (or any trajectory) to be played, with the channels worth seeing."""
-    names = interesting(system, run)
-    listed = []
-    for name, values in run.read(names).items():
+    found = _channels(run, interesting(system, run))
+    names, listed = list(found), []
+    for name, values in found.items():
         symbol, size = run.unit(name)
         listed.append({"name": name, "symbol": symbol, "size": size, "dimension": run.dimension(name), "values": encoded(values)})
     return {
@@ -211,6 +211,21 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "passages": [{"t": float(p.time), "text": str(p)} for p in run.passages],
         "certificate": certificate_json(run),
     }
+
+
+def _channels(run: Trajectory, names: list[str]) -> dict[str, np.ndarray]:
+    """The channels that can be read: loads of a run whose loops have drifted apart, for one, cannot."""
+    try:
+        return run.read(names)
+    except LinkwrightError:
+        return {name: values for name in names if (values := _alone(run, name)) is not None}
+
+
+def _alone(run: Trajectory, name: str) -> np.ndarray | None:
+    try:
+        return run.read([name])[name]
+    except LinkwrightError:
+        return None
 
 
 def _switched(system: System, run: Trajectory) -> list[tuple[str, np.ndarray]]:

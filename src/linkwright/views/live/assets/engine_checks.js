@@ -41,7 +41,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (last === e.cycle && last) return list;
       last = e.cycle;
       const found = structure(), first = found ? [mobility(found), redundancy(found), determinate(found)] : [];
-      const cycle = e.cycle ? [motion(), singular(), closed(), ...(data.loads ? [forward(), energy(), reference()] : [])] : [assembled()];
+      const cycle = e.cycle ? [motion(), ...(placed() ? [singular(), closed()] : []), ...(data.loads ? [forward(), energy(), reference()] : [])] : [assembled()];
       list = [...first, ...cycle].filter((x) => x);
       return list;
     };
