@@ -287,7 +287,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     document.body.classList.toggle("recorded", Boolean(DATA.run));
     app.engine = LW.engine(app.mechanism, DATA);
     app.theme = LW.theme(() => { app.view.theme(); app.redraw(); });
-    app.player = LW.player(app.engine, DATA, { say: app.say, changed });
+    app.player = LW.player(app.engine, DATA, { say: (text, kind) => app.say(LW.sentence(text), kind), changed });
     app.hand = makeHand();
     app.frames = LW.frames(app);
     app.view = makeView();

@@ -148,7 +148,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       placeWithin(along, Math.min(next, to));
       if (next < to) return;
       player.playing = false;
-      on.say(LW.sentence(e.cycle.why), "warn");
+      on.say(e.cycle.why, "warn");
       on.changed();
     };
     const placeWithin = (along, s) => place(s > along.last ? s - along.last : s);
