@@ -281,7 +281,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         time += h;
       }
       const found = index >= 0;
-      return { max: found ? Math.abs(u[index]) : 0, value: found ? u[index] : 0, index, at: found ? c.x[index] : 0, doubtful: c.doubtful(index), rms: time > 0 ? Math.sqrt(sum / time) : 0 };
+      return { max: found ? Math.abs(u[index]) : 0, value: found ? u[index] : 0, index, at: found ? c.x[index] : 0, doubtful: c.doubtful(index, true), rms: time > 0 ? Math.sqrt(sum / time) : 0 };
     });
   };
 
