@@ -92,9 +92,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
       else if (mode === "swing") {
         const inMotion = turning && running;
         swingPace = inMotion ? Math.min(1, comfortable(tracks[from].duration)) : 1;
-        e.swing.start(inMotion ? e.state.v : new Float64Array(e.state.v.length));
+        player.playing = e.swing.start(inMotion ? e.state.v : new Float64Array(e.state.v.length)) !== false;
         player.swing = { energy: NaN, drift: 0 };
-        player.playing = true;
+        if (!player.playing) on.say(e.swing.why, "warn");
       } else player.playing = false;
       on.changed();
       return true;
@@ -170,7 +170,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const result = e.swing.step(Math.min(seconds, 1 / 20) * player.pace());
       if (result.ok) { player.swing = result; return; }
       player.playing = false;
-      on.say("The free swing ends here: the equations have no unique answer in this position.", "warn");
+      on.say(`The free swing ends here: ${e.swing.why}`, "warn");
       on.changed();
     };
 
