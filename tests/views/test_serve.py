@@ -298,6 +298,16 @@ def test_ctrl_c_ends_it_well(monkeypatch: pytest.MonkeyPatch, quick: None) -> No
     assert said[0].startswith("four-bar.yaml is shown at http://127.0.0.1:") and said[-1] == "Ended."
     assert any("open that address yourself" in line for line in said)
 
+    class Terminated(KeyboardInterrupt):
+        """As the command line raises on SIGTERM, whose exit code is 143."""
+
+    def terminated(self: serve.Server, poll_interval: float = 0.5) -> None:
+        raise Terminated
+
+    monkeypatch.setattr(serve.Server, "serve_forever", terminated)
+    with pytest.raises(Terminated):
+        serve.serve("four-bar", out=said.append)
+
 
 def test_no_display_means_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     """A browser of the console must not take the terminal over."""
@@ -345,6 +355,7 @@ def test_the_end_does_not_wait_for_a_build(tmp_path: Path, monkeypatch: pytest.M
     assert begun.wait(20)
     one.close()
     assert one.server.workshop.thread.is_alive() and one.server.workshop.thread.daemon, "it was not waited for"
+    assert watch.LEAVE < 0.5, "s: most of the second in which Ctrl-C ends it is left for the interpreter"
     go.set()
     one.server.workshop.thread.join(10)
     assert one.server.workshop.built is None, "nothing is published after the end"
