@@ -221,7 +221,9 @@ class Assembler:
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
         """What `System.branches` promises."""
         here = cycle.Position(self.start.q, self.start.near)
-        fixed = self.loops.with_(self._held(q or {}, here))
+        held = {d.joint: cycle.coordinate_now(self.loops, d.joint, here) for d in self.description.drives} if q is None else q
+        fixed = self.loops.with_(self._held(held, here))
+        cycle.check_driven(self.loops, fixed, here, list(held))
         found = distinct_positions(fixed, here.q, here.near, most=most, tries=tries)
         states = [State(self.skel, x.closed.q, np.zeros(self.tree.nv), x.closed.near) for x in found]
         return Branches(states, [x.flips for x in found])

@@ -134,7 +134,7 @@ class System(Controlling):
         return self.assembler.assemble(q, v, pose=pose, point=point, guess=guess)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
-        """Assembly modes found for the given joint values, nearest to the start first (few loops only).
+        """Assembly modes found for the given joint values (default: the drives at the start), nearest to the start first (few loops only).
 
         One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places (a rod turned by
         half a turn about its own line).

@@ -29,6 +29,14 @@ def test_a_planar_platform_has_at_most_six_and_each_once() -> None:
     assert 2 <= len(found) <= 6 and min(apart) > 1e-5
 
 
+def test_drives_are_held_at_the_start_and_a_free_mechanism_is_refused() -> None:
+    """A five-bar with both cranks held: the two intersections of two circles; with one of them free there is a continuum."""
+    s = lw.compile("five-bar")
+    assert len(s.branches()) == 2
+    with pytest.raises(lw.UsageError, match="1 more degree of freedom"):
+        s.branches({"A": 0.3})
+
+
 def platform(st: lw.State) -> np.ndarray:
     X = st.instant.motion.X[st.skel.node("platform")]
     return np.concatenate([X.p, X.R.ravel()])
