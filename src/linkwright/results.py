@@ -19,7 +19,7 @@ import numpy as np
 from linkwright import interpolation, run_files, singular_channels, table_views
 from linkwright.channels import Channel, Channels, Instant
 from linkwright.errors import ChannelError, UsageError, calls_explained
-from linkwright.kinematics import Skeleton, body_jacobian, motion
+from linkwright.kinematics import Skeleton
 from linkwright.loops import Loops
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
@@ -36,7 +36,7 @@ from linkwright.recorded import (
     multipliers,
     plain,
 )
-from linkwright.state import State
+from linkwright.state import State, wound
 from linkwright.table_views import unit_of
 from linkwright.trajectory_loads import FEW, Loaded, LoadHistory, LoadSource
 from linkwright.turn_singularities import SingularPlace
@@ -164,7 +164,7 @@ class Trajectory(Loaded):
     def state(self, i: int) -> State:
         """The state at a sample."""
         self._need_sample(i)
-        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy())
+        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy(), self.counted_from)
 
     def _need_sample(self, i: int = 0) -> None:
         """Raise UsageError if there is no sample of that number; a run that could not start has none."""
@@ -194,7 +194,7 @@ class Trajectory(Loaded):
         found = interpolation.states(self.frame, samples, times, self.arrays.get("closed"))
         near = CutReferences(self.skel, found.q, found.near)
         if one:
-            return State(self.skel, found.q[0], found.v[0], near[0], float(times[0]), found.a[0])
+            return State(self.skel, found.q[0], found.v[0], near[0], float(times[0]), found.a[0], self.counted_from)
         where = interpolation.places(self.t, times)
         out = replace(
             self,
@@ -320,16 +320,8 @@ class Trajectory(Loaded):
         for name, channel in wanted.items():
             if name not in out:
                 values = found[name] if name in found else np.array([channel.read(x) for x in self.instants], dtype=float)
-                out[name] = values if channel.winds is None else self._wound(values, channel.winds)
+                out[name] = values if channel.winds is None else wound(self.skel, self.counted_from, self.q, values, channel.winds)
         return {name: out[name] for name in wanted}
-
-    def _wound(self, angle: np.ndarray, node: int) -> np.ndarray:
-        """Whole turns of a body in the plane: its angle is a sum of joint coordinates, counted from the origin's."""
-        origin = self.counted_from
-        m = motion(self.skel, origin, np.zeros(self.skel.tree.nv))
-        R = m.X[node].R
-        counted = np.arctan2(R[1, 0], R[0, 0]) + (self.q - origin) @ body_jacobian(self.skel, m, node)[2]
-        return angle + 2.0 * np.pi * np.rint((counted - angle) / (2.0 * np.pi))
 
     def dimension(self, name: str) -> str:
         return self.channel(name).dimension
