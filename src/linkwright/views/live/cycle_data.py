@@ -51,19 +51,22 @@ class Motion:
         return self.turn is not None
 
 
-def motion_of(system: System, steps: int | None = None) -> Motion:
-    """The cycle of `m.turn()`, or why there is none and which coordinates can be moved by hand; `steps` asks for one of any size."""
+def motion_of(system: System, steps: int | None = None, static: bool = False) -> Motion:
+    """The cycle of `m.turn()`, or why there is none and which coordinates can be moved by hand.
+
+    `steps` asks for a cycle of any size, `static` for that of `m.turn(speed=0)`.
+    """
     if not system.mobility.freedoms:
         return Motion((), None, (), 0.0, False, "nothing can move: a structure without freedoms")
     if steps is None and system.tree.nv > MOST_TURNED:
         why = f"turning {system.tree.nv} joints beforehand takes long; m.page(..., steps=360) and --steps 360 do it all the same."
         return Motion(independent(system), None, (), 0.0, False, why)
     try:
-        turn = system.turn() if steps is None else system.turn(steps=steps)
+        turn = system.turn(steps=360 if steps is None else steps, speed=0.0 if static else None)
     except LinkwrightError as problem:
         return Motion(independent(system), None, (), 0.0, False, str(problem))
     here = cycle.Position(system.start.q, system.start.near)
-    plan = cycle.plan(system.loops, here, None, None)
+    plan = cycle.plan(system.loops, here, None, 0.0 if static else None)
     drives = turn.source.drives if set(turn.source.drives) == set(plan.laws) else tuple(plan.laws)
     lead = plan.laws[plan.lead]
     offset = 0.0

@@ -16,6 +16,7 @@ from linkwright.description import Description
 from linkwright.metric import scale
 from linkwright.modelfile.units import KINDS, display_unit
 from linkwright.results import unit_of
+from linkwright.summary import elastic_loads
 from linkwright.system import System
 from linkwright.topology import order, report
 from linkwright.views.live import cycle_data, geometry, source
@@ -59,6 +60,7 @@ def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, 
         "loads": loads,
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
+        "notes": elastic_loads(d),
         "why": " ".join(x for x in (_motion_text(motion), made.why) if x),
     }
 

@@ -46,6 +46,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     container.replaceChildren();
     const plots = groups.map((group) => ({ group, plot: LW.plot(container, spec(group)) }));
+    for (const text of DATA.notes) container.append(LW.el("p", { class: "note", text: LW.sentence(text) }));
     return {
       update() { for (const { group, plot } of plots) plot.update(spec(group)); },
       // by hand and in free swing the mechanism is beside its turn, which has this effort only nearby
