@@ -34,10 +34,10 @@ drive: {A: 10 rpm}
 SETTLE = watch.SETTLE  # as shipped; shorter in most tests
 
 
-def quick_text(subject: lw.System, *, run: object = None, reload: str | None = None, steps: int | None = None) -> str:
+def quick_text(subject: lw.System, *, run: object = None, reload: str | None = None, steps: int | None = None, static: bool = False) -> str:
     """A short stand-in for the page: what the server serves is tested here, what is in it elsewhere."""
     d = subject.description
-    asked = "" if steps is None else f", {steps} steps"
+    asked = ("" if steps is None else f", {steps} steps") + (", static" if static else "")
     return f"<html><body>page of {d.name}, {len(d.bodies)} bodies, run {run is not None}, reload {reload}{asked}</body></html>"
 
 
@@ -259,7 +259,10 @@ def test_a_pipe_in_the_place_of_the_file_is_a_problem_and_not_a_wait(served: Ser
 def test_changes_and_saved_runs(tmp_path: Path, quick: None) -> None:
     run = lw.load("four-bar").turn(steps=12).save(tmp_path / "run.npz")
     one = Served(run)
-    assert "page of four-bar" in one.ask()[1] and "run True" in one.ask()[1]
+    assert "page of four-bar" in one.ask()[1] and "run True" in one.ask()[1] and "static" not in one.ask()[1]
+    still = Served(lw.load("four-bar").turn(steps=12, speed=0).save(tmp_path / "still.npz"))
+    assert "run True" in still.ask()[1] and "static" in still.ask()[1]
+    still.close()
     one.close()
     with pytest.raises(lw.UsageError, match="cannot be changed"):
         serve.Server(run, changes={"L1": 1.0})

@@ -22,7 +22,7 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.modelfile import mesh
 from linkwright.models.finding import model_file
 from linkwright.system import System
-from linkwright.views import live, page
+from linkwright.views import live
 
 LOOK = 0.2  # s between looks at the files
 SETTLE = 0.3  # s a file must stay the same before it is read: editors write in pieces
@@ -85,7 +85,7 @@ class Subject:
         try:
             if self.is_run:
                 run = loading.run(self.path)
-                text = live.text(run.source.system, reload=reload, **page.played(run.source.system, run))
+                text = live.text(run.source.system, run=run, reload=reload, static=run.static)
             else:
                 text = live.text(System(loading.description(self.source, **self.changes)), reload=reload, steps=self.steps)
             return Built(version, text.encode(), "")

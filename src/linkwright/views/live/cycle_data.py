@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import cycle, joints
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, SingularityError
 from linkwright.inverse.channels import eyes
 from linkwright.laws import Law, LinearLaw
 from linkwright.linalg import factor
@@ -45,6 +45,7 @@ class Motion:
     offset: float  # of the laws' time at the first sample
     still: bool  # statics: positions only
     why: str = ""  # there is no cycle, or no drives of the file
+    stopped: bool = False  # the programme of the drives leads to a position that cannot be passed
 
     @property
     def moving(self) -> bool:
@@ -64,7 +65,7 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
     try:
         turn = system.turn(steps=360 if steps is None else steps, speed=0.0 if static else None)
     except LinkwrightError as problem:
-        return Motion(independent(system), None, (), 0.0, False, str(problem))
+        return Motion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
     here = cycle.Position(system.start.q, system.start.near)
     plan = cycle.plan(system.loops, here, None, 0.0 if static else None)
     drives = turn.source.drives if set(turn.source.drives) == set(plan.laws) else tuple(plan.laws)

@@ -61,6 +61,7 @@ def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, 
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
         "notes": elastic_loads(d),
+        "stopped": motion.why if motion.stopped else "",
         "why": " ".join(x for x in (_motion_text(motion), made.why) if x),
     }
 
