@@ -23,6 +23,7 @@ from linkwright.machine.tables import columns, integral, show, time_mean
 from linkwright.modelfile import quantity
 from linkwright.modelfile.units import KINDS
 from linkwright.results import Trajectory, unit_of
+from linkwright.turn_singularities import NEAR_PEAK
 
 MOTOR_KINDS = {
     "Kt": "torque constant", "Ke": "torque constant", "R": "resistance", "L": "inductance", "J": "inertia", "friction": "torque",
@@ -244,7 +245,7 @@ class DriveSizing:
             + (moving if r.speed_max else ", held")
         ]
         if r.near_peak:
-            lines.append("  the peak is taken near a singular position: it depends on how close the nearest sample is to it")
+            lines.append(f"  {NEAR_PEAK}")
         if self.motor is None:
             return "\n".join(lines)
         return "\n".join([*lines, *self._motor_lines()])
