@@ -22,7 +22,7 @@ from linkwright.linalg import factor
 from linkwright.partition import Partition
 
 TOUCHED = 0.3  # share of the larger neighbour below which a smallest determinant may have touched zero between the steps
-BESIDE = 0.25  # of a step, before the root: there the quintic is compared with the motion
+BESIDE = 0.1  # of a step, before the root: there the quintic is compared with the motion
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 LOST = 1e-5  # a singular value of J below this at the located time is a lost row
 SAME_TIME = 1e-6  # s: determinants that vanish that close together vanish at once
