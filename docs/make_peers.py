@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from pathlib import Path
 
-from linkwright import modelfile, models
-from linkwright.bench.cases import MECHANISMS, Row
-from linkwright.bench.table import OURS, duration, read_csv
-from linkwright.system import System
+from linkwright.cli.bench.cases import MECHANISMS, Row
+from linkwright.cli.bench.table import OURS, duration, read_csv
+from linkwright.model import file as modelfile
+from linkwright.model import library as models
+from linkwright.system.system import System
 
 DOCS = Path(__file__).resolve().parent
 PAGE, STATES, RUNS = DOCS / "peers.md", DOCS / "benchmark.csv", DOCS / "simulation-benchmark.csv"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import linkwright as lw
-from linkwright.machine.flywheel import flywheel
+from linkwright.design.flywheel import flywheel
 from linkwright.views import load_plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/drive")

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.machine.flywheel import flywheel
+from linkwright.design.flywheel import flywheel
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)

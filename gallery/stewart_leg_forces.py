@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.converters import mujoco_state
+from linkwright.exchange import mujoco_state
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)

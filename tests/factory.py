@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright import description as d
 from linkwright.joints import JOINTS, create
-from linkwright.kinematics import Skeleton, motion, pose_of, skeleton
-from linkwright.spatial import Pose, quaternion_rotation, rotation_z
+from linkwright.mechanics.kinematics.motion import Skeleton, motion, pose_of, skeleton
+from linkwright.model import description as d
+from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_z
 from linkwright.topology import build_tree
 
 SPATIAL = tuple(JOINTS)

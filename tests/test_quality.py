@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests import ROOT
+
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 MOST_LINES_OF_A_FILE = 450
 MOST_LINES_OF_A_FUNCTION = 80
@@ -45,7 +46,7 @@ def test_the_wheel_holds_the_models_and_the_type_marker(tmp_path: Path) -> None:
     assert done.returncode == 0, f"the wheel cannot be built:\n{done.stdout}{done.stderr}"
     (wheel,) = tmp_path.glob("*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
-    models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/models").glob("*.yaml")}
+    models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/model/library").glob("*.yaml")}
     assert models and inside >= {*models, "linkwright/py.typed"}
     assert not [name for name in inside if name.startswith("tests")]
 

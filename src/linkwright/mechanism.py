@@ -18,19 +18,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwright import formulations, loading, modelfile
-from linkwright.description import Description
 from linkwright.errors import SimulationError, UsageError, call_explained, calls_explained
-from linkwright.modelfile.units import KINDS
-from linkwright.presented import designed_by
-from linkwright.results import Trajectory
-from linkwright.system import LoadReader, System
+from linkwright.mechanics import formulations
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.file.units import KINDS
+from linkwright.results.presented import designed_by
+from linkwright.results.trajectory import Trajectory
+from linkwright.system import loading
+from linkwright.system.system import LoadReader, System
 
 if TYPE_CHECKING:
-    from linkwright.cycle import Limits
-    from linkwright.state import State
-    from linkwright.summary import Summary
-    from linkwright.topology_view import TopologyView
+    from linkwright.design.summary import Summary
+    from linkwright.design.topology_view import TopologyView
+    from linkwright.motion.cycle import Limits
+    from linkwright.results.state import State
 
 
 @dataclass(frozen=True)
@@ -46,17 +48,17 @@ class Designer:
         return self.reader.load_channels()
 
     def bearings(self, c: Trajectory) -> Any:
-        from linkwright.machine.bearings import bearings
+        from linkwright.design.bearings import bearings
 
         return bearings(c)
 
     def drive_sizing(self, c: Trajectory, drive: str | None, **options: Any) -> Any:
-        from linkwright.machine.drive_sizing import drive_sizing
+        from linkwright.design.drive_sizing import drive_sizing
 
         return call_explained(drive_sizing)(c, drive, **options)
 
     def flywheel(self, c: Trajectory, fluctuation: float, **options: Any) -> Any:
-        from linkwright.machine.flywheel import flywheel
+        from linkwright.design.flywheel import flywheel
 
         return call_explained(flywheel)(c, fluctuation, **options)
 
@@ -86,7 +88,7 @@ class Designer:
         return plot_of(c, what, path, **options)
 
     def control(self, c: Trajectory, between: Any = None) -> Any:
-        from linkwright.comparison import control_report
+        from linkwright.design.comparison import control_report
 
         return control_report(c, between)
 
@@ -143,13 +145,13 @@ class Mechanism:
     @cached_property
     def topology(self) -> TopologyView:
         """Loops, cuts, subsystems, solve order, true mobility."""
-        from linkwright.topology_view import TopologyView
+        from linkwright.design.topology_view import TopologyView
 
         return TopologyView(self.system)
 
     def info(self) -> Summary:
         """Freedoms, reach, swing and transmission, for people."""
-        from linkwright.summary import summarise
+        from linkwright.design.summary import summarise
 
         return summarise(self.system)
 
@@ -193,13 +195,13 @@ class Mechanism:
 
     def balance(self, **options: Any) -> Any:
         """Counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
-        from linkwright.machine.balancing import balance
+        from linkwright.design.balancing import balance
 
         return call_explained(balance)(self, **options)
 
     def sensitivity(self, quantity: str, **options: Any) -> Any:
         """Which dimension or mass changes a peak torque or load most (exact derivatives), and the scatter from tolerances."""
-        from linkwright.machine.sensitivity import sensitivity
+        from linkwright.design.sensitivity import sensitivity
 
         return call_explained(sensitivity)(self, quantity, **options)
 

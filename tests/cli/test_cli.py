@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli, models
+from linkwright import cli
 from linkwright.files import read_csv_table
-
-ROOT = Path(__file__).resolve().parent.parent.parent
+from linkwright.model import library as models
+from tests import ROOT
 
 
 def run(*words: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:

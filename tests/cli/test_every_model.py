@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from linkwright import cli, mechanism, models
+from linkwright import cli, mechanism
 from linkwright.cli import gallery
-from linkwright.system import System
+from linkwright.model import library as models
+from linkwright.system.system import System
 from tests.cli.schemas import disagreements
 
 PAGES = ("wiper",)  # the others by check-slow: seconds each

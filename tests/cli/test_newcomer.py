@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from linkwright import cli
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 THREE_MINUTES = 180.0
 
 

@@ -237,7 +237,7 @@ def test_keys_depend_on_the_characteristic_length_and_on_all_sources() -> None:
     """The length scales the rows of the loops, so pivots and with them the code are others."""
     four = [linkwright.compile("four-bar", length=x) for x in (None, "1 m", "2 m")]
     assert len({s.kernels.model_key for s in four}) == 3
-    from linkwright.compiler import kernels
+    from linkwright.kernels import kernels
 
     folders = {p.parent.name for p in kernels.package_files()}
     assert {"topology", "joints", "constraints", "forces", "formulations", "inverse", "compiler", "linkwright"} <= folders

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from linkwright import orthogonal
 from linkwright.compiler import callbacks, loops
 from linkwright.compiler.loop_kinds import LoopError
 from linkwright.integrators.march import march
+from linkwright.numerics import orthogonal
 
 LIMIT, SHARE = 7, 0.3
 
@@ -217,7 +217,7 @@ def test_every_function_of_the_time_loop_is_found():
 SCRIPT = """
 import sys
 import numpy as np
-from linkwright import orthogonal
+from linkwright.numerics import orthogonal
 from linkwright.compiler import loops
 loops.announce.append(print)
 f, x = orthogonal.cholesky(1), np.zeros(1)
@@ -229,7 +229,7 @@ print(x[0], "linkwright.compiler.loop_text" in sys.modules)
 
 
 def run(folder: str) -> str:
-    environment = os.environ | {"LINKWRIGHT_CACHE": folder, "PYTHONPATH": str(Path(orthogonal.__file__).parents[1])}
+    environment = os.environ | {"LINKWRIGHT_CACHE": folder, "PYTHONPATH": str(Path(orthogonal.__file__).parents[2])}
     done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwright.joints import JOINTS, create
-from linkwright.spatial import cross, quaternion_rotation, skew
+from linkwright.numerics.spatial import cross, quaternion_rotation, skew
 
 STEP = 1e-30  # complex step: no subtraction, so the derivative is exact to round-off
 EXACT = 1e-12  # a few dozen roundings of numbers of order one

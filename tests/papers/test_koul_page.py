@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from linkwright.papers import koul, koul_by_hand, koul_cost, koul_eliminations, koul_matrices, koul_runs
+from tests import ROOT
 from tests.reference import load
 
-PAGE = (Path(__file__).parents[2] / "papers" / "Koul2013" / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "papers" / "Koul2013" / "README.md").read_text(encoding="utf-8")
 SAHA = load("saha")
 SCRAPER = SAHA["carpet_scraper"]["forward_dynamics"]["A_R"]["t0"]
 EXAMPLES = {"scraper": koul_matrices.scraper, "3-RRR": koul_matrices.manipulator}

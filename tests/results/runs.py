@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
-from linkwright.batch_channels import cut_references
-from linkwright.results import Trajectory
-from linkwright.system import LoadReader
-from linkwright.time_loops import march
+from linkwright.results.batch import cut_references
+from linkwright.results.trajectory import Trajectory
+from linkwright.simulation.time_loops import march
+from linkwright.system.system import LoadReader
 
 STARTS: dict[str, dict[str, Any]] = {
     "wiper": {"q": {"A": 0.2}, "v": {"A": 6.0}},

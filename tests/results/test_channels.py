@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.batch_channels import cut_references
-from linkwright.channels import Instant, rotation_quaternions
 from linkwright.errors import ChannelError, UsageError
-from linkwright.recorded import Column, RunEvent
-from linkwright.results import Trajectory
-from linkwright.spatial import quaternion_rotation, rotation_quaternion
+from linkwright.numerics.spatial import quaternion_rotation, rotation_quaternion
+from linkwright.results.batch import cut_references
+from linkwright.results.channels import Instant, rotation_quaternions
+from linkwright.results.recorded import Column, RunEvent
+from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, recorded, system
 
 

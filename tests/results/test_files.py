@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import run_files
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.recorded import RunEvent
-from linkwright.results import Trajectory
+from linkwright.results import files as run_files
+from linkwright.results.recorded import RunEvent
+from linkwright.results.trajectory import Trajectory
 from tests.results.runs import CUTS, free_run
 
 PARAMETRIC = {

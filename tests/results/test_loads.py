@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.batch_channels import cut_references
 from linkwright.errors import UsageError
 from linkwright.mechanism import Designer
-from linkwright.results import Trajectory
+from linkwright.results.batch import cut_references
+from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, system
 
 # drives in the tree, in a cut joint and in cylinders; joints drawn twice, whose reactions are a matter of choice

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.run_files import identical
+from linkwright.results.files import identical
 
 SMALL = 150_000  # bytes: a description with its tree needs 10 to 20 kB, 500 samples of a four-bar 70 kB; machine code is larger
 

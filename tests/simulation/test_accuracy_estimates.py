@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
+from linkwright.model import library as models
 from linkwright.simulation.accuracy import LOOSER
 
 WITHIN = 30.0  # estimates scale a difference of two runs down by 31, which supposes errors proportional to the tolerance
@@ -106,7 +106,7 @@ def test_a_prescribed_motion_has_nothing_that_grows():
 
 def test_estimates_cost_about_the_run(monkeypatch):
     """Evaluations of both companions together: 1.3 times those of the run, by the orders of the methods."""
-    from linkwright import time_loops
+    from linkwright.simulation import time_loops
 
     s = lw.compile(lw.load("four-bar"))
     run = s.simulate(s.assemble(v={"A": 3.0}), 3.0)

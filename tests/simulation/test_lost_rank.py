@@ -7,17 +7,16 @@ sarrus         two rows lost when flat, one when stretched, one redundant everyw
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import yaml
 
 import linkwright as lw
+from tests import ROOT
 from tests.simulation.closed_forms import sarrus, three_cranks
 from tests.simulation.translational_delta import Delta
 
-CASES = Path(__file__).parent.parent / "data" / "passages"
+CASES = ROOT / "tests" / "data" / "passages"
 TOLERANCES = [1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12]
 PLATFORM = (-0.14162012, 0.20759998, -0.65841513)  # of delta-3ruu at 0.4 s by tests/simulation/translational_delta.py
 SPEEDS = np.linspace(-4.0, -0.5, 29)

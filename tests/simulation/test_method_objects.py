@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.formulations import FORMULATIONS, Projection, Sslm
 from linkwright.integrators import INTEGRATORS, Method
 from linkwright.integrators.tableaux import table
-from linkwright.stabilisers import STABILISERS
+from linkwright.mechanics.formulations import FORMULATIONS, Projection, Sslm
+from linkwright.simulation.stabilisers import STABILISERS
 
 HEUN = Method("heun", "Heun's method", table([{0: 1.0}], [0.0, 1.0], {0: 0.5, 1: 0.5}), order=2, dense_order=3)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.bench.known_motions import change_point_error
+from linkwright.cli.bench.known_motions import change_point_error
 from tests.reference import load
 from tests.simulation.closed_forms import parallelograms, slider_crank
 

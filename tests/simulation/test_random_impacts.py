@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import description as d
-from linkwright import dynamics
-from linkwright.closing import consistent_velocity
-from linkwright.kinematics import motion, pose_of, skeleton
-from linkwright.loops import Loops
+from linkwright.mechanics.closing.newton import consistent_velocity
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.kinematics.motion import motion, pose_of, skeleton
+from linkwright.model import description as d
+from linkwright.results.state import State
 from linkwright.simulation.switching import Mode, jump
-from linkwright.state import State
-from linkwright.terms import terms
 from linkwright.topology import build_tree
 from tests import factory
 

@@ -14,7 +14,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.formulations import FORMULATIONS
+from linkwright.mechanics.formulations import FORMULATIONS
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
+from linkwright.model import library as models
 
 FACTOR = 100.0
 ROUND_OFF = 2e-13  # of the reference itself, after some thousand operations on numbers of size one

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from linkwright.description import GROUND, Body, Coupling, Damper, Friction, Gear, Joint, TorsionSpring
+from linkwright.model.description import GROUND, Body, Coupling, Damper, Friction, Gear, Joint, TorsionSpring
 from linkwright.topology import build_tree, choose_cuts
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.cuts import protected_joints

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli, models
+from linkwright import cli
+from linkwright.model import library as models
 from linkwright.views import load_plots
 from linkwright.views.free_body import FreeBody, free_body
 from linkwright.views.plots.hodographs import round_places

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.machine.cycle_loads import cycle_loads
-from linkwright.machine.tables import show
-from linkwright.summary import Range
+from linkwright.design.cycle_loads import cycle_loads
+from linkwright.design.summary import Range
+from linkwright.design.tables import show
 from linkwright.views import live, picture, report, report_acting, report_figures, report_tables
 from linkwright.views.planar import drawn_bodies
 from linkwright.views.report_parts import table, text

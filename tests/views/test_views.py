@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
+from linkwright.model import library as models
 from linkwright.views import animation, picture, plots
 from linkwright.views.page import Page
 from linkwright.views.scene import Scene, Stage

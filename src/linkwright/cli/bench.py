@@ -1,4 +1,4 @@
-"""`linkwright bench`: speed and accuracy; the measuring is in `linkwright.bench`."""
+"""`linkwright bench`: speed and accuracy; the measuring is in `linkwright.cli.bench`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def add_parser(commands: Any) -> None:
-    from linkwright.bench import command
+    from linkwright.cli.bench import command
 
     command.add_options(commands)
 
 
 def run(given: argparse.Namespace) -> None:
-    from linkwright.bench import command
+    from linkwright.cli.bench import command
 
     command.run(given)

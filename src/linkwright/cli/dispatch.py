@@ -77,7 +77,7 @@ def _run(words: list[str]) -> int:
 
 def is_subject(word: str) -> bool:
     """A shipped model, a file of a model or run, or something that can only be meant as a path."""
-    from linkwright import models
+    from linkwright.model import library as models
 
     return word in models.names() or word.lower().endswith(MODEL_ENDINGS) or os.sep in word or "/" in word or os.path.exists(word)
 
@@ -108,7 +108,7 @@ def _page(words: list[str]) -> int:
 
 
 def _unknown(word: str) -> NoReturn:
-    from linkwright import models
+    from linkwright.model import library as models
 
     hint = nearest(word, [*NAMES, *models.names()], "").partition("?")
     meant = f"{hint[0]}? " if hint[1] else ""

@@ -7,10 +7,11 @@ import re
 import shlex
 from pathlib import Path
 
-from linkwright import files, models
+from linkwright import files
 from linkwright.cli import console, gallery, options, outputs
 from linkwright.cli.parser import Command, option
 from linkwright.errors import UsageError
+from linkwright.model import library as models
 
 MOST_BYTES = 1_000_000  # no template is larger
 

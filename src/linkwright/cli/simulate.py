@@ -13,7 +13,7 @@ from linkwright.errors import LinkwrightError, SimulationError, UsageError
 
 if TYPE_CHECKING:
     from linkwright.mechanism import Mechanism
-    from linkwright.results import Trajectory
+    from linkwright.results.trajectory import Trajectory
 
 AGREE = 1e-9  # rad or m: start positions closer than this are the same
 IN_PYTHON = " The trajectory up to there is in the error's `run`."

@@ -319,7 +319,7 @@ _SCALARS = (Sym, *_NUMBERS)
 def _refusal(what: str) -> TracingError:
     return TracingError(
         f"{what} was applied to a traced value. Its number is not known while the equations are compiled: "
-        "use linkwright.scalars.where(condition, a, b) and numpy's functions, or run this part on floats."
+        "use linkwright.numerics.scalars.where(condition, a, b) and numpy's functions, or run this part on floats."
     )
 
 

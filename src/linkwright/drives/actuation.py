@@ -25,7 +25,7 @@ from linkwright.drives.place import numbers, target
 from linkwright.drives.signals import MOST_TRACED, Function, Points
 from linkwright.errors import UsageError
 from linkwright.integrators import Kernel, python_kernel
-from linkwright.state import State
+from linkwright.results.state import State
 
 Column = tuple[np.ndarray, str]
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.description import Description
 from linkwright.drives.place import Here, Target
 from linkwright.drives.signals import Signal
 from linkwright.errors import UsageError
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import TIME
+from linkwright.model.description import Description
+from linkwright.model.file import quantity
+from linkwright.model.file.units import TIME
 
 
 class Doing(NamedTuple):

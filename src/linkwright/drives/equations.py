@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import dynamics
-from linkwright.channels import Channels
 from linkwright.drives.base import Bound, ControlLoop, Doing
 from linkwright.drives.kept import Same, fingerprint
 from linkwright.drives.place import Here, numbers
 from linkwright.drives.signals import Commanded, Constant, Function, Points, Signal
 from linkwright.errors import UsageError
-from linkwright.kinematics import Skeleton
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import FORCE, TORQUE
-from linkwright.spatial import cross
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.file import quantity
+from linkwright.model.file.units import FORCE, TORQUE
+from linkwright.numerics.spatial import cross
+from linkwright.results.channels import Channels
 
 Arrays = Mapping[str, Any]
 

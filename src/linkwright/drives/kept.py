@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.kernels import Kernels
 from linkwright.compiler.program import Program
-from linkwright.expressions import Expr
+from linkwright.kernels.kernels import Kernels
+from linkwright.model.expressions import Expr
 
 MOST = 16  # laws and their codes a mechanism keeps; those not used for longest go
 

@@ -20,7 +20,7 @@ from linkwright.drives.kept import Kept
 from linkwright.drives.signals import Function
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import Kernel, python_kernel
-from linkwright.scalars import minimum, where
+from linkwright.numerics.scalars import minimum, where
 
 AGREE = 1e-9  # between a trace and the function it was made from: round-off of long sums
 LOOKS = ((0.0, 0.0), (0.013, 0.01), (0.37, 0.1), (2.9, 0.3))  # (seconds later, by how much the state is shaken)

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.description import Move
 from linkwright.drives.base import Doing, Start, Written
 from linkwright.drives.place import Here, Target
 from linkwright.drives.rates import differentiated
 from linkwright.drives.signals import Constant, Function, Law, Points, Signal, read_signal
 from linkwright.errors import UsageError
-from linkwright.laws import LinearLaw, MovesLaw
-from linkwright.modelfile.units import display_unit
+from linkwright.model.description import Move
+from linkwright.model.file.units import display_unit
+from linkwright.model.laws import LinearLaw, MovesLaw
 
 AGREE = 1e-6  # of the size of a coordinate: how well the start must lie on the prescribed motion
 Motion = tuple[Any, Any, Any]

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import forces, joints
-from linkwright.channels import Channels
-from linkwright.description import Cylinder, Joint
+from linkwright import joints
 from linkwright.errors import UsageError, nearest
-from linkwright.kinematics import Skeleton
-from linkwright.modelfile.units import KINDS, Dimension
-from linkwright.state import State
+from linkwright.mechanics import forces
+from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.description import Cylinder, Joint
+from linkwright.model.file.units import KINDS, Dimension
+from linkwright.results.channels import Channels
+from linkwright.results.state import State
 
 
 class Here:

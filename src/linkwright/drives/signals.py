@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.graph import Sym
-from linkwright.curves import INTERPOLATIONS, Piecewise, Repeated, through
-from linkwright.description import Description, Table
 from linkwright.drives.place import Here
 from linkwright.errors import LinkwrightError, ModelError, UsageError
-from linkwright.expressions import Expr, evaluate, free_variables
-from linkwright.modelfile import quantity
-from linkwright.modelfile.loads import Channels
-from linkwright.modelfile.nodes import from_python
-from linkwright.modelfile.quantities import SI, QuantityAlgebra, place, read_quantity
-from linkwright.modelfile.units import TIME, Dimension
+from linkwright.model.curves import INTERPOLATIONS, Piecewise, Repeated, through
+from linkwright.model.description import Description, Table
+from linkwright.model.expressions import Expr, evaluate, free_variables
+from linkwright.model.file import quantity
+from linkwright.model.file.loads import Channels
+from linkwright.model.file.nodes import from_python
+from linkwright.model.file.quantities import SI, QuantityAlgebra, place, read_quantity
+from linkwright.model.file.units import TIME, Dimension
 
 MOST_TRACED = 400  # points of a curve that are compiled; a longer one is looked up in Python
 

@@ -10,9 +10,9 @@ from linkwright.drives.base import Doing, Follower, Reading, Start, Written, sam
 from linkwright.drives.place import Here, Target
 from linkwright.drives.signals import Constant, read_signal
 from linkwright.errors import UsageError, call_explained, nearest
-from linkwright.forces.motor_dc import DCMotor, Flow, flow
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import CURRENT, KINDS, VOLTAGE
+from linkwright.mechanics.forces.motor_dc import DCMotor, Flow, flow
+from linkwright.model.file import quantity
+from linkwright.model.file.units import CURRENT, KINDS, VOLTAGE
 
 KEYS = {
     "Kt": "torque constant", "R": "resistance", "Ke": "torque constant", "L": "inductance", "J": "inertia", "viscous": "torsional damping",

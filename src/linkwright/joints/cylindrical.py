@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import arctan2, unwrap
-from linkwright.spatial import array, rotation_z
+from linkwright.numerics.scalars import arctan2, unwrap
+from linkwright.numerics.spatial import array, rotation_z
 
 
 @dataclass(frozen=True)

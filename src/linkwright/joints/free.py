@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.scalars import common_type
-from linkwright.spatial import cross, quaternion_rate, quaternion_rotation, rotation_quaternion, skew
+from linkwright.numerics.scalars import common_type
+from linkwright.numerics.spatial import cross, quaternion_rate, quaternion_rotation, rotation_quaternion, skew
 
 
 @dataclass(frozen=True)

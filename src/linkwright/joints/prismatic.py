@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.spatial import array
+from linkwright.numerics.spatial import array
 
 
 @dataclass(frozen=True)

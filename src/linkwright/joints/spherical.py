@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import common_type
-from linkwright.spatial import quaternion_rate, quaternion_rotation, rotation_quaternion
+from linkwright.numerics.scalars import common_type
+from linkwright.numerics.spatial import quaternion_rate, quaternion_rotation, rotation_quaternion
 
 
 @dataclass(frozen=True)

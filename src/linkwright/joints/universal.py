@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import arctan2, common_type, unwrap
-from linkwright.spatial import array, cross, rotation_x, rotation_y
+from linkwright.numerics.scalars import arctan2, common_type, unwrap
+from linkwright.numerics.spatial import array, cross, rotation_x, rotation_y
 
 
 @dataclass(frozen=True)

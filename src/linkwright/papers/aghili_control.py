@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.controllers import hybrid, inverse_dynamics, projected
-from linkwright.controllers.analysis import effort_norms
-from linkwright.controllers.controllability import controllable_of_matrices
-from linkwright.linalg import factor
+from linkwright.control import hybrid, inverse_dynamics, projected
+from linkwright.control.analysis import effort_norms
+from linkwright.control.controllability import controllable_of_matrices
 from linkwright.mechanism import compile, load
+from linkwright.numerics.linalg import factor
 from linkwright.papers import Item, compared
 from linkwright.papers.figures import Curve, Panel, drawing
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 
 GAINS: dict[str, Any] = {"P": 25, "D": 10}
 CRANK = {

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.bench import inverse as inverse_counts
-from linkwright.denoc import denoc, gravity_part, twists
-from linkwright.dynamics import bias_force, mass_matrix
+from linkwright.mechanics.dynamics.denoc import denoc, gravity_part, twists
+from linkwright.mechanics.dynamics.tree import bias_force, mass_matrix
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, chaudhary_models, compared
+from linkwright.papers import inverse_cost as inverse_counts
 from linkwright.papers.figures import Curve, Panel, drawing
 
 SPEED = 4.712  # rad/s: 45 rpm as printed

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from linkwright import drives
-from linkwright.denoc import denoc
-from linkwright.dynamics import mass_matrix
-from linkwright.kinematics import motion, qdot
+from linkwright.mechanics.dynamics.denoc import denoc
+from linkwright.mechanics.dynamics.tree import mass_matrix
+from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
 from linkwright.papers.figures import Curve, Panel, drawing
-from linkwright.stabilisers import Baumgarte, PostAdjust
+from linkwright.simulation.stabilisers import Baumgarte, PostAdjust
 
 LINK, ARM, BASE, RADIUS = 0.62, 0.581, 1.2, 0.2 / math.sqrt(3.0)  # m: l2, l1, L0, b
 GAIN = 10.0  # r Km / Ra, N m / V

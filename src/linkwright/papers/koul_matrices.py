@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import dynamics
-from linkwright.closure import loop_wrenches
-from linkwright.denoc import denoc
+from linkwright.mechanics.constraints.closure import loop_wrenches
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.dynamics.denoc import denoc
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
 from linkwright.papers import koul_by_hand as by_hand

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from linkwright.simulation.switching import engage, lock, release, unlock, when
 
 if TYPE_CHECKING:
-    from linkwright.compiled import Compiled
-    from linkwright.results import Trajectory
+    from linkwright.results.state import State
+    from linkwright.results.trajectory import Trajectory
+    from linkwright.simulation.compiled import Compiled
     from linkwright.simulation.run import Simulation
-    from linkwright.state import State
 
 
 def simulate(system: Compiled, st: State, duration: Any, *, certify: bool = False, **options: Any) -> Trajectory:

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright import time_loops
-from linkwright.controllers.alike import need_same_references
+from linkwright.control.alike import need_same_references
 from linkwright.drives import actuation
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.integrators import integrate_many
-from linkwright.loop_rows import cut_row, entries
-from linkwright.results import Trajectory
+from linkwright.kernels.equations.variants import Variant
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
+from linkwright.simulation import time_loops
 from linkwright.simulation.progress import Bar
+from linkwright.simulation.rows import cut_row, entries
 from linkwright.simulation.run import Simulation, closed_for, simulation
-from linkwright.state import State
-from linkwright.variants import Variant
 
 if TYPE_CHECKING:
-    from linkwright.compiled import Compiled
+    from linkwright.simulation.compiled import Compiled
 
 MOST_CALLED_BACK = 50_000  # steps of a run whose inputs are Python functions, if nothing else is said
 LOOKED_AT = 7  # times at which references are compared

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError
-from linkwright.modelfile.units import KINDS, shown
+from linkwright.model.file.units import KINDS, shown
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import Piece, Simulation
@@ -141,7 +141,7 @@ class Diagnosis:
 
     @cached_property
     def _kinds(self) -> list[str]:
-        from linkwright.kinematics import velocity_kinds
+        from linkwright.mechanics.kinematics.motion import velocity_kinds
 
         return velocity_kinds(self.sim.system.loops.skel)
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.batch_channels import Before, cut_motion
-from linkwright.kinematics import qdot
-from linkwright.partition import Partition, partition
+from linkwright.kernels.equations.variants import Variant
+from linkwright.mechanics.closing.partition import Partition, partition
+from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.results.batch import Before, cut_motion
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.passages import Bracket, Passage, Watch, brackets, label, located
-from linkwright.variants import Variant
 
 if TYPE_CHECKING:
-    from linkwright.compiled import Compiled
+    from linkwright.simulation.compiled import Compiled
 
 KEPT = 4_000_000  # numbers of steps kept in memory before they are digested: 32 MB
 PART = KEPT // 8  # numbers looked at together: where a run is cut must not depend on the clock, as the slices of its loop do

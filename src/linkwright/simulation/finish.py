@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SimulationError
-from linkwright.loop_rows import cut_row
-from linkwright.recorded import Kept
-from linkwright.results import Trajectory
+from linkwright.results.recorded import Kept
+from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.accuracy import Accuracy, Again, estimate, halved
 from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.diagnosis import why
 from linkwright.simulation.passages import Passage
 from linkwright.simulation.recording import engine, trajectory
+from linkwright.simulation.rows import cut_row
 from linkwright.simulation.run import Simulation
-from linkwright.time_loops import energy_size
+from linkwright.simulation.time_loops import energy_size
 
 REST = 1e-6  # share of the size of energies below which nothing moved
 KINDS_OF_STEPS = ("steps", "rejected", "refused", "evaluations", "fallbacks", "break points")

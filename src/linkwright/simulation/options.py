@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import formulations, stabilisers
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.formulations import Formulation
 from linkwright.integrators import Method, method_of
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import KINDS
+from linkwright.mechanics import formulations
+from linkwright.mechanics.formulations import Formulation
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS
+from linkwright.simulation import stabilisers
 
 SAMPLES = 500  # of a run, if nothing else is said
 MOST_SAMPLES = 5_000_000

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.linalg import factor
-from linkwright.partition import Partition
+from linkwright.mechanics.closing.partition import Partition
+from linkwright.numerics.linalg import factor
 
 TOUCHED = 0.3  # share of the larger neighbour below which a smallest determinant may have touched zero between the steps
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)

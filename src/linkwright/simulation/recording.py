@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.batch_channels import Before, cut_references
-from linkwright.compiler.kernels import TRACED_FORMULATIONS
 from linkwright.compiler.program import interpret
-from linkwright.controllers.analysis import facts_of
-from linkwright.controllers.grip import said
+from linkwright.control.analysis import facts_of
+from linkwright.control.grip import said
 from linkwright.errors import LinkwrightError
-from linkwright.loop_rows import HEAD, cut_row
-from linkwright.recorded import Column, CountedReferences, RunEvent
-from linkwright.results import Trajectory
+from linkwright.kernels.kernels import TRACED_FORMULATIONS
+from linkwright.results.batch import Before, cut_references
+from linkwright.results.recorded import Column, CountedReferences, RunEvent
+from linkwright.results.trajectory import Trajectory
+from linkwright.simulation.rows import HEAD, cut_row
 from linkwright.simulation.run import Piece, Simulation
-from linkwright.time_loops import state_of
+from linkwright.simulation.time_loops import state_of
 
 
 def trajectory(sim: Simulation) -> Trajectory:

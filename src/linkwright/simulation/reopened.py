@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import LinkwrightError
-from linkwright.recorded import Kept, cut_rows
-from linkwright.results import Trajectory
+from linkwright.kernels.equations.variants import Variant
+from linkwright.results.recorded import Kept, cut_rows
+from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.certificate import BALANCED, CLOSED, Certificate, Checks
 from linkwright.simulation.finish import REST
-from linkwright.time_loops import energy_size
-from linkwright.variants import Variant
+from linkwright.simulation.time_loops import energy_size
 
 SAMPLED_CLOSED = 10.0 * CLOSED  # samples lie between steps, where without projection loops are a little more open
 SAMPLED_BALANCE = 1e-3  # share of the energy exchanged; interpolation between steps is less exact than the steps

@@ -12,29 +12,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright import forces, time_loops
-from linkwright.closing import GOOD_ENOUGH, close, consistent_velocity, open_error
-from linkwright.controllers.loop import Controlling
+from linkwright.control.loop import Controlling
 from linkwright.drives import actuation, prescribed
 from linkwright.errors import ModelError, UsageError
-from linkwright.forward import lack_of_inertia
 from linkwright.integrators import Method, Solution
-from linkwright.laws import LinearLaw
-from linkwright.loop_events import When
-from linkwright.loop_rows import cut_row, entries
-from linkwright.plans import driven
+from linkwright.kernels.equations.variants import Variant
+from linkwright.mechanics import forces
+from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close, consistent_velocity, open_error
+from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.formulations.forward import lack_of_inertia
+from linkwright.model.laws import LinearLaw
+from linkwright.results.state import State
+from linkwright.simulation import time_loops
 from linkwright.simulation.evaluating import Evaluator
+from linkwright.simulation.events import When
 from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.options import Options, by_name, options, sample_times, time_of
 from linkwright.simulation.progress import Bar
+from linkwright.simulation.rows import cut_row, entries
 from linkwright.simulation.switching import Mode, jump, resolved, stops, switchable
 from linkwright.simulation.watching import RunChannel
-from linkwright.state import State
-from linkwright.terms import terms
-from linkwright.variants import Variant
 
 if TYPE_CHECKING:
-    from linkwright.compiled import Compiled
+    from linkwright.simulation.compiled import Compiled
 
 MOST_MODES = 10_000
 CLOSED = 1e-12  # dimensionless gap of a start that needs no closing

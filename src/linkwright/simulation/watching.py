@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright import singular_channels
-from linkwright.batch_channels import Before
 from linkwright.errors import ChannelError
 from linkwright.integrators import Solution
-from linkwright.loop_rows import by_cut
+from linkwright.results import singular as singular_channels
+from linkwright.results.batch import Before
+from linkwright.results.state import State
 from linkwright.simulation.evaluating import Evaluator
-from linkwright.state import State
+from linkwright.simulation.rows import by_cut
 
 if TYPE_CHECKING:
-    from linkwright.results import Trajectory
+    from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.run import Simulation
 
 KINDS_BY_NAME = {"torque": "torque", "force": "force", "power": "power", "current": "current", "voltage": "voltage", "size": "force"}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwright.description import Description
+from linkwright.model.description import Description
 from linkwright.topology.build import rebind, tree_of
 from linkwright.topology.cuts import choose_cuts, given_cuts
 from linkwright.topology.graph import read_graph

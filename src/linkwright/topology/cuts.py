@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from linkwright.description import Description, TorsionSpring
 from linkwright.errors import ModelError, listing, nearest
+from linkwright.model.description import Description, TorsionSpring
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.graph import Graph, Groups, Span, loop_left, read_graph, span
 from linkwright.topology.inertia import InertiaTest

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from linkwright.description import Coupling, Cylinder, Description, Gear, Joint, Rod
 from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import create, row_indices
-from linkwright.pickling import essentials
+from linkwright.model.description import Coupling, Cylinder, Description, Gear, Joint, Rod
+from linkwright.numerics.pickling import essentials
 
 FLOATING = -1  # in place of a joint's index: the body hangs on an implicit joint
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.description import Body, Joint, Placement
 from linkwright.joints import create
+from linkwright.model.description import Body, Joint, Placement
 from linkwright.topology.graph import FLOATING, Graph, Span
 
 RELATIVE = 1e-10  # an inertia this small against the body's largest counts as none

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from linkwright.description import Description
 from linkwright.errors import UsageError, listing, nearest
+from linkwright.model.description import Description
 from linkwright.topology.build import tree_of
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.cuts import search

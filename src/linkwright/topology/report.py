@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linkwright.description import Description
+from linkwright.model.description import Description
 from linkwright.topology.cuts import protected_joints
 from linkwright.topology.graph import read_graph
 from linkwright.topology.order import block_pattern, elimination_order, gicm_pattern, solve_order

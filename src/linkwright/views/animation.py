@@ -21,8 +21,8 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.results import Trajectory
-from linkwright.system import System
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 from linkwright.views import style
 from linkwright.views.load_arrows import LoadArrows
 from linkwright.views.picture import Canvas

@@ -16,20 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files, forces
-from linkwright.constraints import DrivenDistance
-from linkwright.constraints.gear import GearConstraint
-from linkwright.constraints.rod import RodConstraint
-from linkwright.description import Description
-from linkwright.dynamics import body_inertias
+from linkwright import files
 from linkwright.errors import UsageError, nearest
-from linkwright.inverse import Loads
-from linkwright.kinematics import accelerations, locate, node_motion, pose_of
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import ANGLE, KINDS, LENGTH, TIME, matches, parse_unit
-from linkwright.results import Trajectory, unit_of
-from linkwright.spatial import cross, cross_wrench
-from linkwright.state import State
+from linkwright.mechanics import forces
+from linkwright.mechanics.constraints import DrivenDistance
+from linkwright.mechanics.constraints.gear import GearConstraint
+from linkwright.mechanics.constraints.rod import RodConstraint
+from linkwright.mechanics.dynamics.tree import body_inertias
+from linkwright.mechanics.inverse import Loads
+from linkwright.mechanics.kinematics.motion import accelerations, locate, node_motion, pose_of
+from linkwright.model.description import Description
+from linkwright.model.file import quantity
+from linkwright.model.file.units import ANGLE, KINDS, LENGTH, TIME, matches, parse_unit
+from linkwright.numerics.spatial import cross, cross_wrench
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots import natural_axis
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.results import unit_of
+from linkwright.results.trajectory import unit_of
 from linkwright.views import style
 from linkwright.views.sheet import Sheet, nice_length
 from linkwright.views.style import Theme, mixed

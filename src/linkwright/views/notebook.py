@@ -10,7 +10,7 @@ import html
 from typing import Any
 
 from linkwright.errors import LinkwrightError
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.page import recorded
 
 HEIGHT = 720  # pixels of the cell; the page scrolls inside

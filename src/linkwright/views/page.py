@@ -20,8 +20,8 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.results import Trajectory
-from linkwright.system import MOST_STEPS, System
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import MOST_STEPS, System
 
 MOST_BYTES = 100_000_000  # of a picture put into a page
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}

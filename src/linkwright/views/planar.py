@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.channels import Instant
-from linkwright.results import unit_of
+from linkwright.results.channels import Instant
+from linkwright.results.trajectory import unit_of
 from linkwright.views.scene import Arrow, Guide, Line, Scene, Stage, Telescope
 from linkwright.views.sheet import BAND, Sheet, nice_length
 from linkwright.views.style import DRIVEN, PALETTE, mixed

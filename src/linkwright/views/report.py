@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
+from linkwright.design.bearings import bearings
+from linkwright.design.cycle_loads import CycleLoads, cycle_loads
+from linkwright.design.drive_sizing import Motor, drive_sizing
+from linkwright.design.efforts import drive_names
+from linkwright.design.summary import Summary, summarise
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.machine.bearings import bearings
-from linkwright.machine.cycle_loads import CycleLoads, cycle_loads
-from linkwright.machine.drive_sizing import Motor, drive_sizing
-from linkwright.machine.efforts import drive_names
-from linkwright.results import Trajectory
-from linkwright.summary import Summary, summarise
-from linkwright.system import System
-from linkwright.turn_singularities import PEAKS
+from linkwright.results.singular_positions import PEAKS
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 from linkwright.views import page, report_acting, report_figures, report_tables
 from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts

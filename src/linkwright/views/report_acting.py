@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import forces
-from linkwright.description import (
+from linkwright.design.cycle_loads import CycleLoads
+from linkwright.design.flywheel import flywheel
+from linkwright.design.tables import cleaned, show
+from linkwright.errors import LinkwrightError
+from linkwright.mechanics import forces
+from linkwright.model.description import (
     CoilSpring,
     Cylinder,
     Damper,
@@ -24,13 +28,9 @@ from linkwright.description import (
     Table,
     TorsionSpring,
 )
-from linkwright.errors import LinkwrightError
-from linkwright.expressions import Expr, free_variables
-from linkwright.machine.cycle_loads import CycleLoads
-from linkwright.machine.flywheel import flywheel
-from linkwright.machine.tables import cleaned, show
-from linkwright.results import Trajectory, unit_of
-from linkwright.system import System
+from linkwright.model.expressions import Expr, free_variables
+from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.system.system import System
 from linkwright.views.report_parts import MINUS
 
 MOST_LOADS = 6

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.machine.tables import show, time_mean
-from linkwright.results import Trajectory
+from linkwright.design.tables import show, time_mean
+from linkwright.results.trajectory import Trajectory
 from linkwright.views import picture, plots, style
 from linkwright.views.plots import motors
 from linkwright.views.plots.efforts import effort_channels

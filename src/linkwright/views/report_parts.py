@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from linkwright.machine.tables import show
+from linkwright.design.tables import show
 from linkwright.views import style
 
 MM = 1.0 / 25.4  # inches

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.design.bearings import Bearings
+from linkwright.design.cycle_loads import CycleLoads
+from linkwright.design.summary import Range, Summary, transmission_note
+from linkwright.design.tables import cleaned, marked, show
 from linkwright.errors import LinkwrightError
-from linkwright.machine.bearings import Bearings
-from linkwright.machine.cycle_loads import CycleLoads
-from linkwright.machine.tables import cleaned, marked, show
-from linkwright.recorded import RunEvent
-from linkwright.results import Trajectory, unit_of
-from linkwright.summary import Range, Summary, transmission_note
-from linkwright.system import System
+from linkwright.results.recorded import RunEvent
+from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.system.system import System
 from linkwright.topology.report import grubler
 from linkwright.views.report_parts import note, pair, table
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.channels import Instant
-from linkwright.description import Body, CoilSpring, Description, GasSpring, Joint, PointRef
 from linkwright.errors import ChannelError
-from linkwright.kinematics import Skeleton, node_motion, pose_of
-from linkwright.results import Trajectory
-from linkwright.spatial import Pose, array
-from linkwright.system import System
+from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_of
+from linkwright.model.description import Body, CoilSpring, Description, GasSpring, Joint, PointRef
+from linkwright.numerics.spatial import Pose, array
+from linkwright.results.channels import Instant
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 from linkwright.views.tips import tips
 
 BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of its telescope

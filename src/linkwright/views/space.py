@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.channels import Instant
-from linkwright.results import unit_of
+from linkwright.results.channels import Instant
+from linkwright.results.trajectory import unit_of
 from linkwright.views.planar import colours, drawn_bodies
 from linkwright.views.scene import Scene, Stage, hull
 from linkwright.views.sheet import Sheet, nice_length

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots import marked_points, natural_axis
 
 MOST_COLUMNS = 9

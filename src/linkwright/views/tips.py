@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwright.description import Description, PointRef
+from linkwright.model.description import Description, PointRef
 
 MOST = 2  # more of them are no tip, but a chain
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
 from linkwright.errors import LinkwrightError
+from linkwright.model import library as models
 from linkwright.views import live
 from linkwright.views.free_body import of_loads
 from linkwright.views.live import cycle_data

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
 from linkwright import views as views_package
-from linkwright.parameters import choose, every_parameter, with_values
-from linkwright.system import System
+from linkwright.model import library as models
+from linkwright.model.parameters import choose, every_parameter, with_values
+from linkwright.system.system import System
 from linkwright.views.live.geometry import places, references, shapes
 from linkwright.views.scene import Scene, Stage
 

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 import linkwright as lw
-from linkwright import modelfile
-from linkwright.parameters import choose, every_parameter, with_values
+from linkwright.model import file as modelfile
+from linkwright.model.parameters import choose, every_parameter, with_values
 from linkwright.views.live import source
 from linkwright.views.live.sliders import sliders
 from tests.compiler.samples import node

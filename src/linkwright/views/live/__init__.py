@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.blas import one_thread
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory
-from linkwright.system import System
+from linkwright.numerics.blas import one_thread
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 
 ASSETS = Path(__file__).parent / "assets"
 THREE = Path(__file__).parent.parent / "vendor" / "three.min.js"

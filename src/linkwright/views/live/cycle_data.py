@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import cycle, joints
+from linkwright import joints
 from linkwright.errors import LinkwrightError
-from linkwright.inverse.channels import eyes
-from linkwright.laws import Law, LinearLaw
-from linkwright.linalg import factor
-from linkwright.plans import Given, driven
-from linkwright.recorded import cut_rows
-from linkwright.results import Trajectory, unit_of
-from linkwright.system import System
+from linkwright.mechanics.constraints.drives import Given, driven
+from linkwright.model.laws import Law, LinearLaw
+from linkwright.motion import cycle
+from linkwright.numerics.linalg import factor
+from linkwright.results.load_channels import eyes
+from linkwright.results.recorded import cut_rows
+from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.system.system import System
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.description import Description
-from linkwright.metric import scale
-from linkwright.modelfile.units import KINDS, display_unit
-from linkwright.results import unit_of
-from linkwright.system import System
+from linkwright.model.description import Description
+from linkwright.model.file.units import KINDS, display_unit
+from linkwright.numerics.metric import scale
+from linkwright.results.trajectory import unit_of
+from linkwright.system.system import System
 from linkwright.topology import order, report
 from linkwright.views.live import cycle_data, geometry, source
 from linkwright.views.live.kernels import Script

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.description import Description, GasSpring, Joint
+from linkwright.model.description import Description, GasSpring, Joint
 from linkwright.views.scene import Arrow, Guide, Pin, Scene, Spot, Stage, Telescope, hull
 
 BAR = 0.10  # width of a bar as a share of the typical link

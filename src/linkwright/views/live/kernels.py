@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import export
-from linkwright.compiler.kernels import Kernels
-from linkwright.compiler.page_kernels import Traced, acting_on
-from linkwright.description import Description
-from linkwright.system import System
+from linkwright.kernels import export
+from linkwright.kernels.kernels import Kernels
+from linkwright.kernels.page_kernels import Traced, acting_on
+from linkwright.model.description import Description
+from linkwright.system.system import System
 from linkwright.views.live.geometry import Ref, places, references
 from linkwright.views.scene import Scene
 

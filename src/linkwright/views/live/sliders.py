@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import modelfile
-from linkwright.compiler import export
 from linkwright.compiler.graph import Graph, TracingError
-from linkwright.description import Body, Description
 from linkwright.errors import LinkwrightError, Source
-from linkwright.expressions import Expr, free_variables
-from linkwright.modelfile.nodes import Node
-from linkwright.modelfile.quantities import QuantityAlgebra, read_quantity
-from linkwright.modelfile.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, UnitSystem, display_unit
-from linkwright.parameters import PAIRS, Parameter, every_parameter
-from linkwright.system import System
+from linkwright.kernels import export
+from linkwright.model import file as modelfile
+from linkwright.model.description import Body, Description
+from linkwright.model.expressions import Expr, free_variables
+from linkwright.model.file.nodes import Node
+from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
+from linkwright.model.file.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, UnitSystem, display_unit
+from linkwright.model.parameters import PAIRS, Parameter, every_parameter
+from linkwright.system.system import System
 
 MOST_MASSES, MOST_POINTS = 12, 14
 LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it

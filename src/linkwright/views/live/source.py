@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwright import files, modelfile
-from linkwright.description import Description
+from linkwright import files
 from linkwright.errors import LinkwrightError
-from linkwright.parameters import Parameter, every_parameter
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.parameters import Parameter, every_parameter
 
 SECTIONS = ("parameters", "bodies")  # where sliders write
 LINEAR = 1e-9  # of a number's change: it follows the slider linearly

@@ -13,9 +13,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.controllers.analysis import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
+from linkwright.control.analysis import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory, unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, draw_flags, drawn, flags_of, four, with_unit, x_axis, y_axis
 
 MOST_RUNS = 8

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots.frame import (
     Frame,
     Paper,

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
-from linkwright.results import Trajectory, unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.frame import (
     Frame,
     Paper,

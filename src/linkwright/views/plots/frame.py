@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.views import style
 from linkwright.views.style import PALETTE, Theme
 

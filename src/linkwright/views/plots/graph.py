@@ -10,8 +10,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.description import Description
 from linkwright.errors import UsageError
+from linkwright.model.description import Description
 from linkwright.topology.tree import Tree
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn
 from linkwright.views.plots.graph_layout import HEIGHT, LAYER, Box, Layout, Link

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.drives import DCMotor, motor_of
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
-from linkwright.results import Trajectory, unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.frame import Frame, Paper, Place, drawn, four, legend, time_mean
 from linkwright.views.style import DRIVEN, PALETTE, Theme
 

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, nearest
-from linkwright.results import Trajectory, unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.curves import marked_points
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, natural_axis, open_side, with_unit
 from linkwright.views.plots.subjects import system_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory
-from linkwright.system import System
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 from linkwright.topology.tree import Tree
 
 

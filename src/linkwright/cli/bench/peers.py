@@ -1,0 +1,66 @@
+"""Other programs on the same mechanisms: which there are, and what each offers to be timed.
+
+`offered(case, shop)` asks all of them. A program that is not installed, a compiler that is not there or a failure gives a row
+with the reason in place of a figure.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from typing import Any
+
+from linkwright.cli.bench import casadi_code, drake_steps, exudyn_steps, mujoco_loop, pinocchio_cpp
+from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.mujoco_loop import best_call
+from linkwright.cli.bench.workshop import Workshop, version
+
+PYTHON = "Pinocchio Python"
+MU = {"constraintDynamics": (1e-12, 1e-10, 2), "lcaba": (1e-12, 1e-6, 10)}  # accuracy, mu, steps
+
+
+def offered(case: Case, shop: Workshop) -> list[Contender | Row]:
+    """Everything the other programs can do on a mechanism, checked and ready to be timed, and what they cannot with the reason."""
+    out: list[Contender | Row] = []
+    accelerating = (casadi_code.contenders, pinocchio_cpp.contenders, pinocchio_python, mujoco_loop.contenders)
+    for peer in (*accelerating, exudyn_steps.contenders, drake_steps.contenders):
+        out += peer(case, shop)
+    return out
+
+
+def prepare(shop: Workshop) -> None:
+    """Compile the two C++ programs side by side; what is missing is told later, by those who need it."""
+    with ThreadPoolExecutor(2) as pool:
+        builds = [pool.submit(make, shop) for make in (pinocchio_cpp.timing_program, casadi_code.terms_program)]
+    for build in builds:
+        build.exception()
+
+
+def pinocchio_python(case: Case, shop: Workshop) -> list[Contender | Row]:
+    """Pinocchio's functions called from Python with arrays."""
+    out: list[Contender | Row] = []
+    for algorithm in MU:
+        out += attempt(f"{PYTHON} {algorithm}", case.name, ("forward call",), lambda a=algorithm: [_python_call(case, a)])
+    return out
+
+
+def _python_call(case: Case, algorithm: str) -> Contender:
+    p = pinocchio_cpp.converted(case)
+    pin: Any = import_module("pinocchio")
+    if not hasattr(pin, algorithm):
+        raise Unavailable(f"this version of Pinocchio has no {algorithm}")
+    data, settings = p.model.createData(), pin.ProximalSettings(*MU[algorithm])
+    models = pin.StdVec_RigidConstraintModel(p.constraints)
+    datas = pin.StdVec_RigidConstraintData([c.createData() for c in p.constraints])
+    if algorithm == "lcaba":
+        pin.computeJointMinimalOrdering(p.model, data, models)
+    else:
+        pin.initConstraintDynamics(p.model, data, models, datas)
+    q, v, tau = p.q(case.state), p.v(case.state), p.effort(case.state, dict(case.tau))
+    function = getattr(pin, algorithm)
+
+    def call() -> Any:
+        return function(p.model, data, q, v, tau, models, datas, settings)
+
+    row = Row(f"{PYTHON} {algorithm}", version("pin"), case.name, "forward call", accuracy=case.error(p.acceleration(case.state, call())))
+    return Contender(row, lambda seconds: best_call(call, seconds))

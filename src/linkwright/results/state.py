@@ -1,0 +1,57 @@
+"""A state of a mechanism on its loops: positions and velocities of every joint, cut or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.numerics.pickling import essentials
+from linkwright.results.channels import Channels, Instant
+
+
+@dataclass(frozen=True)
+class State:
+    """q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""
+
+    __getstate__ = essentials
+
+    skel: Skeleton = field(repr=False)
+    q: np.ndarray
+    v: np.ndarray
+    near: Mapping[str, Any] = field(repr=False)
+    t: float = 0.0
+    a: np.ndarray | None = field(default=None, repr=False)  # known for states of a turn or a run
+
+    @cached_property
+    def instant(self) -> Instant:
+        return Instant(self.skel, self.q, self.v, self.a, self.t, self.near)
+
+    @cached_property
+    def channels(self) -> Channels:
+        return Channels(self.skel)
+
+    def __getitem__(self, key: str | tuple[str, str]) -> Any:
+        """`st["A"]` in SI, `st["A", "deg"]` in a unit."""
+        name, unit = (key, None) if isinstance(key, str) else key
+        channel = self.channels[name]
+        value = channel.read(self.instant)
+        return value if unit is None else value / channel.size_of(unit)
+
+
+class Branches(list[State]):
+    """Assembly modes, nearest to the start first. `flips[i]`: further sets of coordinates found in which the bodies of mode i stand in
+    the same places, a rod turned by half a turn about its own line."""
+
+    def __init__(self, states: Iterable[State], flips: Iterable[int]):
+        super().__init__(states)
+        self.flips = tuple(flips)
+
+    def __repr__(self) -> str:
+        same = sum(self.flips)
+        more = f", {same} further sets of coordinates with the same places of the bodies" if same else ""
+        return f"<{len(self)} assembly mode{'' if len(self) == 1 else 's'}{more}>"

@@ -1,0 +1,410 @@
+"""What a turn or a run gives back: samples of the state, and everything that follows from them by name.
+
+A `Trajectory` holds t, q, v, a and what was recorded, and reads channels on demand (grammar in `channels`), whole runs at
+once: `run["A.v", "rpm"]`, `run["coupler.S"]`, `run["C.on.rocker"]`. It can be cut (`run[10:200]`, `run.between(1, 2)`), asked
+between its samples (`run.at(0.123)`), seen as numpy, pandas or xarray, saved, and opened again with `lw.open`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from linkwright.errors import ChannelError, UsageError, calls_explained
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, motion
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS
+from linkwright.numerics.pickling import essentials
+from linkwright.results import files as run_files
+from linkwright.results import interpolation
+from linkwright.results import singular as singular_channels
+from linkwright.results import tables as table_views
+from linkwright.results.channels import Channel, Channels, Instant
+from linkwright.results.loads import FEW, Loaded, LoadHistory, LoadSource
+from linkwright.results.recorded import (
+    Column,
+    CutReferences,
+    Kept,
+    RunEvent,
+    checked_arrays,
+    checked_columns,
+    coordinate_names,
+    cut_rows,
+    multipliers,
+    plain,
+)
+from linkwright.results.singular_positions import SingularPlace
+from linkwright.results.state import State
+from linkwright.results.tables import unit_of
+
+NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
+PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t
+
+__all__ = ["Column", "Kept", "LoadHistory", "LoadSource", "RunEvent", "Trajectory", "restored", "unit_of"]
+
+
+@calls_explained
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory(Loaded):
+    """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn).
+
+    `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
+    `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are kept but not
+    listed: `lam`, multipliers of the tree's loops (loads then are those of the motion as it was), `closed` (samples, loops), 0
+    where a loop was switched off, and what else a run likes to keep.
+    """
+
+    __getstate__ = essentials
+
+    skel: Skeleton
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    near: Sequence[Mapping[str, Any]]
+    notes: tuple[str, ...] = ()
+    full_turn: bool = False
+    drive: str = ""
+    source: Any = None  # computes loads and gives their channels; see `LoadSource`
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    events: tuple[RunEvent, ...] = ()
+    proof: Any = None  # of a run: `.certificate`, `.passages`, `.checks()`, worked out when somebody asks
+    origin: np.ndarray | None = None  # q from which turns of bodies are counted; default the first
+    loops: Loops | None = None  # if they have a characteristic length of their own
+
+    def __post_init__(self) -> None:
+        put = {
+            "columns": checked_columns(self.columns, len(self.t)),
+            "arrays": checked_arrays(self.arrays, len(self.t)),
+            "settings": plain(self.settings),
+            "events": tuple(RunEvent(float(e.time), str(e.name), plain(e.values, "events")) for e in self.events),
+        }
+        for name, value in put.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        range_ = f", t = {self.t[0]:.6g} .. {self.t[-1]:.6g} s" if len(self) else ""
+        return f"<Trajectory '{self.skel.tree.description.name}': {len(self)} samples{range_}>"
+
+    @property
+    def static(self) -> bool:
+        """True for a static analysis: velocities, accelerations and powers are zero, and t only tells the positions apart."""
+        return bool(self.settings.get("static"))
+
+    def at_rest(self) -> Trajectory:
+        """Return a static analysis of the same positions: velocities and accelerations are zero."""
+        if self.static:
+            return self
+        zero = {"v": np.zeros_like(self.v), "a": np.zeros_like(self.a)}
+        along = {PATH_V: self.v, PATH_A: self.a}
+        return replace(self, **zero, arrays={**self.arrays, **along}, settings={**self.settings, "static": True})
+
+    def in_motion(self) -> Trajectory:
+        """Return the motion behind a static analysis, with the velocities and accelerations of its drives."""
+        if not self.static:
+            return self
+        rest = {k: x for k, x in self.arrays.items() if k not in (PATH_V, PATH_A)}
+        settings = {k: x for k, x in self.settings.items() if k != "static"}
+        return replace(self, v=self.arrays[PATH_V], a=self.arrays[PATH_A], arrays=rest, settings=settings)
+
+    @property
+    def singular(self) -> tuple[SingularPlace, ...]:
+        """Singular positions of a turn: dead centres at its ends, and positions that it passes."""
+        return tuple(SingularPlace(**x) for x in self.settings.get("singular", ()))
+
+    @property
+    def near_singular(self) -> np.ndarray:
+        """Mask of the samples near a singular position: peak loads there depend on how close they are to it."""
+        found = self.arrays.get(NEAR_SINGULAR)
+        return np.zeros(len(self), dtype=bool) if found is None else found[:, 0] > 0.0
+
+    def place(self, x: Any) -> Any:
+        """A position of the leading drive as a place in the cycle: in a full turn an angle from 0 to 360 deg, else as it is."""
+        if not (self.full_turn and self.drive and self.dimension(self.drive) == "angle"):
+            return x
+        y = np.mod(x, 2.0 * np.pi)
+        return np.where(2.0 * np.pi - y < 1e-9, 0.0, y)[()]
+
+    @property
+    def certificate(self) -> Any:
+        """How well a run kept loops, energy and branch; None for a turn."""
+        return None if self.proof is None else self.proof.certificate
+
+    @property
+    def passages(self) -> tuple[Any, ...]:
+        """Singular positions a run passed."""
+        return () if self.proof is None else tuple(self.proof.passages)
+
+    def checks(self) -> Any:
+        """The verdict on a run: prints as text, true if all is well."""
+        if self.proof is None:
+            raise UsageError("only a simulation has a certificate; a turn is exact to round-off.")
+        return self.proof.checks() if hasattr(self.proof, "checks") else self.certificate
+
+    # ---------------------------------------------------------------- instants and states
+
+    def instant(self, i: int) -> Instant:
+        """The mechanism at a sample, for reading anything."""
+        self._need_sample(i)
+        return Instant(self.skel, self.q[i], self.v[i], self.a[i], float(self.t[i]), self.near[i], self._solver(i))
+
+    @cached_property
+    def instants(self) -> list[Instant]:
+        return [self.instant(i) for i in range(len(self))]
+
+    def state(self, i: int) -> State:
+        """The state at a sample."""
+        self._need_sample(i)
+        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy())
+
+    def _need_sample(self, i: int = 0) -> None:
+        """Raise UsageError if there is no sample of that number; a run that could not start has none."""
+        if not len(self):
+            raise UsageError(f"this run of '{self.skel.tree.description.name}' has no samples: it ended at its start.")
+        if not -len(self) <= i < len(self):
+            raise UsageError(f"there is no sample {i}; this result has {len(self)}.")
+
+    @overload
+    def at(self, t: float | str) -> State: ...
+    @overload
+    def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
+    def at(self, t: Any) -> State | Trajectory:
+        """The state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
+        if self.static:  # positions between samples need the path's own rates
+            found = self.in_motion().at(t)
+            return found.at_rest() if isinstance(found, Trajectory) else replace(found, v=0.0 * found.v, a=0.0 * found.v)
+        one = isinstance(t, str) or np.ndim(t) == 0
+        times = np.array([quantity(t, KINDS["time"], "t")]) if one else np.asarray(t, dtype=float).ravel()
+        self._need_sample()
+        low, high = min(self.t[0], self.t[-1]), max(self.t[0], self.t[-1])
+        slack = 4.0 * np.finfo(float).eps * max(abs(low), abs(high))
+        if not len(times) or not ((times >= low - slack) & (times <= high + slack)).all():
+            raise UsageError(f"this result covers t = {low:.9g} .. {high:.9g} s; a time outside cannot be read from it.")
+        times = np.clip(times, low, high)
+        samples = interpolation.Samples(self.t, self.q, self.v, self.a, cut_rows(self.skel, self.near))
+        found = interpolation.states(self.frame, samples, times, self.arrays.get("closed"))
+        near = CutReferences(self.skel, found.q, found.near)
+        if one:
+            return State(self.skel, found.q[0], found.v[0], near[0], float(times[0]), found.a[0])
+        where = interpolation.places(self.t, times)
+        out = replace(
+            self,
+            t=times,
+            q=found.q,
+            v=found.v,
+            a=found.a,
+            near=near,
+            full_turn=False,
+            columns={name: Column(where.linear(x.values), x.dimension) for name, x in self.columns.items()},
+            arrays={name: where.linear(x) for name, x in self.arrays.items()},
+            settings={**self.settings, "interpolated": True},
+            origin=self.counted_from,
+        )
+        if "lam" not in self.arrays:
+            return out
+        lam = np.where(where.exact[:, None], out.arrays["lam"], out.settled_multipliers())
+        return replace(out, arrays={**out.arrays, "lam": lam})
+
+    @property
+    def counted_from(self) -> np.ndarray:
+        """q at which the turns of bodies begin to count: the first of the whole run, for parts of it too."""
+        if self.origin is not None:
+            return self.origin
+        self._need_sample()
+        return self.q[0]
+
+    def between(self, t0: Any, t1: Any) -> Trajectory:
+        """The samples from t0 to t1, both included."""
+        low, high = sorted(quantity(x, KINDS["time"], "t") for x in (t0, t1))
+        self._need_sample()
+        inside = np.flatnonzero((self.t >= low) & (self.t <= high))
+        if not len(inside):
+            raise UsageError(f"there is no sample between t = {low:.9g} and {high:.9g} s; run.at(t) reads between samples.")
+        return self._cut(slice(int(inside[0]), int(inside[-1]) + 1))
+
+    def _cut(self, rows: slice) -> Trajectory:
+        self._need_sample()
+        t = self.t[rows]
+        if not len(t):
+            raise UsageError(f"no sample is left in [{rows.start}:{rows.stop}:{rows.step}]; this result has {len(self)}.")
+        inside = [e for e in self.events if min(t[0], t[-1]) <= e.time <= max(t[0], t[-1])]
+        return replace(
+            self,
+            t=t,
+            q=self.q[rows],
+            v=self.v[rows],
+            a=self.a[rows],
+            near=self.near[rows],
+            full_turn=self.full_turn and bool(t[0] == self.t[0] and t[-1] == self.t[-1]),
+            columns={name: Column(x.values[rows], x.dimension) for name, x in self.columns.items()},
+            arrays={name: x[rows] for name, x in self.arrays.items()},
+            events=tuple(inside),
+            origin=self.counted_from,
+        )
+
+    # ---------------------------------------------------------------- channels
+
+    @cached_property
+    def _recorded(self) -> dict[str, Column]:
+        lam = multipliers(self.skel, self.arrays["lam"]) if "lam" in self.arrays else {}
+        return {**lam, **self.columns}
+
+    @cached_property
+    def _channels(self) -> Channels:
+        kept = {n: Channel(n, x.dimension, _not_here) for n, x in self._recorded.items()}
+        looked = {n: Channel(n, "none", _not_here) for n in self._singularity.names} if self._singularity is not None else {}
+        return Channels(self.skel, {**self._loads, **kept, **looked})
+
+    @cached_property
+    def _singularity(self) -> singular_channels.Singularity | None:
+        """How near a run is to singular positions; nothing for a turn or a tree without loops."""
+        if "lam" not in self.arrays or not self.skel.tree.nc or not len(self):
+            return None
+        names = coordinate_names(self.skel, "v_names")
+        drives = self.settings.get("drive") or [d.joint for d in self.skel.tree.description.drives]
+        places = [names.index(n) for n in drives if n in names]
+        return singular_channels.Singularity(self.frame, self.t, self.q, self.near, places, self.arrays.get("closed"))
+
+    @property
+    def channels(self) -> list[str]:
+        return ["t", *self._channels.names]
+
+    def channel(self, name: str) -> Channel:
+        return Channel("t", "time", lambda x: x.t) if name == "t" else self._channels[name]
+
+    @overload
+    def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, key: slice) -> Trajectory: ...
+    @overload
+    def __getitem__(self, key: int) -> State: ...
+    def __getitem__(self, key: str | tuple[str, str] | slice | int) -> np.ndarray | Trajectory | State:
+        """`c["A"]` in SI, `c["A", "deg"]` in a unit; `c[10:200]`, `c[::2]` some of the samples, `c[5]` the state at one."""
+        if isinstance(key, slice):
+            return self._cut(key)
+        if isinstance(key, (int, np.integer)):
+            return self.state(int(key))
+        if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
+            raise ChannelError(f"a run is read by a channel's name, (name, unit), a sample's number or a slice; not by {key!r}.")
+        name, unit = (key, None) if isinstance(key, str) else key
+        values = self.read([name])[name]
+        return values if unit is None else values / self.channel(name).size_of(unit)
+
+    def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
+        """Several channels at once, in SI."""
+        wanted = {name: self.channel(name) for name in names}
+        out = {name: self.t if name == "t" else self._recorded[name].values for name in wanted if name == "t" or name in self._recorded}
+        if self._singularity is not None:
+            out.update({name: self._singularity.column(name).values for name in wanted if name in singular_channels.NAMES})
+        own = getattr(self.source, "batch", None)
+        if own is not None:
+            answers = {name: own(self, name) for name in wanted if name not in out}
+            out.update({name: x for name, x in answers.items() if x is not None})
+        solved = set() if "lam" in self.arrays else set(self._loads)  # loads of a turn are solved for
+        left = [c for name, c in wanted.items() if name not in out and name not in solved]
+        if any(c.name in self._loads for c in left):
+            self._check_loads()
+        found = self._batch.read(left) if left and len(self) >= FEW else {}
+        loads = [c for name, c in wanted.items() if name not in out and name in solved]
+        if loads and self._turn is not None:
+            found |= self._turn.read(loads)
+        for name, channel in wanted.items():
+            if name not in out:
+                values = found[name] if name in found else np.array([channel.read(x) for x in self.instants], dtype=float)
+                out[name] = values if channel.winds is None else self._wound(values, channel.winds)
+        return {name: out[name] for name in wanted}
+
+    def _wound(self, angle: np.ndarray, node: int) -> np.ndarray:
+        """Whole turns of a body in the plane: its angle is a sum of joint coordinates, counted from the origin's."""
+        origin = self.counted_from
+        m = motion(self.skel, origin, np.zeros(self.skel.tree.nv))
+        R = m.X[node].R
+        counted = np.arctan2(R[1, 0], R[0, 0]) + (self.q - origin) @ body_jacobian(self.skel, m, node)[2]
+        return angle + 2.0 * np.pi * np.rint((counted - angle) / (2.0 * np.pi))
+
+    def dimension(self, name: str) -> str:
+        return self.channel(name).dimension
+
+    def unit(self, name: str) -> tuple[str, float]:
+        """(symbol, size in SI) of the unit the model's file would use for a channel."""
+        return unit_of(self.skel.tree.description.units, self.dimension(name))
+
+    # ---------------------------------------------------------------- tables and files
+
+    def table(self, names: Iterable[str] | None = None) -> tuple[list[str], np.ndarray]:
+        """Columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
+        chosen = list(names) if names is not None else self.main_channels()
+        header, columns = [], []
+        found = self.read(chosen)
+        for name in chosen:
+            symbol, size = self.unit(name)
+            values = found[name] / size
+            header += [f"{name} [{symbol}]"] if values.ndim == 1 else [f"{name}[{i}] [{symbol}]" for i in range(values.shape[1])]
+            columns += [values] if values.ndim == 1 else list(values.T)
+        return header, np.array(columns).T
+
+    def main_channels(self) -> list[str]:
+        """t, the joints and body angles with their rates, the components of marked points, and what was recorded; loads,
+        multipliers and energies only when asked for."""
+        computed = [n for n in self._channels.names if n not in self._loads and n not in self._recorded]
+        keep = [n for n in computed if not n.startswith(("ground.", "energy."))]
+        recorded = [n for n, x in self.columns.items() if x.values.ndim == 1]
+        return ["t", *(n for n in keep if self._is_component(n)), *recorded]
+
+    def _is_component(self, name: str) -> bool:
+        """A single number worth a column: no vectors, no derived sizes."""
+        points = (".x", ".y", ".z", ".vx", ".vy", ".vz", ".ax", ".ay", ".az")
+        if not (name.count(".") < 2 or name.endswith(points) or ".angle." in name):
+            return False
+        dimension = self._channels[name].dimension
+        return dimension not in ("mixed", "none") and np.ndim(self._channels[name].read(self._first)) == 0
+
+    @cached_property
+    def _first(self) -> Instant:
+        """An instant that shows the shape of every channel; of a run without samples the position of its start."""
+        still = np.zeros(self.skel.tree.nv)
+        return self.instant(0) if len(self) else Instant(self.skel, self.counted_from, still, still)
+
+    def to_numpy(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
+        """Channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""
+        return table_views.to_numpy(self, channels, units)
+
+    def to_pandas(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
+        """A DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""
+        return table_views.to_pandas(self, channels, units)
+
+    def to_xarray(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
+        """A Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
+        return table_views.to_xarray(self, channels, units)
+
+    def save(self, path: str | os.PathLike[str], *, channels: Iterable[str] | None = None) -> Path:
+        """Write .npz or .parquet (everything; `lw.open` gives it back) or .csv (channels in the file's units).
+
+        `channels` are those written by name for other programs. An existing file is replaced, atomically.
+        """
+        return run_files.save(self, path, channels)
+
+    def identical(self, other: Trajectory) -> bool:
+        """Whether two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
+        return run_files.identical(self, other)
+
+
+def restored(stored: run_files.Stored, skel: Skeleton, source: Any) -> Trajectory:
+    """A trajectory as it was saved, with someone to compute its loads."""
+    return Trajectory(skel, **stored.fields(skel), source=source)
+
+
+def _not_here(x: Instant) -> Any:
+    raise ChannelError("this channel was recorded over a run and cannot be read at a state alone.")
