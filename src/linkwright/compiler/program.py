@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -76,6 +77,12 @@ class Program:
     @property
     def n_out(self) -> int:
         return len(self.results)
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of operations, inputs and outputs: programs of one digest have the same machine code."""
+        ops = [(int(op), float(a), b, c) if op == Op.CONST else (int(op), int(a), b, c) for op, a, b, c in self.ops]
+        return hashlib.sha256(repr((ops, self.results, self.inputs, self.outputs)).encode()).hexdigest()
 
     @cached_property
     def operations(self) -> int:

@@ -1,8 +1,9 @@
 """All kernels of one mechanism: the plan, the traces, the key under which code is kept on disk.
 
 Built from a numeric tree; with free parameters the equations are traced on a tree whose numbers are symbols, and their
-values are inputs. Plans and machine code are kept on disk under a key of everything they depend on: the model, cuts,
-options, the source of this package and of every plug-in class in use. What cannot be keyed is not kept.
+values are inputs. Plans are stored on disk, and machine code is found there without tracing, under a key of everything the trace
+depends on: the model, cuts, options, the modules that this one imports (`sources`) and every plug-in class in use. Without such a
+key a kernel is traced first, and its code is found by the program itself.
 
 `kernels.variant(Variant(...))` are the kernels of the same mechanism with motions given, rotors added or loops opened.
 """
@@ -14,8 +15,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from linkwright.compiler.program import Program
 from linkwright.errors import UsageError, nearest
 from linkwright.kernels.equations.variants import Variant, loops_without
 from linkwright.kernels.kernel import Fallback, Kernel
+from linkwright.kernels.sources import digest
 from linkwright.kernels.tracing import KERNELS, Sizes, trace
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints import of_loops
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
 DENSE_FORMULATIONS = ("nullspace", "projection")  # on the kernel of M, h, J, k
+OWN = "linkwright."  # modules of this package
 POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
 EARLY = ", not projected"  # name of the plan whose pivots ask for the rank-revealing path earlier
 SOLVES = {"inverse": "inverse", "loads": "inverse", "kinematics": "kinematics"}  # kernels with an elimination of their own
@@ -295,18 +297,23 @@ class Kernels:
 
         return planning.samples(self.loops, *self.start())
 
+    @property
+    def modules(self) -> list[str]:
+        """Modules that decide plans and programs: this one, and those of the objects handed in."""
+        return sorted({__name__, *(x.__module__ for x in (type(self.loops), self.start, self.answers) if x is not None)})
+
     @cached_property
     def model_key(self) -> str | None:
         """Hash of everything plans and code depend on; None where a plug-in has no source to hash."""
         plugins = [*(type(x) for x in self.loops.skel.types), *(type(x) for x in self._forces)]
         sources = _sources(plugins)
-        if sources is None:
+        if sources is None or not all(name.startswith(OWN) for name in self.modules):
             return None
         d = self.tree.description
         model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
         written = repr([p for p in self.described.parameters]) + repr(self.described.bodies) if self.free else ""
         changed = repr(replace(self.chosen, power=False))  # powers are an option of single kernels, not another mechanism
-        text = json.dumps([model, written, changed, repr(self.loops.kappa), sources, _package_source()])
+        text = json.dumps([model, written, changed, repr(self.loops.kappa), sources, digest(*(name.removeprefix(OWN) for name in self.modules))])
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -332,25 +339,9 @@ def _sources(classes: Sequence[type]) -> list[str] | None:
     """Sources of classes from outside the package."""
     out = []
     for cls in dict.fromkeys(classes):
-        if not cls.__module__.startswith("linkwright."):
+        if not cls.__module__.startswith(OWN):
             try:
                 out.append(inspect.getsource(inspect.getmodule(cls) or cls))
             except (OSError, TypeError):
                 return None
     return out
-
-
-@cache
-def _package_source() -> str:
-    """Hash of the package's own equations: a changed formula never meets code made from the old one."""
-    digest = hashlib.sha256()
-    for path in package_files():
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def package_files() -> list[Path]:
-    """Modules that decide equations, the order of the tree or code."""
-    root = Path(__file__).parent.parent
-    folders = ("", "joints", "constraints", "forces", "formulations", "inverse", "compiler", "topology")
-    return [path for folder in folders for path in sorted((root / folder).glob("*.py"))]

@@ -49,6 +49,10 @@ class Assembler:
         self.description = loops.skel.tree.description
         self.targets = Targets(loops)
 
+    def first_position(self) -> tuple[np.ndarray, dict[str, Any]]:
+        """Coordinates and cut-joint references of the start: where plans of kernels are made."""
+        return self.start.q, dict(self.start.near)
+
     @cached_property
     def start(self) -> State:
         """The drawn position closed exactly, at the positions and speeds of `start:`."""

@@ -72,10 +72,7 @@ class Compiled:
 
         drives = tuple(d.joint for d in self.description.drives)
 
-        return Kernels(self.loops, self.described, drives, self.free, self._first_position, answers, self.engine)
-
-    def _first_position(self) -> tuple[np.ndarray, dict[str, Any]]:
-        return self.start.q, dict(self.start.near)
+        return Kernels(self.loops, self.described, drives, self.free, self.assembler.first_position, answers, self.engine)
 
     def kernel(self, name: str, formulation: Any = None, *, drives: Sequence[str] | None = None, baumgarte: bool = False) -> Kernel:
         """A compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from linkwright.kernels.sources import digest
 
 if TYPE_CHECKING:
     from linkwright.compiler.program import Program
@@ -19,14 +18,16 @@ Function = Callable[["Equations", Any, Any, Any, Any], dict[str, Any]]  # (eq, q
 
 
 def loop_kernel(kernels: Kernels, name: str, function: Function, key: Any, gains: bool, answer: Fallback | None = None) -> Kernel:
-    """A function as kernel of these kernels, made once and kept on disk. It reads q, v, t, tau, the motion of drivers, two gains
+    """A function as kernel of these kernels, made once, its code stored on disk. It reads q, v, t, tau, the motion of drivers, two gains
     where the rates of the run have them, free, near. `key`: whatever else the function depends on, as JSON; `answer`: who
     answers states whose pivots degenerate."""
     from linkwright.kernels.kernel import Kernel
 
     at = (name, "after a step", repr(key), gains)
     if at not in kernels.made:
-        parts = None if kernels.model_key is None else [name, "after a step", key, gains, _source(), kernels.model_key]
+        package, _, module = function.__module__.partition(".")
+        own = package == "linkwright" and kernels.model_key is not None  # else the program is traced first, and found by its digest
+        parts = [name, "after a step", key, gains, digest(module), kernels.model_key] if own else None
         program = _Trace(kernels, function, gains)
         kernels.made[at] = Kernel(name, program, parts, kernels.entries, kernels.defaults, answer, kernels.engine)
     return kernels.made[at]
@@ -51,9 +52,3 @@ class _Trace:
         free, near = g.input("free", n.free), g.input("near", n.near)
         found = self.function(self.kernels.equations(free).moved(*law), q, v, t, near)
         return without_unused(g.program(list(found.items())), ("near",))
-
-
-@cache
-def _source() -> str:
-    """Hash of this folder: a changed formula never meets code made from the old one."""
-    return hashlib.sha256(b"".join(p.read_bytes() for p in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
