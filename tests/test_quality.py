@@ -14,11 +14,11 @@ import pytest
 
 from tests import ROOT
 
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
+SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")])
 MOST_LINES_OF_A_FILE = 450
 MOST_LINES_OF_A_FUNCTION = 80
 
-PYTHON_FOLDERS = [name for name in ("src", "tests", "examples", "gallery", "docs") if (ROOT / name).is_dir()]
+PYTHON_FOLDERS = [name for name in ("src", "tests", "examples", "gallery", "docs", "benchmarks") if (ROOT / name).is_dir()]
 TOOLS = {
     "ruff": ["-m", "ruff", "check", "--no-cache", "--output-format=concise", *PYTHON_FOLDERS],
     "basedpyright": ["-m", "basedpyright", "--pythonpath", sys.executable],
@@ -45,10 +45,16 @@ def test_the_wheel_holds_the_models_and_the_type_marker(tmp_path: Path) -> None:
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"the wheel cannot be built:\n{done.stdout}{done.stderr}"
     (wheel,) = tmp_path.glob("*.whl")
-    inside = set(zipfile.ZipFile(wheel).namelist())
+    with zipfile.ZipFile(wheel) as archive:
+        inside = set(archive.namelist())
+        archive.extractall(tmp_path / "installed")
     models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/model/library").glob("*.yaml")}
     assert models and inside >= {*models, "linkwright/py.typed"}
-    assert not [name for name in inside if name.startswith("tests")]
+    assert not [name for name in inside if name.startswith(("tests", "benchmarks")) or name.endswith((".c", ".cpp", ".hpp"))]
+    compare = [sys.executable, "-m", "linkwright", "bench", "--peers"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    done = subprocess.run(compare, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "needs a checkout of the repository" in done.stderr
 
 
 def repository_texts() -> list[Path]:

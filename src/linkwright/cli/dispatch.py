@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from linkwright.cli import bench, console, info, new, page, report, reproduce, simulate, turn
+from linkwright.cli import console, info, new, page, report, reproduce, simulate, turn
+from linkwright.cli.bench import command as bench
 from linkwright.cli.parser import PROGRAM, Command, Parser, add_options, settings_of
 from linkwright.errors import LinkwrightError, UsageError, nearest
 
@@ -22,8 +23,9 @@ COMMANDS: tuple[Command, ...] = (
     report.COMMAND,
     new.LIST,
     reproduce.COMMAND,
+    bench.COMMAND,
 )
-NAMES = (*(c.name for c in COMMANDS), "bench")
+NAMES = tuple(c.name for c in COMMANDS)
 EPILOG = """examples:
   linkwright wiper
   linkwright info wiper
@@ -87,8 +89,7 @@ def _command(words: list[str]) -> int:
     given, extra = parser.parse_known_args(words)
     if extra:
         each[given.command].refuse(extra)
-    run = bench.run if given.command == "bench" else next(c.run for c in COMMANDS if c.name == given.command)
-    return run(given) or 0
+    return next(c.run for c in COMMANDS if c.name == given.command)(given) or 0
 
 
 def _page(words: list[str]) -> int:
@@ -133,5 +134,4 @@ def build_parser() -> tuple[Parser, dict[str, Parser]]:
     )
     for command in COMMANDS:
         add_options(commands.add_parser(command.name, help=command.help, **settings_of(command)), command.options)
-    bench.add_parser(commands)
     return parser, {name: x for name, x in commands.choices.items() if isinstance(x, Parser)}

@@ -1,37 +1,21 @@
-"""Whole runs, ours and others': errors that are errors, ratios at equal exactness, what is missing says so. Times only as positive."""
+"""Whole runs of ours: errors that are errors, ratios at equal exactness, options of the command. Times only as positive."""
 
 from __future__ import annotations
 
-import argparse
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from linkwright.cli.bench import casadi_code, command, free_run, known_motions, pinocchio_run, run_peers, runs, speed, steppers, table
-from linkwright.cli.bench.cases import Contender, Row, Unavailable
-from linkwright.cli.bench.workshop import Workshop
+from linkwright.cli.bench import clocks, command, free_run, known_motions, runs, speed, table
+from linkwright.cli.bench.cases import Contender, Row
+from linkwright.cli.parser import Parser, add_options
 from linkwright.errors import LinkwrightError
-from linkwright.integrators import INTEGRATORS
+from tests.cli.bench.samples import SHORT, short
 from tests.reference import load
 
-SHORT = 0.05  # seconds
 SAHA = load("saha")["carpet_scraper"]["forward_dynamics"]["A_R"]
-
-
-@cache
-def short() -> free_run.FreeRun:
-    return free_run.free_run(SHORT)
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Any:
-    with Workshop(tmp_path / "built") as made:
-        yield made
 
 
 # -------------------------------------------------------------------- the reference
@@ -75,59 +59,10 @@ def test_our_rows_get_more_exact_with_the_tolerance() -> None:
     assert all(r.ns is not None and r.ns > 0.0 for r in timed)
 
 
-def test_mujoco_gets_nearer_with_shorter_steps() -> None:
-    long, fine = (run_peers.with_mujoco(short(), h) for h in (1e-3, 1e-4))
-    assert long.row.accuracy is not None and fine.row.accuracy is not None
-    assert fine.row.accuracy < long.row.accuracy < 1e-2  # the same motion but for soft loops
-    assert long.run(0.0) > 0.0 and "step 0.001 s" in long.row.note
-
-
-def test_steps_of_first_and_second_order_come_nearer_as_they_should() -> None:
-    """Errors at the end with steps of 1 ms and half of it; a program that is not here says so."""
-    for program, make, order in (("exudyn", run_peers.with_exudyn, 2), ("pydrake", run_peers.with_drake, 1)):
-        if not find_spec(program):
-            with pytest.raises(Unavailable, match="is not installed"):
-                make(short(), 1e-3)
-            continue
-        long, fine = (make(short(), h).row.accuracy for h in (1e-3, 5e-4))
-        assert long and fine and long / fine == pytest.approx(2**order, rel=0.1)
-
-
-def test_pinocchio_with_scipy_comes_to_the_same_end() -> None:
-    found = run_peers.with_scipy(short(), 1e-10)
-    assert found.row.accuracy is not None and found.row.accuracy < 1e-9
-    assert found.run(0.0) > 0.0
-
-
-def test_missing_programs_give_rows_with_the_reason(monkeypatch: pytest.MonkeyPatch, shop: Workshop) -> None:
-    for module in (steppers, run_peers, casadi_code):
-        monkeypatch.setattr(module, "find_spec", lambda name: None)
-    monkeypatch.setattr(run_peers, "SCIPY_TOLERANCES", ())
-    monkeypatch.setattr(pinocchio_run, "run_program", lambda shop: 1 / 0)
-    offers = {r.engine: r for r in run_peers.offered(short(), shop, quick=True) if isinstance(r, Row)}
-    assert offers[run_peers.EXUDYN].note == "not measured: the package 'exudyn' is not installed"
-    assert offers[run_peers.DRAKE].note == "not measured: the package 'drake' is not installed"
-    assert "'mujoco' is not installed" in offers[run_peers.MUJOCO].note
-    assert "ZeroDivisionError" in offers[pinocchio_run.ENGINE].note
-    assert "'casadi' is not installed" in offers[pinocchio_run.GENERATED].note
-
-
 def test_slow_programs_run_a_few_times_only() -> None:
     times = [3.0, 2.0, 5.0]
-    clock = free_run.a_few_times(lambda: times.pop(0), most=3, first=4.0)
+    clock = clocks.a_few_times(lambda: times.pop(0), most=3, first=4.0)
     assert [clock(0.0) for _ in range(5)] == [3e9, 2e9, 2e9, 2e9, 2e9] and times == [5.0]
-
-
-def test_the_sums_for_the_cpp_loop_are_the_method() -> None:
-    """The generated expressions, evaluated as Python on random stages, against the table."""
-    text, method = pinocchio_run.sums_text(), INTEGRATORS["dopri8"].table
-    k = np.random.default_rng(5).normal(size=(method.stages + 1, 1))
-    for row in range(1, method.stages + 1):
-        expression = text.split(f"case {row}: LINKWRIGHT_SUM(")[1].split(") break;")[0]
-        assert eval(expression, {"k": k, "i": 0}) == pytest.approx(method.a[row][: len(k)] @ k[:, 0], rel=1e-13)
-    for name, weights in zip(("error_fifth", "error_third"), method.error, strict=True):
-        expression = text.split(f"double {name}(")[1].split("return ")[1].split(";")[0]
-        assert eval(expression, {"k": k, "i": 0}) == pytest.approx(weights[: len(k)] @ k[:, 0], rel=1e-13)
 
 
 # -------------------------------------------------------------------- known motions, passages, batches
@@ -172,14 +107,14 @@ def test_a_run_is_compared_with_ours_of_no_larger_error() -> None:
 
 
 def test_the_command_adds_whole_runs_or_does_only_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    parser = argparse.ArgumentParser()
-    command.add_options(parser.add_subparsers())
-    given = [parser.parse_args(["bench", *words]).runs for words in ([], ["--runs"], ["--runs", "only"])]
+    parser = Parser()
+    add_options(parser, command.COMMAND.options)
+    given = [parser.parse_args(words).runs for words in ([], ["--runs"], ["--runs", "only"])]
     assert given == [None, "too", "only"]
     asked: list[tuple[Any, ...]] = []
 
-    def rows(turns: Any, shop: Any, rounds: int, quick: bool, say: Any) -> list[Row]:
-        asked.append((shop, rounds, quick))
+    def rows(turns: Any, peers: Any, rounds: int, quick: bool, say: Any) -> list[Row]:
+        asked.append((peers, rounds, quick))
         return [Row("linkwright time loop", "", "m", "run", ns=1.0)]
 
     monkeypatch.setattr(runs, "rows", rows)

@@ -1,12 +1,7 @@
-"""What computing costs: operations counted, times measured, and the peers beside.
+"""`linkwright bench`: the time and accuracy of our own kernels, of whole simulations and of the page.
 
-Counted with a scalar of their own: `counting` runs any function of the float path on numbers that count; `chain` applies
-it to N four-bar loops in a row and tells how the work of each formulation grows with N. `recording` remembers where
-numbers come from, so that only what a result needs is counted; `inverse` compares the methods of inverse dynamics with it.
-
-Measured by `linkwright bench` (`command`, `speed`): `ours` are the compiled kernels, `processes` the time a fresh process takes,
-`peers` the engines installed here (`pinocchio_cpp`, `casadi_code` with `symbolic`, `mujoco_loop`, and with `steppers`
-`exudyn_steps` and `drake_steps`), all on the mechanisms and states of `cases`. `runs` are whole simulations, with `free_run`,
-`known_motions`, `run_peers` and `pinocchio_run`.
-`page` measures the page in a browser. `workshop` compiles C++ where a compiler is, `table` prints and keeps the results.
+`command` has the options, `speed` the rounds. `ours` are the compiled kernels on the mechanisms and states of `cases`, `processes` the
+time a fresh process takes, `runs` whole simulations with `free_run` and `known_motions`, `page` the page in a browser. `clocks` time,
+`table` prints and writes the results, `machine_info` names the machine. `checkout` opens the drivers of other programs, which are in
+the folder `benchmarks` of the repository.
 """

@@ -2,21 +2,16 @@
 
 The crank starts at 0 with 4.7124 rad/s and nothing drives it. The angle at the end is compared with a run of ours at tolerance
 1e-13, which itself has to meet the angles that quadrature of the energy gave with 34 digits, and to repeat after its period.
-
-Times are those of the processor in the one thread that computes: on an idle machine what one waits, on a busy one not more,
-which matters where one program needs a millisecond and another seconds. Slow ones take part in a few rounds only.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from linkwright.cli.bench.cases import SETTINGS, Case, Contender, Row
+from linkwright.cli.bench.cases import SETTINGS, Case, Row
 from linkwright.errors import LinkwrightError
 from linkwright.integrators import Solution, integrate
 from linkwright.model import file as modelfile
@@ -98,44 +93,3 @@ def _reference(run: FreeRun) -> tuple[float, float]:
     if not doubt < DOUBT:
         raise LinkwrightError(f"the reference run of {MECHANISM} is off by {doubt:.1e} rad; errors against it would mean nothing.")
     return float(tight[-1]), doubt
-
-
-# -------------------------------------------------------------------- clocks
-
-
-def seconds_of(call: Callable[[], Any]) -> float:
-    """Processor time of a call in this thread."""
-    start = time.thread_time()
-    call()
-    return time.thread_time() - start
-
-
-def again_and_again(call: Callable[[], Any]) -> Callable[[float], float]:
-    """Best nanoseconds of one call, found in about the seconds given; one call at least."""
-
-    def run(seconds: float) -> float:
-        begin, best = time.perf_counter(), np.inf
-        while True:
-            best = min(best, seconds_of(call))
-            if time.perf_counter() - begin >= seconds:
-                return 1e9 * best
-
-    return run
-
-
-def a_few_times(once: Callable[[], float], most: int, first: float = np.inf) -> Callable[[float], float]:
-    """Best nanoseconds of something that takes seconds and tells them itself: done in the first rounds only.
-
-    `first` are the seconds of a run already done, counted as one of `most`."""
-    taken = [first] if np.isfinite(first) else []
-
-    def run(seconds: float) -> float:
-        if len(taken) < most:
-            taken.append(once())
-        return 1e9 * min(taken)
-
-    return run
-
-
-def timed(row: Row, call: Callable[[], Any]) -> Contender:
-    return Contender(row, again_and_again(call))

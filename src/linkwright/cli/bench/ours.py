@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright import __version__
 from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
-from linkwright.cli.bench.mujoco_loop import best_call
+from linkwright.cli.bench.clocks import best_call
 from linkwright.compiler.timing import time_aosoa
 from linkwright.errors import LinkwrightError
 from linkwright.system.system import System

@@ -6,7 +6,7 @@
 
 A peer's ratio is its time over our fastest run that is at least as exact as the peer's. "time loop" is what the equations cost
 once a system is compiled; "s.simulate" is the whole call with 500 samples, passages and certificate. Runs alone are timed by the
-processor (`free_run`), batches by the clock on the wall.
+processor (`clocks`), batches by the clock on the wall.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from linkwright import __version__
-from linkwright.cli.bench import run_peers
 from linkwright.cli.bench.cases import Contender, Row, Unavailable, attempt
-from linkwright.cli.bench.free_run import DURATION, QUANTITY, FreeRun, free_run, timed
+from linkwright.cli.bench.checkout import Peers
+from linkwright.cli.bench.clocks import timed
+from linkwright.cli.bench.free_run import DURATION, QUANTITY, FreeRun, free_run
 from linkwright.cli.bench.known_motions import chain_angle, change_point_error
-from linkwright.cli.bench.workshop import Workshop
 from linkwright.compiler import loops
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
@@ -39,10 +39,10 @@ BATCH, BATCH_SECONDS, BATCH_TOLERANCE = 1000, 2.0, 1e-8
 Turns = Callable[[Sequence[Contender], int], list[Row]]
 
 
-def rows(turns: Turns, shop: Workshop | None, rounds: int, quick: bool, say: Callable[[str], None]) -> list[Row]:
-    """All rows of this part; `turns` times contenders in turns, a workshop brings the peers."""
+def rows(turns: Turns, peers: Peers | None, rounds: int, quick: bool, say: Callable[[str], None]) -> list[Row]:
+    """All rows of this part; `turns` times contenders in turns."""
     say("whole runs: free motion ...")
-    offers = offered(free_run(), shop, quick)
+    offers = offered(free_run(), peers, quick)
     out = [*turns([c for c in offers if isinstance(c, Contender)], rounds), *(r for r in offers if isinstance(r, Row))]
     say("whole runs: singular passages ...")
     offers = passages(QUICK_CHAINS if quick else CHAINS)
@@ -51,10 +51,10 @@ def rows(turns: Turns, shop: Workshop | None, rounds: int, quick: bool, say: Cal
     return out + batch_rows(100 if quick else BATCH, repeats=2 if quick else 5)
 
 
-def offered(run: FreeRun, shop: Workshop | None, quick: bool = False) -> list[Contender | Row]:
+def offered(run: FreeRun, peers: Peers | None, quick: bool = False) -> list[Contender | Row]:
     """Contenders of the free motion, each run once and judged."""
     out = attempt(ENGINE, run.case.name, (QUANTITY,), lambda: ours(run))
-    return out + (run_peers.offered(run, shop, quick) if shop else [])
+    return out + (peers.on_run(run, quick) if peers else [])
 
 
 def ours(run: FreeRun) -> list[Contender]:

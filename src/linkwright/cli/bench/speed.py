@@ -1,7 +1,7 @@
 """`linkwright bench`: how fast, how exact, and how long until the first result, ours and others' in one run on one machine.
 
     linkwright bench                  our kernels, process times, growth with the number of loops
-    linkwright bench --peers          the same mechanisms in other programs as well (compiles them where a compiler is)
+    linkwright bench --peers          the same mechanisms in other programs as well (from a checkout; compiles where a compiler is)
     linkwright bench --runs           whole simulations too (`--runs only`: nothing else)
     linkwright bench -o results.csv   keeps the table
 
@@ -14,15 +14,14 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 from linkwright import files
-from linkwright.cli.bench import ours, processes, table
-from linkwright.cli.bench import peers as others
+from linkwright.cli.bench import checkout, ours, processes, table
 from linkwright.cli.bench import runs as whole_runs
 from linkwright.cli.bench.cases import MECHANISMS, Contender, Row, case
-from linkwright.cli.bench.workshop import Workshop
 from linkwright.errors import UsageError, nearest
 from linkwright.papers import chain_cost as chain
 
@@ -74,14 +73,14 @@ def run(
     rows: list[Row] = []
     rounds = QUICK_ROUNDS if quick else ROUNDS
     alone = runs == "only"
-    with Workshop(build, say) as shop:
-        if peers and not alone:
-            others.prepare(shop)
+    with checkout.opened(build, say) if peers else nullcontext() as others:
+        if others and not alone:
+            others.prepare()
         for name in () if alone else mechanisms:
             say(f"{name} ...")
-            rows += compare(name, shop if peers else None, rounds)
+            rows += compare(name, others, rounds)
         if runs:
-            rows += whole_runs.rows(in_turns, shop if peers else None, rounds, quick, say)
+            rows += whole_runs.rows(in_turns, others, rounds, quick, say)
     if alone:
         return table.with_ratios(rows)
     say("processes ...")
@@ -93,10 +92,10 @@ def run(
     return table.with_ratios(rows)
 
 
-def compare(name: str, shop: Workshop | None, rounds: int) -> list[Row]:
-    """Ours and, with a workshop, the others on one mechanism, timed in turns."""
+def compare(name: str, peers: checkout.Peers | None, rounds: int) -> list[Row]:
+    """Our kernels and the peers on one mechanism, timed in turns."""
     here = case(name)
-    offers = [*ours.contenders(here), *(others.offered(here, shop) if shop else [])]
+    offers = [*ours.contenders(here), *(peers.on_case(here) if peers else [])]
     return [*in_turns([c for c in offers if isinstance(c, Contender)], rounds), *(r for r in offers if isinstance(r, Row))]
 
 

@@ -115,7 +115,7 @@ def _row(line: Mapping[str, str]) -> Row:
 
 
 def json_text(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
-    data = {"schema": "linkwright.cli.bench/1", "machine": dict(machine), "results": [asdict(r) for r in rows]}
+    data = {"schema": "linkwright.bench/1", "machine": dict(machine), "results": [asdict(r) for r in rows]}
     return json.dumps(data, indent=2, allow_nan=False)
 
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.steppers import needed, per_step
+from benchmarks.workshop import Workshop
 from linkwright.cli.bench.cases import STEP, Case, Contender, Row, Unavailable, attempt
-from linkwright.cli.bench.steppers import needed, per_step
-from linkwright.cli.bench.workshop import Workshop
 from linkwright.exchange.inertia import solids
 from linkwright.exchange.loops import closings
 from linkwright.model.description import Placement

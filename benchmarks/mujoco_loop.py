@@ -8,7 +8,6 @@ soft there, so accelerations differ from those of rigid loops.
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -19,8 +18,9 @@ from xml.etree import ElementTree as xml
 
 import numpy as np
 
+from benchmarks.workshop import Workshop, version
 from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
-from linkwright.cli.bench.workshop import Workshop, version
+from linkwright.cli.bench.clocks import best_call
 from linkwright.exchange import MujocoMap, to_mjcf
 
 ENGINE = "MuJoCo"
@@ -104,22 +104,3 @@ def _step_error(case: Case, data: Any, there: MujocoMap) -> float:
     """Of the velocities after one step."""
     T, _ = there.rates(case.state)
     return case.step_error(np.linalg.solve(T, data.qvel))
-
-
-def best_call(call: Callable[[], Any], seconds: float) -> float:
-    """Best nanoseconds of one Python call, calls in bursts long enough to be timed."""
-    calls, best = 1, 0.0
-    while best < 2e-4:
-        calls *= 2
-        best = _burst(call, calls)
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < seconds:
-        best = min(best, _burst(call, calls))
-    return 1e9 * best / calls
-
-
-def _burst(call: Callable[[], Any], calls: int) -> float:
-    start = time.perf_counter()
-    for _ in range(calls):
-        call()
-    return time.perf_counter() - start

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from benchmarks.workshop import version
 from linkwright.cli.bench.cases import Unavailable
-from linkwright.cli.bench.workshop import version
 
 STEPS = 500  # of one run: what starting it costs is then a fiftieth at most
 

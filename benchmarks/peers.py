@@ -1,22 +1,51 @@
 """Other programs on the same mechanisms: which there are, and what each offers to be timed.
 
-`offered(case, shop)` asks all of them. A program that is not installed, a compiler that is not there or a failure gives a row
-with the reason in place of a figure.
+`Peers` is what `linkwright bench --peers` opens; `offered(case, shop)` asks all programs. A program that is not installed, a compiler
+that is missing or a failure gives a row with the reason in place of a figure.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from types import TracebackType
 from typing import Any
 
-from linkwright.cli.bench import casadi_code, drake_steps, exudyn_steps, mujoco_loop, pinocchio_cpp
+from benchmarks import casadi_code, drake_steps, exudyn_steps, mujoco_loop, pinocchio_cpp, run_peers
+from benchmarks.pinocchio_cpp import MU
+from benchmarks.workshop import Workshop, version
 from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
-from linkwright.cli.bench.mujoco_loop import best_call
-from linkwright.cli.bench.workshop import Workshop, version
+from linkwright.cli.bench.clocks import best_call
+from linkwright.cli.bench.free_run import FreeRun
 
 PYTHON = "Pinocchio Python"
-MU = {"constraintDynamics": (1e-12, 1e-10, 2), "lcaba": (1e-12, 1e-6, 10)}  # accuracy, mu, steps
+
+
+class Peers:
+    """All programs and their workshop; a context manager that ends the processes it started."""
+
+    def __init__(self, build: str | os.PathLike[str] | None, say: Callable[[str], None]):
+        self.shop = Workshop(build, say)
+
+    def __enter__(self) -> Peers:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.shop.__exit__(kind, value, trace)
+
+    def prepare(self) -> None:
+        """Compile the programs shared by all mechanisms."""
+        prepare(self.shop)
+
+    def on_case(self, case: Case) -> list[Contender | Row]:
+        """Return contenders on one state of a mechanism, and rows with the reason where there is none."""
+        return offered(case, self.shop)
+
+    def on_run(self, run: FreeRun, quick: bool) -> list[Contender | Row]:
+        """Return the same for a whole simulation."""
+        return run_peers.offered(run, self.shop, quick)
 
 
 def offered(case: Case, shop: Workshop) -> list[Contender | Row]:

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.cli.bench import symbolic
+from benchmarks import symbolic
+from benchmarks.pinocchio_cpp import converted, model_file, program, their_acceleration
+from benchmarks.workshop import Workshop, version
 from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
-from linkwright.cli.bench.pinocchio_cpp import converted, model_file, program, their_acceleration
-from linkwright.cli.bench.workshop import Workshop, version
 from linkwright.exchange import PinocchioModel
 
 ENGINE = "casadi"

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.steppers import needed, per_step
+from benchmarks.workshop import Workshop
 from linkwright import joints
 from linkwright.cli.bench.cases import STEP, Case, Contender, Row, Unavailable, attempt
-from linkwright.cli.bench.steppers import needed, per_step
-from linkwright.cli.bench.workshop import Workshop
 from linkwright.exchange.inertia import Solid, solids
 from linkwright.mechanics.kinematics.motion import body_jacobian
 from linkwright.model.description import Joint, Placement

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.workshop import NATIVE, Conversation, Workshop, version
 from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
-from linkwright.cli.bench.workshop import NATIVE, Conversation, Workshop, version
 from linkwright.exchange import PinocchioModel, to_pinocchio
 
 ENGINE = "Pinocchio C++"
+MU = {"constraintDynamics": (1e-12, 1e-10, 2), "lcaba": (1e-12, 1e-6, 10)}  # accuracy, mu, steps
 FORWARD = {"constraintDynamics": "mu 1e-10, 2 steps", "lcaba": "mu 1e-6, at most 10 steps"}
 KINDS = {"JointModelRevoluteUnaligned": "R", "JointModelPrismaticUnaligned": "P", "JointModelFreeFlyer": "free"}
 # what Pinocchio's own build gives boost, so that it has room for lists of joints and long calls

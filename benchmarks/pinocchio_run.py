@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.cli.bench import casadi_code
+from benchmarks import casadi_code
+from benchmarks.pinocchio_cpp import converted, model_file, program
+from benchmarks.workshop import NATIVE, Conversation, Workshop, version
 from linkwright.cli.bench.cases import Contender, Row, Unavailable, attempt
 from linkwright.cli.bench.free_run import QUANTITY, FreeRun
-from linkwright.cli.bench.pinocchio_cpp import converted, model_file, program
-from linkwright.cli.bench.workshop import NATIVE, Conversation, Workshop, version
 from linkwright.exchange import PinocchioModel
 from linkwright.integrators import INTEGRATORS
 from linkwright.results.state import State

@@ -13,7 +13,7 @@ from linkwright.cli.bench import table
 from linkwright.cli.bench.cases import MECHANISMS
 from linkwright.cli.bench.ours import kernel
 from tests import ROOT
-from tests.cli.bench.test_peers import at
+from tests.cli.bench.samples import at
 
 DOCS = ROOT / "docs"
 
