@@ -313,7 +313,8 @@ class Kernels:
         model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
         written = repr([p for p in self.described.parameters]) + repr(self.described.bodies) if self.free else ""
         changed = repr(replace(self.chosen, power=False))  # powers are an option of single kernels, not another mechanism
-        text = json.dumps([model, written, changed, repr(self.loops.kappa), sources, digest(*(name.removeprefix(OWN) for name in self.modules))])
+        own = digest(*(name.removeprefix(OWN) for name in self.modules))
+        text = json.dumps([model, written, changed, repr(self.loops.kappa), sources, own])
         return hashlib.sha256(text.encode()).hexdigest()
 
 
