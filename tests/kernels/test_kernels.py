@@ -10,6 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
+from linkwright.mechanics.formulations.projection import Projection
 from linkwright.model import library as models
 from linkwright.model.parameters import with_values
 from linkwright.results.state import State
@@ -275,6 +276,9 @@ def test_numbers_that_are_none_are_refused_by_name(bad: float) -> None:
     [
         (lambda s: s.kernel("foward"), "forward"),
         (lambda s: s.kernel("forward", "nullspce"), "sslm, slm, kkt"),
+        (lambda s: s.kernel("forward", "nullspace"), r"kernels have sslm, slm, kkt. s\.forward\(..., formulation='nullspace'\)"),
+        (lambda s: s.kernel("forward", Projection()), "'projection' is not compiled"),
+        (lambda s: s.kernel("rates", "projection", baumgarte=True), r"s\.simulate\(..., formulation='projection'\)"),
         (lambda s: s.kernel("forward")(np.zeros(6), np.zeros(7), np.zeros(7)), r"shape \(6,\)"),
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7)), "tau"),
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), "text"), "numbers"),

@@ -5,7 +5,6 @@
     derivatives, implicit      a program differentiated; forward dynamics differentiated with the factors it has
     along                the terms with their rates along the motion, for singular passages
     kernels, kernel      all kernels of a mechanism, and one of them as people call it
-    dense_kernel, least  rank-revealing formulations on the kernel of M, h, J, k; multipliers of least reactions
     schedule, sums, parts, lanes      order of operations, fused sums, like parts of one state in vector lanes
     llvm, sincos, batches, target     machine code for one state and for many
     native, threads, timing, cache    code in memory, on several cores, timed, and on disk

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from linkwright.kernels.planning import Sample
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
-DENSE_FORMULATIONS = ("nullspace", "projection")  # on the kernel of M, h, J, k
 OWN = "linkwright."  # modules of this package
 POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
 EARLY = ", not projected"  # name of the plan whose pivots ask for the rank-revealing path earlier
@@ -130,12 +129,6 @@ class Kernels:
             raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
         if signature.masses:
             self._need_masses()
-        if name == "forward" and formulation in DENSE_FORMULATIONS and not baumgarte:
-            from linkwright.kernels.dense_kernel import DenseKernel
-
-            still = np.zeros(len(self.chosen.drivers))
-            loops = self._numeric.moved(still + 1.0, still, still).loops  # with the rows of drivers
-            return DenseKernel(str(formulation), self.get("terms"), loops, self.fallbacks.get(name), self._least)
         options: dict[str, Any] = {}
         if "formulation" in signature.options:
             options = {"formulation": self._formulation(formulation), "gains": baumgarte or None}
@@ -153,11 +146,6 @@ class Kernels:
         parts = None if self.model_key is None else [name, chosen, projected, self.model_key]
         return Kernel(name, program, parts, self.entries, self.defaults, self.fallbacks.get(name), self.engine)
 
-    def _least(self) -> tuple[int, Kernel | None]:
-        """Rank of J in general, and where rows are redundant the kernel that chooses among multipliers."""
-        rank = self.generic_rank
-        return (rank, None) if rank == self.sizes.nc else (rank, self.get("least"))
-
     @property
     def generic_rank(self) -> int:
         """Rank of J in most positions: rows beyond it are redundant everywhere."""
@@ -168,18 +156,20 @@ class Kernels:
         """Registered name of a formulation given as an object."""
         found = formulations.registered(formulation)
         if not isinstance(found, str):
-            raise UsageError(f"a kernel's formulation is one of {', '.join(TRACED_FORMULATIONS + DENSE_FORMULATIONS)}, not {found!r:.60}.")
+            raise UsageError(f"a kernel's formulation is one of {', '.join(TRACED_FORMULATIONS)}, not {found!r:.60}.")
         return found
 
     def _formulation(self, name: str | None) -> str:
         if name in (None, "auto"):
             return "sslm"
-        if name not in TRACED_FORMULATIONS:
-            raise UsageError(
-                f"there is no such kernel of the formulation '{name}'; choose one of {', '.join(TRACED_FORMULATIONS)}. "
-                f"{' and '.join(DENSE_FORMULATIONS)} are kernels of forward dynamics only, without stabilisation."
-            )
-        return str(name)
+        if name in TRACED_FORMULATIONS:
+            return str(name)
+        if name not in formulations.FORMULATIONS:
+            raise UsageError(f"there is no formulation '{name}'. {nearest(str(name), TRACED_FORMULATIONS, 'Formulations of kernels')}")
+        raise UsageError(
+            f"the formulation '{name}' is not compiled; kernels have {', '.join(TRACED_FORMULATIONS)}. "
+            f"s.forward(..., formulation='{name}') and s.simulate(..., formulation='{name}') solve by it in Python."
+        )
 
     def _need_masses(self) -> None:
         missing = [b.name for b in self.tree.description.bodies[1:] if b.mass is None]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernel import Fallback
     from linkwright.kernels.kernels import Kernels
 
-DENSE = ("nullspace", "projection")  # formulations that time loops have no kernel of
+INTERPRETED = ("nullspace", "projection")  # formulations that are not compiled
 Inputs = dict[str, np.ndarray]
 
 
@@ -52,10 +52,9 @@ class RankRevealing:
             "inverse": self.inverse,
             "loads": self.inverse,
             "projection": self.projection,
-            "least": self.least,
             "loop_rates": self.rates,
             "loop_projection": self.projection,
-            **{f"loop_rates by {name}": partial(self.rates, formulation=name) for name in DENSE},
+            **{f"loop_rates by {name}": partial(self.rates, formulation=name) for name in INTERPRETED},
         }
 
     # ---------------------------------------------------------------- dynamics
@@ -94,10 +93,6 @@ class RankRevealing:
         if not self.kernels.get("terms").native or self.kernels.plan.saddle is not None:
             return None
         return QuickPassage(self.kernels)
-
-    def least(self, x: Inputs) -> dict[str, Any]:
-        T = self._terms(x)
-        return {"lam": forward(T, T.M @ x["a"] + T.h - T.J.T @ x["lam"], "auto").lam}
 
     def inverse(self, x: Inputs) -> dict[str, Any]:
         eq, cut, t = self._equations(x)

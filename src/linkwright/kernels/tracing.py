@@ -51,7 +51,6 @@ KERNELS: dict[str, Signature] = {
     "kinematics": Signature((*STATE, ("drive", "nd"), ("speed", "nd"), ("acceleration", "nd")), "kinematics", masses=False),
     "poses": Signature((("q", "nq"),), "poses", masses=False),
     "points": Signature(STATE, "points", masses=False),
-    "least": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "least"),
     "loop_rates": Signature((*STATE, ("t", "one"), ("tau", "nv")), "rates", options=("formulation", "gains", "power"), packed=True),
     "loop_projection": Signature((*STATE, ("t", "one"), ("tau", "nv")), "projection", packed=True),
 }
@@ -69,7 +68,6 @@ TIMED = {
     "pivots",
     "energy",
     "closure",
-    "least",
     "blocks",
     "along",
 }  # those that may read t
@@ -122,10 +120,6 @@ def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **opti
         from linkwright.kernels.along import along
 
         found = along(moved(free), arrays, {**law, "free": free}, trace("blocks", sizes, equations))
-    elif name == "least":
-        from linkwright.kernels.least import least
-
-        found = least(moved(free), **arrays)
     else:
         found = getattr(moved(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
     return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)

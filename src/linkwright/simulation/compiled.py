@@ -79,7 +79,7 @@ class Compiled:
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.
         Arrays are in the order of names.q and names.v; results come back as a named tuple. `formulation` (of forward and
-        rates) is sslm, slm or kkt, of forward also nullspace or projection; `baumgarte` adds an input `gains` (alpha, beta).
+        rates) is sslm, slm or kkt; `baumgarte` adds an input `gains` (alpha, beta).
         `drives` replaces the model's.
         """
         return self.kernels.get(name, formulation, drives, baumgarte=baumgarte)
