@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.papers import Item, compared
-from linkwright.papers import koul_by_hand as by_hand
+from linkwright.papers import koul_printed as printed_data
 from linkwright.papers.koul_cost import multiplier_cost, simulation_cost
 from linkwright.papers.koul_eliminations import both_eliminations, subsystem_elimination, system_level_elimination, whole_elimination
 from linkwright.papers.koul_matrices import (
@@ -65,12 +65,12 @@ def pantograph_error(s: Any, angles: range = range(0, 360, 30)) -> float:
 def rod_inertias() -> np.ndarray:
     """Inertias of the scraper's links about their origins as uniform rods; the coupler's origin is its middle."""
     share = np.array([3.0, 3.0, 12.0, 3.0, 3.0, 3.0, 3.0])
-    return np.array(by_hand.MASSES) * np.array(by_hand.LENGTHS) ** 2 / share
+    return np.array(printed_data.MASSES) * np.array(printed_data.LENGTHS) ** 2 / share
 
 
 def link_parameters() -> Item:
-    first = _data(*scraper(), by_hand.LENGTHS, by_hand.MASSES)
-    off = max(first, _data(*manipulator(), by_hand.RRR_LENGTHS, by_hand.RRR_MASSES), pantograph_error(scraper()[0]))
+    first = _data(*scraper(), printed_data.LENGTHS, printed_data.MASSES)
+    off = max(first, _data(*manipulator(), printed_data.RRR_LENGTHS, printed_data.RRR_MASSES), pantograph_error(scraper()[0]))
     rods = float(np.abs(rod_inertias() / np.array(TABULATED) - 1.0).max())
     return compared(
         "Table 1",

@@ -1,20 +1,19 @@
-"""The two examples of [Koul2013] written out by hand from its Tables 1 and 2, without the library: links as complex numbers.
+"""Printed data of [Koul2013]: Table 1, how its rows and columns are ordered, and the Jacobians of Appendix A.1 and A.2 as printed.
 
-A point of a planar tree is the sum over the links of z exp(i alpha), alpha = A theta + offset; with these z for the mass centres
-and for the gaps of the cut joints, I, phi, J and Psi of (15)-(17) are a line each. They are what the library's matrices are held
-against, and `printed_scraper`, `printed_manipulator` are the Jacobians of Appendix A.1 and A.2 as they stand there.
+`reference(name)` are the matrices of (15)-(17) of both examples from a derivation without the library, link by link in complex
+numbers; `tests/papers/koul_by_hand.py` has the derivation and checks the numbers of koul_reference.json with it.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-
-GRAVITY = 9.81  # m/s^2 along -y; ours, the paper does not say
-SIXTY = np.exp(1j * math.pi / 3)
 
 
 class Matrices(NamedTuple):
@@ -37,14 +36,10 @@ class Matrices(NamedTuple):
 
 @dataclass(frozen=True)
 class Example:
-    """A planar tree with cut joints: where mass centres and gaps are along the links, and how links hang together."""
+    """A planar tree with cut joints in the paper's numbering: angles of the links, rows and columns of J."""
 
     hangs: tuple[tuple[int, ...], ...]  # joints that turn each link, counted from 1
     offsets: tuple[float, ...]  # alpha - sum of theta, rad
-    centres: tuple[dict[int, complex], ...]  # mass centre of each link: link -> z
-    gaps: tuple[dict[int, complex], ...]  # of each cut joint, second end minus first
-    masses: tuple[float, ...]
-    inertias: tuple[float, ...]  # about the mass centres
     signs: tuple[int, ...]  # of the rows of J as printed
     columns: tuple[slice, ...]  # subsystems
 
@@ -53,73 +48,49 @@ class Example:
         return np.array([[float(j in joints) for j in range(1, len(self.hangs) + 1)] for joints in self.hangs])
 
     def alpha(self, theta: np.ndarray) -> np.ndarray:
-        """Angles of the links with the horizontal."""
+        """Return the angles of the links with the horizontal."""
         return self.A @ theta + np.array(self.offsets)
 
-    def matrices(self, theta: np.ndarray, rate: np.ndarray) -> Matrices:
-        A, e = self.A, np.exp(1j * self.alpha(theta))
-        turning = A @ rate
-        centre, gap = (_table(x, len(self.hangs)) * e for x in (self.centres, self.gaps))
-        Jc, Jg = 1j * centre @ A, 1j * gap @ A  # velocities of points by those of joints
-        ac, ag = -centre @ turning**2, -gap @ turning**2  # their accelerations without those of the joints
-        m = np.array(self.masses)
-        I = (Jc.conj().T * m @ Jc).real + A.T * np.array(self.inertias) @ A
-        phi = (Jc.conj().T @ (m * (-1j * GRAVITY - ac))).real
-        return Matrices(I, phi, np.array(self.signs)[:, None] * _rows(Jg), -np.array(self.signs) * _rows(ag))
-
     def block(self, J: np.ndarray, i: int, j: int) -> np.ndarray:
-        """J_ij, counted from 1."""
+        """Return J_ij, counted from 1."""
         return J[2 * i - 2 : 2 * i, self.columns[j - 1]]
 
 
-def _table(points: tuple[dict[int, complex], ...], links: int) -> np.ndarray:
-    return np.array([[complex(p.get(k, 0.0)) for k in range(1, links + 1)] for p in points])
+class Reference(NamedTuple):
+    """Matrices at the start of Table 2; I and C q' of (4) at a state in motion."""
+
+    start: Matrices
+    moving_I: np.ndarray
+    moving_C: np.ndarray
 
 
-def _rows(z: np.ndarray) -> np.ndarray:
-    """x and y of every point as rows of their own."""
-    pairs = np.stack([np.real(z), np.imag(z)], axis=1)
-    return pairs.reshape(2 * len(z), *z.shape[1:])
-
-
-def rods(lengths: tuple[float, ...], masses: tuple[float, ...]) -> tuple[float, ...]:
-    """Inertias of uniform rods about their middles."""
-    return tuple(m * L**2 / 12.0 for L, m in zip(lengths, masses, strict=True))
+@cache
+def reference(name: str) -> Reference:
+    """Return the reference matrices of a model, in the paper's rows and columns."""
+    found = json.loads(Path(__file__).with_name("koul_reference.json").read_text(encoding="utf-8"))[name]
+    values = {key: np.array(x) for key, x in found.items()}
+    return Reference(Matrices(*(values[key] for key in Matrices._fields)), values["moving_I"], values["moving_C"])
 
 
 # -------------------------------------------------------------------- Table 1 and the figures
 
 LENGTHS = (0.038, 0.1152, 0.2304, 0.3346, 0.239, 0.8365, 0.239)  # m, Table 1
 MASSES = (1.5, 3.0, 5.0, 4.2, 3.0, 10.5, 3.0)  # kg
-A45 = 0.3346 - 0.239  # m: the pin P on link 4, printed as a difference only
 SCRAPER = Example(
     hangs=((1,), (2,), (2, 3), (4,), (4, 5), (4, 6), (4, 6, 7)),
     offsets=(0.0, 0.0, math.pi, 0.0, -2.0 * math.pi, -2.0 * math.pi, -4.0 * math.pi),  # alpha_3 points from joint 3 to joint 8
-    centres=(
-        {1: 0.019}, {2: 0.0576}, {2: 0.1152}, {4: 0.1673}, {4: A45, 5: 0.1195}, {4: 0.3346, 6: 0.41825}, {4: 0.3346, 6: 0.239, 7: 0.1195},
-    ),
-    gaps=({2: 0.1152, 3: 0.1152, 1: -0.038}, {2: 0.1152, 3: -0.1152, 4: -A45, 5: -0.239}, {4: 0.3346 - A45, 6: 0.239, 7: 0.239, 5: -0.239}),
-    masses=MASSES,
-    inertias=rods(LENGTHS, MASSES),
     signs=(1, -1, 1, 1, 1, 1),  # the y row of loop 1 is crank minus coupler
     columns=(slice(0, 1), slice(1, 3), slice(3, 7)),
-)  # fmt: skip
+)
 
 RRR_LENGTHS = (0.4, 0.6, 0.4, 0.6, 0.6, 0.4, 0.4)  # m, Table 1; link 3 is a triangle of this side
-RRR_MASSES = (3.0, 4.0, 8.0, 4.0, 4.0, 3.0, 3.0)  # kg; the triangle as a uniform plate has m s^2 / 12, as a rod of its side has
+RRR_MASSES = (3.0, 4.0, 8.0, 4.0, 4.0, 3.0, 3.0)  # kg
 MANIPULATOR = Example(
     hangs=((1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), (1, 2, 3, 5), (6,), (7,)),
     offsets=(0.0, 0.0, 0.0, 0.0, math.pi / 3, 0.0, 0.0),  # theta_5 counts from the edge to joint 5
-    centres=(
-        {1: 0.2}, {1: 0.4, 2: 0.3}, {1: 0.4, 2: 0.6, 3: 0.4 / math.sqrt(3) * np.exp(1j * math.pi / 6)}, {1: 0.4, 2: 0.6, 3: 0.4, 4: 0.3},
-        {1: 0.4, 2: 0.6, 3: 0.4 * SIXTY, 5: 0.3}, {6: 0.2}, {7: 0.2},
-    ),
-    gaps=({1: 0.4, 2: 0.6, 3: 0.4, 4: 0.6, 6: -0.4}, {1: 0.4, 2: 0.6, 3: 0.4 * SIXTY, 5: 0.6, 7: -0.4}),
-    masses=RRR_MASSES,
-    inertias=rods(RRR_LENGTHS, RRR_MASSES),
     signs=(1, 1, 1, 1),
     columns=(slice(0, 5), slice(5, 6), slice(6, 7)),
-)  # fmt: skip
+)
 
 # -------------------------------------------------------------------- Appendix A.1 and A.2
 
@@ -127,7 +98,6 @@ APPENDIX_LENGTHS = {"a1": 0.038, "a2": 0.1152, "a38": 0.1152, "a39": 0.1152, "a4
     "a67": 0.239,
     "a97": 0.239,
 }
-TABLE_LENGTHS = APPENDIX_LENGTHS | {"a38": 0.2304, "a39": 0.2304, "a67": 0.8365}  # a3 and a6 read as lengths of Table 1
 
 
 def printed_scraper(theta: np.ndarray, *, corrected: bool, lengths: dict[str, float] | None = None) -> np.ndarray:
