@@ -22,7 +22,7 @@ STEP = 1e-30
 def solved(eq: Equations, q: Any, v: Any, tau: Any, near: Any) -> np.ndarray:
     """(a, lam) by one dense solve of the saddle-point system, over complex numbers."""
     skel, loops = eq.loops.skel, replace(eq.loops, row_axes=eq.plan.axes)
-    references = eq.near(q, near)
+    references = eq.loops.skel.unpack(q, near)
     m = motion(skel, q, v, world_axes=eq.plan.lean)
     pushes = [w for f in eq.forces for w in f.wrenches(forces.Moment(skel, m, 0.0, references))]
     T = terms(loops, q, v, 0.0, references, pushes, lean=m if eq.plan.lean else None)

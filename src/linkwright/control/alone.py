@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.control.base import Control
-from linkwright.control.binding import bind, cut_coordinates
+from linkwright.control.binding import bind
 from linkwright.control.bound import BoundControl
 from linkwright.errors import UsageError, nearest
 from linkwright.model.file import quantity
@@ -100,7 +100,7 @@ class Controller:
         if mine != theirs:
             raise UsageError("this state belongs to another mechanism, or to the same with other cuts (then s.mirror(st) gives it here).")
         time = st.t if t is None else quantity(t, TIME, "t")
-        read, sensed = b.arrays(st.q, st.v, time, cut_coordinates(b.believed.kernels.loops.skel, st), self._own), self._sensed(force)
+        read, sensed = b.arrays(st.q, st.v, time, b.believed.kernels.loops.skel.pack(st.near), self._own), self._sensed(force)
         if sensed is None and b.every and b.force_rows:
             sensed = b.sense(read, self._acting) if self.samples else b.before_the_start
         return b.answer(read, sensed)

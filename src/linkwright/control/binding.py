@@ -67,7 +67,7 @@ def bind(
         "q": np.array(st.q, dtype=float),
         "v": np.array(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
-        "near": cut_coordinates(skel, st),
+        "near": skel.pack(st.near),
         "free": np.array(default if free is None else free, dtype=float),
         "moved": np.zeros(3 * len(drivers)),
     }
@@ -193,12 +193,6 @@ def _weights(written: Control, targets: Sequence[Target], kappa: float) -> np.nd
     if not (np.isfinite(out).all() and (out > 0.0).all()):
         raise UsageError(f"{written.kind}: rated efforts are positive.")
     return out
-
-
-def cut_coordinates(skel: Any, st: State) -> np.ndarray:
-    """Reference coordinates of the cut joints, one after the other."""
-    parts = [np.asarray(st.near[name], dtype=float) for name in skel.tree.cuts]
-    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _check_outputs(bound: BoundControl) -> None:

@@ -184,7 +184,7 @@ class Plant:
         x = {**self.fixed, **moving}
         u, t, near = g.input("u", len(self.targets)), x["t"], x["near"]
         J_t, bias, m = task_rows(self.eq, self.tasks, x["q"], x["v"], near)
-        B = effort_columns(self.eq, m, t[0], self.eq.near(x["q"], near), self.targets)
+        B = effort_columns(self.eq, m, t[0], self.eq.loops.skel.unpack(x["q"], near), self.targets)
         tau, rates, efforts, margin = (0.0, [], 0.0 * u, 1.0) if self.acting is None else self.acting(x)
         out = self.eq.forward(x["q"], x["v"], tau + B @ u, t, near)
         results = {"acceleration": J_t @ out["a"] + bias, "rates": rates, "efforts": efforts + u, "margin": [margin, *out["margin"]]}
@@ -339,8 +339,7 @@ def _open_loop(system: Any, st: State, coordinates: Any, drives: Any, actuators:
     targets = tuple(target(system.loops.skel, n) for n in names)
     eq = system.kernels.equations(free if len(free) else ())
     tasks = _coordinates(eq, st, coordinates, names, ())
-    cut = [np.asarray(st.near[name], dtype=float) for name in system.loops.skel.tree.cuts]
-    fixed = {"t": np.array([st.t]), "near": np.concatenate(cut) if cut else np.zeros(0), "free": free}
+    fixed = {"t": np.array([st.t]), "near": system.loops.skel.pack(st.near), "free": free}
     plant = Plant(eq, tasks, targets, fixed, st.q, st.v)
     return linearised(plant, plant.holding() if tau is None else _efforts(tau, targets), plant.x)
 

@@ -74,8 +74,7 @@ def _equilibrium(bound: Any, reference: Any) -> Plant:
         if len(reference.q) != len(q) or np.abs(reference.v).max(initial=0.0) > 0.0:
             raise UsageError("lqr: the State to hold belongs to this mechanism and is at rest.")
         q = np.array(reference.q, dtype=float)
-        parts = [np.asarray(reference.near[name], dtype=float) for name in eq.loops.skel.tree.cuts]
-        near = np.concatenate(parts) if parts else near
+        near = eq.loops.skel.pack(reference.near)
     there = reached(eq, bound.tasks, wanted[:n], q, t, near)
     if there is None:
         told = ", ".join(f"{x} = {v:.4g}" for x, v in zip(bound.labels, wanted, strict=False))
@@ -100,7 +99,7 @@ def _check_held(plant: Plant, linear: Linearised) -> None:
 def _grip(plant: Plant) -> str:
     """What the drives cannot push directly, where there is such a motion."""
     loops = plant.eq.loops
-    near: Mapping[str, Any] = plant.eq.near(plant.q, plant.fixed["near"])
+    near: Mapping[str, Any] = plant.eq.loops.skel.unpack(plant.q, plant.fixed["near"])
     st = State(loops.skel, plant.q, plant.v, near, float(plant.fixed["t"][0]))
     names = [x.name for x in plant.targets]
     found = controllable(loops, st, drive_rows(loops, st, names), names)

@@ -47,7 +47,7 @@ class Manifold(NamedTuple):
 def task_rows(eq: Equations, tasks: Sequence[Task], q: Any, v: Any, near: Any) -> tuple[Any, Any, Motion]:
     """(J_t, bias, motion): the acceleration of the coordinates is J_t a + bias."""
     skel = eq.loops.skel
-    m, references = motion(skel, q, v), eq.near(q, near)
+    m, references = motion(skel, q, v), eq.loops.skel.unpack(q, near)
     found = [t.rows(skel, m, references, nothing_wanted(t)) for t in tasks]
     return np.concatenate([r.J for r in found]), np.concatenate([r.bias for r in found]), m
 
@@ -84,7 +84,7 @@ def stacked(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, 
     """S at a state on the loops, or near them."""
     loops = eq.loops
     J_t, _, m = task_rows(eq, tasks, q, v, near)
-    c = loops.at(q, v, t, eq.near(q, near), m)
+    c = loops.at(q, v, t, eq.loops.skel.unpack(q, near), m)
     J = loops.dimensionless(c)[1]
     sizes = scale([k for x in tasks for k in x.kinds], loops.kappa)
     E_t = J_t * loops.columns / sizes[:, None]
@@ -108,7 +108,7 @@ def manifold(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray,
     g = Graph()
     qs, vs = g.input("q", len(q)), g.input("v", len(v))
     J_t, _, m = task_rows(eq, tasks, qs, vs, near)
-    c = loops.at(qs, vs, t, eq.near(qs, near), m)
+    c = loops.at(qs, vs, t, eq.loops.skel.unpack(qs, near), m)
     program = g.program([("rows", np.concatenate([c.J @ vs + c.b, J_t @ vs]))])
     moves = [dict(enumerate(qdot(skel, q, column))) for column in Lambda.T]
     found = jacobian(program, np.concatenate([q, v]), moves)
@@ -125,7 +125,7 @@ def reached(
     loops, skel, still = eq.loops, eq.loops.skel, np.zeros(len(eq.loops.columns))
     ends = np.cumsum([0, *(len(task.kinds) for task in tasks)])
     for _ in range(MOST_STEPS):
-        m, references = motion(skel, q, still), eq.near(q, near)
+        m, references = motion(skel, q, still), eq.loops.skel.unpack(q, near)
         S = stacked(eq, tasks, q, still, t, near)
         right = np.zeros(len(S.rows))
         right[: S.coordinates.start] = -loops.at(q, still, t, references, m).phi
@@ -137,7 +137,7 @@ def reached(
         step = S.solve(right, loops.columns)
         length = float(np.abs(step / loops.columns).max())
         q = displaced(skel, q, step * min(1.0, LONGEST_STEP / length))
-        parts = loops.references(q, eq.near(q, near))
+        parts = loops.references(q, eq.loops.skel.unpack(q, near))
         near = np.concatenate([np.asarray(parts[name], dtype=float) for name in skel.tree.cuts]) if skel.tree.cuts else near
     return None
 

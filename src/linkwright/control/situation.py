@@ -39,7 +39,7 @@ class Situation:
 
     @cached_property
     def near(self) -> dict[str, Any]:
-        return self.eq.near(self.q, self.cut)
+        return self.eq.loops.skel.unpack(self.q, self.cut)
 
     @cached_property
     def m(self) -> Motion:
@@ -102,7 +102,7 @@ class Situation:
         eq = self.bound.real.equations(self.x)
         skel = eq.loops.skel
         m = motion(skel, self.q, self.v)
-        B = effort_columns(eq, m, self.t[0], eq.near(self.q, self.cut), self.bound.targets)
+        B = effort_columns(eq, m, self.t[0], eq.loops.skel.unpack(self.q, self.cut), self.bound.targets)
         if not len(other):
             return self._response(eq, B)
         pushed = other[: skel.tree.nv] + dynamics.generalised(skel, m, self.other_wrenches)

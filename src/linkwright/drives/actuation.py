@@ -328,13 +328,12 @@ def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bo
     targets = {name: target(skel, name) for name in drive or {}}
     for name, d in (drive or {}).items():
         _check_drive(name, d)
-    near = [np.asarray(st.near[name], dtype=float) for name in skel.tree.cuts]
     x = {
         "q": np.asarray(st.q, dtype=float),
         "v": np.asarray(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
         "free": np.array(system.kernels.defaults["free"] if free is None else free, dtype=float),
-        "near": np.concatenate(near) if near else np.zeros(0),
+        "near": skel.pack(st.near),
     }
     start = Start(system.description, InputEquations(system, ()).here(x), system.loops.kappa)
     bounds = tuple(d.bind(targets[name], start) for name, d in (drive or {}).items())

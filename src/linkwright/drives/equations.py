@@ -136,11 +136,7 @@ class InputEquations:
     def _instant(self, x: Arrays) -> Here:
         free = x["free"]
         skel = self.skel if not len(free) else self._with_free(free)
-        near, at = {n.joint.name: x["q"][n.q] for n in skel.tree.nodes}, 0
-        for name in skel.tree.cuts:
-            size = len(skel.start_coordinates[name])
-            near[name] = x["near"][at : at + size]
-            at += size
+        near = skel.unpack(x["q"], x["near"])
         here = Here(skel, x["q"], x["v"], near, x["t"][0], self._channels if skel is self.skel else None)
         if self.control is not None:
             own, held = self._of_control

@@ -145,7 +145,7 @@ def _traced(kernels: Kernels, function: Callable[..., Mapping[str, Any]], *input
 def _drives(eq: Equations, q: Any, v: Any, near: Any) -> dict[str, Any]:
     """Where the drives are and how fast they move."""
     skel, cylinders = eq.loops.skel, {c.name: c for c in eq.loops.skel.tree.description.cylinders}
-    m, here = motion(skel, q, v), eq.near(q, near)
+    m, here = motion(skel, q, v), eq.loops.skel.unpack(q, near)
     found = []
     for name in eq.drives:
         if name in cylinders:
@@ -164,7 +164,7 @@ def _drives(eq: Equations, q: Any, v: Any, near: Any) -> dict[str, Any]:
 
 def _turns(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     """Coordinates of the cut joints, whole turns counted from the last ones."""
-    found = references(eq.loops.skel, q, eq.near(q, near))
+    found = references(eq.loops.skel, q, eq.loops.skel.unpack(q, near))
     return {"near": [x for name in eq.loops.skel.tree.cuts for x in found[name]]}
 
 
@@ -180,8 +180,7 @@ def _tables(kernels: Kernels, programs: Mapping[str, Program]) -> Tables:
     eq, entries = kernels.equations(kernels.defaults["free"]), kernels.entries
     q, near = kernels.start()
     q = np.asarray(q, dtype=float)
-    cut = [np.asarray(near[n], dtype=float) for n in kernels.tree.cuts]
-    reference = np.concatenate(cut) if cut else np.zeros(0)
+    reference = kernels.loops.skel.pack(near)
     names = {k: list(entries[k]) for k in ("q", "v", "lam", "free")}
     names |= {
         "drives": list(kernels.drives),

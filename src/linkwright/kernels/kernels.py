@@ -188,9 +188,8 @@ class Kernels:
     @cached_property
     def sizes(self) -> Sizes:
         skel = self.loops.skel
-        near = sum(len(skel.start_coordinates[name]) for name in self.tree.cuts)
         drivers = len(self.chosen.drivers)
-        return Sizes(self.tree.nq, self.tree.nv, self.tree.nc + drivers, len(self.drives), near, len(self.free), drivers=drivers)
+        return Sizes(self.tree.nq, self.tree.nv, self.tree.nc + drivers, len(self.drives), skel.cut_size, len(self.free), drivers=drivers)
 
     @cached_property
     def entries(self) -> dict[str, list[str]]:
@@ -218,11 +217,10 @@ class Kernels:
     @cached_property
     def defaults(self) -> dict[str, np.ndarray]:
         """Values of the inputs a call may leave out: time, turns counted of the cut joints, free parameters."""
-        start = self.loops.skel.start_coordinates
-        near = [np.asarray(start[name], dtype=float) for name in self.tree.cuts]
+        skel = self.loops.skel
         return {
             "t": np.zeros(1),
-            "near": np.concatenate(near) if near else np.zeros(0),
+            "near": skel.pack(skel.start_coordinates),
             "free": np.array([p.value for p in self.free]),
         }
 

@@ -62,7 +62,7 @@ class Scene:
 
     @classmethod
     def of(cls, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> Scene:
-        skel, here = eq.loops.skel, eq.near(q, near)
+        skel, here = eq.loops.skel, eq.loops.skel.unpack(q, near)
         m = motion(skel, q, v)
         return cls(eq, m, eq.loops.closure(m, v, t, here, False), forces.Moment(skel, m, t, here))
 
@@ -188,7 +188,7 @@ def acting(eq: Equations, q: Any, v: Any, u: Any, lam: Any, t: Any, near: Any) -
 
 
 def efforts(eq: Equations, q: Any, u: Any, near: Any) -> dict[str, Any]:
-    skel, here, still = eq.loops.skel, eq.near(q, near), np.zeros(eq.loops.skel.tree.nv)
+    skel, here, still = eq.loops.skel, eq.loops.skel.unpack(q, near), np.zeros(eq.loops.skel.tree.nv)
     m = motion(skel, q, still)
     place = Place(eq.loops, q, still, 0.0, here, m, eq.loops.closure(m, still, 0.0, here, False), ())
     return {"tau": eq._effort_columns(place) @ u}
@@ -196,7 +196,7 @@ def efforts(eq: Equations, q: Any, u: Any, near: Any) -> dict[str, Any]:
 
 def flow(eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
     skel = eq.loops.skel
-    at = forces.Moment(skel, motion(skel, q, v), t[0], eq.near(q, near))
+    at = forces.Moment(skel, motion(skel, q, v), t[0], eq.loops.skel.unpack(q, near))
     return {"power": np.array(eq._given_and_lost(at))}
 
 
@@ -204,7 +204,7 @@ def branch(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     skel, plan = eq.loops.skel, eq.plan
     laws = [driven(skel.tree.description, n, Given(1.0)) for n in eq.drives]  # the sign of J does not depend on the values
     loops = eq.loops.with_(laws)
-    c = loops.at(q, np.zeros(skel.tree.nv), 0.0, eq.near(q, near))
+    c = loops.at(q, np.zeros(skel.tree.nv), 0.0, eq.loops.skel.unpack(q, near))
     keep = [*(range(skel.tree.nc) if plan.keep is None else plan.keep), *range(skel.tree.nc, len(c.phi))]
     J = np.concatenate([c.J[keep], np.array(plan.idle, dtype=float).reshape(-1, c.J.shape[1])])
     _, pivots = ordered_solve(J, np.zeros(len(J)), plan.orders["kinematics"])

@@ -148,13 +148,8 @@ def _dynamics(eq: Equations, sizes: Sizes, states: Sequence[Sample]) -> Plan:
 
 def _kept(eq: Equations, s: Sample) -> Terms:
     """Usual terms of the independent rows at a sample."""
-    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), _cut(eq, s), lean=False)
+    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.near), lean=False)
     return T if eq.plan.keep is None else T.select(list(eq.plan.keep))
-
-
-def _cut(eq: Equations, s: Sample) -> np.ndarray:
-    parts = [np.asarray(s.near[name], dtype=float) for name in eq.loops.skel.tree.cuts]
-    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _singular(T: Terms) -> bool:
@@ -200,7 +195,7 @@ def _nominal(
     """Sizes below which the pivots of a formulation ask for the rank-revealing path."""
     out: dict[str, list[np.ndarray]] = {}
     for s in states:
-        T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), _cut(eq, s))
+        T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.near))
         place = T.place
         assert place is not None
         if eq.plan.keep is not None:
@@ -260,10 +255,10 @@ def _driven_matrix(eq: Equations, name: str, s: Sample) -> np.ndarray:
     N = np.array(eq.plan.idle, dtype=float).reshape(-1, eq.loops.skel.tree.nv)
     if name == "kinematics":
         loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives])
-        J = loops.at(s.q, s.v, 0.0, eq.near(s.q, _cut(eq, s))).J
+        J = loops.at(s.q, s.v, 0.0, eq.loops.skel.unpack(s.q, eq.loops.skel.pack(s.near))).J
         keep = [*(range(eq.loops.skel.tree.nc) if eq.plan.keep is None else eq.plan.keep)]
         return np.concatenate([J[[*keep, *range(eq.loops.skel.tree.nc, len(J))]], N])
-    T = eq._terms(s.q, s.v, np.zeros(1), _cut(eq, s))
+    T = eq._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.near))
     place = T.place
     assert place is not None
     kept = T.J if eq.plan.keep is None else T.J[list(eq.plan.keep)]

@@ -96,7 +96,7 @@ class RankRevealing:
 
     def inverse(self, x: Inputs) -> dict[str, Any]:
         eq, cut, t = self._equations(x)
-        near = eq.near(x["q"], cut)
+        near = eq.loops.skel.unpack(x["q"], cut)
         at = forces.Moment(eq.loops.skel, motion(eq.loops.skel, x["q"], x["v"]), t, near)
         pushes = [w for f in eq.forces for w in f.wrenches(at)]
         found = inverse.solve(eq.loops, x["q"], x["v"], x["a"], t, near, pushes, eq.drives, "system")
@@ -114,7 +114,7 @@ class RankRevealing:
     def slow_projection(self, x: Inputs) -> dict[str, Any]:
         """The same by the float path."""
         eq, cut, t = self._equations(x)
-        near = eq.near(x["q"], cut)
+        near = eq.loops.skel.unpack(x["q"], cut)
         before, rows, c = eq.loops.at(x["q"], x["v"], t, near), eq.loops.row_scale, eq.loops.columns
         branch, _ = on_loops(eq.loops, x["q"], x["v"], t, near, self.kernels.generic_rank)
         if branch is not None:

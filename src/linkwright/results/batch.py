@@ -19,7 +19,7 @@ from linkwright.mechanics.inverse.given import Acted, given_loads
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, relative
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.results.channels import Channel, Instant, rotation_quaternions
-from linkwright.results.recorded import CutReferences, cut_row, cut_size, joined, turns_counted
+from linkwright.results.recorded import CutReferences, turns_counted
 
 VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs
 WHOLE = 2.0 * np.pi
@@ -58,7 +58,7 @@ class Batch:
     @cached_property
     def instant(self) -> Instant:
         x = self._inputs
-        near = joined(self.skel, x["q"], x["near"]) if "near" in x else None
+        near = self.skel.unpack(x["q"], x["near"]) if "near" in x else None
         t = x["t"][0] if "t" in x else 0.0
         return Instant(self.skel, x["q"], x["v"], x.get("a"), t, near, None if self.acted is None else self._loads)
 
@@ -148,9 +148,9 @@ def cut_motion(
     if isinstance(near, Before):
         rows = np.asarray(near.near, dtype=float)
     else:
-        rows = near if isinstance(near, np.ndarray) else np.tile(cut_row(skel, near), (len(q), 1))
+        rows = near if isinstance(near, np.ndarray) else np.tile(skel.pack(near), (len(q), 1))
     rates = np.zeros(rows.shape)
-    if not cut_size(skel) or not len(q):
+    if not skel.cut_size or not len(q):
         return CutReferences(skel, q, rows), rates
     known = {"q": q, "v": v, "near": rows} | ({} if a is None else {"a": a})
     batch = Batch(Loops.of(skel) if loops is None else loops, known)
@@ -190,7 +190,7 @@ def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, sp
         known = [batch.rows[k] for k in ("q", "v", "near")]
         accelerations = batch.rows["a"] if moving else np.zeros_like(known[1])
         rows = zip(*known, accelerations, strict=True)
-        one = [all_three(Instant(batch.skel, q, v, a, near=joined(batch.skel, q, row))) for q, v, row, a in rows]
+        one = [all_three(Instant(batch.skel, q, v, a, near=batch.skel.unpack(q, row))) for q, v, row, a in rows]
         found = {joint.name: np.array(one)}
     q, v, a = found[joint.name].transpose(1, 0, 2)
     h = np.diff(count.t)
@@ -210,7 +210,7 @@ def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, sp
 
 def _shares(skel: Skeleton, joint: Any, i: int, cut: np.ndarray, q: np.ndarray) -> np.ndarray:
     """How much each coordinate of a planar tree turns a cut joint: 1, -1 or 0, in every position."""
-    near = joined(skel, q, cut)
+    near = skel.unpack(q, cut)
     return np.array([np.rint(joint_rate(skel, motion(skel, q, e), joint, near[joint.name]).v[i]) for e in np.eye(skel.tree.nv)])
 
 

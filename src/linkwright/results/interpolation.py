@@ -17,7 +17,6 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.results.batch import cut_references
 from linkwright.results.channels import Instant
-from linkwright.results.recorded import cut_size, joined
 
 CLOSED = 1e-13  # dimensionless residual that counts as closed
 ROUNDS = 6  # of Gauss-Newton; from interpolation errors two or three do
@@ -69,7 +68,7 @@ def states(loops: Loops, c: Samples, wanted: np.ndarray, closed: np.ndarray | No
     keep = np.ones((len(wanted), len(loops.skel.tree.loops))) if closed is None else np.minimum(closed[at.low], closed[at.high])
     q, v, a = Projection(loops, keep)(q, v, a, wanted, rough)
     planar = loops.skel.tree.description.planar  # then turns are those of the tree's joints, however many lie between samples
-    first = joined(loops.skel, c.q[0], c.near[0]) if planar else rough
+    first = loops.skel.unpack(c.q[0], c.near[0]) if planar else rough
     near = cut_references(loops.skel, wanted, q, v, first, loops, origin=c.q[0] if planar else None).rows
     exact = at.exact[:, None]
     parts = [np.where(exact, x[at.low], y) for x, y in ((c.q, q), (c.v, v), (c.a, a), (c.near, near))]
@@ -157,11 +156,11 @@ class Projection:
         skel = self.loops.skel
 
         def closure(q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
-            at = Instant(skel, q, v, near=joined(skel, q, near))
+            at = Instant(skel, q, v, near=skel.unpack(q, near))
             c = self.loops.closure(at.motion, v, t[0], at.near)
             return {"phi": c.phi, "J": c.J, "b": c.b, "k": c.k}
 
-        return trace(closure, q=skel.tree.nq, v=skel.tree.nv, t=1, near=cut_size(skel))
+        return trace(closure, q=skel.tree.nq, v=skel.tree.nv, t=1, near=skel.cut_size)
 
     def _closure(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, near: np.ndarray) -> dict[str, np.ndarray]:
         """phi, J, b, k in dimensionless rows; J in dimensionless columns too."""

@@ -135,8 +135,8 @@ class CutReferences(Sequence[Mapping[str, np.ndarray]]):
 
     def __init__(self, skel: Skeleton, q: np.ndarray, rows: np.ndarray):
         self.skel, self.q, self.rows = skel, q, np.asarray(rows, dtype=float)
-        if self.rows.shape != (len(q), cut_size(skel)):
-            raise UsageError(f"references of the cut joints have shape {self.rows.shape}; they need ({len(q)}, {cut_size(skel)}).")
+        if self.rows.shape != (len(q), skel.cut_size):
+            raise UsageError(f"references of the cut joints have shape {self.rows.shape}; they need ({len(q)}, {skel.cut_size}).")
 
     def __len__(self) -> int:
         return len(self.q)
@@ -148,7 +148,7 @@ class CutReferences(Sequence[Mapping[str, np.ndarray]]):
     def __getitem__(self, i: int | slice) -> Mapping[str, np.ndarray] | CutReferences:
         if isinstance(i, slice):
             return CutReferences(self.skel, self.q[i], self.rows[i])
-        return joined(self.skel, self.q[i], self.rows[i])
+        return self.skel.unpack(self.q[i], self.rows[i])
 
     def __iter__(self) -> Iterator[Mapping[str, np.ndarray]]:
         return (self[i] for i in range(len(self)))
@@ -168,30 +168,11 @@ class CountedReferences(CutReferences):
         return CutReferences, (self.skel, self.q, self.rows)
 
 
-def joined(skel: Skeleton, q: Any, row: Any) -> dict[str, Any]:
-    """References of all joints from q and the coordinates of the cut joints in one row."""
-    out, at = {n.joint.name: q[n.q] for n in skel.tree.nodes}, 0
-    for name in skel.tree.cuts:
-        size = len(skel.start_coordinates[name])
-        out[name] = row[at : at + size]
-        at += size
-    return out
-
-
-def cut_size(skel: Skeleton) -> int:
-    return sum(len(skel.start_coordinates[name]) for name in skel.tree.cuts)
-
-
-def cut_row(skel: Skeleton, near: Mapping[str, Any]) -> np.ndarray:
-    """Coordinates of the cut joints in one row."""
-    return np.concatenate([np.zeros(0), *(np.asarray(near[name], dtype=float) for name in skel.tree.cuts)])
-
-
 def cut_rows(skel: Skeleton, near: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """(n, entries): the same for every sample."""
+    """References of the cut joints at every sample, one packed row each."""
     if isinstance(near, CutReferences):
         return near.rows
-    return np.array([cut_row(skel, x) for x in near]).reshape(len(near), cut_size(skel))
+    return np.array([skel.pack(x) for x in near]).reshape(len(near), skel.cut_size)
 
 
 def turns_counted(raw: np.ndarray, predicted: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import time_loops
 from linkwright.simulation.progress import Bar
-from linkwright.simulation.rows import cut_row, entries
+from linkwright.simulation.rows import entries
 from linkwright.simulation.run import Simulation, closed_for, simulation
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None
         return
     kernel = system.kernel("closure")
     given = {"q": np.array([st.q for st in states]), "v": np.array([st.v for st in states]), "t": np.array([[st.t] for st in states])}
-    given["near"] = np.array([cut_row(system, st.near) for st in states])
+    given["near"] = np.array([system.loops.skel.pack(st.near) for st in states])
     phi = kernel(**{b.name: given[b.name] for b in kernel.inputs}).phi / system.loops.row_scale
     worst = int(np.argmax(np.abs(phi).max(axis=1)))
     if not np.abs(phi[worst]).max() < OPEN:
@@ -218,7 +218,7 @@ def _parameters(made: Any, pairs: Sequence[tuple[State, np.ndarray]], system: Co
     spans = {k: slice(a, b) for k, a, b in zip(made.row.parameters, ends[:-1], ends[1:], strict=True)}
     rows = np.tile(np.concatenate([made.values[k] for k in made.row.parameters]), (len(pairs), 1))
     if len(made.values["near"]):
-        rows[:, spans["near"]] = [cut_row(system, st.near) for st, _ in pairs]
+        rows[:, spans["near"]] = [system.loops.skel.pack(st.near) for st, _ in pairs]
     if "free" in spans:
         rows[:, spans["free"]] = [free for _, free in pairs]
     return rows

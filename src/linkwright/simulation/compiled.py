@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from linkwright.errors import UsageError
 from linkwright.model.description import Description
 from linkwright.model.parameters import Parameter, choose, every_parameter
@@ -93,9 +91,7 @@ class Compiled:
         if pushes:
             raise UsageError("derivatives take efforts of the tree's joints (names.v); an effort in a cut joint needs other cuts=.")
         more = {} if free is None else {"free": free}
-        cut = [np.asarray(st.near[name], dtype=float) for name in self.loops.skel.tree.cuts]
-        near = np.concatenate(cut) if cut else np.zeros(0)
-        found = self.kernel("derivatives")(st.q, st.v, effort, near=near, t=st.t, **more)
+        found = self.kernel("derivatives")(st.q, st.v, effort, near=self.loops.skel.pack(st.near), t=st.t, **more)
         empty = {name: None for name in Derivatives._fields}
         return Derivatives(**{**empty, **found._asdict()})
 

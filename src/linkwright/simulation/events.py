@@ -22,7 +22,7 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import Kernel, python_kernel
 from linkwright.kernels.tracing import without_unused
 from linkwright.results.state import State
-from linkwright.simulation.rows import SIDES, Row, cut_row
+from linkwright.simulation.rows import SIDES, Row
 
 if TYPE_CHECKING:
     from linkwright.simulation.compiled import Compiled
@@ -99,12 +99,13 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: Row) -> tuple[Ker
 
     def values(x: Mapping[str, Any]) -> np.ndarray:
         eq = kernels.equations(x.get("free", ()))
-        st = State(eq.loops.skel, x["q"], x["v"], eq.near(x["q"], x["near"]), x["t"][0])
+        st = State(eq.loops.skel, x["q"], x["v"], eq.loops.skel.unpack(x["q"], x["near"]), x["t"][0])
         return np.array([_scalar(w, w.value(st) if not hasattr(w.function, "from_row") else w.read(x)) for w in whens])
 
     start = {k: np.zeros(n) for k, n in row.sizes.items()} | {"free": kernels.defaults["free"]}
     try:
-        values(start | {"q": system.start.q, "near": cut_row(system, system.start.near)})  # what is simply wrong with them shows here
+        # errors of the expression itself show here
+        values(start | {"q": system.start.q, "near": system.loops.skel.pack(system.start.near)})
     except LinkwrightError:
         raise
     except Exception as error:

@@ -16,7 +16,6 @@ from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.diagnosis import why
 from linkwright.simulation.passages import Passage
 from linkwright.simulation.recording import engine, trajectory
-from linkwright.simulation.rows import cut_row
 from linkwright.simulation.run import Simulation
 from linkwright.simulation.time_loops import energy_size
 
@@ -119,7 +118,7 @@ class Proof:
         for mode, piece in enumerate(sim.pieces):
             if not len(piece.solution.y):  # it ended where it began
                 continue
-            J = e.jacobians(mode, cut_row(sim.system, piece.start.near), piece.solution.y[::every, : tree.nq])
+            J = e.jacobians(mode, sim.system.loops.skel.pack(piece.start.near), piece.solution.y[::every, : tree.nq])
             part = e.partition_of(mode, J)
             for kept, x in zip(found, (J[:, part.rows], part.dependent_part(J), part.independent_part(J)), strict=True):
                 if min(x.shape):

@@ -18,7 +18,7 @@ from linkwright.kernels.kernels import TRACED_FORMULATIONS
 from linkwright.results.batch import Before, cut_references
 from linkwright.results.recorded import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.rows import HEAD, cut_row
+from linkwright.simulation.rows import HEAD
 from linkwright.simulation.run import Piece, Simulation
 from linkwright.simulation.time_loops import state_of
 
@@ -147,7 +147,7 @@ def _near(sim: Simulation, piece: Piece, wanted: bool) -> np.ndarray:
     """The same for one mode, where anything reads them; else those of its start."""
     if wanted:
         return sim.evidence.cut_at(sim.pieces.index(piece), piece.solution.t)
-    return np.tile(cut_row(sim.system, piece.start.near), (len(piece.solution.t), 1))
+    return np.tile(sim.system.loops.skel.pack(piece.start.near), (len(piece.solution.t), 1))
 
 
 def _states(piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

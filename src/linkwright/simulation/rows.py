@@ -90,19 +90,3 @@ def entries(what: str, value: Any, names: Sequence[str], default: np.ndarray) ->
     if not np.isfinite(out).all():
         raise UsageError(f"'{what}' has entries that are not finite numbers.")
     return out
-
-
-def cut_row(system: Compiled, near: Mapping[str, Any]) -> np.ndarray:
-    """Reference coordinates of the cut joints, one after the other."""
-    parts = [np.asarray(near[name], dtype=float) for name in system.loops.skel.tree.cuts]
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def by_cut(system: Compiled, row: np.ndarray) -> dict[str, np.ndarray]:
-    """The same by name."""
-    skel, out, at = system.loops.skel, {}, 0
-    for name in skel.tree.cuts:
-        size = len(skel.start_coordinates[name])
-        out[name] = row[at : at + size]
-        at += size
-    return out

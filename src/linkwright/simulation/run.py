@@ -30,7 +30,7 @@ from linkwright.simulation.events import When
 from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.options import Options, by_name, options, sample_times, time_of
 from linkwright.simulation.progress import Bar
-from linkwright.simulation.rows import cut_row, entries
+from linkwright.simulation.rows import entries
 from linkwright.simulation.switching import Mode, jump, resolved, stops, switchable
 from linkwright.simulation.watching import RunChannel
 
@@ -172,7 +172,7 @@ class Simulation:
         """The mode after events at one instant, and the state after the impact they may bring."""
         new = mode.after([a for w in acting for a in w.do], st)
         setup = piece.evaluator.setup
-        head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, cut_row(self.system, st.near))
+        head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, self.system.loops.skel.pack(st.near))
         moving = {n: (head["drive"][i], head["speed"][i], head["acceleration"][i]) for i, n in enumerate(setup.actuation.drivers)}
         moving = {n: x for n, x in moving.items() if n not in mode.locks}
         freed = {n: d for n, d in new.drive.items() if n in mode.locks and n not in new.locks}

@@ -33,7 +33,7 @@ from linkwright.simulation import break_points as loop_switches
 from linkwright.simulation import stabilisers
 from linkwright.simulation.break_points import sided
 from linkwright.simulation.events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns
-from linkwright.simulation.rows import HEAD, SIDES, Row, by_cut, cut_row, entries
+from linkwright.simulation.rows import HEAD, SIDES, Row, entries
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel
@@ -104,7 +104,7 @@ def setup(
     values = {name: np.zeros(n) for name, n in row.sizes.items() if name in row.parameters}
     values |= {
         "tau": entries("tau", tau, system.kernels.entries["tau"], default),
-        "near": cut_row(system, system.start.near if near is None else near),
+        "near": system.loops.skel.pack(system.start.near if near is None else near),
     }
     if actuation is not None and n_held:
         values["held"] = actuation.held.values[-1] if actuation.held.t else actuation.start["held"]
@@ -270,7 +270,7 @@ class Run:
 def state_of(system: Compiled, q: np.ndarray, v: np.ndarray, cut: np.ndarray, t: float) -> State:
     """A State of arrays, the turns of its cut joints counted from reference coordinates."""
     skel = system.loops.skel
-    near = {**{n.joint.name: q[n.q] for n in skel.tree.nodes}, **by_cut(system, cut)}
+    near = skel.unpack(q, cut)
     return State(skel, q.copy(), v.copy(), references(skel, q, near), t)
 
 
@@ -306,7 +306,7 @@ def energy_size(system: Compiled) -> float:
 
 def go(made: Setup, st: State, x: np.ndarray, t_end: float, method: str | Method, **how: Any) -> Solution:
     """Run a setup from a state."""
-    cut = cut_row(made.system, st.near)
+    cut = made.system.loops.skel.pack(st.near)
     return integrate(made.near(cut), np.concatenate([st.q, st.v, x]), st.t, t_end, method, **how)
 
 
@@ -317,7 +317,7 @@ def turns_kernel(system: Compiled, row: Row) -> Kernel:
 
     def values(x: Mapping[str, Any]) -> Any:
         eq = kernels.equations(x.get("free", ()))
-        near, m = eq.near(x["q"], x["near"]), motion(eq.loops.skel, x["q"], x["v"])
+        near, m = eq.loops.skel.unpack(x["q"], x["near"]), motion(eq.loops.skel, x["q"], x["v"])
         out: list[Any] = []
         for name in skel.tree.cuts:
             if "angle" not in kinds[name]:

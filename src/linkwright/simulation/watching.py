@@ -19,7 +19,6 @@ from linkwright.results import singular as singular_channels
 from linkwright.results.batch import Before
 from linkwright.results.state import State
 from linkwright.simulation.evaluating import Evaluator
-from linkwright.simulation.rows import by_cut
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
@@ -84,7 +83,7 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
         begun.column(name)  # says where a part has no determinant
 
     def read(x: Mapping[str, Any]) -> float:
-        there = at(float(x["t"][0]), x["q"], {**start.near, **by_cut(system, np.asarray(x["near"], dtype=float))})
+        there = at(float(x["t"][0]), x["q"], system.skel.unpack(x["q"], np.asarray(x["near"], dtype=float)))
         vars(there)["modes"] = begun.modes
         return float(there.column(name).values[0])
 

@@ -54,7 +54,7 @@ def test_quick_rates_are_those_of_the_float_path(case):
         close(quick["a"], slow["a"], 1e-7)  # both amplify round-off by 1/s in rows that are kept, s > 1e-3
         if k.chosen.power:
             close(quick["power"], slow["power"], 1e-7)
-        f = factor(s.loops.dimensionless(s.loops.at(x["q"], x["v"], 0.0, k.equations().near(x["q"], x["near"])))[1])
+        f = factor(s.loops.dimensionless(s.loops.at(x["q"], x["v"], 0.0, k.equations().loops.skel.unpack(x["q"], x["near"])))[1])
         weakest.append(f.s[len(k.plan.keep or f.s) - 1])  # of the rows that are independent elsewhere
     assert min(weakest) < 1e-6 and max(weakest) > 1e-2, "from far off to the middle of the passage"
 
@@ -88,7 +88,7 @@ def test_rates_along_the_motion_are_exact(model, drivers, rng):
     x = inputs(k, st, np.zeros(k.tree.nv), law)
     found = QuickPassage(k).at(x)
     eq = k.equations().moved(*(law.values() or ((), (), ())), at=0.3)
-    right = passage.along(eq.loops, st.q, st.v, 0.3, eq.near(st.q, cut_row(k, st)))
+    right = passage.along(eq.loops, st.q, st.v, 0.3, eq.loops.skel.unpack(st.q, cut_row(k, st)))
     T = eq.usual_terms(st.q, st.v, np.array([0.3]), x["near"])
     close(found.along.Jdot, right.Jdot, 1e-12)
     close(found.along.kdot, right.kdot, 1e-12)

@@ -44,7 +44,7 @@ class Equations(KinematicEquations):
     # ---------------------------------------------------------------- parts
 
     def _terms(self, q: Any, v: Any, t: Any, cut: Any, *, lean: bool = True) -> Terms:
-        near, skel = self.near(q, cut), self.loops.skel
+        near, skel = self.loops.skel.unpack(q, cut), self.loops.skel
         m = motion(skel, q, v, world_axes=lean and self.plan.lean)
         at = forces.Moment(skel, m, t[0], near)
         applied = [w for f in self.forces for w in f.wrenches(at)]
@@ -159,13 +159,13 @@ class Equations(KinematicEquations):
         """The same in lean rows and axes, with tau, and the usual a and lam those are reported as: for derivatives."""
         m, c, pushes = self._loaded(q, v, lam, t, near, True)
         out = self._balance(m, c, a, pushes, v, t, near, True)
-        place = Place(self.loops, q, v, t[0], self.near(q, near), m, c, ())
+        place = Place(self.loops, q, v, t[0], self.loops.skel.unpack(q, near), m, c, ())
         told = usual(place, a, lam)
         return {"effort": out["effort"] - along_world(place, tau), "gap": out["gap"], "a": told[0], "lam": told[1]}
 
     def _loaded(self, q: Any, v: Any, lam: Any, t: Any, near: Any, lean: bool) -> tuple[Motion, Closure, list[tuple[int, Any]]]:
         """Motion, closure, and the wrenches of forces and multipliers on the bodies."""
-        skel, references = self.loops.skel, self.near(q, near)
+        skel, references = self.loops.skel, self.loops.skel.unpack(q, near)
         m = motion(skel, q, v, world_axes=lean)
         at = forces.Moment(skel, m, t[0], references)
         c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, lean)
@@ -175,7 +175,7 @@ class Equations(KinematicEquations):
         skel = self.loops.skel
         acc = node_accelerations(skel, m, a)
         moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc])  # rows read accelerations where the bias was: k + J a
-        rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.near(m.q, near), lean)
+        rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.loops.skel.unpack(m.q, near), lean)
         return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a, lean), "gap": rows.k}
 
     def _rotor_efforts(self, m: Motion, a: Any, lean: bool) -> Any:
@@ -202,7 +202,7 @@ class Equations(KinematicEquations):
 
         Kinetic and potential energy of `energy` change by the first and second minus the third; what springs store is energy.
         """
-        skel, references = self.loops.skel, self.near(q, near)
+        skel, references = self.loops.skel, self.loops.skel.unpack(q, near)
         m = motion(skel, q, v, world_axes=self.plan.lean)
         at = forces.Moment(skel, m, t[0], references)
         c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, self.plan.lean)
@@ -253,7 +253,7 @@ class Equations(KinematicEquations):
         """Kinetic energy, also of rotors, and potential energy of weight and springs."""
         skel = self.loops.skel
         m = motion(skel, q, v)
-        at = forces.Moment(skel, m, t[0], self.near(q, near))
+        at = forces.Moment(skel, m, t[0], self.loops.skel.unpack(q, near))
         potential = dynamics.potential_energy(skel, m) + sum(f.energy(at) for f in self.forces)
         spinning = sum((0.5 * I * v[i] * v[i] for i, I in enumerate(self.armature) if I != 0.0), 0.0)
         return {"kinetic": np.array([dynamics.kinetic_energy(skel, m) + spinning]), "potential": np.array([potential])}

@@ -36,16 +36,6 @@ class KinematicEquations:
 
     # ---------------------------------------------------------------- parts
 
-    def near(self, q: Any, cut: Any) -> dict[str, Any]:
-        """Reference coordinates of every joint: the tree's own, and the given ones of the cut joints in order."""
-        skel, at = self.loops.skel, 0
-        out = {n.joint.name: q[n.q] for n in skel.tree.nodes}
-        for name in skel.tree.cuts:
-            size = len(skel.start_coordinates[name])
-            out[name] = cut[at : at + size]
-            at += size
-        return out
-
     def moved(self, drive: Any, speed: Any, acceleration: Any, at: Any = None) -> Self:
         """The same equations with the rows of the drivers, whose values, speeds and accelerations are given now. With `at`
         these belong to that time and the motion goes on from there: then the rows have derivatives by time."""
@@ -76,7 +66,7 @@ class KinematicEquations:
 
     def closure(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """phi, J, k, b of the loops."""
-        c = self.loops.at(q, v, t[0], self.near(q, near))
+        c = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near))
         return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
 
     def kinematics(self, q: Any, v: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:
@@ -86,7 +76,7 @@ class KinematicEquations:
         """
         laws = [Given(*x) for x in zip(drive, speed, acceleration, strict=True)]
         loops = self.loops.with_([driven(self.loops.skel.tree.description, n, law) for n, law in zip(self.drives, laws, strict=True)])
-        c = loops.at(q, v, 0.0, self.near(q, near))
+        c = loops.at(q, v, 0.0, self.loops.skel.unpack(q, near))
         keep = [*(range(self.loops.skel.tree.nc) if self.plan.keep is None else self.plan.keep)]
         keep += list(range(self.loops.skel.tree.nc, len(c.phi)))
         J = np.concatenate([c.J[keep], np.array(self.plan.idle, dtype=float).reshape(-1, c.J.shape[1])])  # idle freedoms rest

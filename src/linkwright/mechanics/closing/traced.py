@@ -87,24 +87,9 @@ class Traces:
     made: dict[Any, Straight | None] = field(default_factory=dict)
 
     @cached_property
-    def near_size(self) -> int:
-        return sum(len(self.skel.start_coordinates[name]) for name in self.skel.tree.cuts)
-
-    @cached_property
     def _types(self) -> dict[str, Any]:
         every = {name: self.skel.tree.description.joint(name) for name in self.skel.tree.cuts}
         return {name: joints.create(j.type, j.options) for name, j in every.items()}
-
-    def near(self, q: Any, cut: Any) -> dict[str, Any]:
-        """Reference coordinates by joint from packed ones of the cut joints."""
-        out, at = {n.joint.name: q[n.q] for n in self.skel.tree.nodes}, 0
-        for name in self.skel.tree.cuts:
-            size = len(self.skel.start_coordinates[name])
-            out[name], at = cut[at : at + size], at + size
-        return out
-
-    def packed(self, near: Mapping[str, Any]) -> list[float]:
-        return [x for name in self.skel.tree.cuts for x in np.asarray(near[name], dtype=float).tolist()]
 
     def code(self, key: Any, function: Function, numbers: int = 0) -> Straight | None:
         """The code of a function, traced once; None if it cannot be traced."""
@@ -118,20 +103,20 @@ class Traces:
 
         tree = self.skel.tree
         try:
-            return Straight(trace(function, q=tree.nq, v=tree.nv, near=self.near_size, x=numbers))
+            return Straight(trace(function, q=tree.nq, v=tree.nv, near=self.skel.cut_size, x=numbers))
         except (UsageError, TypeError):  # a branch on a traced value, or a function of numbers only: the usual path stays
             return None
 
     def rows(self, constraints: Callable[[Any], Sequence[Constraint]]) -> Function:
         def function(q: Any, v: Any, near: Any, x: Any) -> dict[str, Any]:
-            c = closure(self.skel, motion(self.skel, q, v), v, 0.0, constraints=constraints(x), near=self.near(q, near))
+            c = closure(self.skel, motion(self.skel, q, v), v, 0.0, constraints=constraints(x), near=self.skel.unpack(q, near))
             return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
 
         return function
 
     def places(self, q: Any, v: Any, near: Any, x: Any) -> dict[str, Any]:
         """Of every cut joint its coordinates, or where those need numbers (quaternions) the relative rotation and place."""
-        m, cut = motion(self.skel, q, np.zeros(self.skel.tree.nv)), self.near(q, near)
+        m, cut = motion(self.skel, q, np.zeros(self.skel.tree.nv)), self.skel.unpack(q, near)
         out = {}
         for name in self.skel.tree.cuts:
             joint = self.skel.tree.description.joint(name)
@@ -144,7 +129,7 @@ class Traces:
 
     def references(self, code: Straight, q: np.ndarray, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Coordinates of every joint at q by the code of `places`."""
-        found = code.program.unpack(code([*q.tolist(), *([0.0] * self.skel.tree.nv), *self.packed(near)]))
+        found = code.program.unpack(code([*q.tolist(), *([0.0] * self.skel.tree.nv), *self.skel.pack(near).tolist()]))
         out = {n.joint.name: q[n.q] for n in self.skel.tree.nodes}
         for name, jt in self._types.items():
             out[name] = found[name] if name in found else jt.coordinates(found[f"{name} R"], found[f"{name} p"], near[name])
@@ -189,7 +174,7 @@ class _Evaluator:
     def arrays(self, q: Any, v: Any, t: Any, near: Mapping[str, Any], is_complex: bool) -> list[np.ndarray]:
         """phi, J, k, b."""
         assert self.codes is not None
-        state, nv, codes = [*q.tolist(), *v.tolist(), *self.traces.packed(near)], len(v), iter(self.codes)
+        state, nv, codes = [*q.tolist(), *v.tolist(), *self.traces.skel.pack(near).tolist()], len(v), iter(self.codes)
         first = next(codes)
         parts = [_split(first.on_complex(state) if is_complex else first(state), nv)]
         if self.forms and self.told[0] != t:

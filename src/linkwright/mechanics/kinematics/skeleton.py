@@ -9,6 +9,7 @@ Index -1 means ground wherever a node is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -128,6 +129,26 @@ class Skeleton:
                     moment[K] = moment[K] + mass[i] * r
                     inertia[K] = inertia[K] + mass[i] * (r @ r * np.eye(3) - np.outer(r, r))
         return Augmented(tuple(mass), tuple(moment), tuple(inertia), slides)
+
+    @cached_property
+    def cut_spans(self) -> dict[str, slice]:
+        """Entries of each cut joint in a packed row of references."""
+        ends = np.cumsum([0, *(len(self.start_coordinates[name]) for name in self.tree.cuts)])
+        return {name: slice(int(a), int(b)) for name, a, b in zip(self.tree.cuts, ends, ends[1:], strict=False)}
+
+    @property
+    def cut_size(self) -> int:
+        """Entries of a packed row of references."""
+        return max((span.stop for span in self.cut_spans.values()), default=0)
+
+    def pack(self, references: Mapping[str, Any]) -> np.ndarray:
+        """Return the reference coordinates of the cut joints in one row; those of the tree joints are in q."""
+        return np.concatenate([np.zeros(0), *(np.asarray(references[name], dtype=float) for name in self.tree.cuts)])
+
+    def unpack(self, q: Any, row: Any) -> dict[str, Any]:
+        """Return the reference coordinates of every joint from q and a packed row, over any scalar."""
+        own = {n.joint.name: q[n.q] for n in self.tree.nodes}
+        return own | {name: row[span] for name, span in self.cut_spans.items()}
 
     def origin(self, node: int) -> np.ndarray:
         return self.origins[node] if node >= 0 else np.zeros(3)

@@ -78,10 +78,10 @@ def adjust(eq: KinematicEquations, q: Any, v: Any, t: Any, near: Any, w: Weights
         return out
 
     for i in range(w.steps if w.position else 0):
-        c = loops.at(q, v, t[0], eq.near(q, near))
+        c = loops.at(q, v, t[0], eq.loops.skel.unpack(q, near))
         pull = w.M @ difference(skel, q, before)[d] if i else np.zeros(len(d))
         q = moved(skel, q, step(c.J, w.M, w.A, pull, c.phi))
-    c = loops.at(q, v, t[0], eq.near(q, near))
+    c = loops.at(q, v, t[0], eq.loops.skel.unpack(q, near))
     gap = c.J @ v + c.b
     if w.velocity:
         v = v + step(c.J, w.M_velocity, w.A_velocity, np.zeros(len(d)), gap)
