@@ -74,12 +74,6 @@ PRINTED = {
     ("rssr", "system"): Printed(45.33, 0.609, 170.125),
     ("rssr", "subsystem"): Printed(33.0, 0.5960, 157.156),
 }
-PRINTED_SAVINGS = {  # percent over the traditional method: one cycle, optimisation
-    ("carpet-scraper-2007", "system"): (30.59, 52.19),
-    ("carpet-scraper-2007", "subsystem"): (30.59, 52.19),
-    ("rssr", "system"): (7.16, 3.70),
-    ("rssr", "subsystem"): (9.15, 11.04),
-}
 
 
 # -------------------------------------------------------------------- elimination

@@ -38,14 +38,12 @@ def run(given: argparse.Namespace) -> None:
 COMMAND = Command(
     name="bench",
     help="measure speed and accuracy, ours and the peers'",
-    about="Measures compiled kernels in one run, contenders in turns, best of many short repeats; ratios are what counts. "
-    "Comparing with other programs (--peers) needs a checkout of the repository.",
+    about="Measures our compiled kernels: operations, times, batches, process times, growth with the number of loops; with --runs whole "
+    "simulations, with --page the page in a browser. Contenders take turns, the best of many short repeats counts; only ratios carry over to "
+    "other machines. Comparing with Pinocchio, MuJoCo and generated C (--peers) needs a checkout of the repository.",
     examples=(
-        "linkwright bench                          our kernels: operations, ns, batches, process times, growth with loops",
-        "linkwright bench --peers -o results.csv   the same mechanisms in Pinocchio, MuJoCo and generated C beside them",
-        "linkwright bench --runs only --peers      whole simulations: time against error, ours and theirs",
-        "linkwright bench --page                   the page in a browser: its size, time to open, one parameter changed",
-        "linkwright bench --quick --mechanism four-bar",
+        "linkwright bench --quick --mechanism four-bar -o results.csv",
+        "linkwright bench --quick --runs only",
     ),
     options=(
         option("--peers", action="store_true", help="also measure the engines installed here (from a checkout; minutes: compiles C++)"),
