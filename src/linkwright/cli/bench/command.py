@@ -39,8 +39,8 @@ COMMAND = Command(
     name="bench",
     help="measure speed and accuracy, ours and the peers'",
     about="Measures our compiled kernels: operations, times, batches, process times, growth with the number of loops; with --runs whole "
-    "simulations, with --page the page in a browser. Contenders take turns, the best of many short repeats counts; only ratios carry over to "
-    "other machines. Comparing with Pinocchio, MuJoCo and generated C (--peers) needs a checkout of the repository.",
+    "simulations, with --page the page in a browser. Contenders take turns, the best of many short repeats counts; only ratios carry "
+    "over to other machines. Comparing with Pinocchio, MuJoCo and generated C (--peers) needs a checkout of the repository.",
     examples=(
         "linkwright bench --quick --mechanism four-bar -o results.csv",
         "linkwright bench --quick --runs only",
