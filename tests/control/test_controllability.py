@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.control.controllability import controllable, controllable_of_matrices, drive_rows
-from linkwright.drives.place import Here, target
+from linkwright.drives.place import target
 from linkwright.errors import UsageError
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.system.system import System
@@ -154,10 +154,10 @@ def test_a_cylinder_has_its_lever_arm() -> None:
 def test_rows_are_those_of_virtual_work(model: str, names: tuple[str, ...]) -> None:
     """A unit effort of a drive pushes the tree by B = rows'."""
     s = lw.compile(lw.load(model))
-    here = Here(s.skel, s.start.q, s.start.v, s.start.near, 0.0)
+    here = s.start.instant
     for name, row in zip(names, drive_rows(s.loops, s.start, names), strict=True):
         x = target(s.skel, name)
-        pushed = dynamics.generalised(s.skel, s.start.instant.motion, x.pushes(here.moment, 1.0))
+        pushed = dynamics.generalised(s.skel, s.start.instant.motion, x.pushes(here, 1.0))
         np.testing.assert_allclose(row, pushed, atol=1e-12)
 
 

@@ -11,8 +11,8 @@ import pytest
 import linkwright as lw
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.kernels import Kernels
-from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics.terms import along_world, terms, usual
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from tests.kernels.mechanisms import apart, cut_coordinates, random_kernels, shipped
 
@@ -24,7 +24,7 @@ def solved(eq: Equations, q: Any, v: Any, tau: Any, near: Any) -> np.ndarray:
     skel, loops = eq.loops.skel, replace(eq.loops, row_axes=eq.plan.axes)
     references = eq.loops.skel.unpack(q, near)
     m = motion(skel, q, v, world_axes=eq.plan.lean)
-    pushes = [w for f in eq.forces for w in f.wrenches(forces.Moment(skel, m, 0.0, references))]
+    pushes = [w for f in eq.forces for w in f.wrenches(Instant.moving(skel, m, 0.0, references))]
     T = terms(loops, q, v, 0.0, references, pushes, lean=m if eq.plan.lean else None)
     assert T.place is not None
     n = T.nv

@@ -20,6 +20,7 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.sslm import Sslm
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.model import library as models
 
@@ -61,7 +62,7 @@ def reference(k, s: Sample, tau, law: dict[str, np.ndarray], formulation="kkt"):
     """Forward dynamics by the float path on the same loops with drivers handed in."""
     d, loops = k.tree.description, k.loops
     rows = [driven(d, n, Given(*x)) for n, x in zip(k.chosen.drivers, zip(*law.values(), strict=True), strict=bool(law))]
-    at = forces.Moment(loops.skel, motion(loops.skel, s.q, s.v), 0.3, s.near)
+    at = Instant(loops.skel, s.q, s.v, 0.3, s.near)
     pushes = [w for f in forces.of_description(d) for w in f.wrenches(at)]
     return forward(terms(loops.with_(rows), s.q, s.v, 0.3, s.near, pushes, armature=k.chosen.armature), tau, formulation)
 

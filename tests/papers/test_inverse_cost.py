@@ -110,7 +110,7 @@ def test_counted_methods_give_the_float_paths_answers_in_one_order_of_pivots(cas
         if method == "traditional":
             at = 0
             for c in every_constraint(p):
-                part = c.rows(system.skel, p.place.motion, p.place.v, p.place.t, p.place.near)
+                part = c.rows(system.skel, p.place.motion, p.place.v, p.place.t, p.place.references)
                 second = system.skel.node(system.description.joint(c.name).second)
                 force = (dict(part.G)[second].T @ z[at : at + len(part.k)])[3:]
                 np.testing.assert_allclose(force, loads.wrench[c.name].force, atol=1e-9, err_msg=c.name)

@@ -9,9 +9,10 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
+from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import quaternion_rotation, rotation_quaternion
 from linkwright.results.batch import cut_references
-from linkwright.results.channels import Instant, rotation_quaternions
+from linkwright.results.channels import rotation_quaternions
 from linkwright.results.recorded import Column, RunEvent
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, recorded, system

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.drives.place import Here, Target, target
+from linkwright.drives.place import Target, target
 from linkwright.errors import UsageError
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints import Constraint
@@ -168,7 +168,7 @@ def coordinate_names(loops: Loops) -> list[str]:
 
 def _reader(x: Target, st: State) -> Constraint:
     """A constraint whose J is the row of a coordinate that is no entry of v."""
-    here = LinearLaw(float(x.position(Here(st.skel, st.q, st.v, st.near, st.t))), 0.0)
+    here = LinearLaw(float(x.position(st.instant)), 0.0)
     return DrivenDistance(x.name, x.of.between, here) if isinstance(x.of, Cylinder) else Driver(x.of, here, x.i)
 
 

@@ -19,7 +19,6 @@ from linkwright.control.situation import Situation
 from linkwright.drives.place import Target
 from linkwright.errors import UsageError, nearest
 from linkwright.kernels.equations.dynamic import Equations
-from linkwright.mechanics import forces
 from linkwright.model.description import Description
 
 
@@ -65,9 +64,7 @@ def _push(place: Any, target: Target) -> list[tuple[int, Any]]:
     """Wrenches of a unit effort on bodies; an effort in a joint of the tree acts inside that joint and is none."""
     if target.entry is not None:
         return []
-    skel = place.loops.skel
-    moment = forces.Moment(skel, place.motion, place.t, place.near)
-    return list(target.pushes(moment, 1.0))
+    return list(target.pushes(place, 1.0))
 
 
 ForceRow = Multiplier | Reaction

@@ -25,8 +25,8 @@ from linkwright.control.noise import Noise
 from linkwright.control.situation import Situation
 from linkwright.drives.base import Bound
 from linkwright.drives.kept import fingerprint
-from linkwright.drives.place import Here
 from linkwright.errors import UsageError, nearest
+from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import TIME
@@ -181,14 +181,14 @@ class ControlLoop:
     def feels_others(self) -> bool:
         return len(self.bound.start["other"]) > 0
 
-    def acting(self, here: Here, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting:
+    def acting(self, here: Instant, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting:
         return Acting(self, here, x, states, held, {"moved": motions, "other": others})
 
 
 class Acting:
     """What the loop does at one instant, over any scalar; made lazily."""
 
-    def __init__(self, loop: ControlLoop, here: Here, x: Mapping[str, Any], states: Any, held: Any, beside: Mapping[str, Any]):
+    def __init__(self, loop: ControlLoop, here: Instant, x: Mapping[str, Any], states: Any, held: Any, beside: Mapping[str, Any]):
         self.loop, self.here, self.states, self.held = loop, here, states, held
         self.x = {k: x[k] for k in ("q", "v", "t", "near", "free")} | {**beside, "state": states}
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from linkwright.drives.place import Target
 from linkwright.kernels.equations.dynamic import Equations
-from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.formulations.forward import forward
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion
 from linkwright.numerics.scalars import common_type
 
@@ -33,7 +33,7 @@ class Response(NamedTuple):
 def effort_columns(eq: Equations, m: Motion, t: Any, near: Mapping[str, Any], targets: Sequence[Target]) -> Any:
     """B: what a unit effort of each drive does in the tree's coordinates."""
     skel = eq.loops.skel
-    at = forces.Moment(skel, m, t, near)
+    at = Instant.moving(skel, m, t, near)
     columns = []
     for x in targets:
         if x.entry is not None:

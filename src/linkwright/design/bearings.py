@@ -21,8 +21,9 @@ from linkwright import joints
 from linkwright.design.efforts import cycle_axis
 from linkwright.design.tables import columns, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
+from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description, Joint
-from linkwright.results.channels import Instant, rotation_quaternions
+from linkwright.results.channels import rotation_quaternions
 from linkwright.results.trajectory import Trajectory, unit_of
 
 FULL = 2.0 * np.pi - 1e-6

@@ -24,9 +24,10 @@ from linkwright.mechanics import forces, inverse
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.inverse.problem import Problem, unit_pushes
-from linkwright.mechanics.kinematics.motion import displaced, motion, skeleton
+from linkwright.mechanics.kinematics.motion import displaced, skeleton
 from linkwright.model.description import Description, Drive
 from linkwright.model.parameters import Parameter
 from linkwright.motion import cycle
@@ -144,8 +145,8 @@ class Disturbed:
         return replace(law, dx=drive.value) if law.dx != 0.0 else law
 
     def _once(self, at: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> Loads:
-        m = forces.Moment(self.skel, motion(self.skel, q, v), at.t, at.near)
-        applied = [w for f in self.forces for w in f.wrenches(m)]
+        m = Instant(self.skel, q, v, at.t, at.near)
+        applied = m.pushes(self.forces)
         T = terms(self.loops, q, v, at.t, at.near, [*applied, *rub])
         assert T.place is not None
         real = at.loads
@@ -158,7 +159,7 @@ class Disturbed:
             right, p = right + real.problem.terms.M @ spin, replace(p, a=a + 1j * STEP * spin)
         z = z + 1j * STEP * (real.problem.factors.solve(right * c) / r)
         nc = T.nc
-        outside = tuple(w for f in self.forces if f.from_outside for w in f.wrenches(m))
+        outside = tuple(m.pushes(f for f in self.forces if f.from_outside))
         return Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method, outside)
 
 
@@ -195,12 +196,11 @@ def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
     """-mu |F| radius tanh(v/speed) in each joint that rubs by its load, analytic."""
     place = loads.problem.place
     d: Description = place.loops.skel.tree.description
-    moment = forces.Moment(place.loops.skel, place.motion, place.t, place.near)
     out: list[tuple[int, Any]] = []
     for f in d.frictions:
         if f.mu:
-            joint = moment.joint(f.joint)
+            joint = place.joint(f.joint)
             lever = f.radius if joint.type != "prismatic" else 1.0
             F = loads.reaction(f.joint).force
-            out += forces.joint_effort(moment, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(moment.speed(joint) / f.speed))
+            out += forces.joint_effort(place, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint) / f.speed))
     return out

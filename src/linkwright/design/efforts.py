@@ -10,9 +10,9 @@ import numpy as np
 from linkwright import joints
 from linkwright.design.tables import columns, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
+from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Cylinder, Description
 from linkwright.numerics.spatial import array
-from linkwright.results.channels import Instant
 from linkwright.results.trajectory import Trajectory, unit_of
 
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import accelerations, body_jacobian
 from linkwright.model.description import Body
@@ -133,6 +133,6 @@ def _efforts_of(system: System, c: Trajectory, i: int, drives: tuple[str, ...]) 
     loops, skel, m = system.loops, c.skel, c.instants[i].motion
     closed = loops.closure(m, c.v[i], float(c.t[i]), c.near[i])
     N = loops.columns[:, None] * loops.factored(closed).null
-    pushes = unit_pushes(system.description, forces.Moment(skel, m, float(c.t[i]), c.near[i]), drives)
+    pushes = unit_pushes(system.description, Instant.moving(skel, m, float(c.t[i]), c.near[i]), drives)
     B = np.array([dynamics.generalised(skel, m, push) for push in pushes]).T
     return factor(N.T @ B).solve(N.T)

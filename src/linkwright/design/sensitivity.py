@@ -193,11 +193,10 @@ def _of_joint(system: System, text: str, statistic: str, name: str, sort: str, b
 
 def _speed(loads: Loads, drive: str) -> Any:
     place = loads.problem.place
-    moment = forces.Moment(place.loops.skel, place.motion, place.t, place.near)
     for cylinder in place.loops.skel.tree.description.cylinders:
         if cylinder.name == drive:
-            return forces.line(moment, cylinder.between).rate
-    return moment.speed(moment.joint(drive))
+            return forces.line(place, cylinder.between).rate
+    return place.speed(place.joint(drive))
 
 
 # ---------------------------------------------------------------- the cycle

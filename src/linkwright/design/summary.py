@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, listing, visible
+from linkwright.mechanics.kinematics.transmission import Passing
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
-from linkwright.topology.transmission import Passing
 
 NEARLY = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
 EQUAL = 1e-9  # the same share: as far out, but for round-off

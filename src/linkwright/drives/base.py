@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.drives.place import Here, Target
+from linkwright.drives.place import Target
 from linkwright.drives.signals import Signal
 from linkwright.errors import UsageError
+from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import TIME
@@ -28,7 +29,7 @@ class Start(NamedTuple):
     """What drives are bound to: the model, the state a run starts from, and the size of the mechanism."""
 
     description: Description
-    here: Here
+    here: Instant
     kappa: float
 
 
@@ -63,8 +64,8 @@ class Bound(Protocol):
         """Recorded channels with their dimensions, in the order of `record`."""
         ...
 
-    def doing(self, here: Here, x: Any, held: Any) -> Doing: ...
-    def record(self, here: Here, x: Any, held: Any) -> list[Any]: ...
+    def doing(self, here: Instant, x: Any, held: Any) -> Doing: ...
+    def record(self, here: Instant, x: Any, held: Any) -> list[Any]: ...
 
 
 class ControlLoop(Protocol):
@@ -100,7 +101,7 @@ class ControlLoop(Protocol):
         """Everything its law depends on; see `kept`."""
         ...
 
-    def acting(self, here: Here, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting: ...
+    def acting(self, here: Instant, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting: ...
 
 
 class Acting(Protocol):
@@ -158,7 +159,7 @@ class Reading:
     signal: Signal
     every: float = 0.0
 
-    def value(self, here: Here, held: Any) -> Any:
+    def value(self, here: Instant, held: Any) -> Any:
         return held if self.every else self.signal.at(here)
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from linkwright.drives.base import Doing, Start, Written
-from linkwright.drives.place import Here, Target
+from linkwright.drives.place import Target
 from linkwright.drives.rates import differentiated
 from linkwright.drives.signals import Constant, Function, Law, Points, Signal, read_signal
 from linkwright.errors import UsageError
+from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Move
 from linkwright.model.file.units import display_unit
 from linkwright.model.laws import LinearLaw, MovesLaw
@@ -42,11 +43,11 @@ class BoundMotion:
     def channels(self) -> dict[str, str]:
         return {f"{self.target.name}.{self.target.effort_kind}": self.target.effort_kind, f"{self.target.name}.power": "power"}
 
-    def doing(self, here: Here, x: Any, held: Any) -> Doing:
+    def doing(self, here: Instant, x: Any, held: Any) -> Doing:
         value, speed, acceleration = self.law(here.t, x)
         return Doing(motion=(value, speed, acceleration), rates=(speed,) if self.states else ())
 
-    def record(self, here: Here, x: Any, held: Any) -> list[Any]:
+    def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
         """Factors of the multiplier: the effort is it, the power it times the speed."""
         return [1.0, self.law(here.t, x)[1]]
 

@@ -16,6 +16,7 @@ import numpy as np
 from linkwright.errors import AssemblyError, ModelError, UsageError, listing
 from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics.tree import mass_matrix
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
 from linkwright.model.description import Joint, Placement
 from linkwright.model.file import quantity
@@ -160,8 +161,8 @@ def in_tree_of(system: System, state: State) -> State:
 def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: Sequence[Any]) -> np.ndarray:
     """Efforts in the tree's joints, in the order of names.v: `tau` and what the forces `acting` (springs, dampers, loads) do."""
     m = system.motion(state)
-    moment = forces.Moment(system.skel, m, state.t, state.near)
-    pushes = [w for f in acting for w in f.wrenches(moment)]
+    moment = Instant.moving(system.skel, m, state.t, state.near)
+    pushes = moment.pushes(acting)
     out = np.zeros(system.tree.nv)
     if isinstance(tau, Mapping):
         for name, value in tau.items():

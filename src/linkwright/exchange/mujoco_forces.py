@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.mechanics.forces import Moment, Wrenches, line, push
+from linkwright.mechanics.forces import Wrenches, line, push
 from linkwright.mechanics.forces.spring import GasSpringForce
+from linkwright.mechanics.instant import Instant
 from linkwright.model import description as model
 from linkwright.system.system import System
 
@@ -33,7 +34,7 @@ class Rest:
     spring: GasSpringForce
     cubic: tuple[float, ...]
 
-    def wrenches(self, at: Moment) -> Wrenches:
+    def wrenches(self, at: Instant) -> Wrenches:
         on = line(at, self.spring.spring.between)
         return [*self.spring.wrenches(at), *push(on, -np.polynomial.polynomial.polyval(on.length, self.cubic))]
 

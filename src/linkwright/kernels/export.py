@@ -31,6 +31,7 @@ from linkwright.kernels.page_kernels import TRACED, Traced
 from linkwright.kernels.tracing import KERNELS, OPTIONAL, TIMED, without_unused
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.newton import references
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot
 from linkwright.model.parameters import choose, every_parameter
 from linkwright.numerics.metric import scale
@@ -149,7 +150,7 @@ def _drives(eq: Equations, q: Any, v: Any, near: Any) -> dict[str, Any]:
     found = []
     for name in eq.drives:
         if name in cylinders:
-            line = forces.line(forces.Moment(skel, m, 0.0, here), cylinders[name].between)
+            line = forces.line(Instant.moving(skel, m, 0.0, here), cylinders[name].between)
             found.append((line.length, line.rate))
             continue
         node = skel.tree.node_of_joint.get(name)

@@ -26,7 +26,7 @@ from linkwright.mechanics.constraints.drives import Given, driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics import tree as dynamics
-from linkwright.mechanics.dynamics.terms import Place
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, accelerations, locate, motion, node_motion, pose_of
 from linkwright.numerics.linalg import ordered_solve
@@ -58,13 +58,13 @@ class Scene:
     eq: Equations
     m: Motion
     closure: Closure
-    moment: forces.Moment
+    moment: Instant
 
     @classmethod
     def of(cls, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> Scene:
         skel, here = eq.loops.skel, eq.loops.skel.unpack(q, near)
         m = motion(skel, q, v)
-        return cls(eq, m, eq.loops.closure(m, v, t, here, False), forces.Moment(skel, m, t, here))
+        return cls(eq, m, eq.loops.closure(m, v, t, here, False), Instant.moving(skel, m, t, here))
 
     def world(self, node: int, p_B: Any) -> Any:
         skel = self.eq.loops.skel
@@ -190,13 +190,13 @@ def acting(eq: Equations, q: Any, v: Any, u: Any, lam: Any, t: Any, near: Any) -
 def efforts(eq: Equations, q: Any, u: Any, near: Any) -> dict[str, Any]:
     skel, here, still = eq.loops.skel, eq.loops.skel.unpack(q, near), np.zeros(eq.loops.skel.tree.nv)
     m = motion(skel, q, still)
-    place = Place(eq.loops, q, still, 0.0, here, m, eq.loops.closure(m, still, 0.0, here, False), ())
+    place = Instant(skel, q, still, 0.0, here, loops=eq.loops, motion=m, closure=eq.loops.closure(m, still, 0.0, here, False))
     return {"tau": eq._effort_columns(place) @ u}
 
 
 def flow(eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
     skel = eq.loops.skel
-    at = forces.Moment(skel, motion(skel, q, v), t[0], eq.loops.skel.unpack(q, near))
+    at = Instant(skel, q, v, t[0], eq.loops.skel.unpack(q, near))
     return {"power": np.array(eq._given_and_lost(at))}
 
 

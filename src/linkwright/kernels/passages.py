@@ -33,7 +33,7 @@ WEAKEST_ROW = 1e-7  # a smaller singular value moves positions by round-off rath
 SQUEEZED = 0.5  # a Newton step must leave no more than this share of the residual
 
 
-class Instant(NamedTuple):
+class Scaled(NamedTuple):
     """Terms at one state, dimensionless, and how the rows change along the motion."""
 
     M: np.ndarray
@@ -72,7 +72,7 @@ class QuickPassage:
         scale = c / self.rows[:, None]
         return in_M, in_J, (c * c[:, None]).ravel()[in_M], scale.ravel()[in_J], scale
 
-    def at(self, x: Inputs) -> Instant:
+    def at(self, x: Inputs) -> Scaled:
         """All terms at a state."""
         y = self.kernel.packed(x)
         f = {name: y[span].reshape(shape) for name, (span, shape) in self._fields.items()}
@@ -82,7 +82,7 @@ class QuickPassage:
         M[in_M], J[in_J], Jdot[in_J] = f["M"] * of_M, f["J"] * of_J, f["Jdot"] * of_J
         M, J, Jdot = M.reshape(n, n), J.reshape(m, n), Jdot.reshape(m, n)
         third = 3.0 * Jdot if "k_v" not in f else Jdot + f["k_v"] * scale
-        return Instant(M, f["h"] * c, J, f["k"] / rows, f["b"] / rows, f["phi"] / rows, f["flow"], Along(Jdot, f["kdot"] / rows, third))
+        return Scaled(M, f["h"] * c, J, f["k"] / rows, f["b"] / rows, f["phi"] / rows, f["flow"], Along(Jdot, f["kdot"] / rows, third))
 
     # ---------------------------------------------------------------- accelerations
 
@@ -126,7 +126,7 @@ class QuickPassage:
         """Generic rank of J: rows that are independent in most positions."""
         return self.kernels.generic_rank
 
-    def branch(self, x: Inputs, here: Instant, f: Factored, v: np.ndarray) -> Branch | None:
+    def branch(self, x: Inputs, here: Scaled, f: Factored, v: np.ndarray) -> Branch | None:
         """The smooth branch, if a singular position is near."""
         near = passing(lambda: here.along.Jdot, float(np.sqrt(v @ v)), f, self.rank)
         if near is None:
@@ -143,7 +143,7 @@ class QuickPassage:
         return across(closures, lambda q, step: self._displaced(q, step * self.columns), x["q"], v, self.rank, near.reach)
 
     def _rows_on_loops(
-        self, x: Inputs, here: Instant, f: Factored, v: np.ndarray, alpha: float, beta: float
+        self, x: Inputs, here: Scaled, f: Factored, v: np.ndarray, alpha: float, beta: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Rows Q'a = right of the generic rank, where a row is weak taken at the nearest position and velocity on the loops.
 
@@ -167,7 +167,7 @@ class QuickPassage:
         here = self.at({**x, "q": q, "v": (v - Q.T @ off) * self.columns})
         return Q, -(U.T @ here.k) / s - alpha * off + beta * (Q @ e)
 
-    def _pushes(self, f: Factored, rows: Rows, here: Instant, k: np.ndarray, speed: float) -> np.ndarray | None:
+    def _pushes(self, f: Factored, rows: Rows, here: Scaled, k: np.ndarray, speed: float) -> np.ndarray | None:
         """Directions in which the constraints can push: see `forward`. None for a velocity along no branch."""
         kept = f.Vt[: int(np.sum(f.s > LOST))]
         if not rows.passages or len(kept) == len(k):

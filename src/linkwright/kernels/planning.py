@@ -20,10 +20,10 @@ from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.newton import wandered
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import Terms, along_world, lacks_inertia
-from linkwright.mechanics.forces import Moment, line
+from linkwright.mechanics.forces import line
 from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Sslm
-from linkwright.mechanics.kinematics.motion import motion
+from linkwright.mechanics.instant import Instant
 from linkwright.numerics.linalg import factor, ldl, ordered_solve, pivot_order, pivoted_columns
 
 LOOP_PIVOT = 1e-5  # share of its usual size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
@@ -63,7 +63,7 @@ def placed(eq: Equations, s: Sample) -> Equations:
     """The equations with drivers that are where the sample has them."""
     if not eq.drivers:
         return eq
-    at = Moment(eq.loops.skel, motion(eq.loops.skel, s.q, s.v), 0.0, s.near)
+    at = Instant(eq.loops.skel, s.q, s.v, 0.0, s.near)
     found = [(at.channel(name), at.channel(f"{name}.v")) for name in eq.drivers]
     return eq.moved([x for x, _ in found], [v for _, v in found], np.zeros(len(found)))
 
@@ -269,6 +269,6 @@ def _driver(eq: Equations, name: str, s: Sample) -> Any:
     d = eq.loops.skel.tree.description
     length = [c for c in d.cylinders if c.name == name]
     if length:
-        at = Moment(eq.loops.skel, motion(eq.loops.skel, s.q, s.v), 0.0, s.near)
+        at = Instant(eq.loops.skel, s.q, s.v, 0.0, s.near)
         return driven(d, name, Given(float(line(at, length[0].between).length)))
     return driven(d, name, Given(0.0))

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.kernels.passages import WEAKEST_ROW, QuickPassage
-from linkwright.mechanics import forces, inverse
+from linkwright.mechanics import inverse
 from linkwright.mechanics.closing.newton import close
 from linkwright.mechanics.closing.passage import branch_velocity
 from linkwright.mechanics.closing.smooth_branch import on_loops
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations import Formulation
 from linkwright.mechanics.formulations.forward import Forward, forward
-from linkwright.mechanics.kinematics.motion import displaced, motion, qdot
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import displaced, qdot
 from linkwright.numerics.blas import one_thread
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ class RankRevealing:
     def inverse(self, x: Inputs) -> dict[str, Any]:
         eq, cut, t = self._equations(x)
         near = eq.loops.skel.unpack(x["q"], cut)
-        at = forces.Moment(eq.loops.skel, motion(eq.loops.skel, x["q"], x["v"]), t, near)
-        pushes = [w for f in eq.forces for w in f.wrenches(at)]
+        at = Instant(eq.loops.skel, x["q"], x["v"], t, near)
+        pushes = at.pushes(eq.forces)
         found = inverse.solve(eq.loops, x["q"], x["v"], x["a"], t, near, pushes, eq.drives, "system")
         wrenches = [np.concatenate([found.wrench[j].moment, found.wrench[j].force]) for j in eq.joints]
         return {"u": found.u, "lam": found.lam_all, "wrench": np.array(wrenches)}

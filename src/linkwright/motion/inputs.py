@@ -33,14 +33,13 @@ def efforts(assembler: Assembler, st: State, tau: Any) -> tuple[np.ndarray, list
         if array.shape != effort.shape or not np.isfinite(array).all():
             raise UsageError(f"tau needs {tree.nv} finite entries, one for every velocity (names.v), or a dict by joint name.")
         return array, []
-    moment = forces.Moment(assembler.skel, st.instant.motion, st.t, st.near)
     pushes: list[tuple[int, Any]] = []
     for name, value in tau.items():
         for joint, i, x in _efforts(assembler, name, value):
             if joint.name in tree.node_of_joint:
                 effort[tree.nodes[tree.node_of_joint[joint.name]].v.start + i] += x
             else:
-                pushes += forces.joint_effort(moment, joint, x, i)
+                pushes += forces.joint_effort(st.instant, joint, x, i)
     return effort, pushes
 
 

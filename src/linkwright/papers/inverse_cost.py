@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import METHODS, every_constraint
 from linkwright.mechanics.inverse.problem import Problem, unit_pushes
@@ -140,7 +140,7 @@ def formed(system: System, st: State, drive: str, graph: Graph) -> Formed:
     graph.stage = "equations"
     T = terms(system.loops, q, v, st.t, st.near)
     assert T.place is not None
-    moment = forces.Moment(system.skel, T.place.motion, st.t, st.near)
+    moment = Instant.moving(system.skel, T.place.motion, st.t, st.near)
     return Formed(Problem(T, T.place, acc, (drive,), unit_pushes(system.description, moment, [drive])), need)
 
 
@@ -161,7 +161,7 @@ def _traditional(f: Formed, graph: Graph, solve: Solver) -> list[Any]:
         columns.append(out)
 
     for c in every_constraint(p):
-        part = c.rows(skel, place.motion, place.v, place.t, place.near)
+        part = c.rows(skel, place.motion, place.v, place.t, place.references)
         for i, kind in enumerate(c.kinds):
             column((node, G[i]) for node, G in part.G)
             scale.append(1.0 if kind == "length" else 1.0 / place.loops.kappa)

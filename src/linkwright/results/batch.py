@@ -15,10 +15,11 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.given import Acted, given_loads
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, relative
 from linkwright.mechanics.kinematics.skeleton import Skeleton
-from linkwright.results.channels import Channel, Instant, rotation_quaternions
+from linkwright.results.channels import Channel, rotation_quaternions
 from linkwright.results.recorded import CutReferences, turns_counted
 
 VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs
@@ -60,7 +61,7 @@ class Batch:
         x = self._inputs
         near = self.skel.unpack(x["q"], x["near"]) if "near" in x else None
         t = x["t"][0] if "t" in x else 0.0
-        return Instant(self.skel, x["q"], x["v"], x.get("a"), t, near, None if self.acted is None else self._loads)
+        return Instant(self.skel, x["q"], x["v"], t, near, x.get("a"), solver=None if self.acted is None else self._loads)
 
     def _loads(self, at: Instant) -> Any:
         x, acted = self._inputs, self.acted
@@ -68,7 +69,7 @@ class Batch:
         efforts = {name: x[f"effort {name}"][0] for name in acted.efforts}
         wrenches = {name: x[f"wrench {name}"] for name in acted.wrenches}
         lam = x["lam"][: self.skel.tree.nc]
-        return given_loads(self.loops, at.q, at.v, at.known_a, at.t, at.near, Acted(lam, efforts, wrenches))
+        return given_loads(self.loops, at.q, at.v, at.known_a, at.t, at.references, Acted(lam, efforts, wrenches))
 
     def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
         """What `read` makes of the symbols; None where it needs numbers. Asked once for every name."""
@@ -182,7 +183,7 @@ def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, sp
     moving = "a" in batch.rows
 
     def all_three(x: Instant) -> Any:
-        r = joint_rate(x.skel, x.motion, joint, x.near[joint.name])
+        r = joint_rate(x.skel, x.motion, joint, x.references[joint.name])
         return np.array([r.q, r.v, x.joint_accelerations(joint) if moving else 0.0 * r.v])
 
     found = batch.values({joint.name: all_three})
@@ -190,7 +191,7 @@ def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, sp
         known = [batch.rows[k] for k in ("q", "v", "near")]
         accelerations = batch.rows["a"] if moving else np.zeros_like(known[1])
         rows = zip(*known, accelerations, strict=True)
-        one = [all_three(Instant(batch.skel, q, v, a, near=batch.skel.unpack(q, row))) for q, v, row, a in rows]
+        one = [all_three(Instant(batch.skel, q, v, 0.0, batch.skel.unpack(q, row), a)) for q, v, row, a in rows]
         found = {joint.name: np.array(one)}
     q, v, a = found[joint.name].transpose(1, 0, 2)
     h = np.diff(count.t)

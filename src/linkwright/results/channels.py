@@ -16,136 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright import joints
 from linkwright.errors import ChannelError, nearest
-from linkwright.mechanics import forces
-from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import pressure
 from linkwright.mechanics.kinematics.motion import (
-    Motion,
     Skeleton,
-    accelerations,
-    joint_coordinates,
-    joint_rate,
-    locate_at,
-    motion,
-    node_motion,
     relative,
 )
+from linkwright.mechanics.kinematics.transmission import transmission
 from linkwright.model.description import Joint
 from linkwright.model.file.units import KINDS, matches, parse_unit
-from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import arctan2
-from linkwright.numerics.spatial import array, point_acceleration, point_velocity, rotation_quaternion
-from linkwright.topology.transmission import transmission
-
-
-class Instant:
-    """A mechanism at one time: q, v and (if known) a; derived quantities computed on first use."""
-
-    __getstate__ = essentials
-
-    def __init__(
-        self,
-        skel: Skeleton,
-        q: Any,
-        v: Any,
-        a: Any = None,
-        t: float = 0.0,
-        near: Mapping[str, Any] | None = None,
-        solver: Callable[[Instant], Any] | None = None,
-    ):
-        self.solver = solver  # gives the loads at this instant
-        self.skel, self.q, self.v, self.a, self.t = skel, q, v, a, t
-        self.near = skel.start_coordinates if near is None else near
-
-    @cached_property
-    def motion(self) -> Motion:
-        return motion(self.skel, self.q, self.v)
-
-    @property
-    def known_a(self) -> Any:
-        if self.a is None:
-            raise ChannelError("accelerations are not part of this result; a turn or a simulation has them.")
-        return self.a
-
-    @cached_property
-    def A(self) -> list[Any]:
-        return accelerations(self.skel, self.motion, self.known_a)
-
-    @cached_property
-    def loads(self) -> Any:
-        """Drive efforts and reactions here."""
-        if self.solver is None:
-            raise ChannelError("loads are not part of this result; a turn or a simulation has them.")
-        return self.solver(self)
-
-    @cached_property
-    def with_accelerations(self) -> Motion:
-        return self.motion.with_accelerations(self.A)
-
-    def coordinates(self, joint: Joint) -> np.ndarray:
-        node = self.skel.tree.node_of_joint.get(joint.name)
-        if node is not None:
-            return self.q[self.skel.tree.nodes[node].q]
-        return joint_coordinates(self.skel, self.motion, joint, self.near[joint.name])
-
-    def rates(self, joint: Joint) -> np.ndarray:
-        own = self._own(joint)
-        return joint_rate(self.skel, self.motion, joint, self.near[joint.name]).v if own is None else self.v[own]
-
-    def joint_accelerations(self, joint: Joint) -> np.ndarray:
-        """dv/dt of any joint; of a cut one its bias formula evaluated with the bodies' full accelerations."""
-        own = self._own(joint)
-        return joint_rate(self.skel, self.with_accelerations, joint, self.near[joint.name]).bias if own is None else self.known_a[own]
-
-    def _own(self, joint: Joint) -> slice | None:
-        """Where a joint of the tree stands in v."""
-        node = self.skel.tree.node_of_joint.get(joint.name)
-        return None if node is None else self.skel.tree.nodes[node].v
-
-    def point(self, node: int, p_B: Any) -> np.ndarray:
-        return locate_at(self.skel, self.motion, node, p_B).position
-
-    def point_velocity(self, node: int, p_B: Any) -> np.ndarray:
-        X, V, _ = node_motion(self.skel, self.motion, node)
-        return point_velocity(V, X.point(p_B))
-
-    def point_acceleration(self, node: int, p_B: Any) -> np.ndarray:
-        if node < 0:
-            return np.zeros(3)
-        return point_acceleration(self.motion.V[node], self.A[node], self.motion.X[node].point(p_B))
-
-    def rotation(self, node: int) -> np.ndarray:
-        return node_motion(self.skel, self.motion, node)[0].R
-
-    def cylinder(self, name: str) -> forces.Line:
-        """The line between a cylinder's ends: its length and how fast it extends."""
-        c = next(x for x in self.skel.tree.description.cylinders if x.name == name)
-        return forces.line(forces.Moment(self.skel, self.motion, self.t, self.near), c.between)
-
-    def length_rate(self, cylinder: str) -> float:
-        return float(self.cylinder(cylinder).rate)
-
-    @cached_property
-    def energy(self) -> dict[str, Any]:
-        """Kinetic and potential energy (weight and springs) and their sum."""
-        lacking = [b.name for b in self.skel.tree.description.bodies[1:] if b.mass is None]
-        if lacking:
-            raise ChannelError(f"energies need the mass of {', '.join(repr(n) for n in lacking)}: write `mass:` in the model.")
-        kinetic = dynamics.kinetic_energy(self.skel, self.motion)
-        moment = forces.Moment(self.skel, self.motion, self.t, self.near)
-        stored = sum(f.energy(moment) for f in forces.of_description(self.skel.tree.description))
-        potential = dynamics.potential_energy(self.skel, self.motion) + stored
-        return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
-
-    def energies(self) -> dict[str, float]:
-        return {part: float(value) for part, value in self.energy.items()}
+from linkwright.numerics.spatial import array, rotation_quaternion
 
 
 @dataclass(frozen=True)
@@ -297,7 +184,7 @@ def _cut_ball(joint: Joint) -> tuple[dict[str, Any], ...]:
     """How q, v and dv/dt of a cut ball joint are read over whole runs: from the rotation itself, which needs no choice."""
 
     def attitude(x: Instant) -> Any:
-        return np.concatenate([relative(x.skel, x.motion, joint).R.ravel(), x.near[joint.name]])
+        return np.concatenate([relative(x.skel, x.motion, joint).R.ravel(), x.references[joint.name]])
 
     def quaternions(raw: np.ndarray) -> np.ndarray:
         q = rotation_quaternions(raw[:, :9])

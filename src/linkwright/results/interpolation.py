@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.results.batch import cut_references
-from linkwright.results.channels import Instant
 
 CLOSED = 1e-13  # dimensionless residual that counts as closed
 ROUNDS = 6  # of Gauss-Newton; from interpolation errors two or three do
@@ -156,8 +156,8 @@ class Projection:
         skel = self.loops.skel
 
         def closure(q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
-            at = Instant(skel, q, v, near=skel.unpack(q, near))
-            c = self.loops.closure(at.motion, v, t[0], at.near)
+            at = Instant(skel, q, v, references=skel.unpack(q, near))
+            c = self.loops.closure(at.motion, v, t[0], at.references)
             return {"phi": c.phi, "J": c.J, "b": c.b, "k": c.k}
 
         return trace(closure, q=skel.tree.nq, v=skel.tree.nv, t=1, near=skel.cut_size)

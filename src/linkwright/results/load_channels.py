@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
+from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
-from linkwright.results.channels import Channel, Instant
+from linkwright.results.channels import Channel
 
 
 def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:

@@ -11,10 +11,11 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.given import Acted, driven_rows, given_loads, unaccounted
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.results.batch import Batch
-from linkwright.results.channels import Channel, Instant
+from linkwright.results.channels import Channel
 from linkwright.results.interpolation import least_norm
 from linkwright.results.load_channels import load_channels
 from linkwright.results.presented import Presented
@@ -106,7 +107,7 @@ class Loaded(Presented):
             return None if self.source is None else self.source.loads_at
         lam, efforts, wrenches, exact = self._acted
         acted = Acted(lam[i], {name: x[i] for name, x in efforts.items()}, {name: x[i] for name, x in wrenches.items()}, exact)
-        return lambda x: given_loads(self.frame, x.q, x.v, x.known_a, x.t, x.near, acted)
+        return lambda x: given_loads(self.frame, x.q, x.v, x.known_a, x.t, x.references, acted)
 
     @cached_property
     def _loads(self) -> Mapping[str, Channel]:

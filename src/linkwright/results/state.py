@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.numerics.pickling import essentials
-from linkwright.results.channels import Channels, Instant
+from linkwright.results.channels import Channels
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,18 @@ class State:
     t: float = 0.0
     a: np.ndarray | None = field(default=None, repr=False)  # known for states of a turn or a run
 
+    @classmethod
+    def of(cls, at: Instant) -> State:
+        """The state at an instant."""
+        st = cls(at.skel, at.q, at.v, at.references, at.t, at.a)
+        vars(st)["instant"] = at
+        if at.channels is not None:
+            vars(st)["channels"] = at.channels  # a table of closures: made once, not in every stage
+        return st
+
     @cached_property
     def instant(self) -> Instant:
-        return Instant(self.skel, self.q, self.v, self.a, self.t, self.near)
+        return Instant(self.skel, self.q, self.v, self.t, self.near, self.a)
 
     @cached_property
     def channels(self) -> Channels:

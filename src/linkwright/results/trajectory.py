@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, calls_explained
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, motion
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -26,7 +27,7 @@ from linkwright.results import files as run_files
 from linkwright.results import interpolation
 from linkwright.results import singular as singular_channels
 from linkwright.results import tables as table_views
-from linkwright.results.channels import Channel, Channels, Instant
+from linkwright.results.channels import Channel, Channels
 from linkwright.results.loads import FEW, Loaded, LoadHistory, LoadSource
 from linkwright.results.recorded import (
     Column,
@@ -158,7 +159,7 @@ class Trajectory(Loaded):
     def instant(self, i: int) -> Instant:
         """The mechanism at a sample, for reading anything."""
         self._need_sample(i)
-        return Instant(self.skel, self.q[i], self.v[i], self.a[i], float(self.t[i]), self.near[i], self._solver(i))
+        return Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.near[i], self.a[i], solver=self._solver(i))
 
     @cached_property
     def instants(self) -> list[Instant]:
@@ -375,7 +376,7 @@ class Trajectory(Loaded):
     def _first(self) -> Instant:
         """An instant that shows the shape of every channel; of a run without samples the position of its start."""
         still = np.zeros(self.skel.tree.nv)
-        return self.instant(0) if len(self) else Instant(self.skel, self.counted_from, still, still)
+        return self.instant(0) if len(self) else Instant(self.skel, self.counted_from, still, a=still)
 
     def to_numpy(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
         """Channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""

@@ -20,13 +20,14 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import posed
 from linkwright.mechanics.inverse.choice import reaction_vector
 from linkwright.mechanics.inverse.given import Acted
 from linkwright.mechanics.inverse.problem import UNDRIVEN, Problem
 from linkwright.numerics.linalg import RANK_TOLERANCE
 from linkwright.results.batch import Batch
-from linkwright.results.channels import Channel, Instant
+from linkwright.results.channels import Channel
 
 AGREEMENT = 1e-8  # of the largest effort: two ways of solving differ by round-off times the condition
 MOST_OPEN = 0.25  # share of samples to solve one by one above which nothing is gained
@@ -98,9 +99,8 @@ def _terms(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], 
 
     def problem(x: Instant) -> Problem:
         if not here:
-            at = forces.Moment(x.skel, x.motion, x.t, x.near)
-            external = [w for f in forces.of_description(x.skel.tree.description) for w in f.wrenches(at)]
-            here.append(posed(loops, x.q, x.v, x.known_a, x.t, x.near, external, drives, x.motion))
+            external = x.pushes(forces.of_description(x.skel.tree.description))
+            here.append(posed(loops, x.q, x.v, x.known_a, x.t, x.references, external, drives, x.motion))
         return here[0]
 
     named: dict[str, Callable[[Instant], Any]] = {
@@ -161,7 +161,7 @@ class Stacked:
 
 
 def _idle_spins(loops: Loops, x: Instant) -> int:
-    return len(idle_motions(loops, x.q, loops.factored(loops.at(x.q, x.v, x.t, x.near, x.motion)).null, x.motion))
+    return len(idle_motions(loops, x.q, loops.factored(loops.at(x.q, x.v, x.t, x.references, x.motion)).null, x.motion))
 
 
 def _spun_freely(s: Stacked, t: _Terms, a: np.ndarray, spins: int) -> np.ndarray:

@@ -83,7 +83,7 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
         begun.column(name)  # says where a part has no determinant
 
     def read(x: Mapping[str, Any]) -> float:
-        there = at(float(x["t"][0]), x["q"], system.skel.unpack(x["q"], np.asarray(x["near"], dtype=float)))
+        there = at(float(x["t"][0]), x["q"], system.loops.skel.unpack(x["q"], np.asarray(x["near"], dtype=float)))
         vars(there)["modes"] = begun.modes
         return float(there.column(name).values[0])
 

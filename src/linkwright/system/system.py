@@ -24,6 +24,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.mechanics.formulations.forward import forward
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
 from linkwright.mechanics.kinematics.motion import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton
@@ -38,7 +39,7 @@ from linkwright.motion.inputs import efforts, wrenches
 from linkwright.motion.statics import settle
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.spatial import Pose
-from linkwright.results.channels import Channel, Instant
+from linkwright.results.channels import Channel
 from linkwright.results.forward import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
 from linkwright.results.load_channels import load_channels
 from linkwright.results.state import Branches, State
@@ -66,7 +67,7 @@ class LoadReader:
     drives: tuple[str, ...]
 
     def loads_at(self, x: Instant) -> Loads:
-        st = State(x.skel, x.q, x.v, x.near, x.t)
+        st = State(x.skel, x.q, x.v, x.references, x.t)
         return self.system.inverse(st, x.a, drives=self.drives)
 
     def load_channels(self) -> dict[str, Channel]:
@@ -196,8 +197,7 @@ class System(Controlling):
 
     def applied(self, st: State, *, outside: bool = False) -> list[tuple[int, Any]]:
         """Wrenches of all forces of the model on bodies, or only of those that come from outside the machine."""
-        moment = forces.Moment(self.skel, self.motion(st), st.t, st.near)
-        return [w for f in self.forces if f.from_outside or not outside for w in f.wrenches(moment)]
+        return st.instant.pushes(f for f in self.forces if f.from_outside or not outside)
 
     def energy(self, st: State) -> dict[str, float]:
         """Kinetic, potential and total energy, J."""
@@ -449,7 +449,7 @@ class System(Controlling):
             )
 
     def instant(self, st: State, a: Any = None) -> Instant:
-        x = Instant(self.skel, st.q, st.v, a, st.t, st.near)
+        x = Instant(self.skel, st.q, st.v, st.t, st.near, a)
         vars(x)["motion"] = self.motion(st)  # the same one
         return x
 

@@ -311,12 +311,11 @@ def _elements(loads: Loads, d: Description, body: str, node: int) -> Iterator[Ac
     """Springs, dampers, friction, loads and pushing cylinders, each at its point; then what else was applied."""
     place = loads.problem.place
     skel = place.loops.skel
-    moment = forces.Moment(skel, place.motion, place.t, place.near)
     rest = np.sum([w for n, w in place.external if n == node] or [np.zeros(6)], axis=0)
     size = float(np.abs(rest).max())
     acting: tuple[Any, ...] = (*d.springs, *d.dampers, *d.frictions, *d.loads, *d.cylinders)
     for x in acting:
-        for n, w in forces.FORCES[type(x)](x).wrenches(moment):
+        for n, w in forces.FORCES[type(x)](x).wrenches(place):
             if n != node or not np.any(w):
                 continue
             if getattr(x, "body", ""):

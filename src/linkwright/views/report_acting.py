@@ -117,7 +117,7 @@ def _history(x: Any, c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     acts = forces.FORCES[type(x)](x)
     for i in range(0, len(c), max(1, len(c) // MOST_LOOKS)):
         now = c.instants[i]
-        at = forces.Moment(c.skel, now.motion, now.t, now.near)
+        at = now
         if isinstance(x, Load):
             f, m = (np.array([at.value(y) for y in part], dtype=float) for part in (x.force, x.moment))
         else:

@@ -257,7 +257,7 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     """What was looked at, and what came out."""
     out: list[Verdict] = []
     if system.tree.nc:
-        gap = max(float(np.abs(system.loops.at(x.q, x.v, x.t, x.near).phi / system.loops.row_scale).max()) for x in c.instants[::8])
+        gap = max(float(np.abs(system.loops.at(x.q, x.v, x.t, x.references).phi / system.loops.row_scale).max()) for x in c.instants[::8])
         out.append((gap < 1e-9, "Loops closed", f"over the whole motion, {_to(gap)} of the mechanism's size"))
     if c.full_turn:
         back = all(_same(a, b) for a, b in zip(c.instants[0].motion.X, c.instants[-1].motion.X, strict=True))

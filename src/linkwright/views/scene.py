@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import ChannelError
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_of
 from linkwright.model.description import Body, CoilSpring, Description, GasSpring, Joint, PointRef
 from linkwright.numerics.spatial import Pose, array
-from linkwright.results.channels import Instant
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.views.tips import tips

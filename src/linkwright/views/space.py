@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.results.channels import Instant
+from linkwright.mechanics.instant import Instant
 from linkwright.results.trajectory import unit_of
 from linkwright.views.planar import colours, drawn_bodies
 from linkwright.views.scene import Scene, Stage, hull

@@ -9,6 +9,7 @@ import pytest
 
 from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics import tree as dyn
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot, skeleton
 from linkwright.model import description as d
 from linkwright.model.expressions import variable
@@ -34,7 +35,7 @@ def mechanism(seed=3, **parts):
 
 def power(skel, q, v, t=0.0):
     m = motion(skel, q, v)
-    moment = forces.Moment(skel, m, t, skel.start_coordinates)
+    moment = Instant.moving(skel, m, t, skel.start_coordinates)
     wrenches = [w for f in forces.of_description(skel.tree.description) for w in f.wrenches(moment)]
     return dyn.generalised(skel, m, wrenches) @ v, wrenches
 
@@ -44,7 +45,7 @@ def test_power_of_a_spring_is_what_its_energy_loses(kind):
     skel, q, v = mechanism(**STORING[kind])
     force = forces.of_description(skel.tree.description)[0]
     ahead = motion(skel, q + 1j * STEP * qdot(skel, q, v), v.astype(complex))
-    rate = force.energy(forces.Moment(skel, ahead, 0.0, skel.start_coordinates)).imag / STEP
+    rate = force.energy(Instant.moving(skel, ahead, 0.0, skel.start_coordinates)).imag / STEP
     assert abs(rate) > 1e-3
     assert power(skel, q, v)[0] == pytest.approx(-rate, rel=1e-12)
 
@@ -74,7 +75,7 @@ def test_gas_spring_force_when_extended_and_pushed_in():
         desc = d.Description("g", bodies, (d.Joint("X", "prismatic", "ground", "b3"),), springs=(spring,))
         skel = skeleton(build_tree(desc, []))
         m = motion(skel, np.array([length]), np.zeros(1))
-        moment = forces.Moment(skel, m, 0.0, skel.start_coordinates)
+        moment = Instant.moving(skel, m, 0.0, skel.start_coordinates)
         wrenches = forces.of_description(desc)[0].wrenches(moment)
         assert dyn.generalised(skel, m, wrenches)[0] == pytest.approx(expected, rel=1e-12)
 
@@ -117,11 +118,10 @@ def test_loads_in_world_and_body_axes_constant_table_and_expression():
 def test_forces_may_depend_on_every_channel_the_format_names():
     """Values a force sees equal those the channels of a state show."""
     import linkwright as lw
-    from linkwright.mechanics.forces import Moment
 
     s = lw.load("slider-crank").system
     st = s.assemble(q={"A": 0.4}, v={"A": 2.0})
-    at = Moment(s.skel, s.motion(st), 0.7, st.near)
+    at = Instant.moving(s.skel, s.motion(st), 0.7, st.near)
     assert at.channel("t") == 0.7
     names = ["A", "A.v", "C.slide", "C.slide.v", "C.angle", "C.angle.v", "crank.angle", "crank.angle.v", "rod.B.x", "rod.B.vy"]
     for name in names:

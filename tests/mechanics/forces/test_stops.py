@@ -13,6 +13,7 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import interpret
 from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model import description as d
 from linkwright.simulation.time_loops import march
@@ -28,7 +29,7 @@ STIFF, DAMPING = 5000.0, 0.3
 def effort(skel, q, v, near=None):
     """(stop, moment, generalised force)"""
     m = motion(skel, q, v)
-    at = forces.Moment(skel, m, 0.0, skel.start_coordinates if near is None else near)
+    at = Instant.moving(skel, m, 0.0, skel.start_coordinates if near is None else near)
     (stop,) = [f for f in forces.of_description(skel.tree.description) if isinstance(f, forces.FORCES[d.Stop])]
     return stop, at, dynamics.generalised(skel, m, stop.wrenches(at))
 
@@ -69,7 +70,7 @@ def test_work_done_on_a_stop_is_stored_or_lost(v):
     power = float(found @ st.v)
     h = 1e-30
     ahead = motion(s.skel, st.q + 1j * h * st.v, st.v.astype(complex))
-    rate = stop.energy(forces.Moment(s.skel, ahead, 0.0, near)).imag / h
+    rate = stop.energy(Instant.moving(s.skel, ahead, 0.0, near)).imag / h
     assert power == pytest.approx(-(rate + stop.loss(at)), rel=1e-10, abs=1e-12)
     assert abs(rate) > 0.1 and stop.loss(at) >= 0.0
 

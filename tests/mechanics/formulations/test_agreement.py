@@ -12,8 +12,8 @@ from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.nullspace import Nullspace
 from linkwright.mechanics.formulations.projection import INERTIAS, Projection
 from linkwright.mechanics.formulations.sslm import Sslm
+from linkwright.mechanics.instant import Instant
 from linkwright.numerics.linalg import factor
-from linkwright.results.channels import Instant
 from tests.mechanics.formulations.mechanisms import moving
 
 SEEDS = range(200)
@@ -68,7 +68,7 @@ def test_newton_and_euler_hold_for_every_body(seed):
     out = forward(T, tau)
     place = T.place
     skel = place.loops.skel
-    x = Instant(skel, place.q, place.v, out.a)
+    x = Instant(skel, place.q, place.v, a=out.a)
     wrenches = every_joint_wrench(place, out.lam, out.a)
     joints = {j.name: j for j in (*skel.tree.description.joints, *(n.joint for n in skel.tree.nodes))}
     scale = 1.0 + max(np.abs(np.concatenate([w.moment, w.force])).max() for w in wrenches)

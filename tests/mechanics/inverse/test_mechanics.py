@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import pose_of
-from linkwright.results.channels import Instant
 
 
 def maximal(s, st, a, drives):
@@ -15,7 +15,7 @@ def maximal(s, st, a, drives):
     d = s.description
     bodies = [b for b in d.bodies if b.name != "ground"]
     row = {b.name: 6 * i for i, b in enumerate(bodies)}
-    x = Instant(s.skel, st.q, st.v, a, 0.0, st.near)
+    x = Instant(s.skel, st.q, st.v, 0.0, st.near, a)
     columns, labels = [], []
 
     def push(joint, force, moment, point, label):
@@ -105,12 +105,11 @@ def test_power_of_the_drive_is_the_rate_of_energy_plus_loads(model):
     rate = np.real(np.fft.ifft(2j * np.pi * np.fft.fftfreq(n, dt) * np.fft.fft(energy)))
     outside = []
     for x in c.instants[:-1]:
-        st = lw.State(x.skel, x.q, x.v, x.near, x.t)
+        st = lw.State(x.skel, x.q, x.v, x.references, x.t)
         from linkwright.mechanics.dynamics import tree as dynamics
-        from linkwright.mechanics.forces import Moment
 
         springs = {f.name for f in s.description.springs}
-        at = Moment(s.skel, x.motion, x.t, x.near)
+        at = x
         pushes = [w for f in s.forces if f.name not in springs for w in f.wrenches(at)]
         outside.append(dynamics.generalised(s.skel, x.motion, pushes) @ st.v)
     scale = np.abs(power).max() + np.abs(outside).max()

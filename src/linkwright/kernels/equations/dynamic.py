@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 
 from linkwright.kernels.equations.kinematic import Arrays, KinematicEquations, largest, normalised, size
-from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.closure import Closure, loop_wrenches
 from linkwright.mechanics.constraints.drives import Given, Order, Plan, driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labelled
-from linkwright.mechanics.dynamics.terms import Place, Terms, along_world, terms, usual
+from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, usual
 from linkwright.mechanics.formulations import Raw, create
 from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Factors, factorise
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, qdot
 from linkwright.numerics.linalg import ordered_solve
@@ -46,8 +46,8 @@ class Equations(KinematicEquations):
     def _terms(self, q: Any, v: Any, t: Any, cut: Any, *, lean: bool = True) -> Terms:
         near, skel = self.loops.skel.unpack(q, cut), self.loops.skel
         m = motion(skel, q, v, world_axes=lean and self.plan.lean)
-        at = forces.Moment(skel, m, t[0], near)
-        applied = [w for f in self.forces for w in f.wrenches(at)]
+        at = Instant.moving(skel, m, t[0], near)
+        applied = at.pushes(self.forces)
         loops = replace(self.loops, row_axes=self.plan.axes)
         return terms(loops, q, v, t[0], near, applied, lean=m if lean and self.plan.lean else None, armature=self.armature)
 
@@ -74,7 +74,7 @@ class Equations(KinematicEquations):
         `powers`."""
         T = self.usual_terms(q, v, t, near)
         place = _place(T)
-        c, flow = place.closure, self._given_and_lost(forces.Moment(self.loops.skel, place.motion, t[0], place.near))
+        c, flow = place.closure, self._given_and_lost(place)
 
         def together(parts: Sequence[Any]) -> Any:
             return np.concatenate([np.ravel(x) for x in parts]) if parts else np.zeros(0)
@@ -123,7 +123,7 @@ class Equations(KinematicEquations):
         lam, watch = self._least(place, raw.lam, raw.a, lambda row: -self._solve(calm, row + T.h, formulation).lam)
         return {"a": raw.a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), (*raw.watch, *watch))}
 
-    def _least(self, place: Place, kept: Any, a: Any, weights: Callable[[Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
+    def _least(self, place: Instant, kept: Any, a: Any, weights: Callable[[Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
         """Multipliers of all rows from those of the kept ones: (lam of least reactions in all joints, pivots to watch).
 
         A row d that is left out depends on the others, J_d = c J with c = weights(J_d): z with 1 there and -c on the others
@@ -159,7 +159,7 @@ class Equations(KinematicEquations):
         """The same in lean rows and axes, with tau, and the usual a and lam those are reported as: for derivatives."""
         m, c, pushes = self._loaded(q, v, lam, t, near, True)
         out = self._balance(m, c, a, pushes, v, t, near, True)
-        place = Place(self.loops, q, v, t[0], self.loops.skel.unpack(q, near), m, c, ())
+        place = Instant(self.loops.skel, q, v, t[0], self.loops.skel.unpack(q, near), loops=self.loops, motion=m, closure=c)
         told = usual(place, a, lam)
         return {"effort": out["effort"] - along_world(place, tau), "gap": out["gap"], "a": told[0], "lam": told[1]}
 
@@ -167,9 +167,9 @@ class Equations(KinematicEquations):
         """Motion, closure, and the wrenches of forces and multipliers on the bodies."""
         skel, references = self.loops.skel, self.loops.skel.unpack(q, near)
         m = motion(skel, q, v, world_axes=lean)
-        at = forces.Moment(skel, m, t[0], references)
+        at = Instant.moving(skel, m, t[0], references)
         c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, lean)
-        return m, c, [*(w for f in self.forces for w in f.wrenches(at)), *loop_wrenches(skel, c, lam)]
+        return m, c, [*at.pushes(self.forces), *loop_wrenches(skel, c, lam)]
 
     def _balance(self, m: Motion, c: Closure, a: Any, pushes: Any, v: Any, t: Any, near: Any, lean: bool) -> Arrays:
         skel = self.loops.skel
@@ -184,7 +184,7 @@ class Equations(KinematicEquations):
             return 0.0
         return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature, lean), a)
 
-    def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Place]:
+    def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Instant]:
         """The factored matrix of forward dynamics, for several right sides (lean rows)."""
         T = replace(self._terms(q, v, t, near), order=self.plan.order)
         return factorise(T), _place(T)
@@ -204,13 +204,13 @@ class Equations(KinematicEquations):
         """
         skel, references = self.loops.skel, self.loops.skel.unpack(q, near)
         m = motion(skel, q, v, world_axes=self.plan.lean)
-        at = forces.Moment(skel, m, t[0], references)
+        at = Instant.moving(skel, m, t[0], references)
         c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, self.plan.lean)
         first = len(lam) - len(self.drivers)
         put_in = tau @ v - c.b[first:] @ lam[first:]
         return np.array([put_in, *self._given_and_lost(at)])
 
-    def _given_and_lost(self, at: forces.Moment) -> tuple[Any, Any]:
+    def _given_and_lost(self, at: Instant) -> tuple[Any, Any]:
         """Power of loads and given forces, and what dampers, friction and stops lose."""
         given, lost = 0.0, 0.0
         for f in self.forces:
@@ -219,7 +219,7 @@ class Equations(KinematicEquations):
             if hasattr(f, "loss"):
                 lost = lost + f.loss(at)
             else:
-                given = given + sum((w @ at.m.V[node] for node, w in f.wrenches(at)), 0.0)
+                given = given + sum((w @ at.motion.V[node] for node, w in f.wrenches(at)), 0.0)
         return given, lost
 
     def projection(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
@@ -253,7 +253,7 @@ class Equations(KinematicEquations):
         """Kinetic energy, also of rotors, and potential energy of weight and springs."""
         skel = self.loops.skel
         m = motion(skel, q, v)
-        at = forces.Moment(skel, m, t[0], self.loops.skel.unpack(q, near))
+        at = Instant.moving(skel, m, t[0], self.loops.skel.unpack(q, near))
         potential = dynamics.potential_energy(skel, m) + sum(f.energy(at) for f in self.forces)
         spinning = sum((0.5 * I * v[i] * v[i] for i, I in enumerate(self.armature) if I != 0.0), 0.0)
         return {"kinetic": np.array([dynamics.kinetic_energy(skel, m) + spinning]), "potential": np.array([potential])}
@@ -287,20 +287,19 @@ class Equations(KinematicEquations):
         z, pivots = ordered_solve(A, g, order)
         lam, u = z[: len(J)], z[len(J) : len(J) + len(self.drives)]
         if self.plan.keep is not None:
-            pushed = replace(place, external=(*place.external, *self._drive_pushes(place, u)))
+            pushed = place.with_external((*place.external, *self._drive_pushes(place, u)))
             lam, _ = self._least(pushed, lam, acceleration, lambda row: ordered_solve(A, row, order)[0][: len(J)])
         free = acceleration
         if self.plan.lean:
             free, lam = usual(place, acceleration, lam)
         return {"u": u, "lam": lam, "margin": self.margin("inverse", [(size(p), p) for p in pivots])}, free
 
-    def _drive_pushes(self, place: Place, u: Any) -> list[tuple[int, Any]]:
+    def _drive_pushes(self, place: Instant, u: Any) -> list[tuple[int, Any]]:
         """Wrenches of the efforts of drives that are not joints of the tree."""
-        at = forces.Moment(place.loops.skel, place.motion, place.t, place.near)
         tree, out = place.loops.skel.tree, []
         for name, effort in zip(self.drives, u, strict=True):
             if name not in tree.node_of_joint:
-                out += [(node, w * effort) for node, w in unit_pushes(tree.description, at, [name])[0]]
+                out += [(node, w * effort) for node, w in unit_pushes(tree.description, place, [name])[0]]
         return out
 
     def loads(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
@@ -313,8 +312,8 @@ class Equations(KinematicEquations):
         """The reaction of every joint for known accelerations and multipliers."""
         return {"wrench": self._wrenches(_place(self._terms(q, v, t, near, lean=False)), a, lam)}
 
-    def _wrenches(self, place: Place, a: Any, lam: Any, pushes: Sequence[tuple[int, Any]] = ()) -> Any:
-        place = replace(place, external=(*place.external, *pushes, *self._separating(place, lam)))
+    def _wrenches(self, place: Instant, a: Any, lam: Any, pushes: Sequence[tuple[int, Any]] = ()) -> Any:
+        place = place.with_external((*place.external, *pushes, *self._separating(place, lam)))
         wrenches = {w.joint: constraint_part(place, w) for w in every_joint_wrench(place, lam, a)}
         absent = np.zeros(6)  # a joint that is switched off
         parts = [np.concatenate([wrenches[j].moment, wrenches[j].force]) if j in wrenches else absent for j in self.joints]
@@ -325,7 +324,7 @@ class Equations(KinematicEquations):
         """Names of the joints in the order of `wrench`."""
         return [j.name for j in self.loops.skel.tree.description.joints]
 
-    def _separating(self, place: Place, lam: Any) -> list[tuple[int, Any]]:
+    def _separating(self, place: Instant, lam: Any) -> list[tuple[int, Any]]:
         """Gear teeth push the wheels apart as well as around."""
         out = []
         for c, rows in zip(place.loops.constraints, place.closure.rows, strict=True):
@@ -333,10 +332,10 @@ class Equations(KinematicEquations):
                 out += [(n, w) for n, w in c.separating_force(place.loops.skel, place.motion, lam[rows]) if n >= 0]
         return out
 
-    def _effort_columns(self, place: Place) -> Any:
+    def _effort_columns(self, place: Instant) -> Any:
         """B: what a unit effort of each drive does in the tree's coordinates; a unit vector for a joint of the tree."""
         skel, m = place.loops.skel, place.motion
-        at = forces.Moment(skel, m, place.t, place.near)
+        at = Instant.moving(skel, m, place.t, place.references)
         columns = []
         for name in self.drives:
             node = skel.tree.node_of_joint.get(name)
@@ -353,7 +352,7 @@ class Equations(KinematicEquations):
 # -------------------------------------------------------------------- helpers
 
 
-def _place(T: Terms) -> Place:
+def _place(T: Terms) -> Instant:
     assert T.place is not None
     return T.place
 
@@ -372,7 +371,7 @@ def stabilised(T: Terms, v: Any, gains: Any) -> Terms:
     place = _place(T)
     c = place.closure
     k = c.k + gains[0] * (c.J @ v + c.b) + gains[1] * c.phi
-    return replace(T, k_parts=tuple(k[r] for r in T.rows), place=replace(place, closure=replace(c, k=k)))
+    return replace(T, k_parts=tuple(k[r] for r in T.rows), place=place.with_closure(replace(c, k=k)))
 
 
 def _saddle(T: Terms, tau: Any, order: Order) -> Raw:

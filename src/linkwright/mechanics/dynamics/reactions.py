@@ -14,8 +14,8 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.mechanics.constraints.closure import loop_wrenches
-from linkwright.mechanics.dynamics.terms import Place
 from linkwright.mechanics.dynamics.tree import joint_wrenches
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_coordinates, node_motion, pose_of
 from linkwright.model.description import Joint
 from linkwright.numerics.linalg import factor
@@ -34,7 +34,7 @@ class JointWrench(NamedTuple):
     point: Any  # in the world
 
 
-def every_joint_wrench(place: Place, lam: Any, a: Any, *, inertial: bool = True, pushed: bool = False) -> list[JointWrench]:
+def every_joint_wrench(place: Instant, lam: Any, a: Any, *, inertial: bool = True, pushed: bool = False) -> list[JointWrench]:
     """Wrenches of all joints, cut or not, for multipliers lam.
 
     `inertial=False` leaves out motion, weight and applied wrenches; `pushed` keeps the applied wrenches of the place.
@@ -64,7 +64,7 @@ def every_joint_wrench(place: Place, lam: Any, a: Any, *, inertial: bool = True,
     return out
 
 
-def _carried(place: Place, pushes: list[tuple[int, Any]]) -> list[Any]:
+def _carried(place: Instant, pushes: list[tuple[int, Any]]) -> list[Any]:
     """Wrenches through the tree joints that balance given wrenches on the bodies, nothing else."""
     nodes = place.loops.skel.tree.nodes
     F = [np.zeros(6) for _ in nodes]
@@ -76,7 +76,7 @@ def _carried(place: Place, pushes: list[tuple[int, Any]]) -> list[Any]:
     return F
 
 
-def _at_joint(place: Place, joint: Joint, wrench: Any, origin_node: int) -> JointWrench:
+def _at_joint(place: Instant, joint: Joint, wrench: Any, origin_node: int) -> JointWrench:
     """Move a wrench from a subsystem's origin to the joint point."""
     point = at_joint(place, joint.name).point
     arm = point - place.loops.skel.origin(origin_node)
@@ -92,15 +92,15 @@ class AtJoint(NamedTuple):
     gram: Any  # their products
 
 
-def at_joint(place: Place, name: str) -> AtJoint:
+def at_joint(place: Instant, name: str) -> AtJoint:
     """Computed once in a state: reactions to every self-stress and every effort are taken there."""
-    found = place.kept.get(name)
+    found = place.joint_data.get(name)
     if found is None:
-        found = place.kept[name] = _at(place, _joint(place, name))
+        found = place.joint_data[name] = _at(place, _joint(place, name))
     return found
 
 
-def _at(place: Place, joint: Joint) -> AtJoint:
+def _at(place: Instant, joint: Joint) -> AtJoint:
     skel = place.loops.skel
     R = (node_motion(skel, place.motion, skel.node(joint.first))[0] @ pose_of(joint.frame_first)).R
     second = skel.node(joint.second)
@@ -111,13 +111,13 @@ def _at(place: Place, joint: Joint) -> AtJoint:
     if hasattr(jt, "span"):
         freedoms = jt.span
     else:
-        q = joint_coordinates(skel, place.motion, joint, place.near[joint.name])
+        q = joint_coordinates(skel, place.motion, joint, place.references[joint.name])
         S = jt.subspace(q)
         freedoms = np.concatenate([S[:3], S[3:] - cross_columns(jt.pose(q)[1], S[:3])])
     return AtJoint(R, point, freedoms, freedoms.T @ freedoms)
 
 
-def constraint_part(place: Place, w: JointWrench) -> JointWrench:
+def constraint_part(place: Instant, w: JointWrench) -> JointWrench:
     """The wrench without its component along the joint's own freedoms (that part is effort, not reaction)."""
     R, _, freedoms, gram = at_joint(place, w.joint)
     if freedoms is None:
@@ -135,7 +135,7 @@ def cross_columns(p: Any, W: Any) -> np.ndarray:
 AXES = ("rx", "ry", "rz", "tx", "ty", "tz")
 
 
-def labelled(place: Place, wrenches: list[JointWrench], lam: Any) -> tuple[list[tuple[str, str]], np.ndarray]:
+def labelled(place: Instant, wrenches: list[JointWrench], lam: Any) -> tuple[list[tuple[str, str]], np.ndarray]:
     """All reactions by (joint, row) as comparable numbers, in the axes of each joint's first frame.
 
     Forces, moments divided by kappa, and the multipliers of rods, couplings and gears. Efforts are left out.
@@ -157,7 +157,7 @@ def labelled(place: Place, wrenches: list[JointWrench], lam: Any) -> tuple[list[
     return names, np.array(values)
 
 
-def _joint(place: Place, name: str) -> Joint:
+def _joint(place: Instant, name: str) -> Joint:
     tree = place.loops.skel.tree
     return next(j for j in (*tree.description.joints, *(n.joint for n in tree.nodes)) if j.name == name)
 
@@ -170,7 +170,7 @@ class Chosen(NamedTuple):
     self_stress: np.ndarray  # (nc, number): columns change nothing but reactions
 
 
-def least_reactions(place: Place, lam: np.ndarray, a: np.ndarray, self_stress: np.ndarray) -> Chosen:
+def least_reactions(place: Instant, lam: np.ndarray, a: np.ndarray, self_stress: np.ndarray) -> Chosen:
     """Among lam + Z y choose the one with the smallest reactions over all joints."""
     Z = self_stress
     if Z.shape[1] == 0:

@@ -16,30 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.closure import Closure, reported
+from linkwright.mechanics.constraints.closure import reported
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion, motion, turned_axes
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import common_type
 
 NO_INERTIA = 1e-11  # share of the largest inertia below which a freedom has none
-
-
-@dataclass(frozen=True)
-class Place:
-    """The state the terms were taken at, kept for what needs derivatives or recursions."""
-
-    loops: Loops
-    q: Any
-    v: Any
-    t: Any
-    near: Mapping[str, Any]
-    motion: Motion
-    closure: Closure
-    external: tuple[tuple[int, Any], ...]
-    rotors: Mapping[int, Any] = field(default_factory=dict)  # node -> inertia that turns with its joint's own speed
-    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # of each joint, whatever acts: see reactions.py
 
 
 @dataclass(frozen=True)
@@ -56,7 +41,7 @@ class Terms:
     row_scale: np.ndarray
     order: tuple[int, ...]  # in which the loops are eliminated; number of loops + j: the inertia of subsystem j comes there, not first
     names: tuple[str, ...] = ()  # of the loops
-    place: Place | None = field(default=None, compare=False, repr=False)
+    place: Instant | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def spans(self) -> tuple[slice, ...]:
@@ -147,7 +132,7 @@ def terms(
         row_scale=loops.row_scale,
         order=loops.elimination_order,
         names=tuple(x.name for x in loops.constraints),
-        place=Place(loops, q, v, t, near, m, c, tuple(external), rotors),
+        place=Instant(skel, q, v, t, near, loops=loops, motion=m, closure=c, external=external, rotors=rotors),
     )
 
 
@@ -162,7 +147,7 @@ def lacks_inertia(terms: Terms) -> bool:
     return False
 
 
-def along_world(place: Place, tau: Any) -> Any:
+def along_world(place: Instant, tau: Any) -> Any:
     """Efforts of quaternion joints along the world's axes, for lean terms."""
     out = np.array(tau, dtype=common_type(tau, *place.motion.R))
     for span, R in turned_axes(place.loops.skel, place.motion):
@@ -170,7 +155,7 @@ def along_world(place: Place, tau: Any) -> Any:
     return out
 
 
-def usual(place: Place, a: Any, lam: Any) -> tuple[Any, Any]:
+def usual(place: Instant, a: Any, lam: Any) -> tuple[Any, Any]:
     """Accelerations and multipliers of lean terms in the usual coordinates."""
     out = np.array(a, dtype=common_type(a, *place.motion.R))
     for span, R in turned_axes(place.loops.skel, place.motion):

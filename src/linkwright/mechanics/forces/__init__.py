@@ -1,7 +1,7 @@
 """Forces: one file a family, all with one shape.
 
 A force is made from its data in the description; `wrenches(at)` returns what it does to bodies at
-one instant (`Moment`: pose, speed, time), `energy(at)` what it stores. An effort in a joint is the
+one `Instant` (pose, speed, time), `energy(at)` what it stores. An effort in a joint is the
 wrench pair S'-dual on the joint's two bodies, so springs and dampers act in cut joints as well.
 Adding a kind: one file and one line in `FORCES`.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.mechanics.forces.base import Force, Line, Moment, Wrenches, joint_effort, line, push
+from linkwright.mechanics.forces.base import Force, Line, Wrenches, joint_effort, line, push
 from linkwright.mechanics.forces.damper import DamperForce
 from linkwright.mechanics.forces.friction import FrictionForce
 from linkwright.mechanics.forces.load import CylinderForce, LoadForce
@@ -36,4 +36,4 @@ def of_description(desc: d.Description) -> tuple[Force, ...]:
     return tuple(FORCES[type(x)](x) for section in sections for x in section)
 
 
-__all__ = ["FORCES", "Force", "Line", "Moment", "Wrenches", "joint_effort", "line", "of_description", "push"]
+__all__ = ["FORCES", "Force", "Line", "Wrenches", "joint_effort", "line", "of_description", "push"]

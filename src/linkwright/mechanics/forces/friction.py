@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.mechanics.forces.base import Moment, Wrenches, joint_effort
+from linkwright.mechanics.forces.base import Wrenches, joint_effort
 from linkwright.model.description import Friction
+
+if TYPE_CHECKING:
+    from linkwright.mechanics.instant import Instant
 
 
 @dataclass(frozen=True)
@@ -24,15 +27,15 @@ class FrictionForce:
     def name(self) -> str:
         return self.friction.name
 
-    def wrenches(self, at: Moment) -> Wrenches:
+    def wrenches(self, at: Instant) -> Wrenches:
         f, joint = self.friction, at.joint(self.friction.joint)
         v = at.speed(joint)
         return joint_effort(at, joint, -f.coulomb * np.tanh(v / f.speed) - f.viscous * v)
 
-    def loss(self, at: Moment) -> Any:
+    def loss(self, at: Instant) -> Any:
         f = self.friction
         v = at.speed(at.joint(f.joint))
         return (f.coulomb * np.tanh(v / f.speed) + f.viscous * v) * v
 
-    def energy(self, at: Moment) -> Any:
+    def energy(self, at: Instant) -> Any:
         return 0.0

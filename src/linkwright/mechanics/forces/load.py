@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwright.errors import ModelError
-from linkwright.mechanics.forces.base import Moment, Wrenches, line, push
+from linkwright.mechanics.forces.base import Wrenches, line, push
 from linkwright.mechanics.kinematics.motion import locate, node_motion
 from linkwright.model.description import Cylinder, Load
 from linkwright.numerics.spatial import point_wrench
+
+if TYPE_CHECKING:
+    from linkwright.mechanics.instant import Instant
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,8 @@ class LoadForce:
     def name(self) -> str:
         return self.load.name
 
-    def wrenches(self, at: Moment) -> Wrenches:
-        point = locate(at.skel, at.m, (self.load.body, self.load.point))
+    def wrenches(self, at: Instant) -> Wrenches:
+        point = locate(at.skel, at.motion, (self.load.body, self.load.point))
         if point.node < 0:
             return []
         try:
@@ -36,11 +39,11 @@ class LoadForce:
         except ModelError as error:
             raise ModelError(f"load '{self.name}': {error.message}", self.load.where) from error
         if self.load.axes != "world":
-            R = node_motion(at.skel, at.m, at.skel.node(self.load.axes))[0].R
+            R = node_motion(at.skel, at.motion, at.skel.node(self.load.axes))[0].R
             force, moment = R @ force, R @ moment
         return [(point.node, point_wrench(point.arm, force, moment))]
 
-    def energy(self, at: Moment) -> Any:
+    def energy(self, at: Instant) -> Any:
         return 0.0
 
 
@@ -56,12 +59,12 @@ class CylinderForce:
     def name(self) -> str:
         return self.cylinder.name
 
-    def wrenches(self, at: Moment) -> Wrenches:
+    def wrenches(self, at: Instant) -> Wrenches:
         try:
             force = at.value(self.cylinder.force)
         except ModelError as error:
             raise ModelError(f"cylinder '{self.name}': {error.message}", self.cylinder.where) from error
         return push(line(at, self.cylinder.between), force)
 
-    def energy(self, at: Moment) -> Any:
+    def energy(self, at: Instant) -> Any:
         return 0.0

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.mechanics.forces.base import Moment, Wrenches, joint_effort, line, push
+from linkwright.mechanics.forces.base import Wrenches, joint_effort, line, push
 from linkwright.model.description import CoilSpring, GasSpring, TorsionSpring
+
+if TYPE_CHECKING:
+    from linkwright.mechanics.instant import Instant
 
 
 @dataclass(frozen=True)
@@ -23,11 +26,11 @@ class TorsionSpringForce:
     def name(self) -> str:
         return self.spring.name
 
-    def wrenches(self, at: Moment) -> Wrenches:
+    def wrenches(self, at: Instant) -> Wrenches:
         s, joint = self.spring, at.joint(self.spring.joint)
         return joint_effort(at, joint, -s.stiffness * (at.coordinate(joint) - s.free) + s.preload)
 
-    def energy(self, at: Moment) -> Any:
+    def energy(self, at: Instant) -> Any:
         s = self.spring
         x = at.coordinate(at.joint(s.joint)) - s.free
         return 0.5 * s.stiffness * x * x - s.preload * x
@@ -45,11 +48,11 @@ class CoilSpringForce:
     def name(self) -> str:
         return self.spring.name
 
-    def wrenches(self, at: Moment) -> Wrenches:
+    def wrenches(self, at: Instant) -> Wrenches:
         s, on = self.spring, line(at, self.spring.between)
         return push(on, -(s.stiffness * (on.length - s.free) + s.preload))
 
-    def energy(self, at: Moment) -> Any:
+    def energy(self, at: Instant) -> Any:
         s = self.spring
         x = line(at, s.between).length - s.free
         return 0.5 * s.stiffness * x * x + s.preload * x
@@ -70,11 +73,11 @@ class GasSpringForce:
     def name(self) -> str:
         return self.spring.name
 
-    def wrenches(self, at: Moment) -> Wrenches:
+    def wrenches(self, at: Instant) -> Wrenches:
         on = line(at, self.spring.between)
         return push(on, self.spring.force / (1.0 - self._shrink() * (self.spring.length - on.length)))
 
-    def energy(self, at: Moment) -> Any:
+    def energy(self, at: Instant) -> Any:
         """Work stored since full extension: the integral of the push over x."""
         x, c = self.spring.length - line(at, self.spring.between).length, self._shrink()
         if np.real(c) == 0.0:

@@ -9,11 +9,14 @@ out; where a fast retreat would need a pull, the contact lets go and what is lef
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from linkwright.mechanics.forces.base import Line, Moment, Wrenches, joint_effort, line, push
+from linkwright.mechanics.forces.base import Line, Wrenches, joint_effort, line, push
 from linkwright.model.description import Stop
 from linkwright.numerics.scalars import real, where
+
+if TYPE_CHECKING:
+    from linkwright.mechanics.instant import Instant
 
 
 @dataclass(frozen=True)
@@ -28,17 +31,17 @@ class StopForce:
     def name(self) -> str:
         return self.stop.name
 
-    def wrenches(self, at: Moment) -> Wrenches:
+    def wrenches(self, at: Instant) -> Wrenches:
         effort: Any = 0.0
         for side, depth, speed in self._ends(at):
             effort = effort - side * self._push(depth, speed)
         on = self._line(at)
         return joint_effort(at, at.joint(self.stop.joint), effort) if on is None else push(on, effort)
 
-    def energy(self, at: Moment) -> Any:
+    def energy(self, at: Instant) -> Any:
         return sum(where(real(depth) > 0.0, 0.5 * self.stop.stiffness * depth * depth, 0.0) for _, depth, _ in self._ends(at))
 
-    def loss(self, at: Moment) -> Any:
+    def loss(self, at: Instant) -> Any:
         """What of the work done on the stop is not in its spring: (push - stiffness d) d', never negative."""
         out: Any = 0.0
         for _, depth, speed in self._ends(at):
@@ -51,7 +54,7 @@ class StopForce:
         held = where(real(grip) > 0.0, self.stop.stiffness * depth * grip, 0.0)
         return where(real(depth) > 0.0, held, 0.0)
 
-    def _ends(self, at: Moment) -> list[tuple[float, Any, Any]]:
+    def _ends(self, at: Instant) -> list[tuple[float, Any, Any]]:
         """(side, depth, rate of the depth) of each end there is."""
         s, on = self.stop, self._line(at)
         if on is None:
@@ -62,6 +65,6 @@ class StopForce:
         ends = ((-1.0, s.lower), (1.0, s.upper))
         return [(side, side * (x - end), side * v) for side, end in ends if end is not None]
 
-    def _line(self, at: Moment) -> Line | None:
+    def _line(self, at: Instant) -> Line | None:
         found = [c for c in at.skel.tree.description.cylinders if c.name == self.stop.joint]
         return line(at, found[0].between) if found else None

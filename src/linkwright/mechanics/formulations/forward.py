@@ -147,10 +147,10 @@ def _deficient(
     if place is None:
         implied = _implied_rows(terms, f.rank)
         return _regular(terms, tau, chosen, name, f.rank, implied)
-    rank = mobility(place.loops, place.q, dict(place.near)).rank if generic is None else generic
+    rank = mobility(place.loops, place.q, dict(place.references)).rank if generic is None else generic
     at_rest = float(np.linalg.norm(place.v / terms.columns)) < STILL
     if not at_rest:
-        found, passing = on_loops(place.loops, place.q, place.v, place.t, place.near, rank)
+        found, passing = on_loops(place.loops, place.q, place.v, place.t, place.references, rank)
         if found is not None:
             return _on_branch(terms, tau, name, f, found, passing, gains)
     if f.rank >= rank:
@@ -165,7 +165,7 @@ def _deficient(
             singular_values=tuple(f.s),
         )
     v = np.asarray(branch, dtype=float) if at_rest else place.v
-    rows = acceleration_rows(place.loops, place.closure, place.q, v, place.t, place.near, rank)
+    rows = acceleration_rows(place.loops, place.closure, place.q, v, place.t, place.references, rank)
     if at_rest:
         rows.r[list(rows.at)] = 0.0  # from rest the acceleration itself must point along the branch
     elif branch is None:

@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.dynamics.terms import Place
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import Choices, choose
 from linkwright.mechanics.inverse.limit import passage
 from linkwright.mechanics.inverse.loads import Loads, Wrench
@@ -57,7 +57,7 @@ def solve(
         old = np.concatenate([w for _, w in rub]) if rub else np.zeros(1)
         rub = _load_friction(loads)
         new = np.concatenate([w for _, w in rub])
-        rubbing = replace(first.place, external=(*external, *rub))
+        rubbing = first.place.with_external((*external, *rub))
         loads = replace(_once(replace(first, terms=LateTerms(rubbing), place=rubbing), method, given), outside=tuple(outside))
         if old.shape == new.shape and np.abs(new - old).max() <= 1e-12 * (1.0 + np.abs(new).max()):
             return loads
@@ -77,8 +77,8 @@ def posed(
 ) -> Problem:
     """The inverse problem at a state, over any scalar."""
     m = motion(loops.skel, q, v) if moving is None else moving
-    place = Place(loops, q, v, t, near, m, loops.at(q, v, t, near, m), tuple(external))
-    pushes = unit_pushes(loops.skel.tree.description, forces.Moment(loops.skel, m, t, near), drives)
+    place = Instant(loops.skel, q, v, t, near, loops=loops, motion=m, external=external)
+    pushes = unit_pushes(loops.skel.tree.description, place, drives)
     return Problem(LateTerms(place), place, a, tuple(drives), pushes)
 
 
@@ -97,14 +97,13 @@ def _once(p: Problem, method: str, given: Choices) -> Loads:
 def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
     """-mu |F| radius tanh(v / speed) in each rubbing joint (a slider: -mu |F| tanh), from the reactions found so far."""
     place = loads.problem.place
-    moment = forces.Moment(place.loops.skel, place.motion, place.t, place.near)
     out: list[tuple[int, Any]] = []
     for f in place.loops.skel.tree.description.frictions:
         if f.mu:
-            joint = moment.joint(f.joint)
+            joint = place.joint(f.joint)
             lever = f.radius if joint.type != "prismatic" else 1.0
             size = float(np.linalg.norm(loads.reaction(f.joint).force))
-            out += forces.joint_effort(moment, joint, -f.mu * lever * size * np.tanh(moment.speed(joint) / f.speed))
+            out += forces.joint_effort(place, joint, -f.mu * lever * size * np.tanh(place.speed(joint) / f.speed))
     return out
 
 

@@ -9,7 +9,7 @@ sum of |F|^2 + |M|^2/kappa^2 (or the given compliances), which does not depend o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -152,7 +152,7 @@ def joint_wrenches(p: Problem, z: np.ndarray, inertial: bool) -> list[JointWrenc
     pushes = [(node, w * z[nc + i]) for i, push in enumerate(p.pushes) for node, w in push]
     place = p.place
     external = [*(place.external if inertial else ()), *pushes]
-    return every_joint_wrench(replace(place, external=tuple(external)), z[:nc], p.a, inertial=inertial, pushed=not inertial)
+    return every_joint_wrench(place.with_external(external), z[:nc], p.a, inertial=inertial, pushed=not inertial)
 
 
 def reaction_vector(p: Problem, z: np.ndarray, inertial: bool) -> tuple[list[tuple[str, str]], np.ndarray]:

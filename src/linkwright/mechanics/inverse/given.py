@@ -16,11 +16,10 @@ from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.dynamics.terms import Place
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.loads import Loads
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import LateTerms, Problem
-from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.scalars import is_symbolic
 from linkwright.numerics.spatial import cross
@@ -45,10 +44,10 @@ def given_loads(loops: Loops, q: Any, v: Any, a: Any, t: Any, near: Mapping[str,
     """
     skel, lam = loops.skel, acted.lam
     d = skel.tree.description
-    at = forces.Moment(skel, motion(skel, q, v), t, near)
+    at = Instant(skel, q, v, t, near)
     acting = [(f.from_outside, w) for f in forces.of_description(d) for w in f.wrenches(at)]
     acting += [(True, (skel.node(body), _at_origin(at, skel.node(body), w))) for body, w in acted.wrenches.items()]
-    place = Place(loops, q, v, t, near, at.m, loops.at(q, v, t, near, at.m), tuple(w for _, w in acting))
+    place = Instant(skel, q, v, t, near, loops=loops, motion=at.motion, external=[w for _, w in acting])
     T = LateTerms(place)
     names = tuple(acted.efforts)
     p = Problem(T, place, a, names, tuple(tuple(_unit_push(d, at, name)) for name in names))
@@ -78,7 +77,7 @@ def driven_coordinate(d: Description, name: str) -> tuple[Joint, int] | None:
     return None
 
 
-def _unit_push(d: Description, at: forces.Moment, name: str) -> forces.Wrenches:
+def _unit_push(d: Description, at: Instant, name: str) -> forces.Wrenches:
     for c in d.cylinders:
         if c.name == name:
             return forces.push(forces.line(at, c.between), 1.0)
@@ -128,6 +127,6 @@ def _check(loads: Loads, left: np.ndarray) -> None:
         )
 
 
-def _at_origin(at: forces.Moment, node: int, w: Any) -> Any:
+def _at_origin(at: Instant, node: int, w: Any) -> Any:
     """A wrench at a body's origin, taken at its subsystem's."""
-    return np.concatenate([w[:3] + cross(at.m.X[node].p, w[3:]), w[3:]])
+    return np.concatenate([w[:3] + cross(at.motion.X[node].p, w[3:]), w[3:]])

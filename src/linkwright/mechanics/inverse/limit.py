@@ -21,7 +21,7 @@ def passage(p: Problem) -> tuple[Solved, np.ndarray] | None:
     place = p.place
     if p.terms.nc == 0:
         return None
-    rows = acceleration_rows(place.loops, place.closure, place.q, place.v, place.t, place.near)
+    rows = acceleration_rows(place.loops, place.closure, place.q, place.v, place.t, place.references)
     if rows.passages == 0 or rows.Jdot is None:
         return None
     c, r = p.scales

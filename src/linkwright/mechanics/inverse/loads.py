@@ -83,7 +83,7 @@ class Loads:
         for c, rows in zip(p.place.loops.constraints, p.terms.rows, strict=True):
             if isinstance(c, GearConstraint):
                 extra += [(n, w) for n, w in c.separating_force(skel, p.place.motion, self.lam_all[rows]) if n >= 0]
-        return replace(p, place=replace(p.place, external=(*p.place.external, *extra))) if extra else p
+        return replace(p, place=p.place.with_external((*p.place.external, *extra))) if extra else p
 
     @cached_property
     def _stress_wrenches(self) -> list[dict[str, JointWrench]]:

@@ -97,7 +97,7 @@ def traditional(p: Problem) -> Solved:
     place = p.place
     skel = place.loops.skel
     everything = every_constraint(p)
-    parts = [c.rows(skel, place.motion, place.v, place.t, place.near) for c in everything]
+    parts = [c.rows(skel, place.motion, place.v, place.t, place.references) for c in everything]
     pick = [2, 3, 4] if skel.tree.description.planar else list(range(6))
     n, size = len(skel.tree.nodes), len(pick)
     columns = sum(len(q.k) for q in parts) + len(p.drives)

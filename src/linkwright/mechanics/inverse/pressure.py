@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.topology.transmission import Element, Instant, Normal, Passing, Spot, Structure, folded, vector
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.transmission import Element, Normal, Passing, Spot, Structure, folded, vector
 
 
 def geometry(s: Structure, x: Instant, k: int) -> Any:

@@ -19,7 +19,8 @@ import numpy as np
 from linkwright.errors import UsageError, listing
 from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics import tree as dynamics
-from linkwright.mechanics.dynamics.terms import Place, Terms, terms
+from linkwright.mechanics.dynamics.terms import Terms, terms
+from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.numerics.linalg import Factored, factor
 
@@ -30,7 +31,7 @@ _LATE = ("I", "bias", "blocks", "k_parts", "order")
 class LateTerms(Terms):
     """Terms of which only what the inverse reads is there; inertias and blocks are computed when somebody asks."""
 
-    def __init__(self, place: Place):
+    def __init__(self, place: Instant):
         loops, c = place.loops, place.closure
         spans = tuple(s.v for s in loops.skel.tree.subsystems)
         names = tuple(x.name for x in loops.constraints)
@@ -40,8 +41,8 @@ class LateTerms(Terms):
     def __getattr__(self, name: str) -> Any:
         if name not in _LATE:
             raise AttributeError(name)
-        p: Place = vars(self)["place"]
-        whole = terms(p.loops, p.q, p.v, p.t, p.near, p.external)
+        p: Instant = vars(self)["place"]
+        whole = terms(p.loops, p.q, p.v, p.t, p.references, p.external)
         vars(self).update({each: getattr(whole, each) for each in _LATE})
         return vars(self)[name]
 
@@ -51,7 +52,7 @@ class Problem:
     """Terms at a state with the accelerations, and the drives that may push."""
 
     terms: Terms
-    place: Place
+    place: Instant
     a: np.ndarray
     drives: tuple[str, ...]
     pushes: tuple[tuple[tuple[int, Any], ...], ...]  # wrenches of a unit effort of each drive
@@ -117,7 +118,7 @@ class Problem:
         )
 
 
-def unit_pushes(desc: Description, at: forces.Moment, drives: Sequence[str]) -> tuple[tuple[tuple[int, Any], ...], ...]:
+def unit_pushes(desc: Description, at: Instant, drives: Sequence[str]) -> tuple[tuple[tuple[int, Any], ...], ...]:
     """Wrenches on bodies of a unit effort of each drive: a joint's torque or force, a cylinder's push."""
     cylinders = {c.name: c for c in desc.cylinders}
     out = []

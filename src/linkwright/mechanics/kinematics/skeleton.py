@@ -18,10 +18,10 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import ModelError, nearest
+from linkwright.mechanics.kinematics.transmission import Structure, structure
 from linkwright.model.description import Body, Description, Joint, Placement
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose, array, rotated_inertia
-from linkwright.topology.transmission import Structure, structure
 from linkwright.topology.tree import Tree
 
 ROUND_OFF = 4e-16

@@ -19,15 +19,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright import joints
 from linkwright.model.description import Description, Joint
 
+if TYPE_CHECKING:
+    from linkwright.mechanics.instant import Instant
+
 MOST_LINKS = 6  # of a group that closes at once; larger ones are not looked for
-Instant = Any  # `channels.Instant`: gives points, their rates and rotations of bodies
 
 
 class Spot(NamedTuple):
