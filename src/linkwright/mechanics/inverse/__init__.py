@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
+from linkwright.joints import JOINTS
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import Place
@@ -102,7 +103,7 @@ def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
     for f in place.loops.skel.tree.description.frictions:
         if f.mu:
             joint = moment.joint(f.joint)
-            lever = f.radius if joint.type != "prismatic" else 1.0
+            lever = f.radius if JOINTS[joint.type].coordinate_kinds == ("angle",) else 1.0
             size = float(np.linalg.norm(loads.reaction(f.joint).force))
             out += forces.joint_effort(moment, joint, -f.mu * lever * size * np.tanh(moment.speed(joint) / f.speed))
     return out
