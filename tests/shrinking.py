@@ -29,7 +29,8 @@ def holds(check: Check, mech: Drawn) -> None:
     except Exception as error:
         kind = type(error)
         small = smallest(mech, lambda m: type(failure(check, m)) is kind)
-        raise AssertionError(f"{error}\nThe smallest mechanism of this seed that fails:\n{shown(small)}\n{failure(check, small)}") from error
+        found = f"The smallest mechanism of this seed that fails:\n{shown(small)}\n{failure(check, small)}"
+        raise AssertionError(f"{error}\n{found}") from error
 
 
 def failure(check: Check, mech: Drawn) -> Exception | None:
@@ -52,7 +53,8 @@ def shown(mech: Drawn) -> str:
     """One line a joint or rod, and the state."""
     tree = mech.skel.tree
     d = tree.description
-    lines = [f"  {j.name} {j.type}{dict(j.options) or ''} {j.first} - {j.second}{' (cut)' if j.name in tree.cuts else ''}" for j in d.joints]
+    cut = {name: " (cut)" for name in tree.cuts}
+    lines = [f"  {j.name} {j.type}{dict(j.options) or ''} {j.first} - {j.second}{cut.get(j.name, '')}" for j in d.joints]
     lines += [f"  {r.name} rod {r.between[0]} - {r.between[1]}" for r in d.rods]
     return "\n".join(["planar" if d.planar else "spatial", *lines, f"  q = {mech.q.tolist()}", f"  v = {mech.v.tolist()}"])
 

@@ -162,7 +162,7 @@ def test_page_and_report_are_written(arc: lw.Mechanism, tmp_path: Path) -> None:
     page = arc.page(tmp_path / "arc.html").read_text(encoding="utf-8")
     assert '"pin_arc"' in page and '"curve"' in page
     report = arc.report(tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "C.slide" in report and "<svg" in report or "data:image" in report
+    assert ("C.slide" in report and "<svg" in report) or "data:image" in report
 
 
 @pytest.mark.parametrize(("write", "program"), [(lw.to_mjcf, "MuJoCo"), (lw.to_pinocchio, "Pinocchio")])
