@@ -54,9 +54,16 @@ def efforts(s: System, st: State, rng: np.random.Generator) -> np.ndarray:
 
 
 def random_loops(seed: int, kinds: tuple[str, ...], n: int = 7) -> tuple[System, State]:
-    """A random spatial mechanism of all joint types, written in either direction, closed by joints of these kinds."""
-    rng = np.random.default_rng(seed)
-    drawn = factory.random_tree(rng, n, CONVERTIBLE)
-    drawn = factory.with_loops(rng, drawn, kinds) if kinds else drawn
-    s = System(drawn.skel.tree.description, drawn.skel.tree.cuts)
-    return s, moving(s, drawn.q, rng)
+    """A random spatial mechanism of all joint types, written in either direction, closed by joints of these kinds.
+
+    No loop runs through welded bodies alone: its rows would be empty, and MuJoCo leaves such rows out.
+    """
+    for attempt in range(20):
+        rng = np.random.default_rng(seed + 1000 * attempt)
+        drawn = factory.random_tree(rng, n, CONVERTIBLE)
+        drawn = factory.with_loops(rng, drawn, kinds) if kinds else drawn
+        s = System(drawn.skel.tree.description, drawn.skel.tree.cuts)
+        st = moving(s, drawn.q, rng)
+        if all(np.abs(s.J(st)[loop.rows]).max() > 0.0 for loop in s.tree.loops):
+            return s, st
+    raise AssertionError(f"no mechanism for seed {seed}")

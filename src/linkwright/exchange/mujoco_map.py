@@ -165,12 +165,11 @@ def _tree_of_model(model: Any, system: System) -> System:
     d = system.description
     names = {0: d.bodies[0].name, **{k: model.body(k).name for k in range(1, model.nbody)}}
     held = {model.joint(k).name.split(".")[0] for k in range(model.njnt)}
-    nested = {frozenset((names[k], names[int(model.body_parentid[k])])) for k in range(1, model.nbody)}
-    jointless = {names[k] for k in range(1, model.nbody) if model.body_jntnum[k] == 0}
+    welded = {frozenset((names[k], names[int(model.body_parentid[k])])) for k in range(1, model.nbody) if model.body_jntnum[k] == 0}
 
     def in_tree(name: str) -> bool:
-        ends = {d.joint(name).first, d.joint(name).second}
-        return name in held or (JOINTS[d.joint(name).type].nv == 0 and frozenset(ends) in nested and bool(ends & jointless))
+        j = d.joint(name)
+        return name in held or (JOINTS[j.type].nv == 0 and frozenset((j.first, j.second)) in welded)
 
     cuts = [j.name for j in d.joints if not in_tree(j.name)]
     return system if set(cuts) == set(system.tree.cuts) else System(d, cuts)
