@@ -14,7 +14,7 @@ KINDS = sorted(JOINTS)
 
 
 def joint(kind):
-    return create(kind, (("pitch", 0.13),) if kind == "screw" else ())
+    return create(kind, tuple((name, 0.13) for name in JOINTS[kind].options))
 
 
 def state(kind, seed):

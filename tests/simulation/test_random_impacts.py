@@ -62,7 +62,7 @@ def floating(seed):
         joints.append(d.Joint(f"J{i}", kind, f"b{rng.integers(0, i)}", f"b{i}", frames[0], frames[1]))
     skel = skeleton(build_tree(d.Description("floating", tuple(bodies), tuple(joints), gravity=(0.0, 0.0, 0.0)), []))
     q = np.concatenate([factory.random_coordinates(rng, n.joint.type, n.joint.options) for n in skel.tree.nodes])
-    tree = factory.drawn(skel, q, rng)
+    tree = factory.drawn(skel, q, rng.normal(size=skel.tree.nv))
     desc, links = tree.skel.tree.description, []
     for i, (a, b) in enumerate((("b0", "b3"), ("b1", "b4"))):
         ends = [pose_of(desc.body(x).start).point(np.array(desc.body(x).point(p).at)) for x, p in ((a, "P"), (b, "Q"))]

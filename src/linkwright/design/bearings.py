@@ -181,8 +181,7 @@ def bearings(c: Trajectory) -> Bearings:
 
 def eyes(d: Description) -> list[tuple[str, str]]:
     """(pin or joint, body) wherever a joint loads a body, ground included."""
-    loose = ("free", "planar") if d.planar else ("free",)  # these hold nothing
-    pairs = [(j.pin or j.name, body) for j in d.joints if j.type not in loose for body in (j.first, j.second)]
+    pairs = [(j.pin or j.name, body) for j in d.joints if joints.holds(joints.JOINTS[j.type], d.planar) for body in (j.first, j.second)]
     return list(dict.fromkeys(pairs))
 
 
@@ -253,7 +252,7 @@ def _standing(c: Trajectory) -> Movement:
 def _movement(c: Trajectory, j: Joint) -> Movement:
     """Relative rotation of a joint, or its travel where it only slides."""
     jt = joints.create(j.type, j.options)
-    if jt.nv == 0 or j.type == "free":
+    if jt.nv == 0 or not jt.rows:
         return _standing(c)
     if "angle" not in jt.coordinate_kinds and "quaternion" not in jt.coordinate_kinds:
         return _single(c, "slides", j, 0)

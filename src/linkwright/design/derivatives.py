@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
+from linkwright.joints import JOINTS
 from linkwright.mechanics import forces, inverse
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
@@ -200,7 +201,7 @@ def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
     for f in d.frictions:
         if f.mu:
             joint = place.joint(f.joint)
-            lever = f.radius if joint.type != "prismatic" else 1.0
+            lever = f.radius if JOINTS[joint.type].coordinate_kinds == ("angle",) else 1.0
             F = loads.reaction(f.joint).force
             out += forces.joint_effort(place, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint) / f.speed))
     return out

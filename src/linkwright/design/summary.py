@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, listing, visible
+from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import Passing
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -184,15 +185,19 @@ def _programme_text(system: System, c: Trajectory) -> str:
 def _swings(system: System, c: Trajectory) -> list[Curve]:
     """Angles of the links in a plane; in space those of the hinges. What goes round swings nowhere."""
     d = system.description
-    hinges = [j.name for j in d.joints if j.type == "revolute"]
+    hinges = [j.name for j in d.joints if is_hinge(JOINTS[j.type])]
     names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else hinges
     found = c.read(names)
     return [Curve(n, n) for n in names if 1e-9 < np.ptp(found[n]) < 2 * np.pi - 1e-3]
 
 
 def _strokes(system: System, c: Trajectory) -> list[Curve]:
-    names = {"prismatic": "", "cylindrical": ".travel", "pin_slot": ".slide"}
-    sliding = [f"{j.name}{names[j.type]}" for j in system.description.joints if j.type in names]
+    """Travels of all joints with a guide of their own; a floating body has none."""
+    sliding = []
+    for j in system.description.joints:
+        jt = JOINTS[j.type]
+        lengths = [name for name, kind in zip(jt.q_names, jt.coordinate_kinds, strict=True) if kind == "length" and not jt.floats]
+        sliding += [f"{j.name}.{name}" if name else j.name for name in lengths]
     return [Curve(n, n) for n in sliding if n in c.channels and c.dimension(n) == "length"]
 
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from linkwright.errors import AssemblyError, ModelError, UsageError, listing
+from linkwright.exchange.pieces import refuse
+from linkwright.joints import JOINTS
 from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics.tree import mass_matrix
 from linkwright.mechanics.instant import Instant
@@ -25,7 +27,7 @@ from linkwright.results.state import State
 from linkwright.system.system import System
 from linkwright.topology.cuts import protected_joints
 
-CLOSABLE = ("revolute", "spherical", "fixed")
+CLOSED_BY = {("tx", "ty", "tz"): "point", ("tx", "ty", "tz", "rx", "ry"): "axis", ("tx", "ty", "tz", "rx", "ry", "rz"): "weld"}
 SINGULAR = 1e-13  # smallest over largest eigenvalue of the dimensionless M below which it counts as singular
 MOST_TREES = 60  # exchanges of cuts tried before the search gives up
 
@@ -50,15 +52,22 @@ class Closing(NamedTuple):
 
 
 def closings(system: System) -> tuple[Closing, ...]:
-    """What closes the loops of a system whose cuts are all CLOSABLE."""
+    """Return what closes the loops of a system whose cuts are all closable."""
     d = system.description
     return tuple(c for name in system.tree.cuts for c in _closing(system, d.joint(name)))
 
 
+def closed_by(joint: Joint) -> str:
+    """Return "point", "axis" or "weld" for a joint that keeps its origins together and holds such rotations; "" for others."""
+    jt = JOINTS[joint.type]
+    return CLOSED_BY.get(jt.rows, "") if jt.keeps_origin else ""
+
+
 def _closing(system: System, joint: Joint) -> Iterator[Closing]:
-    one = Closing(joint.name, joint.name, joint.first, joint.second, joint.frame_first, joint.frame_second, joint.type == "fixed")
+    how = closed_by(joint)
+    one = Closing(joint.name, joint.name, joint.first, joint.second, joint.frame_first, joint.frame_second, how == "weld")
     yield one
-    if joint.type == "revolute" and not system.description.planar:
+    if how == "axis" and not system.description.planar:
         far = system.loops.kappa  # a second point on the axis, as far away as the mechanism is large
         first, second = _along_z(joint.frame_first, far), _along_z(joint.frame_second, far)
         yield one._replace(name=f"{joint.name}.axis", at_first=first, at_second=second)
@@ -79,7 +88,8 @@ def convertible(model: System | HasSystem, program: str, *, regular: bool) -> Sy
     singular, as far as there is one (thin rods and massless bodies need the loop to hold them).
     """
     system = model if isinstance(model, System) else model.system
-    bad = [name for name in system.tree.cuts if system.description.joint(name).type not in CLOSABLE]
+    refuse(system.description, program)
+    bad = [name for name in system.tree.cuts if not closed_by(system.description.joint(name))]
     if isinstance(model, System) and bad:
         raise _not_closable(system, bad[0], program)
     if isinstance(model, System) or (not bad and not (regular and mass_is_singular(system, system.start))):
@@ -101,13 +111,13 @@ def _exchanges(system: System) -> Iterator[System]:
     wave, seen = [system], {frozenset(system.tree.cuts)}
     while wave and len(seen) < MOST_TREES:
         here = wave.pop(0)
-        bad = [name for name in here.tree.cuts if d.joint(name).type not in CLOSABLE]
+        bad = [name for name in here.tree.cuts if not closed_by(d.joint(name))]
         for loop in here.tree.loops:
             if loop.kind != "joint" or (bad and loop.name not in bad):
                 continue
             for name in loop.joints[:-1]:
                 cuts = [name if c == loop.name else c for c in here.tree.cuts]
-                if name in keep or d.joint(name).type not in CLOSABLE or frozenset(cuts) in seen:
+                if name in keep or not closed_by(d.joint(name)) or frozenset(cuts) in seen:
                     continue
                 seen.add(frozenset(cuts))
                 try:
@@ -115,14 +125,14 @@ def _exchanges(system: System) -> Iterator[System]:
                 except (ModelError, UsageError, AssemblyError):
                     continue  # this set leaves a body without a name of its own or a loop closed: not a tree for us
                 wave.append(other)
-                if all(d.joint(c).type in CLOSABLE for c in cuts):
+                if all(closed_by(d.joint(c)) for c in cuts):
                     yield other
 
 
 def _not_closable(system: System, cut: str, program: str) -> UsageError:
     joint = system.description.joint(cut)
     circuit = next(loop.joints for loop in system.tree.loops if loop.name == cut)
-    instead = [n for n in circuit[:-1] if n in system.tree.node_of_joint and system.description.joint(n).type in CLOSABLE]
+    instead = [n for n in circuit[:-1] if n in system.tree.node_of_joint and closed_by(system.description.joint(n))]
     way_out = f"Cut one of {listing(instead)} in its place: lw.compile(m, cuts=[...]), or convert the mechanism itself, which does so."
     hint = way_out if instead else "No joint of this loop can be closed so."
     return UsageError(

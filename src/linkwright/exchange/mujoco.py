@@ -21,7 +21,7 @@ from linkwright.errors import UsageError, call_explained
 from linkwright.exchange import loops
 from linkwright.exchange.inertia import Solid, solids
 from linkwright.exchange.mujoco_forces import WORLD, Held, held, numbers
-from linkwright.exchange.mujoco_map import Placed, place, placed_pieces, travel_name
+from linkwright.exchange.mujoco_map import Placed, place, placed_pieces
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.kinematics.motion import locate, motion
@@ -176,10 +176,10 @@ def _equalities(root: xml.Element, system: System) -> None:
     for rod in d.rods:
         more = rod.length - _length(system, rod.between)
         xml.SubElement(section, "tendon", name=rod.name, tendon1=rod.name, polycoef=_numbers((more, 0, 0, 0, 0)))
-    for n in system.tree.nodes:
-        if n.joint.type == "screw":
-            pitch = dict(n.joint.options)["pitch"]
-            _tie(section, n.joint.name, travel_name(n.joint), n.joint.name, 0.0, pitch)
+    for i, n in enumerate(system.tree.nodes):
+        for at in placed_pieces(system, i):
+            if at.travel and at.piece:
+                _tie(section, n.joint.name, at.name, at.piece.name, 0.0, at.piece.pitch)
     for c in d.couplings:
         law = CouplingConstraint.of(system.skel, c).law
         if not isinstance(law, LinearLaw):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
+from linkwright.exchange.pieces import pieces
 from linkwright.mechanics.forces import Wrenches, line, push
 from linkwright.mechanics.forces.spring import GasSpringForce
 from linkwright.mechanics.instant import Instant
@@ -95,7 +95,7 @@ def _in_joint(out: Held, system: System, thing: Any) -> str:
     j = system.description.joint(thing.joint)
     if thing.joint not in system.tree.node_of_joint:
         return f"it acts in '{thing.joint}', which is cut there; choose other cuts"
-    if joints.create(j.type, j.options).nv != 1 or j.type == "screw":
+    if [p.kind for p in pieces(j, False)] not in (["turn"], ["slide"]):
         return f"it acts in '{thing.joint}', a {j.type} joint"
     if isinstance(thing, model.TorsionSpring) and not float(thing.stiffness) > 0.0:
         return "a spring without stiffness"

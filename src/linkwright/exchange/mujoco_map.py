@@ -16,7 +16,8 @@ import numpy as np
 from linkwright.errors import UsageError, listing
 from linkwright.exchange import loops
 from linkwright.exchange.mujoco_forces import held
-from linkwright.exchange.pieces import Piece, ball_position, ball_rates, pieces
+from linkwright.exchange.pieces import Piece, ball_position, ball_rates, is_free, pieces
+from linkwright.joints import JOINTS
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate
 from linkwright.model.description import Joint
 from linkwright.numerics.spatial import cross, quaternion_rotation, rotation_quaternion, skew
@@ -41,20 +42,16 @@ class Put(NamedTuple):
     drift: np.ndarray
 
 
-def travel_name(joint: Joint) -> str:
-    return f"{joint.name}.travel"
-
-
 def placed_pieces(system: System, i: int) -> list[Placed]:
     """The MuJoCo joints of a node, in order."""
     n = system.tree.nodes[i]
-    if n.joint.type == "free" and n.parent < 0:
+    if is_free(n.joint) and n.parent < 0:
         return [Placed(i, None, n.joint.name)]
     out = []
-    for p in pieces(_carrier_first(n.joint), False) if n.joint.type == "free" else pieces(n.joint, n.reversed):
+    for p in pieces(_carrier_first(n.joint), False) if is_free(n.joint) else pieces(n.joint, n.reversed):
         out.append(Placed(i, p, p.name))
         if p.kind == "screw":
-            out.append(Placed(i, p, travel_name(n.joint), travel=True))
+            out.append(Placed(i, p, f"{p.name}.travel", travel=True))
     return out
 
 
@@ -74,7 +71,7 @@ class Local(NamedTuple):
 
 def _local(system: System, i: int, st: State) -> Local:
     n = system.tree.nodes[i]
-    if n.joint.type == "free" and n.reversed:
+    if is_free(n.joint) and n.reversed:
         m = system.motion(st)
         r = joint_rate(system.skel, m, _carrier_first(n.joint), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
         T = r.G_first @ body_jacobian(system.skel, m, r.first) + r.G_second @ body_jacobian(system.skel, m, r.second)
@@ -96,7 +93,7 @@ def place(system: System, at: Placed, st: State) -> Put:
         w, *u = ball_position(at.piece, here.q)
         T = X_BM.R @ ball_rates(at.piece, here.q)
         return Put(np.array([w, *(X_BM.R @ np.array(u))]), T @ here.T[own], T @ here.bias[own])
-    factor = float(dict(system.tree.nodes[at.node].joint.options)["pitch"]) if at.travel else 1.0
+    factor = at.piece.pitch if at.travel else 1.0
     return Put(factor * here.q[at.piece.q], factor * here.T[own], factor * here.bias[own])
 
 
@@ -168,12 +165,11 @@ def _tree_of_model(model: Any, system: System) -> System:
     d = system.description
     names = {0: d.bodies[0].name, **{k: model.body(k).name for k in range(1, model.nbody)}}
     held = {model.joint(k).name.split(".")[0] for k in range(model.njnt)}
-    nested = {frozenset((names[k], names[int(model.body_parentid[k])])) for k in range(1, model.nbody)}
-    jointless = {names[k] for k in range(1, model.nbody) if model.body_jntnum[k] == 0}
+    welded = {frozenset((names[k], names[int(model.body_parentid[k])])) for k in range(1, model.nbody) if model.body_jntnum[k] == 0}
 
     def in_tree(name: str) -> bool:
-        ends = {d.joint(name).first, d.joint(name).second}
-        return name in held or (d.joint(name).type == "fixed" and frozenset(ends) in nested and bool(ends & jointless))
+        j = d.joint(name)
+        return name in held or (JOINTS[j.type].nv == 0 and frozenset((j.first, j.second)) in welded)
 
     cuts = [j.name for j in d.joints if not in_tree(j.name)]
     return system if set(cuts) == set(system.tree.cuts) else System(d, cuts)

@@ -1,4 +1,4 @@
-"""Joints as chains of elementary joints, which every other program has: turn, slide, screw, ball.
+"""Joints as chains of elementary joints, which every other program has: turn, slide, screw, ball (`JointType.pieces`).
 
 A joint's pose X_FM(q) is a product of pieces, so its inverse (a joint that the tree runs through backwards) is the
 product of the inverted pieces in the opposite order: the same coordinate about the negative axis. Coordinates and
@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
-from linkwright.model.description import Joint
+from linkwright.errors import UsageError
+from linkwright.model.description import Description, Joint
 from linkwright.numerics.spatial import quaternion_rotation
-
-X, Y, Z = np.eye(3)
 
 
 class Piece(NamedTuple):
@@ -25,37 +24,35 @@ class Piece(NamedTuple):
     axis: np.ndarray  # a positive coordinate moves the carried side along it; zero for a ball
     q: slice  # entries of the joint's q
     v: slice
+    pitch: float  # of a screw
     name: str
     reversed: bool = False
 
 
-def _entry(kind: str, axis: np.ndarray, q: int, v: int | None = None) -> tuple[str, np.ndarray, slice, slice]:
-    v = q if v is None else v
-    return kind, axis, slice(q, q + 1), slice(v, v + 1)
-
-
-_BALL = ("ball", np.zeros(3), slice(0, 4), slice(0, 3))
-_PIECES: dict[str, tuple[tuple[str, np.ndarray, slice, slice], ...]] = {
-    "revolute": (_entry("turn", Z, 0),),
-    "prismatic": (_entry("slide", X, 0),),
-    "screw": (_entry("screw", Z, 0),),
-    "cylindrical": (_entry("turn", Z, 0), _entry("slide", Z, 1)),
-    "universal": (_entry("turn", X, 0), _entry("turn", Y, 1)),
-    "pin_slot": (_entry("slide", X, 0), _entry("turn", Z, 1)),
-    "planar": (_entry("slide", X, 0), _entry("slide", Y, 1), _entry("turn", Z, 2)),
-    "spherical": (_BALL,),
-    "free": (_entry("slide", X, 4, 3), _entry("slide", Y, 5, 4), _entry("slide", Z, 6, 5), _BALL),
-    "fixed": (),
-}
-
-
 def pieces(joint: Joint, reversed: bool) -> tuple[Piece, ...]:
-    """The pieces from the carrying to the carried body."""
-    names = joints.create(joint.type, joint.options).v_names
-    out = [Piece(kind, axis, q, v, piece_name(joint, names, v)) for kind, axis, q, v in _PIECES[joint.type]]
+    """Return the pieces from the carrying to the carried body; the type must have some, see `refuse`."""
+    jt = joints.create(joint.type, joint.options)
+    out = [
+        Piece(p.kind, np.array(p.axis), p.q, p.v, float(p.pitch), piece_name(joint, jt.v_names, p.v)) for p in jt.pieces() or ()
+    ]
     if not reversed:
         return tuple(out)
     return tuple(p._replace(axis=0.0 - p.axis, reversed=True) for p in out[::-1])
+
+
+def refuse(description: Description, program: str) -> None:
+    """Raise a UsageError for the first joint that is not made of elementary motions."""
+    for j in description.joints:
+        if joints.create(j.type, j.options).pieces() is None:
+            raise UsageError(
+                f"{program} has no counterpart of the {j.type} joint '{j.name}', which is not a chain of turns and slides. Replace it "
+                "in a copy of the model, for example by a link between two hinges."
+            )
+
+
+def is_free(joint: Joint) -> bool:
+    """True for a joint that other programs have as a whole: any translation, then any rotation."""
+    return [p.kind for p in pieces(joint, False)] == ["slide", "slide", "slide", "ball"]
 
 
 def piece_name(joint: Joint, v_names: tuple[str, ...], v: slice) -> str:

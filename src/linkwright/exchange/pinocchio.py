@@ -18,7 +18,7 @@ import numpy as np
 from linkwright.errors import UsageError, call_explained
 from linkwright.exchange import loops
 from linkwright.exchange.inertia import Solid, solids
-from linkwright.exchange.pieces import Piece, ball_position, ball_rates, pieces
+from linkwright.exchange.pieces import Piece, ball_position, ball_rates, is_free, pieces
 from linkwright.model.description import Placement
 from linkwright.numerics.spatial import Pose, cross, quaternion_rotation
 from linkwright.results.state import State
@@ -225,23 +225,23 @@ def _add_node(pin: Any, out: Any, system: System, i: int, where: dict[int, Any],
     n = system.tree.nodes[i]
     joint, X = where[n.parent]
     X = X * _se3(pin, system.skel.X_PF[i])
-    whole = n.joint.type == "free" and not n.reversed
+    whole = is_free(n.joint) and not n.reversed
     chain: tuple[Piece | None, ...] = (None,) if whole else pieces(n.joint, n.reversed)
     for piece in chain:
-        joint = out.addJoint(joint, _joint(pin, piece, dict(n.joint.options)), X, n.joint.name if piece is None else piece.name)
+        joint = out.addJoint(joint, _joint(pin, piece), X, n.joint.name if piece is None else piece.name)
         X = pin.SE3.Identity()
         jm = out.joints[joint]
         placed.append(Placed(i, piece, slice(jm.idx_q, jm.idx_q + jm.nq), slice(jm.idx_v, jm.idx_v + jm.nv)))
     where[i] = (joint, X * _se3(pin, system.skel.X_CM[i]).inverse())
 
 
-def _joint(pin: Any, piece: Piece | None, options: Mapping[str, Any]) -> Any:
+def _joint(pin: Any, piece: Piece | None) -> Any:
     if piece is None:
         return pin.JointModelFreeFlyer()
     if piece.kind == "ball":
         return pin.JointModelSpherical()
     if piece.kind == "screw":
-        return pin.JointModelHelicalUnaligned(piece.axis, float(options["pitch"]))
+        return pin.JointModelHelicalUnaligned(piece.axis, piece.pitch)
     if piece.kind == "turn":
         return pin.JointModelRevoluteUnaligned(piece.axis)
     return pin.JointModelPrismaticUnaligned(piece.axis)

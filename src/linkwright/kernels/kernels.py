@@ -23,6 +23,7 @@ import numpy as np
 from linkwright.compiler import cache as disk
 from linkwright.compiler.program import Program
 from linkwright.errors import UsageError, nearest
+from linkwright.joints import JOINTS
 from linkwright.kernels.equations.variants import Variant, loops_without
 from linkwright.kernels.kernel import Fallback, Kernel
 from linkwright.kernels.sources import digest
@@ -293,7 +294,8 @@ class Kernels:
     @cached_property
     def model_key(self) -> str | None:
         """Hash of everything plans and code depend on; None where a plug-in has no source to hash."""
-        plugins = [*(type(x) for x in self.loops.skel.types), *(type(x) for x in self._forces)]
+        cut = [JOINTS[self.tree.description.joint(name).type] for name in self.tree.cuts]
+        plugins = [*(type(x) for x in self.loops.skel.types), *cut, *(type(x) for x in self._forces)]
         sources = _sources(plugins)
         if sources is None or not all(name.startswith(OWN) for name in self.modules):
             return None

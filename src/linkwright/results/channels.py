@@ -121,7 +121,7 @@ class Channels:
                 self._coordinate(joint.name, joint, 0, jt.coordinate_kinds[0])
                 continue
             label = joint.name if joint not in implicit else f"{joint.name}.free"
-            ways = _cut_ball(joint) if joint.type == "spherical" and joint.name in self.skel.tree.cuts else ({}, {}, {})
+            ways = _cut_ball(joint) if joints.is_ball(jt) and joint.name in self.skel.tree.cuts else ({}, {}, {})
             self._add(label, "mixed", lambda x, j=joint: x.coordinates(j), **ways[0])
             self._add(f"{label}.v", "mixed", lambda x, j=joint: x.rates(j), **ways[1])
             self._add(f"{label}.a", "mixed", lambda x, j=joint: x.joint_accelerations(j), **ways[2])

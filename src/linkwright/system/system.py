@@ -270,7 +270,7 @@ class System(Controlling):
         wrench: Mapping[str, Any] | None = None,
         *,
         drives: Sequence[str] | None = None,
-        method: str = "subsystem",
+        method: str | inverse.Method = "subsystem",
         rated: Mapping[str, Any] | None = None,
         preload: Mapping[str, Any] | None = None,
         stiffness: Mapping[str, Any] | None = None,
@@ -289,7 +289,8 @@ class System(Controlling):
             self._drive_name(name)
         acceleration = self.assembler.accelerations(st, a, chosen)
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
-        other = self._for_inverse if method == "subsystem" else self
+        method = inverse.method_of(method)
+        other = self._for_inverse if method is inverse.METHODS["subsystem"] else self
         there = other.mirror(st) if other is not self else st
         if other is not self:
             acceleration = other.assembler.accelerations(there, other._of_joints(self.instant(st, acceleration)), [])

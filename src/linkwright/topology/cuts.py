@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from linkwright.errors import ModelError, listing, nearest
+from linkwright.joints import JOINTS
 from linkwright.model.description import Description, TorsionSpring
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.graph import Graph, Groups, Span, loop_left, read_graph, span
@@ -49,8 +50,8 @@ def protected_joints(description: Description) -> dict[str, str]:
     d = description
     out: dict[str, str] = {}
     for joint in d.joints:
-        if joint.type == "screw":
-            out.setdefault(joint.name, "a screw")
+        if reason := JOINTS[joint.type].uncut:
+            out.setdefault(joint.name, reason)
     for kind, things in (("gear", d.gears), ("coupling", d.couplings)):
         for thing in things:
             out.setdefault(thing.first, f"{kind} {thing.name}")

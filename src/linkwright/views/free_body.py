@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import UsageError, nearest
+from linkwright.joints import JOINTS, holds
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import DrivenDistance
 from linkwright.mechanics.constraints.gear import GearConstraint
@@ -278,8 +279,7 @@ def _action(loads: Loads, name: str, kind: str, node: int, wrench: Any, at: np.n
 
 
 def _pins(loads: Loads, d: Description, body: str) -> Iterator[Action]:
-    loose = ("free", "planar") if d.planar else ("free",)
-    eyes = [j.pin or j.name for j in d.joints if body in (j.first, j.second) and j.type not in loose]
+    eyes = [j.pin or j.name for j in d.joints if body in (j.first, j.second) and holds(JOINTS[j.type], d.planar)]
     for eye in dict.fromkeys(eyes):
         w = loads.on(eye, body)
         yield Action(eye, "pin", w.at, w.force, w.moment)

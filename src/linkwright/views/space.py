@@ -103,9 +103,8 @@ class Spatial:
             out.append(("bar", self.seen([stage.spot(e) for e in line.ends]), PALETTE[8], 3.0))
         for g in self.scene.guides:
             X = stage.pose(g.node) @ g.frame
-            rail = X.p + np.outer([g.low, g.high], X.R[:, 0])
             if g.high > g.low:
-                out.append(("rail", self.seen(rail), self.look.faint, 9.0))
+                out.append(("rail", self.seen(g.curve @ X.R.T + X.p), self.look.faint, 9.0))
         return out
 
     @staticmethod

@@ -12,6 +12,7 @@ from linkwright.mechanics.kinematics.motion import skeleton
 from linkwright.topology import build_tree
 from tests import factory
 
+SYMMETRIC = ("revolute", "prismatic", "spherical", "cylindrical")
 CLOSING = tuple(k for k in JOINTS if k not in ("free", "fixed"))
 
 
@@ -26,6 +27,12 @@ def doubled(mech: factory.Drawn) -> factory.Drawn:
 
 def moving(seed: int) -> tuple[Loops, np.ndarray, np.ndarray, np.random.Generator]:
     """(loops, q, consistent v, rng) of a random mechanism with at least one freedom; every fifth one is redundant."""
+    mech, rng = moving_mechanism(seed)
+    return Loops.of(mech.skel), mech.q, mech.v, rng
+
+
+def moving_mechanism(seed: int) -> tuple[factory.Drawn, np.random.Generator]:
+    """The mechanism of `moving` with its state, and further random numbers."""
     for attempt in range(40):
         rng = np.random.default_rng(1000 * seed + attempt)
         planar = bool(rng.random() < 0.4)
@@ -34,9 +41,10 @@ def moving(seed: int) -> tuple[Loops, np.ndarray, np.ndarray, np.random.Generato
         tree = factory.random_tree(
             rng, bodies, ("revolute", "prismatic", "planar", "revolute") if planar else factory.SPATIAL, planar, chain=0.5
         )
-        kinds = [str(rng.choice(("revolute", "pin_slot", "prismatic") if planar else CLOSING)) for _ in range(loops)]
+        key, closing = factory.seed_of(rng), ("revolute", "pin_slot", "prismatic") if planar else CLOSING
+        kinds = [factory.pick(key, f"C{i}", closing) for i in range(loops)]
         if seed % 5 == 0:  # a joint that is the same joint when its bodies change places
-            kinds[0] = str(rng.choice(("revolute", "prismatic") if planar else ("revolute", "prismatic", "spherical", "cylindrical")))
+            kinds[0] = factory.pick(key, "C0", ("revolute", "prismatic") if planar else SYMMETRIC)
         mech = factory.with_loops(rng, tree, kinds, planar, rods=int(rng.random() < 0.3))
         if seed % 5 == 0:
             mech = doubled(mech)
@@ -45,5 +53,5 @@ def moving(seed: int) -> tuple[Loops, np.ndarray, np.ndarray, np.random.Generato
         gap = f.s[f.rank - 1] if f.rank else 1.0
         if f.null.shape[1] >= 1 and gap > 1e-3:  # moves, and is not by chance nearly singular
             v = (f.null @ rng.normal(size=f.null.shape[1])) * L.columns
-            return L, mech.q, v, rng
+            return replace(mech, v=v), rng
     raise AssertionError(f"no moving mechanism for seed {seed}")

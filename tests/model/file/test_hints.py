@@ -10,7 +10,7 @@ import linkwright as lw
 from linkwright.errors import nearest
 from linkwright.joints import JOINTS
 from linkwright.model.file import read
-from linkwright.model.file.instead import KEYS, TYPES
+from linkwright.model.file.instead import KEYS, types
 from linkwright.model.file.reader import KEY_GROUPS, MODEL_KEYS
 from tests import ROOT
 from tests.model.file.test_malformed import GOOD, check
@@ -60,12 +60,13 @@ def test_other_words_for_joint_types(word: str) -> None:
         "bodies": {"ground": {"points": {"O": [0, 0, 0]}}, "b": {"points": {"P": [0, 0, 0]}}},
         "joints": {"J": {"type": word, "connect": ["ground.O", "b.P"]}},
     }
-    with pytest.raises(lw.ModelError, match=f"Did you mean '{TYPES[word.lower()]}'"):
+    with pytest.raises(lw.ModelError, match=f"Did you mean '{types()[word.lower()]}'"):
         read(model)
 
 
 def test_synonyms_name_what_exists() -> None:
-    assert set(TYPES.values()) <= set(JOINTS) and not set(TYPES) & set(JOINTS)
+    assert set(types().values()) <= set(JOINTS) and not set(types()) & set(JOINTS)
+    assert len(types()) == sum(len(jt.synonyms) for jt in JOINTS.values())
     assert set(KEYS.values()) - set(MODEL_KEYS) == {"com", "mass", "inertia"}  # keys of bodies
     assert not set(KEYS) & set(MODEL_KEYS)
     assert len(MODEL_KEYS) == len(set(MODEL_KEYS)) == sum(map(len, KEY_GROUPS.values()))

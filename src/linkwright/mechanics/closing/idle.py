@@ -19,6 +19,7 @@ from linkwright.model.description import Description, Joint
 from linkwright.numerics.linalg import factor
 
 AT_REST = 1e-8  # dimensionless twist that counts as none
+CYLINDRICAL = ("tx", "ty", "rx", "ry")  # rows of a joint that turns about an axis and slides along it
 
 
 def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray, m: Motion | None = None) -> list[tuple[tuple[str, ...], np.ndarray]]:
@@ -58,11 +59,11 @@ def _twists(loops: Loops, m: Motion, null: np.ndarray) -> dict[str, np.ndarray]:
 
 def _links(d: Description) -> list[tuple[str, ...]]:
     """Groups of bodies held by two ball joints or more, and single bodies inside them that may spin on their own."""
-    held = [j for j in d.joints if joints.create(j.type, j.options).rows]
-    balls = [j for j in held if j.type == "spherical"]
+    held = [j for j in d.joints if joints.JOINTS[j.type].rows]
+    balls = [j for j in held if _ball(j)]
     if len(balls) < 2:
         return []
-    groups = _connected(d, [j for j in held if j.type != "spherical"])
+    groups = _connected(d, [j for j in held if not _ball(j)])
     fixed = {groups[d.bodies[0].name], *_bases(d, groups, _connected(d, held))}
     out: list[tuple[str, ...]] = []
     for head in dict.fromkeys(groups.values()):
@@ -76,14 +77,19 @@ def _links(d: Description) -> list[tuple[str, ...]]:
 
 
 def _spins_alone(body: str, held: Sequence[Joint]) -> bool:
-    kinds = [j.type for j in held if body in (j.first, j.second)]
-    return len(kinds) >= 2 and set(kinds) == {"spherical", "cylindrical"}
+    """True for a body on ball and cylindrical joints alone, at least one of each."""
+    rows = {joints.JOINTS[j.type].rows: _ball(j) for j in held if body in (j.first, j.second)}
+    return any(rows.values()) and {r for r, ball in rows.items() if not ball} == {CYLINDRICAL}
+
+
+def _ball(joint: Joint) -> bool:
+    return joints.is_ball(joints.JOINTS[joint.type])
 
 
 def _bases(d: Description, groups: dict[str, str], parts: dict[str, str]) -> list[str]:
     """The group that carries each floating part: one with a free joint, the largest of them."""
     ground = d.bodies[0].name
-    free = {b for j in d.joints if j.type == "free" for b in (j.first, j.second)}
+    free = {b for j in d.joints if not joints.JOINTS[j.type].rows for b in (j.first, j.second)}
     out = []
     for part in dict.fromkeys(parts.values()):
         if part == parts[ground]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import AssemblyError, SingularityError
+from linkwright.joints import JOINTS
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Skeleton, displaced, pose_of, references
 from linkwright.model.file.units import KINDS, shown
@@ -138,10 +139,12 @@ def reach_reason(skel: Skeleton, closing: str) -> str:
     """'body X spans 1.56 m but the others reach at most 1.25 m', if that is what keeps a loop open."""
     d = skel.tree.description
     loop = next((x for x in skel.tree.loops if x.name == closing), None)
-    if loop is None or loop.kind != "joint" or any(d.joint(j).type not in ("revolute", "spherical", "universal") for j in loop.joints):
+    if loop is None or loop.kind != "joint":
+        return ""
+    around = [d.joint(j) for j in loop.joints]
+    if not all(JOINTS[j.type].keeps_origin and JOINTS[j.type].nv for j in around):
         return ""
     spans: dict[str, float] = {}
-    around = [d.joint(j) for j in loop.joints]
     for a, b in zip(around, [*around[1:], around[0]], strict=True):
         shared = {a.first, a.second} & {b.first, b.second}
         if len(shared) != 1:

@@ -108,7 +108,7 @@ def _at(place: Instant, joint: Joint) -> AtJoint:
     jt = joints.create(joint.type, joint.options)
     if jt.nv == 0:
         return AtJoint(R, point, None, None)
-    if hasattr(jt, "span"):
+    if jt.span is not None:
         freedoms = jt.span
     else:
         q = joint_coordinates(skel, place.motion, joint, place.references[joint.name])

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
+from linkwright.joints import JOINTS
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import Choices, choose
 from linkwright.mechanics.inverse.limit import passage
 from linkwright.mechanics.inverse.loads import Loads, Wrench
-from linkwright.mechanics.inverse.methods import METHODS
+from linkwright.mechanics.inverse.methods import METHODS, Method
 from linkwright.mechanics.inverse.problem import LateTerms, Problem, unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion
 
@@ -35,7 +36,7 @@ def solve(
     near: Mapping[str, Any],
     external: Sequence[tuple[int, Any]],
     drives: Sequence[str],
-    method: str = "subsystem",
+    method: str | Method = "subsystem",
     outside: Sequence[tuple[int, Any]] = (),
     moving: Motion | None = None,
     **choices: Any,
@@ -45,8 +46,7 @@ def solve(
     `outside` are those of the external wrenches that come from outside the machine (loads, not springs); `moving` is the
     motion of the state, where it is known already.
     """
-    if method not in METHODS:
-        raise UsageError(f"there is no method '{method}'. {nearest(method, METHODS, 'Methods')}")
+    method = method_of(method)
     given = Choices.of(loops, drives, **choices)
     rub: list[tuple[int, Any]] = []
     first = posed(loops, q, v, a, t, near, external, drives, moving)
@@ -82,16 +82,31 @@ def posed(
     return Problem(LateTerms(place), place, a, tuple(drives), pushes)
 
 
-def _once(p: Problem, method: str, given: Choices) -> Loads:
+def method_of(method: str | Method) -> Method:
+    """Return a method by name, or the function itself."""
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise UsageError(f"there is no method '{method}'. {nearest(method, METHODS, 'Methods')}")
+        return METHODS[method]
+    if isinstance(method, type) or not callable(method):
+        raise UsageError(
+            f"a method is a name ({', '.join(METHODS)}) or a function of an inverse problem that returns "
+            f"linkwright.mechanics.inverse.methods.Solved, not {type(method).__name__}."
+        )
+    return method
+
+
+def _once(p: Problem, method: Method, given: Choices) -> Loads:
+    name = getattr(method, "__name__", type(method).__name__)
     if not p.driven:
         at_passage = passage(p)
         if at_passage is not None:
             solved, loose = at_passage
-            return Loads(p, solved.lam, solved.u, loose, solved, f"{method} (limit)")
+            return Loads(p, solved.lam, solved.u, loose, solved, f"{name} (limit)")
     p.check_driven()
-    solved = METHODS[method](p)
+    solved = method(p)
     chosen = choose(p, solved.lam, solved.u, given)
-    return Loads(p, chosen.lam, chosen.u, chosen.free, solved, method)
+    return Loads(p, chosen.lam, chosen.u, chosen.free, solved, name)
 
 
 def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
@@ -101,10 +116,10 @@ def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
     for f in place.loops.skel.tree.description.frictions:
         if f.mu:
             joint = place.joint(f.joint)
-            lever = f.radius if joint.type != "prismatic" else 1.0
+            lever = f.radius if JOINTS[joint.type].coordinate_kinds == ("angle",) else 1.0
             size = float(np.linalg.norm(loads.reaction(f.joint).force))
             out += forces.joint_effort(place, joint, -f.mu * lever * size * np.tanh(place.speed(joint) / f.speed))
     return out
 
 
-__all__ = ["METHODS", "Loads", "Problem", "Wrench", "posed", "solve"]
+__all__ = ["METHODS", "Loads", "Method", "Problem", "Wrench", "method_of", "posed", "solve"]

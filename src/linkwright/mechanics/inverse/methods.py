@@ -10,6 +10,7 @@ Each gives one solution (lam, u); what is not unique is settled afterwards, the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,4 +133,5 @@ def every_constraint(p: Problem) -> list[Constraint]:
     return [*in_tree, *of_loops(skel)]
 
 
-METHODS = {"traditional": traditional, "system": system, "subsystem": subsystem}
+Method = Callable[[Problem], Solved]
+METHODS: dict[str, Method] = {"traditional": traditional, "system": system, "subsystem": subsystem}

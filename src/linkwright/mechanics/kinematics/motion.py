@@ -175,7 +175,7 @@ def _joint_motion(jt: Any, q: Any, v: Any, R_FM: Any, p_FM: Any, backwards: bool
     s_v, b_v = (x[3:] - skew(p_FM) @ x[:3] for x in (S, bias))  # N is M
     if not in_N:
         return s_w, s_v, b_w, b_v
-    s_w, b_w = jt.turning(q, v) if hasattr(jt, "turning") else (R_FM.T @ s_w, R_FM.T @ b_w)
+    s_w, b_w = jt.turning(q, v) or (R_FM.T @ s_w, R_FM.T @ b_w)
     return s_w, R_FM.T @ s_v, b_w, R_FM.T @ b_v
 
 

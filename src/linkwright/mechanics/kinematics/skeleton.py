@@ -37,9 +37,6 @@ def pose_of(placement: Placement) -> Pose:
     return known["_pose"]
 
 
-IN_PLACE = ("revolute", "spherical", "universal", "fixed")  # joints whose two frames keep a common origin
-
-
 class Augmented(NamedTuple):
     """Composite masses, and per node first moment and inertia about N of the body with its point masses, in N's axes."""
 
@@ -105,7 +102,7 @@ class Skeleton:
     @cached_property
     def floats(self) -> tuple[bool, ...]:
         """Nodes on a free joint."""
-        return tuple(n.joint.type == "free" and not n.reversed for n in self.tree.nodes)
+        return tuple(not jt.rows and not n.reversed for jt, n in zip(self.types, self.tree.nodes, strict=True))
 
     @cached_property
     def own_axes(self) -> tuple[bool, ...]:
@@ -118,7 +115,7 @@ class Skeleton:
     def augmented(self) -> Augmented:
         """Bodies with what they carry counted as point masses at the joints that stay in place on them."""
         nodes, mass = self.tree.nodes, list(self.mass)
-        slides = tuple(n.joint.type not in IN_PLACE for n in nodes)
+        slides = tuple(not jt.keeps_origin for jt in self.types)
         moment = [m * c for m, c in zip(self.mass, self.com_N, strict=True)]
         inertia = list(self.inertia_N)
         for i in reversed(range(len(nodes))):
@@ -229,7 +226,7 @@ def start_coordinates(tree: Tree) -> dict[str, np.ndarray]:
 
 def _ground_point(joint: Joint, X: Pose, body: Body) -> np.ndarray:
     """A fixed point near the subsystem: its root joint on ground, or the start of a floating body."""
-    floating = joint.type in ("free", "planar") and joint.name == body.name
+    floating = joints.JOINTS[joint.type].floats and joint.name == body.name
     return array(body.start.at) if floating else X.p
 
 

@@ -10,8 +10,8 @@ The *pressure angle* follows from forces alone: the mechanism has no mass, the d
 angle between the force of the common pin on the driven link and the direction in which that link can move about its pivot or along its
 guide. For a pushing link with two joints it is 90 deg minus the transmission angle.
 
-Left out: mechanisms in space, links that only close in larger groups, a driven link with several outputs behind it (its pressure angle),
-statically indeterminate mechanisms and those with gears or couplings behind the drives (pressure angles).
+Left out: mechanisms in space or with pins on curved guides, links that only close in larger groups, a driven link with several outputs
+behind it (its pressure angle), statically indeterminate mechanisms and those with gears or couplings behind the drives (pressure angles).
 """
 
 from __future__ import annotations
@@ -151,6 +151,8 @@ def structure(d: Description) -> Structure:
     rigid = _clusters(d)
     ground = d.bodies[0].name
     level = {b.name: int(b.name != ground) for b in d.bodies if rigid[b.name] == rigid[ground]}
+    if any(_other(j) and j.name not in inputs(d) for j in d.joints):
+        return Structure((), (), tuple(b.name for b in d.bodies if b.name not in level), elements, rigid)
     found: list[_Group] = []
     while (group := next(_closing(d, elements, rigid, level), None)) is not None:
         new = 1 + max((level[b] for b in group.carriers), default=0)
@@ -180,21 +182,32 @@ def _forces(elements: Sequence[Element], rigid: Mapping[str, str]) -> int:
 def _elements(d: Description) -> Iterator[Element]:
     pins: dict[str, dict[str, tuple[float, float, float]]] = {}
     for j in d.joints:
-        if j.type == "revolute":
+        if joints.is_hinge(joints.JOINTS[j.type]):
             spots = pins.setdefault(j.pin or j.name, {})
             spots.setdefault(j.first, j.frame_first.at)
             spots.setdefault(j.second, j.frame_second.at)
     for name, spots in pins.items():
         yield Element("pin", name, tuple(Spot(b, at) for b, at in spots.items()))
     for j in d.joints:
-        if j.type in ("prismatic", "pin_slot"):
+        if _straight(j):
             y = tuple(float(row[1]) for row in j.frame_first.rotation)
             spots_ = (Spot(j.first, j.frame_first.at), Spot(j.second, j.frame_second.at))
-            yield Element("guide" if j.type == "prismatic" else "slot", j.name, spots_, Normal(j.first, (y[0], y[1], y[2])))
+            yield Element("guide" if joints.JOINTS[j.type].nv == 1 else "slot", j.name, spots_, Normal(j.first, (y[0], y[1], y[2])))
     driven = {x.joint for x in d.drives}
     for r in (*d.rods, *(c for c in d.cylinders if c.name in driven)):
         a, b = (Spot(ref[0], d.point(ref).at) for ref in r.between)
         yield Element("rod", r.name, (a, b))
+
+
+def _straight(joint: Joint) -> bool:
+    """True for a slider or a pin in a straight slot: its force acts along y of F."""
+    return joints.along_x(joints.create(joint.type, joint.options))
+
+
+def _other(joint: Joint) -> bool:
+    """True for a joint whose force has no line of its own here: a pin on a curve."""
+    jt = joints.JOINTS[joint.type]
+    return jt.nv > 0 and joints.holds(jt, planar=True) and not joints.is_hinge(jt) and not _straight(joint)
 
 
 def inputs(d: Description) -> list[str]:
@@ -221,7 +234,7 @@ def _clusters(d: Description) -> dict[str, str]:
 
     driven = set(inputs(d))
     for j in d.joints:
-        if j.type == "fixed" or j.name in driven:
+        if joints.JOINTS[j.type].nv == 0 or j.name in driven:
             merge(j)
     pairs = [(d.joint(g.first), d.joint(g.second)) for g in (*d.gears, *d.couplings)]
     both = [*pairs, *((b, a) for a, b in pairs)]

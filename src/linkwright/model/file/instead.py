@@ -1,11 +1,12 @@
 """Words people try that the model file does not have: what was meant, or what to use in their place.
 
-`KEYS` and `TYPES` are synonyms, answered with "Did you mean"; `instead` has a sentence for parts of machines that are not
+`KEYS` and `types()` are synonyms, answered with "Did you mean"; `instead` has a sentence for parts of machines that are not
 modelled as such.
 """
 
 from __future__ import annotations
 
+from linkwright.joints import JOINTS
 from linkwright.model.library.finding import SEE
 
 KEYS = {
@@ -27,18 +28,6 @@ KEYS = {
     **dict.fromkeys(("moment_of_inertia", "i", "j"), "inertia"),
     "g": "gravity",
     "bodie": "bodies",
-}
-TYPES = {
-    **dict.fromkeys(("hinge", "pin", "revolve", "rotary", "rotational", "rotation", "r", "turning", "continuous"), "revolute"),
-    **dict.fromkeys(("slider", "slide", "sliding", "linear", "translational", "translation", "p", "guide", "rail"), "prismatic"),
-    **dict.fromkeys(("weld", "welded", "rigid", "glue", "clamped", "locked"), "fixed"),
-    **dict.fromkeys(("ball", "ball_joint", "socket", "ball_and_socket", "s", "spheric"), "spherical"),
-    **dict.fromkeys(("cardan", "hooke", "gimbal", "u", "cross"), "universal"),
-    **dict.fromkeys(("slot", "pin_in_slot", "half"), "pin_slot"),
-    **dict.fromkeys(("helical", "thread", "lead_screw", "h"), "screw"),
-    **dict.fromkeys(("cylinder", "c"), "cylindrical"),
-    **dict.fromkeys(("floating", "freejoint", "6dof", "free_flyer", "base"), "free"),
-    **dict.fromkeys(("plane", "flat"), "planar"),
 }
 _TABLE = "a coupling with a `table:` of the follower over the driver (docs/model-file.md#tables)"
 _WISHES = {
@@ -66,6 +55,11 @@ _WISHES = {
         "Files of other programs are not read; docs/converters.md lists what is written for them."
     ),
 }
+
+
+def types() -> dict[str, str]:
+    """Return the synonyms of joint types."""
+    return {word: kind for kind, jt in JOINTS.items() for word in jt.synonyms}
 
 
 def instead(word: str) -> str:

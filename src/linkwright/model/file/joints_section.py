@@ -14,14 +14,12 @@ from linkwright.joints import JOINTS
 from linkwright.model.description import EYE3, ZERO3, Joint, Mat3, Placement, Vec3
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import frame_along, product, transpose, vector
-from linkwright.model.file.instead import TYPES, instead
+from linkwright.model.file.instead import instead, types
 from linkwright.model.file.nodes import Node
 from linkwright.model.file.shapes import Shape
-from linkwright.model.file.units import LENGTH
+from linkwright.model.file.units import KINDS, LENGTH
 
-JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "slot", "pitch", "frames")
-MAIN_AXIS = {"prismatic": "x", "pin_slot": "x", "universal": "x"}  # of F; z for all others
-SECOND_AXIS = {"prismatic": "x", "universal": "y"}  # of M, where a second axis is given
+JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames")  # and those of single types
 
 
 def read_joints(context: Context, shapes: dict[str, Shape], node: Node | None) -> tuple[Joint, ...]:
@@ -137,7 +135,7 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
 
 def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: Node) -> Joint:
     what = f"joint '{name}'"
-    keys = node.keys(what, JOINT_KEYS)
+    keys = node.keys(what, (*JOINT_KEYS, *_owners()))
     kind = _type(context, keys, node, what)
     first, second, point = _ends(context, shapes, keys, node, what)
     options = _options(context, kind, keys, node, what)
@@ -168,7 +166,7 @@ def _type(context: Context, keys: dict[str, Node], node: Node, what: str) -> str
         raise node.error(f"{what} needs a `type:`. Types: {listing(JOINTS)}.")
     kind = keys["type"].string(f"{what}: type").replace("-", "_")
     if kind not in JOINTS:
-        raise keys["type"].error(f"{what}: there is no joint type '{kind}'. {instead(kind)}{nearest(kind, JOINTS, 'Types', TYPES)}")
+        raise keys["type"].error(f"{what}: there is no joint type '{kind}'. {instead(kind)}{nearest(kind, JOINTS, 'Types', types())}")
     if context.planar and not JOINTS[kind].in_plane:
         flat = [k for k, v in JOINTS.items() if v.in_plane]
         raise keys["type"].error(f"{what}: a {kind} joint does not fit into a plane. In a plane: {listing(flat)}. Or take out `plane:`.")
@@ -225,16 +223,27 @@ def _position_in(context: Context, shape: Shape, point: str, keys: dict[str, Nod
     return shape.to_local(context.vector(keys["at"], LENGTH, f"{what}: at"))
 
 
+def _owners() -> dict[str, list[str]]:
+    """The types that take each key which not all of them take."""
+    out: dict[str, list[str]] = {}
+    for kind, jt in JOINTS.items():
+        for key in (*jt.axis_keys, *jt.options):
+            out.setdefault(key, []).append(kind)
+    return out
+
+
 def _options(context: Context, kind: str, keys: dict[str, Node], node: Node, what: str) -> tuple[tuple[str, Any], ...]:
-    if kind == "screw":
-        if "pitch" not in keys:
-            raise node.error(f"{what}: a screw needs its `pitch:`, the travel per radian (5 mm/rad) or per turn (5 mm/turn).")
-        return (("pitch", context.number(keys["pitch"], LENGTH, f"{what}: pitch")),)
-    if "pitch" in keys:
-        raise keys["pitch"].error(f"{what}: only a screw has a pitch, not a {kind} joint. Take it out.")
-    if "slot" in keys and kind != "pin_slot":
-        raise keys["slot"].error(f"{what}: only a pin_slot joint has a slot. Use `axis:`.")
-    return ()
+    jt = JOINTS[kind]
+    for key, owners in _owners().items():
+        if key in keys and kind not in owners:
+            use = "Use `axis:`." if any(key in JOINTS[k].axis_keys for k in owners) else "Take it out."
+            raise keys[key].error(f"{what}: only a {' or '.join(owners)} has a {key}, not a {kind} joint. {use}")
+    out = []
+    for name, option in jt.options.items():
+        if name not in keys:
+            raise node.error(f"{what}: a {kind} needs its `{name}:`, {option.meaning}.")
+        out.append((name, context.number(keys[name], KINDS[option.dimension], f"{what}: {name}")))
+    return tuple(out)
 
 
 def _axes(
@@ -247,8 +256,10 @@ def _axes(
     what: str,
 ) -> tuple[Mat3, Mat3]:
     """Rotations of F and M in their bodies."""
-    main = MAIN_AXIS.get(kind, "z")
-    given = [k for k in ("axis", "axes", "slot") if k in keys]
+    jt = JOINTS[kind]
+    main, other = jt.axes
+    pin = jt.guide is not None and "angle" in jt.coordinate_kinds  # on a guide: its angle is counted from the body's axes
+    given = [k for k in ("axis", "axes", *jt.axis_keys) if k in keys]
     if len(given) > 1:
         raise keys[given[1]].error(f"{what} has `{given[0]}` and `{given[1]}`; keep one.")
     first, second = shapes[bodies[0]], shapes[bodies[1]]
@@ -257,7 +268,7 @@ def _axes(
         a, b = (context.direction(n, f"{what}: axes") for n in keys["axes"].sequence(f"{what}: axes", 2))
         if drawn:
             a, b = first.direction_to_local(a), second.direction_to_local(b)
-        return _complete(context, main, a), _complete(context, SECOND_AXIS.get(kind, main), b)
+        return _complete(context, main, a), _complete(context, other, b)
     own = first.point_axes(points[0]), second.point_axes(points[1])
     if not given and not drawn:
         return own
@@ -267,13 +278,13 @@ def _axes(
     if main == "z" and context.planar_drawing and (flat or not given or context.planar):
         if given and not flat:
             raise keys[given[0]].error(f"{what}: in a plane a {kind} joint turns about the plane's normal. Take out `{given[0]}`.")
-        return (EYE3, EYE3) if kind != "fixed" else (EYE3, _carried(EYE3, first, second))
+        return (EYE3, EYE3) if jt.nv else (EYE3, _carried(EYE3, first, second))
     if not drawn:
         F = _complete(context, main, axis)
-        return F, EYE3 if kind == "pin_slot" and context.planar_drawing else _carried(F, first, second)
+        return F, EYE3 if pin and context.planar_drawing else _carried(F, first, second)
     world = _complete(context, main, axis)
     F, M = product(transpose(first.rotation), world), product(transpose(second.rotation), world)
-    if kind == "pin_slot" and context.planar_drawing:
+    if pin and context.planar_drawing:
         return F, EYE3
     return F, M
 

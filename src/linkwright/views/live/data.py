@@ -105,11 +105,13 @@ def _pins(system: System, unique: dict[tuple[str, str], bool]) -> list[dict[str,
     ground = d.bodies[0].name
     found: dict[str, dict[str, Any]] = {}
     for j in d.joints:
-        if not joints.create(j.type, j.options).rows or (d.planar and j.type == "planar"):
+        jt = joints.JOINTS[j.type]
+        if not joints.holds(jt, d.planar):
             continue
         name = j.pin or j.name
         at = {"body": system.skel.node(j.second) + 1, "at": [float(x) for x in j.frame_second.at]}
-        pin = found.setdefault(name, {"name": name, "bodies": [], "type": j.type, "grounded": False, "at": at, "joints": [], "unique": {}})
+        first = {"name": name, "type": j.type, "hinge": joints.is_hinge(jt), "at": at, "grounded": False}
+        pin = found.setdefault(name, {**first, "bodies": [], "joints": [], "unique": {}})
         pin["joints"].append(j.name)
         pin["grounded"] = pin["grounded"] or ground in (j.first, j.second)
         for body in (j.first, j.second):

@@ -57,7 +57,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const table = numbers([["recorded", "In the recorded run now"], ["parts", "Now"], ["moment", "Largest moment"]]), row = (k) => table.element.querySelectorAll("tr")[k];
       const entry = e.cycle && e.cycle.pins && e.cycle.pins[`${pin.name}|${body}`];
       container.replaceChildren(
-        head(`Pin ${pin.name}`, pin.type === "revolute" ? "" : pin.type, app.unpick),
+        head(`Pin ${pin.name}`, pin.hinge ? "" : pin.type, app.unpick),
         LW.el("div", { class: "choice" }, choice("Force on", pin.bodies.map((name) => [name, name]), body, (name) => app.pick({ kind: "pin", name: pin.name, body: name })),
           choice("in axes of", frames, axes, (name) => { app.axes = name; app.pick(app.picked); })),
       );
