@@ -72,7 +72,7 @@ class Kernels:
 
     def __repr__(self) -> str:
         made = sorted({key[0] for key in self.made})
-        return f"<Kernels of '{self.described.name}': {', '.join(KERNELS)}; made so far: {', '.join(made) or 'none'}>"
+        return f"<Kernels of {self.described.name!r}: {', '.join(KERNELS)}; made so far: {', '.join(made) or 'none'}>"
 
     @cached_property
     def fallbacks(self) -> Mapping[str, Fallback]:
@@ -127,7 +127,7 @@ class Kernels:
         if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
             raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
         if signature.masses:
-            self._need_masses()
+            self.need_masses()
         if name == "forward" and formulation in DENSE_FORMULATIONS and not baumgarte:
             from linkwright.kernels.dense_kernel import DenseKernel
 
@@ -179,7 +179,8 @@ class Kernels:
             )
         return str(name)
 
-    def _need_masses(self) -> None:
+    def need_masses(self) -> None:
+        """Raise UsageError unless every body has a mass."""
         missing = [b.name for b in self.tree.description.bodies[1:] if b.mass is None]
         if missing:
             raise UsageError(
