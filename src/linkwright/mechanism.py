@@ -127,7 +127,7 @@ class Mechanism:
 
     def __repr__(self) -> str:
         d = self.description
-        return f"<Mechanism '{d.name}': {len(d.bodies) - 1} moving bodies, {len(d.joints)} joints>"
+        return f"<Mechanism {d.name!r}: {len(d.bodies) - 1} moving bodies, {len(d.joints)} joints>"
 
     @property
     def name(self) -> str:

@@ -147,7 +147,7 @@ def test_info_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert data["topology"]["cuts"] == ["J8", "J9", "J10"]
     assert sorted(len(s) for s in data["topology"]["subsystems"]) == [1, 2, 4]
     rocker = next(r for r in data["swings"] if r["name"] == "rocker.angle")
-    assert set(rocker) == {"name", "low", "high", "at_low", "at_high", "also_low", "also_high"}
+    assert set(rocker) == {"name", "low", "high", "at_low", "at_high", "also_low", "also_high", "near_low", "near_high"}
 
 
 def test_models_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,6 +39,11 @@ def ran(words: list[str], folder: Path) -> tuple[str, str]:
         (["turn", "wiper", "-o", "x.xlsx"], 1, "unsupported file type '.xlsx'"),
         (["turn", "wiper", "--animation", "x.avi"], 1, "unsupported file type '.avi'"),
         (["simulate", "wiper", "1", "--page", "there.html"], 1, "there.html"),
+        (["simulate", "wiper", "abc"], 2, "DURATION: 'abc' is not a time of zero or more"),
+        (["simulate", "wiper", "-5"], 2, "'-5' is not a time of zero or more"),
+        (["simulate", "wiper", "0,5"], 2, "decimals are written with a point"),
+        (["simulate", "wiper", "1", "--step", "1mm"], 2, "--step: '1mm' is not a time"),
+        (["simulate", "wiper", "1", "--output", "run.csv"], 2, "the file is given with -o run.csv"),
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else "",
 )

@@ -197,6 +197,14 @@ def test_code_of_other_users_is_not_loaded(place: Path, monkeypatch: pytest.Monk
     for owner, taken in ((os.getuid(), True), (0, True), (os.getuid() + 4711, False)):
         monkeypatch.setattr(os, "fstat", lambda fd, owner=owner: os.stat_result([*honest(fd)[:4], owner, *honest(fd)[5:10]]))
         assert (cache.get(KEY) is not None) == taken, owner
+    monkeypatch.undo()
+    monkeypatch.setenv("LINKWRIGHT_CACHE", str(place.parent))
+    assert cache.get(KEY) is not None
+    there = os.stat(place)
+    foreign = os.stat_result([*there[:4], os.getuid() + 4711, *there[5:10]])  # whose owner may put any file of ours there
+    look = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **how: foreign if path == place else look(path, **how))
+    assert cache.get(KEY) is None
 
 
 def test_code_that_others_can_change_is_not_loaded(place: Path) -> None:

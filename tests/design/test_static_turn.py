@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import cmath
 import math
 from typing import Any
@@ -183,3 +184,46 @@ def test_the_leading_drive_is_one_that_moves() -> None:
     held = {"lift": "0 m/s", "tilt": MOVES["tilt"]}
     c = loader(held).turn(steps=8)
     assert c.drive == "tilt" and not c.static and np.ptp(c["lift"]) < 1e-12 and math.isclose(np.ptp(c["tilt"]), 0.15, rel_tol=0.1)
+
+
+def held_tilt() -> lw.Mechanism:
+    return loader({"lift": MOVES["lift"], "tilt": {"position": f"{TILT} m"}})
+
+
+def test_the_page_of_a_static_turn_has_the_forces_of_virtual_work() -> None:
+    """The page's cycle has no speeds; Python's efforts that it compares itself with are static."""
+    from linkwright.views import live
+    from linkwright.views.page import played
+
+    m = loader(MOVES)
+    moving, still = (played(m, m.turn(steps=24, speed=speed)) for speed in (None, 0))
+    assert moving == {"run": None, "static": False} and still == {"run": None, "static": True}
+    _, known = live.contents(m.system, steps=24, **still)
+    cycle = known["cycle"]
+    values, speed, u = (np.frombuffer(base64.b64decode(x["f64"])).reshape(x["shape"]) for x in
+                        (cycle["value"], cycle["speed"], cycle["reference"]["u"]))  # fmt: skip
+    order = [cycle["drives"].index(n) for n in ("lift", "tilt")]
+    wanted = np.array([by_virtual_work(*values[i, order]) for i in cycle["reference"]["at"]])
+    assert cycle["still"] and not np.any(speed) and np.abs(u[:, order] - wanted).max() < 1e-9 * np.abs(wanted).max()
+
+
+def test_the_report_of_a_static_turn_has_no_power_and_no_work(tmp_path: Any) -> None:
+    m = held_tilt()
+    moving, still = (m.turn(steps=24, speed=x).report(tmp_path / "r.html").read_text(encoding="utf-8") for x in (None, 0))
+    report = [text[text.index("<article") : text.index("</article>")] for text in (moving, still)]
+    assert "Static analysis: inertia forces are ignored." in report[1] and "moves lift" in report[1]
+    for word in ("peak power", "top speed", "J a cycle"):
+        assert word in report[0] and word not in report[1]
+
+
+def test_a_held_drive_has_no_power_at_all(tmp_path: Any) -> None:
+    """Its speed is round-off of the walk; so was its power, which was printed as -1.8e-12 W."""
+    from linkwright.design.efforts import efforts
+
+    c = held_tilt().turn(steps=36)
+    own = efforts(c)
+    assert own["tilt"].power_min == own["tilt"].power_max == own["tilt"].work == own["tilt"].speed_max == 0.0
+    assert own["lift"].power_max > 100.0 and "e-1" not in f"{own}{c.drive_sizing('tilt')}"
+    text = c.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "e-1" not in text[text.index(">Drive</h3>") : text.index(">Bearing loads</h3>")].split("<table")[-1]
+    assert "tilt held at" in held_tilt().info().motion

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import resource
+import struct
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -23,7 +24,7 @@ import pytest
 import linkwright as lw
 from linkwright.model import file as modelfile
 from linkwright.results import files as run_files
-from linkwright.results.files import bounds
+from linkwright.results.files import bounds, writing
 from linkwright.results.files.content import fingerprint
 from linkwright.system import loading
 
@@ -50,7 +51,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], 
         return about, {n: found[n] for n in ["t", *run_files.schema.columns(about)]}  # without channels for other programs
 
 
-def forged(folder: Path, about: Any, table: dict[str, Any], raw: dict[str, bytes] | None = None) -> Path:
+def forged(folder: Path, about: Any, table: dict[str, Any], raw: dict[str, bytes] | None = None, parquet: bool = False) -> Path:
     """A file with that content, and the fingerprint that belongs to it where one can be computed."""
     if isinstance(about, dict) and "fingerprint" in about:
         try:
@@ -58,6 +59,13 @@ def forged(folder: Path, about: Any, table: dict[str, Any], raw: dict[str, bytes
             about = {**about, "fingerprint": fingerprint(about, {n: table[n] for n in columns})}
         except Exception:
             about = {**about, "fingerprint": "0" * 64}
+    if parquet:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        made = pa.table(table).replace_schema_metadata({"linkwright": json.dumps(about)})
+        pq.write_table(made, folder / "forged.parquet")
+        return folder / "forged.parquet"
     path = folder / "forged.npz"
     with zipfile.ZipFile(path, "w") as archive:
         for name, x in {"linkwright": np.array(json.dumps(about)), **table}.items():
@@ -131,13 +139,13 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 OWN = ("certificate", "passages", "notes", "events", "settings", "full_turn", "drive", "model", "where", "origin")
 
 
-def check_forged(path: tuple[Any, ...], value: Any, original: Any, folder: Path) -> bool:
+def check_forged(path: tuple[Any, ...], value: Any, original: Any, folder: Path, parquet: bool) -> bool:
     """Whether that value at that place is refused. What opens has all its numbers, prints, and is the same run or differs only in
     what the file may say of itself."""
     about, table = original
     where = ".".join(map(str, path))
     try:
-        run = lw.open(forged(folder, put(about, path, value), table))
+        run = lw.open(forged(folder, put(about, path, value), table, parquet=parquet))
     except lw.LinkwrightError as error:
         assert len(str(error)) < 1000 and str(error).isprintable(), where
         return True
@@ -147,17 +155,19 @@ def check_forged(path: tuple[Any, ...], value: Any, original: Any, folder: Path)
     return False
 
 
-def test_every_field_forged_is_refused_or_is_said_by_the_file_alone(original: Any, tmp_path: Path, quick: None) -> None:
+@pytest.mark.parametrize("parquet", [False, True])
+def test_every_field_forged_is_refused_or_is_said_by_the_file_alone(parquet: bool, original: Any, tmp_path: Path, quick: None) -> None:
     every = list(VALUES.values())
-    chosen = [(path, every[5 * i % len(every)]) for i, path in enumerate(places(original[0]))]
-    found = [check_forged(path, value, original, tmp_path) for path, value in chosen]
+    chosen = [(path, every[(5 + parquet) * i % len(every)]) for i, path in enumerate(places(original[0]))]
+    found = [check_forged(path, value, original, tmp_path, parquet) for path, value in chosen]
     assert len(found) > 100 and sum(found) > 0.6 * len(found)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("value", VALUES)
 def test_every_field_with_every_value(value: str, original: Any, tmp_path: Path, quick: None) -> None:
-    assert sum([check_forged(path, VALUES[value], original, tmp_path) for path in places(original[0])]) > 60
+    found = [check_forged(path, VALUES[value], original, tmp_path, i % 2 == 0) for i, path in enumerate(places(original[0]))]
+    assert sum(found) > 60
 
 
 def test_columns_forged_one_by_one(original: Any, tmp_path: Path) -> None:
@@ -204,6 +214,11 @@ def test_object_arrays_run_nothing(original: Any, tmp_path: Path) -> None:
     assert not witness.exists()
 
 
+def test_object_arrays_are_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        writing._write_zip(tmp_path / "a.npz", {"x": np.array([object()])}, zipfile.ZIP_STORED)
+
+
 @pytest.mark.parametrize("what", ["mesh", "csv"])
 def test_the_model_inside_names_no_files(what: str, original: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     about, table = original
@@ -241,16 +256,41 @@ def test_a_small_file_does_not_fill_the_memory(original: Any, tmp_path: Path) ->
             for _ in range(3):
                 entry.write(zeros)
     hidden = forged(tmp_path, about, table, {"t": zeros})
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + 300_000_000, hard))
-    try:
+    with room(300_000_000):
         with pytest.raises(lw.LinkwrightError, match="cannot hold"):
             lw.open(bomb)
         with pytest.raises(lw.LinkwrightError, match="'t' is not of the size that it should have"):
             lw.open(hidden)
+
+
+@contextlib.contextmanager
+def room(size: int) -> Iterator[None]:
+    """At most that many bytes more than now."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + size, hard))
+    try:
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@pytest.mark.parametrize(
+    ("method", "size", "why"), [(zipfile.ZIP_DEFLATED, 200_000_000, "Bad CRC-32"), (zipfile.ZIP_BZIP2, 1_000_000, "stored or deflated")]
+)
+def test_an_entry_that_is_longer_than_it_declares(method: int, size: int, why: str, original: Any, tmp_path: Path) -> None:
+    """Zeros behind a declared size of 200 bytes: the rest is not unpacked."""
+    about, table = original
+    path = forged(tmp_path, about, {n: x for n, x in table.items() if n != "t"})
+    with zipfile.ZipFile(path, "a", method) as archive, archive.open("t.npy", "w") as entry:
+        for _ in range(size // 1_000_000):
+            entry.write(bytes(1_000_000))
+    data = bytearray(path.read_bytes())
+    place = data.rfind(b"PK\x01\x02", 0, data.rfind(b"t.npy"))  # of the central directory
+    struct.pack_into("<I", data, place + 24, 200)
+    path.write_bytes(data)
+    with room(100_000_000), pytest.raises(lw.LinkwrightError, match=why):
+        lw.open(path)
 
 
 def test_a_run_at_rest_opens_again_although_it_shrinks_like_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,6 +334,58 @@ def test_forged_parquet_files(original: Any, tmp_path: Path) -> None:
         lw.open(path)
 
 
+def test_parquet_files_that_hold_more_than_their_footer_says(original: Any, tmp_path: Path) -> None:
+    """Rows that only the row groups know of, pages that unpack a thousandfold, a footer of 2 GB."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    about, table = original
+    path = tmp_path / "a.parquet"
+    columns = {n: table[n] for n in ["t", *run_files.schema.columns(about)]}
+    made = pa.table(columns).replace_schema_metadata({"linkwright": json.dumps({**about, "fingerprint": fingerprint(about, columns)})})
+    for codec in ("zstd", "gzip"):
+        pq.write_table(made, path, compression=codec)
+        with pytest.raises(lw.LinkwrightError, match="compressed by Snappy"):
+            lw.open(path)
+    pq.write_table(pa.concat_tables([made] * 5), path, row_group_size=6, write_statistics=False)
+    data = path.read_bytes()
+    (length,) = struct.unpack("<I", data[-8:-4])
+    body, footer = data[: -8 - length], data[-8 - length : -8]
+    assert footer.count(bytes([2 * 30])) >= 1  # the file's number of rows, as Thrift writes it
+    at = next(i for i in range(length) if footer[i] == 60 and _rows(path, body, footer[:i] + bytes([12]) + footer[i + 1 :]) == 6)
+    path.write_bytes(_parquet(body, footer[:at] + bytes([12]) + footer[at + 1 :]))
+    with pytest.raises(lw.LinkwrightError, match="a table of 6 rows"):
+        lw.open(path)
+    path.write_bytes(b"PAR1" + b"\xff\xff\xff\x7f" + b"PAR1")
+    with pytest.raises(lw.LinkwrightError, match="'footer' is not of the size that it should have"):
+        lw.open(path)
+
+
+def _parquet(body: bytes, footer: bytes) -> bytes:
+    return body + footer + struct.pack("<I", len(footer)) + b"PAR1"
+
+
+def _rows(path: Path, body: bytes, footer: bytes) -> int:
+    """What pyarrow takes for the number of rows; -1 if it cannot read the footer."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path.write_bytes(_parquet(body, footer))
+    try:
+        return pq.read_metadata(path).num_rows
+    except (pa.ArrowException, OSError):
+        return -1
+
+
+def test_texts_of_a_file_add_no_lines_to_its_verdict(original: Any, tmp_path: Path) -> None:
+    about, table = original
+    false = "done.\n  verdict        all computed again \x1b[2J"
+    told = {**about["certificate"], "message": false, "notes": [false], "branch_end": "\x9b1m"}
+    text = str(lw.open(forged(tmp_path, {**about, "certificate": told}, table)).checks())
+    assert text.count("\n  verdict") == 1 and text.count("\\n  verdict") == 2
+    assert not [c for c in text if not c.isprintable() and c != "\n"]
+
+
 def test_a_run_whose_numbers_contradict_its_certificate_is_not_trustworthy(original: Any, tmp_path: Path) -> None:
     about, table = original
     true = lw.open(forged(tmp_path, about, table))
@@ -317,6 +409,9 @@ def test_a_run_that_could_not_be_opened_is_not_written(tmp_path: Path) -> None:
     q[1, 0] = np.nan
     with pytest.raises(lw.UsageError, match="this run cannot be saved: 'A' is not finite"):
         replace(run, q=q).save(tmp_path / "a.npz")
+    assert not os.listdir(tmp_path)
+    with pytest.raises(lw.UsageError, match="'its description' is not below 20,000,000 characters"):
+        replace(run, notes=("x" * 4_999_000,) * 5).save(tmp_path / "a.npz")
     assert not os.listdir(tmp_path)
     lam = run.arrays["lam"].copy()
     lam[1, 0] = np.nan  # multipliers at a singular position

@@ -112,6 +112,22 @@ def test_the_bound_holds_for_what_is_read_and_not_for_what_is_promised(tmp_path:
         files.read_regular("/proc/self/maps", 10)
 
 
+@pytest.mark.parametrize("path", ["/proc/self/mem", "/proc/self/clear_refs"])
+def test_regular_files_that_cannot_be_read(path: str) -> None:
+    for read in (lw.load, lw.open):
+        with pytest.raises(lw.LinkwrightError, match=r"cannot (be )?read.*(Input/output error|Invalid argument)"):
+            read(Path(path))
+
+
+def test_devices_are_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening some has effects: a tape rewinds."""
+    opened: list[Any] = []
+    monkeypatch.setattr(os, "open", lambda path, *more: opened.append(path))
+    with pytest.raises(files.Unreadable, match="device"):
+        files.open_regular("/dev/null")
+    assert not opened
+
+
 def test_a_file_that_is_replaced_by_a_pipe_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("name: x\n")

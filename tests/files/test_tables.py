@@ -64,7 +64,7 @@ REFUSED = {
     "one more in a row": ("90;5.5\n180;7.25;3\n", 2, "3 cells, the first row 2"),
     "one less in a row": ("90;5.5\n180\n", 2, "1 cells, the first row 2"),
     "three columns": ("a;b;c\n90;5,5;1\n180;7,25;1\n", 2, "3 columns, but two are needed"),
-    "one column": ("90\n180\n", 1, "1 columns"),
+    "one column": ("90\n180\n", 1, "1 column, .*Separate them by semicolons"),
     "both marks": ("90;5.5\n180;7,25\n", 2, "'7,25' here and '5.5' in line 1 have different decimal marks"),
     "thousands, German": ("90;5,5\n180;1.007,25\n", 2, "'1.007,25' has more than one decimal mark"),
     "thousands, English": ("90\t5.5\n180\t1,007.25\n", 2, "more than one decimal mark"),

@@ -103,10 +103,13 @@ def test_temporary_names_cannot_be_guessed_and_follow_nothing(tmp_path: Path, mo
     monkeypatch.setattr(os, "urandom", lambda n: bytes(n))
     victim = tmp_path / "victim"
     victim.write_text(OLD)
-    (tmp_path / f".a.{writing._host()}-{os.getpid()}-{'0' * 16}.part.csv").symlink_to(victim)
-    with pytest.raises(lw.LinkwrightError, match="cannot write"):
-        files.write_text(target, (".csv",), "x")
-    assert victim.read_text() == OLD and target.read_text() == "1"
+    planted = tmp_path / f".a.{writing._host()}-{os.getpid()}-{'0' * 16}.part.csv"
+    for plant in (planted.symlink_to, planted.hardlink_to):
+        plant(victim)
+        with pytest.raises(lw.LinkwrightError, match="cannot write"):
+            files.write_text(target, (".csv",), "x")
+        assert victim.read_text() == OLD and target.read_text() == "1"
+        planted.unlink()
 
 
 def test_what_a_killed_process_leaves_is_removed_by_the_next_writer(tmp_path: Path) -> None:

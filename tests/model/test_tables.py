@@ -12,6 +12,7 @@ import linkwright as lw
 from linkwright.compiler import javascript
 from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import interpret
+from linkwright.control.references import read_reference
 from linkwright.model.curves import monotone, through
 from linkwright.model.laws import RISES, MovesLaw, TableLaw
 from tests.compiler.test_javascript import agree, run
@@ -136,6 +137,68 @@ def test_loads_and_motions_read_tables_alike() -> None:
     law = TableLaw((0.0, 0.1, 0.4), (0.0, 0.02, 0.02))
     assert c["lift"] == pytest.approx(np.array([law(t)[0] for t in c.t]), abs=1e-12)
     assert c["lift"].max() == pytest.approx(0.02, abs=1e-15)
+
+
+def lifted(drive: Any) -> lw.Trajectory:
+    base = {k: x for k, x in cam().items() if k != "couplings"}
+    return lw.load({**base, "gravity": [0, 0], "drive": {"A": "free"}}).simulate(1.0, drive={"lift": drive}, output=0.01)
+
+
+def test_speeds_over_time_are_integrated_exactly_and_keep_their_end_value() -> None:
+    t, v = [0, 0.1, 0.2, 0.4], [0, 0.02, 0.02, 0.01]
+    run = lifted(lw.speed((t, v, "linear")))
+    area = 0.001 + 0.002 + 0.003 + 0.6 * 0.01  # trapezoids, then 0.6 s at the last speed
+    assert run["lift"][-1] == pytest.approx(area, abs=1e-12) and run["lift.v"][-1] == pytest.approx(0.01, abs=1e-12)
+    run = lifted(lw.speed((t, v)))
+    assert run["lift.v"][run.t >= 0.4] == pytest.approx(0.01, abs=1e-12) and run["lift.v"].max() <= 0.02 + 1e-12
+
+
+def test_periodic_positions_and_speeds_repeat() -> None:
+    t, y = [0, 0.1, 0.2, 0.4], [0, 0.02, 0.02, 0]
+    run = lifted(lw.position((t, y, "periodic")))
+    assert run["lift"][41:81] == pytest.approx(run["lift"][1:41], abs=1e-12)
+    run = lifted(lw.speed((t, y, "periodic")))
+    assert run["lift.v"][41:81] == pytest.approx(run["lift.v"][1:41], abs=1e-12)
+    fine = np.linspace(0.0, 0.4, 40001)
+    stroke = np.trapezoid(through(tuple(t), tuple(y), "periodic")(fine), fine)  # to h^2 v''/12: 1e-11
+    assert run["lift"][[40, 80]] == pytest.approx([stroke, 2.0 * stroke], abs=1e-9)
+    whole = through(tuple(t), tuple(y), "periodic").integral()
+    assert whole(np.array([0.4, 0.8, 1.2, -0.4])) == pytest.approx(stroke * np.array([1, 2, 3, -1]), abs=1e-9)
+    assert whole.jet(0.85)[:2] == pytest.approx((2.0 * stroke + whole(0.05), whole.jet(0.05)[1]), abs=1e-12)
+
+
+def test_references_read_points_as_tables() -> None:
+    t, y = (0.0, 0.1, 0.2, 0.4), (0.0, 0.02, 0.02, 0.0)
+    d = lw.load(cam()).description
+    for given, how in (((t, y), "monotone"), ((t, y, "cubic"), "cubic"), ((t, y, "periodic"), "periodic")):
+        path = read_reference(given, ("length",), [0.0], "the reference", d)
+        at = np.linspace(-0.1, 0.6, 29)
+        for ours, known in zip(path(at), through(t, y, how, straight=True).jet(at), strict=True):
+            assert np.asarray(ours)[0] == pytest.approx(known, abs=1e-12)
+    with pytest.raises(lw.UsageError, match="straight lines have corners"):
+        read_reference((t, y, "linear"), ("length",), [0.0], "the reference", d)
+
+
+def test_couplings_take_lists_and_files_as_loads_do(tmp_path: Path) -> None:
+    x, y = [row[0] for row in CAM], [row[1] for row in CAM]
+    known = lw.load(cam()).description.couplings[0].table
+    (tmp_path / "cam.csv").write_text("angle [deg];lift [mm]\n" + "\n".join(f"{a};{b},0" for a, b in CAM), encoding="utf-8")
+    for way in ({"x": x, "y": y}, {"csv": str(tmp_path / "cam.csv")}):
+        model = cam()
+        model["couplings"]["cam"] = {"from": "A", "to": "lift", **way}
+        assert lw.load(model).description.couplings[0].table == known
+    with pytest.raises(lw.ModelError, match=r"cam' has a table and a ratio"):
+        lw.load(cam(ratio=2))
+    model["couplings"]["cam"] = {"from": "A", "to": "lift", "interpolation": "cubic"}
+    with pytest.raises(lw.ModelError, match=r"needs `table"):
+        lw.load(model)
+
+
+def test_a_position_over_time_is_not_made_of_straight_lines() -> None:
+    base = {k: x for k, x in cam().items() if k != "couplings"}
+    drive = {"lift": {"position": {"over": "t", "table": [[0, 0], [1, 20]], "interpolation": "linear"}}}
+    with pytest.raises(lw.ModelError, match="straight lines have corners, where the speed would jump"):
+        lw.load({**base, "drive": drive})
 
 
 def test_tables_are_written_back(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -64,10 +65,25 @@ def test_a_cylinder_that_cannot_be_that_long() -> None:
     s = lw.load(BOOM).system
     with pytest.raises(lw.UsageError, match="length is greater than zero, not -1000 mm"):
         s.assemble({"lift": -1.0})
-    with pytest.raises(lw.AssemblyError, match="cannot reach the wanted lift"):
-        s.assemble({"lift": 2.6})
+    with pytest.raises(
+        lw.AssemblyError, match=r"cannot reach the wanted lift.* to 2500 mm of the wanted 2600 mm.*'lift' would stay 100 mm off"
+    ):
+        s.assemble({"lift": 2.6})  # the arm reaches 1000 + 1500 mm from the foot
+    with pytest.raises(lw.AssemblyError, match=r" to 500(\.\d)? mm of the wanted 100 mm.*'lift' would stay 400 mm off"):
+        s.assemble({"lift": 0.1})
     with pytest.raises(lw.LinkwrightError, match=r"no joint 'lfit'\. Did you mean 'lift'"):
         s.assemble({"lfit": 1.0})
+
+
+def test_a_cylinder_and_its_hinge_that_contradict_each_other() -> None:
+    """A second arm gives a second degree of freedom, so that two values are not too many; but `lift` follows from `A` alone."""
+    bodies = {**BOOM["bodies"], "tip": {"pins": ["S"], "mass": 1}}
+    bodies["arm"] = {**bodies["arm"], "pins": ["A", "S"], "points": ["T"]}
+    s = lw.load({**BOOM, "bodies": bodies}).system
+    with pytest.raises(lw.AssemblyError, match=r"the wanted values \(lift, A\) depend on each other"):
+        s.assemble({"lift": 1.2, "A": 0.5})
+    st = s.assemble({"lift": 1.2, "S": 0.5})
+    assert (st["A"], st["S"]) == pytest.approx((angle_of(1.2), 0.5), abs=1e-10)
 
 
 def test_branches_and_guesses_with_a_cylinder() -> None:
@@ -193,3 +209,21 @@ def test_the_whole_robot_follows_its_base() -> None:
 def test_wrong_values_of_a_floating_base(q: dict[str, Any], v: dict[str, Any], words: str) -> None:
     with pytest.raises(lw.LinkwrightError, match=words):
         lw.load(on_one_joint("free")).system.assemble(q, v)
+
+
+def test_lists_and_components_of_a_call_replace_those_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    q, v = CASES["free"]
+    whole, parts = on_one_joint("free", start={"J": q, "J.v": v}), on_one_joint("free", start={"J.x": 0.4, "J.y.v": 0.7})
+    st = lw.load(whole).with_(start={"J.x": "50 mm", "J.wz.v": "2 rad/s"}).system.start
+    assert st["J"][4:] == pytest.approx([0.05, -0.5, 0.6], abs=1e-12) and st["J.v"] == pytest.approx([1, -2, 2, 0.3, 0.2, -0.1], abs=1e-12)
+    st = lw.load(parts).with_(start={"J": q, "J.v": v}).system.start
+    assert st["J"][4:] == pytest.approx(q[4:], abs=1e-12) and st["J.v"] == pytest.approx(v, abs=1e-12)
+    with pytest.raises(lw.AssemblyError, match="7 values"):
+        assert lw.load(on_one_joint("free", start={"J": q, "J.x": 0.5})).system.start  # twice in one file is a contradiction
+    path = lw.load(whole).save(tmp_path / "m.yaml")
+    words = ["--set", "J=[1, 0, 0, 0, 50 mm, 2, 3]", "--speed", "J=[0, 0, 0, 1, 2 mm/s, 3]", "--channels", "J.x,J.y,J.z", "--json"]
+    assert cli.main(["simulate", str(path), "1", "--free", "--output", "1", *words]) == 0
+    found = json.loads(capsys.readouterr().out)["channels"]
+    assert [found[k]["values"][-1] for k in ("J.x", "J.y", "J.z")] == pytest.approx([1.05, 2.002, 6.0], abs=1e-9)  # no force: straight on
+    assert cli.main(["simulate", str(path), "1", "--free", "--set", "J=[1, 2]"]) == 1
+    assert "(free: qw, qx, qy, qz, x, y, z) must have 7 entries, not 2" in capsys.readouterr().err

@@ -63,7 +63,7 @@ def test_dead_centres_at_the_ends_are_listed() -> None:
 def test_samples_beside_it_are_on_the_branch(steps: int) -> None:
     """Arms cross symmetrically: their angles add up to pi at every sample, with zero rates; error of a quintic over a small gap."""
     c = scissor().turn(steps=steps)
-    assert np.abs(c["arm1.angle"] + c["arm2.angle"] + np.pi).max() < 1e-12
+    assert np.abs(c["arm1.angle"] + c["arm2.angle"] - np.pi).max() < 1e-12
     assert np.abs(c["arm1.angle.v"] + c["arm2.angle.v"]).max() < 1e-9
     assert np.abs(c["arm1.angle.a"] + c["arm2.angle.a"]).max() < 1e-7
     assert np.abs(c["table.angle"]).max() < 1e-12
@@ -76,6 +76,36 @@ def test_peaks_beside_it_are_marked_and_others_not() -> None:
     regular = lw.load("wiper").turn(steps=60)
     assert not regular.singular and not regular.near_singular.any() and "*" not in f"{regular.bearings()}{efforts(regular)}"
     assert own["cyl"].near_min and own["cyl"].near_max  # both ends are dead centres
+
+
+def test_everything_taken_near_it_is_marked() -> None:
+    """Efforts with their means and powers, shaking force, transmission angles next to a dead centre; of a turn without one nothing is."""
+    from linkwright.design.cycle_loads import cycle_loads
+
+    found = cycle_loads(scissor().turn(steps=120))
+    row = str(found.efforts).splitlines()[-1].split()
+    assert [x.endswith("*") for x in row[1:]] == [True, False, True, False, True, True, True, True, True]  # places are exact
+    text = str(scissor().info())
+    assert "* .. " in text and "* taken next to a singular position" in text
+    angles = {r.name: r for r in scissor().info().transmission}
+    assert angles["cyl"].near_low and not angles["cyl"].near_high and angles["slide"].low == 0.0 and not angles["slide"].near_low
+    regular = lw.load("wiper")
+    assert "*" not in str(regular.info()) and "*" not in str(cycle_loads(regular.turn(steps=36)))
+
+
+def test_a_shaking_force_near_it_is_marked() -> None:
+    """A crank that drives a link through a toggle accelerates without bound towards the dead centres at the ends of its swing."""
+    from linkwright.design.cycle_loads import cycle_loads
+
+    bodies = {
+        "ground": {"pins": ["A", "D"]}, "handle": {"pins": ["A", "B"], "mass": 1}, "link": {"pins": ["B", "C"], "mass": 1},
+        "arm": {"pins": ["C", "D"], "mass": 2},
+    }  # fmt: skip
+    at = {"A": [0, 0], "B": [0.04, 0.03], "C": [0.11, 0.01], "D": [0.12, 0]}
+    m = lw.load({"name": "clamp", "plane": "xy", "drawing": at, "bodies": bodies, "drive": {"A": "60 rpm"}})
+    coarse, fine = (cycle_loads(m.turn(steps=n)) for n in (60, 480))
+    assert all(x.near_shaking == (True, True) for x in (coarse, fine)) and "*" in coarse.shaken
+    assert m.info().pressure[0].near_high and all("dead centre" in x.kind for x in m.turn(steps=60).singular)
 
 
 def test_static_forces_beside_it_are_right_away_from_it() -> None:
@@ -95,7 +125,7 @@ def test_static_forces_beside_it_are_right_away_from_it() -> None:
 def test_the_report_of_it_is_written_with_its_marks(tmp_path: Path, steps: int) -> None:
     text = scissor().report(tmp_path / "table.html", steps=steps).read_text(encoding="utf-8")
     assert "passes a singular position at cyl = 0.5184 m" in text and "values marked * depend on" in text
-    assert "1 singular position passed" in text
+    assert "1 singular position passed" in text and "a dead centre." not in text
 
 
 def test_a_sample_exactly_in_it_has_loads_too() -> None:

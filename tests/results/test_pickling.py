@@ -112,6 +112,15 @@ def test_a_system_with_free_parameters_and_a_start_of_its_own() -> None:
     assert again.names["free"] == ["crank.mass"]
 
 
+def test_kernel_results_with_their_mask() -> None:
+    s = lw.load("slider-crank").system
+    bad = s.assemble(q={"A": 0.5 * np.pi})
+    found = s.kernel("forward")(np.array([s.start.q, bad.q]), s.start.v * 0.0, s.start.v * 0.0)
+    for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert again.a.tobytes() == found.a.tobytes() and again._fields == found._fields
+        assert again.ok.tolist() == [True, False] and again.why == found.why
+
+
 def test_drives_take_functions_by_reference_and_name_those_that_have_none() -> None:
     s = lw.load("wiper").system
     batch = s.simulate_batch([s.start], 0.01, drive={"A": lw.torque(torque)})

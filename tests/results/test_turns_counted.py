@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from tests.motion.test_singular_turn import scissor
 
 END = 0.1
 SPEED = 600.0  # rad/s: ten turns in the end
@@ -92,3 +93,22 @@ def test_a_path_is_followed_and_not_its_chords(samples):
     want = 6.0 * np.pi * c.t
     assert np.abs(c["A"] - c["A"][0] - want).max() < 1e-9 and np.abs(c["lower.angle"] - c["lower.angle"][0] - want).max() < 1e-9
     assert np.abs(c["B"] - c["B"][0]).max() < 1e-9
+
+
+def test_a_turn_counts_from_the_start_position():
+    """Body angles at the start position are those of the start state, wherever the turn begins: of a swing far from it."""
+    for m in (scissor(), lw.load("excavator"), lw.load("wiper")):
+        c = m.turn(steps=48)
+        nearest = int(np.argmin(np.abs(c[c.drive] - m.system.start[c.drive])))
+        for n in (n for n in c.channels if n.endswith(".angle")):
+            step = np.abs(np.diff(c[n])).max()
+            assert abs(c[n][nearest] - m.system.start[n]) <= step + 1e-9 and step < np.pi, (m.name, n)
+
+
+def test_states_read_the_angles_of_their_run():
+    c = lw.load("wiper").turn(steps=36)
+    assert c["crank.angle"][-1] > np.pi
+    for i in (3, 20, 36):
+        t = float(c.t[i])
+        for got in (c.state(i)["crank.angle"], c[i]["crank.angle"], c.at(t)["crank.angle"], c.at([t])["crank.angle"][0]):
+            assert abs(got - c["crank.angle"][i]) < 1e-9

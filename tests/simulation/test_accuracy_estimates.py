@@ -131,3 +131,22 @@ def test_events_that_act_are_part_of_the_comparison():
     best = s.simulate(st, 1.0, tolerance=1e-13, events=latch)
     assert [e.name for e in run.events] == ["latch"]
     check(run.certificate, float(np.abs(run.q - best.q).max()))
+
+
+@pytest.mark.parametrize("certify", [False, True])
+def test_sampled_functions_are_not_called_again(certify):
+    """A function that counts its calls: the companions take what it gave. Against the same efforts, held as points over time."""
+    s, calls = lw.compile(lw.load("four-bar")), []
+    st = s.assemble(v={"A": 1.0})
+
+    def law(t, here):
+        calls.append(t)
+        return 4.0 - here["A.v"] + 0.01 * len(calls)  # it remembers
+
+    how = {"integrator": "rk4", "step": 0.01}
+    run = s.simulate(st, 1.0, drive={"A": lw.torque(law, every=0.05)}, output=0.05, certify=certify, **how)
+    c = run.certificate
+    assert len(calls) == 20 and "the values that were sampled" in str(c)
+    efforts = dict(zip(np.round(calls, 9), run["A.torque"], strict=False))
+    best = s.simulate(st, 1.0, drive={"A": lw.torque(lambda t: efforts[round(t, 9)], every=0.05)}, output=0.05, tolerance=1e-13)
+    check(c, float(np.abs(run.q - best.q).max()))

@@ -8,6 +8,10 @@ import pytest
 import linkwright as lw
 from linkwright.compiler.callbacks import DEGENERATE
 from linkwright.integrators import Kernel, Problem, driver, integrate, python_kernel
+from linkwright.simulation import evaluating, time_loops
+from tests import ROOT
+
+CASES = ROOT / "tests" / "data" / "passages"
 
 RUNS = {  # model: (start, speeds, torque, options, duration, evaluations at most)
     "bennett": ({}, {"A": 5.0}, 2.0, {"integrator": "rodas", "tolerance": 1e-6}, 0.37, 20_000),
@@ -29,6 +33,25 @@ def test_runs_that_crept_or_broke(name):
     counters = run.proof.sim.pieces[-1].solution.counters
     assert counters["evaluations"] + counters["fallbacks"] < most
     assert run.checks().certificate.status in ("finished", "failed", "open", "stuck")
+
+
+@pytest.mark.parametrize("tolerance", [1e-8, 1e-11])
+@pytest.mark.parametrize(("name", "speeds"), [("sarrus", {"a1": 0.5}), ("three-cranks", {"A": -1.0})])
+def test_a_certificate_takes_no_more_evaluations_than_three_runs(monkeypatch, name, speeds, tolerance):
+    """Two more runs for the error, finer ones where steps are few, and one step for each passage."""
+    counted = []
+
+    def counting(*args, **options):
+        done = integrate(*args, **options)
+        counted.append(done.counters["evaluations"] + done.counters["fallbacks"])
+        return done
+
+    for module in (time_loops, evaluating):
+        monkeypatch.setattr(module, "integrate", counting)
+    s = lw.compile(lw.load(CASES / f"{name}.yaml"))
+    run = s.simulate(s.assemble(v=speeds), 1.0, tolerance=tolerance)
+    own = sum(counted)
+    assert run.checks().ok and len(run.passages) > 1 and sum(counted) - own <= 3 * own
 
 
 def test_a_run_that_creeps_by_the_rank_revealing_path_is_given_up(monkeypatch):

@@ -109,11 +109,13 @@ def test_a_grid_of_fixed_steps_goes_on_after_a_break_point():
 
 
 @pytest.mark.parametrize("engine", ["native", "python"])
-@pytest.mark.parametrize("form", ["points", "formula", "function"])
+@pytest.mark.parametrize("form", ["points", "many points", "formula", "function"])
 def test_a_short_pulse_over_time_is_never_stepped_over(form, engine):
     """A triangle of 1 ms in 10 s: it adds F T / 2 m to the speed, and that times the rest of the time to the position."""
     top, width, middle, end = 400.0, 1e-3, 6.0, 10.0
+    many = np.union1d(np.linspace(0.0, end, 1001), middle + width * np.array([-0.5, 0.0, 0.5]))  # more than are compiled: called back
     drives = {
+        "many points": (many.tolist(), np.where(many == middle, top, 0.0).tolist(), "linear"),
         "points": ([0.0, middle - width / 2, middle, middle + width / 2, end], [0.0, 0.0, top, 0.0, 0.0], "linear"),
         "formula": f"max({top} N*(1 - abs(t - {middle} s)/{width / 2} s), 0 N)",
         "function": lambda t: where(abs(t - middle) < width / 2, top * (1.0 - abs(t - middle) / (width / 2)), 0.0),
@@ -123,6 +125,25 @@ def test_a_short_pulse_over_time_is_never_stepped_over(form, engine):
     speed = 0.5 * top * width / MASS
     assert run["X.v"][-1] == pytest.approx(speed, rel=1e-10)
     assert run["X"][-1] == pytest.approx(speed * (end - middle), rel=1e-10)
+
+
+@pytest.mark.parametrize("how", [{"tolerance": 1e-9}, {"integrator": "rodas"}, {"integrator": "rk4", "step": 0.037}], ids=str)
+def test_steps_end_on_corners_of_curves_that_are_called_back(how):
+    """A periodic force of 500 points in a second, one pulse of 6 ms in it: two 3-4-5 flanks and a rest, in all 4 ms of its height."""
+    at = np.arange(501) / 500
+    s, push = cart(), (at.tolist(), np.where((at == 0.4) | (at == 0.402), 500.0, 0.0).tolist(), "periodic")
+    run = s.simulate(s.start, 2.5, drive={"X": lw.torque(push)}, output=[0.0, 2.5], **how)
+    gained, exact = 500.0 * 4e-3 / MASS, 1e-2 if "step" in how else 1e-9  # of rk4: one step for a whole flank
+    assert run["X.v"][-1] == pytest.approx(3 * gained, rel=exact)
+    assert run["X"][-1] == pytest.approx(gained * (2.099 + 1.099 + 0.099), rel=exact)  # from the middle of each pulse on
+    assert run.certificate.break_points == 3 * 4 + 2 and "called back" in run.certificate.inputs  # corners, and seams at 1 s and 2 s
+
+
+def test_a_batch_ends_steps_on_the_same_corners():
+    at = np.linspace(0.0, 1.0, 501)
+    s, push = cart(), (at.tolist(), np.where(abs(at - 0.5) < 1e-9, 500.0, 0.0).tolist(), "linear")
+    batch = s.simulate_batch([launched(s, 0.0), launched(s, 1.0)], 1.0, drive={"X": lw.torque(push)}, output=[0.0, 1.0])
+    np.testing.assert_allclose(batch["X.v"][:, -1], np.array([0.0, 1.0]) + 500.0 * 0.002 / MASS, rtol=1e-12)
 
 
 def test_a_jump_over_time_is_met_exactly():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import yaml
+from scipy.integrate import solve_ivp
 
 import linkwright as lw
 from tests import ROOT
@@ -95,6 +96,50 @@ def test_smaller_steps_give_smaller_errors(delta):
     """rk4 got worse with smaller steps, because each step near the singular position moved the velocity off the branch."""
     errors = [delta_error(delta, (-0.33, 0.83, -0.52), 0.4, PLATFORM, integrator="rk4", step=h)[0] for h in (1e-3, 3e-4, 1e-4)]
     assert errors[0] < 1e-5 and errors[1] < 3e-8 and errors[2] < 1e-8  # the reference has eight digits
+
+
+@pytest.mark.parametrize("beyond", [0.0, 1e-6, 1e-4])
+def test_a_run_begins_in_a_singular_position(beyond):
+    """Closed to 1e-13, a start there was off its branch by 2e-7, and no step could correct that. The branch is in the model's file."""
+    s = lw.compile("change-point-four-bar")
+    st = s.assemble(q={"A": np.pi + beyond}, v={"A": 3.0})
+    assert st["A"] == pytest.approx(np.pi + beyond, abs=1e-14) and st["A.v"] == pytest.approx(3.0, abs=1e-14)
+    run = s.simulate(st, 0.5, output=[0.0, 0.5])
+    at_c = run["D"] - run["A"] - run["B"] - np.pi  # angle between rocker and coupler, less half a turn
+    assert np.abs(np.sin(at_c / 2) ** 2 - 1.0 * 0.5 / (0.8 * 0.7) * np.cos(run["A"] / 2) ** 2).max() < 1e-10
+    assert run["A"][-1] > 6.0 and run.checks().ok  # more than half a turn, loops closed, energy conserved
+
+
+def test_rest_in_a_singular_position_is_named_as_such():
+    """The loops are closed to 1e-13 there, the singular value is 6e-7: neither zero nor of any use."""
+    s = lw.compile("change-point-four-bar")
+    with pytest.raises(lw.SimulationError, match="at rest in a singular position"):
+        s.simulate(s.assemble(q={"A": np.pi}), 0.5)
+
+
+@pytest.mark.parametrize("gap", [1e-6, -1e-6, pytest.param(1e-8, marks=pytest.mark.slow)])
+def test_links_that_just_miss_a_change_point_follow_the_bend(gap):
+    """A ground link longer than at the change point turns the crank back, a shorter one lets it through."""
+    s = lw.compile(lw.load("change-point-four-bar", l0=1.0 + gap))
+    run = s.simulate(s.assemble(q={"A": 2.6}, v={"A": 6.0}), 0.1, tolerance=1e-8, output=[0.0, 0.1])
+    assert (run["A.v"][-1] < 0.0) == (gap > 0.0)
+    assert run.proof.sim.pieces[-1].solution.counters["fallbacks"] < 1000
+
+
+def test_redundant_rows_that_drift_apart_are_no_passages(cranks):
+    """Open by 1e-9, the redundant row looks independent; sign changes of its round-off were reported as seven more passages."""
+    run = cranks.simulate(cranks.assemble(v={"A": -1.0}), 1.5, stabiliser="none", output=0.1)
+    times = solve_ivp(lambda t, y: [y[1], 9.81 * 1.4 / 0.48 * np.sin(y[0])], (0, 1.5), [0, 1], events=lambda t, y: np.cos(y[0]), rtol=1e-10)
+    assert [(p.kind, p.lost) for p in run.passages] == [("rank", 1)] * 2
+    np.testing.assert_allclose([p.time for p in run.passages], times.t_events[0], atol=1e-6)
+    np.testing.assert_allclose(run["singular.J"], cranks.simulate(run.at(0.0), 1.5, output=0.1)["singular.J"], atol=1e-6)
+
+
+@pytest.mark.parametrize("how", [{"tolerance": 1e-6}, {"integrator": "rk4", "step": 2e-3}])
+def test_loops_that_drift_open_are_named_where_nothing_closes_them(cranks, how):
+    with pytest.raises(lw.SimulationError, match=r"drift.*stabiliser='project'") as caught:
+        cranks.simulate(cranks.assemble(v={"A": -1.0}), 5.0, stabiliser="none", **how)
+    assert "tolerance=" not in str(caught.value) and "step=" not in str(caught.value) and not caught.value.run.checks().ok
 
 
 @pytest.mark.slow

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import linkwright as lw
 from linkwright.cli.bench.known_motions import change_point_error
+from linkwright.simulation.passages import _root
 from tests.reference import load
 from tests.simulation.closed_forms import parallelograms, slider_crank
 
@@ -134,3 +136,11 @@ def test_a_determinant_is_an_event_where_it_passes_zero():
     assert len(run.events) == 2 and abs(named["det.dependent"] - named["upright"]) < 1e-9  # two roots of one curve
     short = s.simulate(st, 1.0, events=[lw.when("singular.J", 0.01)], largest_step=0.002, output=0.1)
     assert len(short.events) == 2 and abs(0.5 * sum(e.time for e in short.events) - named["upright"]) < 1e-4  # down and up again
+
+
+@pytest.mark.parametrize("power", [1, 3, 5, 9])
+def test_determinants_with_several_factors_are_located(power):
+    """Three equal legs that stretch together give a triple root, on which secants are slow: taken as near as it was found."""
+    line = SimpleNamespace(t=0.0, h=1.0, at=lambda t: np.array([t]))
+    found = _root(lambda q: (q[:, 0] - 0.3) ** power, line, SimpleNamespace(reach=lambda before, t: None), np.zeros(1), "rank")
+    assert found.time == pytest.approx(0.3, abs=1e-9)

@@ -118,6 +118,35 @@ def test_momentum_of_a_floating_mechanism_stays(seed):
     np.testing.assert_allclose((M @ after)[first], (M @ v)[first], atol=EXACT * np.abs(M @ v).max())
 
 
+@pytest.mark.parametrize("seed", [*range(10), 11])  # of 10 no joint with one coordinate can move
+def test_rotors_and_prescribed_speeds_take_part(seed):
+    """A joint is taken to a given speed by a drive: momenta along what loops and drive allow stay, with the rotors' inertias in them."""
+    rng, mech = drawn(seed)
+    loops, near = Loops.of(mech.skel), mech.skel.start_coordinates
+    v = consistent_velocity(loops, mech.q, mech.v, near)
+    st, armature = State(mech.skel, mech.q, v, near, 0.0), rng.uniform(0.1, 2.0, len(v))
+    J = loops.at(mech.q, v, 0.0, near).J
+    free = null_space(J, 1e-9)
+    columns = {name: mech.skel.tree.nodes[mech.skel.tree.node_of_joint[name]].v.start for name in single(mech.skel)}
+    joint = max(columns, key=lambda name: np.abs(free[columns[name]]).max(initial=0.0))  # one that can move
+    speed = float(v[columns[joint]] + rng.normal())
+    after, loss = jump(loops, Mode({}, {}, ()), st, {joint: (float(st[joint]), speed, 0.0)}, armature)
+    size = max(1.0, np.abs(v).max(), np.abs(after.v).max())
+    assert after.v[columns[joint]] == pytest.approx(speed, abs=EXACT * size)
+    assert np.abs(J @ after.v).max(initial=0.0) < EXACT * size * np.abs(J).max(initial=1.0)
+    M = terms(loops, mech.q, v, 0.0, near).M + np.diag(armature)
+    allowed = null_space(np.concatenate([J, np.eye(len(v))[[columns[joint]]]]), 1e-9)
+    assert np.abs(allowed.T @ M @ (after.v - v)).max(initial=0.0) < EXACT * size * np.abs(M).max()
+    kinetic_energies = [kinetic(loops, mech.q, x) + 0.5 * armature @ x**2 for x in (v, after.v)]
+    assert loss == pytest.approx(kinetic_energies[0] - kinetic_energies[1], abs=EXACT * max(kinetic_energies))
+
+
+def null_space(J, share):
+    """Columns that J sends to nothing."""
+    _, sizes, rows = np.linalg.svd(J)
+    return rows[int((sizes > share * sizes[0]).sum()) :].T
+
+
 def test_letting_go_changes_nothing():
     rng, mech = drawn(3)
     loops = Loops.of(mech.skel)
@@ -128,11 +157,22 @@ def test_letting_go_changes_nothing():
     assert loss == 0.0 and rng is not None
 
 
-def run_of(seed):
-    """A random chain on a rod that breaks, with a joint that locks and opens again: the System, its start and the events."""
+def chain_of(seed):
+    """A random chain in the plane with a rod, in a state in which everything moves."""
     rng = np.random.default_rng(100 + seed)
     tree = factory.random_tree(rng, 4, ("revolute",), True, chain=1.0)
-    mech = factory.with_loops(rng, tree, [], True, rods=1)
+    return factory.with_loops(rng, tree, [], True, rods=1)
+
+
+def rod_length(run, rod):
+    """Of every sample, by the points it joins."""
+    ends = [np.stack([run[f"{body}.{point}.x"], run[f"{body}.{point}.y"]]) for body, point in rod.between]
+    return np.linalg.norm(ends[1] - ends[0], axis=0)
+
+
+def run_of(seed):
+    """A random chain on a rod that breaks, with a joint that locks and opens again: the System, its start and the events."""
+    mech = chain_of(seed)
     s = lw.compile(mech.skel.tree.description)
     v = consistent_velocity(s.loops, mech.q, mech.v, mech.skel.start_coordinates)
     lock = s.names.v[int(np.argmax(np.abs(v)))]  # one that moves: the rod may hold others already
@@ -140,7 +180,10 @@ def run_of(seed):
     return s, s.state(mech.q, v), lock, events
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 25))])
+SEEDS = [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 25))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_energy_of_runs_with_impacts_balances(seed):
     """E(t) - E(0) is minus the losses, at every sample; a locked joint rests; energy is lost by locks alone. 1e-9 per step."""
     s, st, lock, events = run_of(seed)
@@ -155,3 +198,31 @@ def test_energy_of_runs_with_impacts_balances(seed):
     held = (run.t > 0.05) & (run.t < 0.11)
     assert np.abs(run[f"{lock}.v"][held]).max() < 1e-9 * np.abs(run.v).max() and np.ptp(run[lock][held]) < 1e-10
     assert run.certificate.impact_losses == pytest.approx(sum(losses)) and run.certificate.checks()["energy balanced"]
+    free, apart = run.t > 0.11, rod_length(run, s.description.rods[0])
+    assert np.ptp(run[lock][free]) > 1e-6, "an unlocked joint moves"
+    assert np.ptp(apart[run.t < 0.16]) < 1e-10 and np.ptp(apart[run.t > 0.16]) > 1e-6, "a rod holds until it is released"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_energy_of_runs_in_which_a_rod_engages_balances(seed):
+    """A rod without effect gets the length that its ends have at 0.06 s and engages there; a joint locks before that and after the rod
+    was released, both times without feeling it. Energy is lost by what takes hold, and by nothing else."""
+    mech = chain_of(seed)
+    d0, lock = mech.skel.tree.description, mech.skel.tree.nodes[-1].joint.name
+    actions = (lw.lock(lock), lw.unlock(lock), lw.engage("R0"), lw.release("R0"), lw.lock(lock))
+    events = [lw.when("t", at, do=do) for at, do in zip((0.02, 0.03, 0.06, 0.12, 0.14), actions, strict=True)]
+    s = lw.compile(d0)
+    first = s.simulate(s.state(mech.q, mech.v), 0.06, off=["R0"], events=events[:2], output=[0.06])
+    rod = replace(d0.rods[0], length=float(rod_length(first, d0.rods[0])[-1]))
+    s = lw.compile(replace(d0, rods=(rod,)))
+    run = s.simulate(s.state(mech.q, mech.v), 0.18, off=["R0"], events=events, output=0.002)
+    assert [e.values["did"] for e in run.events] == [f"lock {lock}", f"unlock {lock}", "engage R0", "release R0", f"lock {lock}"]
+    losses = [e.values["energy lost"] for e in run.events]
+    assert min(losses) >= 0.0 and losses[1] == losses[3] == 0.0 and losses[2] > 0.0 and losses[4] > 0.0
+    E, t = run["energy.total"], run.t
+    lost = sum(np.where(t > e.time, loss, 0.0) for e, loss in zip(run.events, losses, strict=True))
+    turned_over = run["energy.kinetic"].max() + np.ptp(run["energy.potential"])
+    assert np.abs(E - E[0] + lost).max() < 1e-6 * turned_over
+    apart, held = rod_length(run, rod), (t > 0.06) & (t < 0.12)
+    assert np.abs(apart[held] - rod.length).max() < 1e-10 and min(np.ptp(apart[t < 0.06]), np.ptp(apart[t > 0.12])) > 1e-6
+    assert np.abs(run[f"{lock}.v"][t > 0.14]).max() < 1e-9 * np.abs(run.v).max() and run.certificate.checks()["energy balanced"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import html.parser
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -221,7 +223,7 @@ def test_one_piece_that_needs_nothing(told: str) -> None:
 def test_the_file(wiper: lw.Mechanism, turn: lw.Trajectory, told: str, tmp_path: Path) -> None:
     path = turn.report(tmp_path / "wiper.html", motor=MOTOR)
     written = path.read_text(encoding="utf-8")
-    assert f'<section id="report" aria-label="Report">{told}</section>' in written, "the same input gives the same report"
+    assert f'<p id="report-changed" hidden></p>{told}</section>' in written, "the same input gives the same report"
     assert ".rp-head" in written
     assert "<style" not in told and "stroke-linejoin: round" in told, "a figure's style would be that of the page's drawing too"
     with pytest.raises(lw.UsageError, match="unsupported file type"):
@@ -328,3 +330,17 @@ def test_the_pins_nearest_to_a_dead_centre_are_in_the_table() -> None:
 def test_cells_are_escaped_and_signed() -> None:
     assert text(-1.5) == "\N{MINUS SIGN}1.500" and text("a-b <i>") == "a-b &lt;i&gt;" and text(True) == "yes" and text(None) == "-"
     assert "<script" not in table([("<script>", "")], [("<script>",)])
+
+
+def test_a_load_of_position_alone_is_said_to_push_back(tmp_path: Path) -> None:
+    """Report, info and page; not where the load depends on the velocity too."""
+    m = lw.load("punch-press")
+    said = "load 'sheet' depends on position only (ram.R.y): it acts with the same force on the return stroke, as a spring does"
+    assert said in m.info().warnings
+    text = m.report(tmp_path / "press.html", steps=36).read_text(encoding="utf-8")
+    assert html.escape(said) in text and json.dumps([said]) in text
+    free = {"ground": {"pins": ["A"]}, "arm": {"pins": ["A"], "points": ["P"], "mass": 1}}
+    one = {"name": "arm", "plane": "xy", "drawing": {"A": [0, 0], "P": [1, 0]}, "bodies": free}
+    for force, warned in (("-3 * arm.P.x", True), ("-3 * arm.P.vx", False), ("2 * t", False), ("5", False), ("-arm.P.x*arm.P.vx", False)):
+        loads = {"push": {"on": "arm.P", "force": [force, 0]}}
+        assert any("return stroke" in w for w in lw.load({**one, "loads": loads}).info().warnings) == warned, force

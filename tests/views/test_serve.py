@@ -31,11 +31,13 @@ bodies:
 drive: {A: 10 rpm}
 """
 
+SETTLE = watch.SETTLE  # as shipped; shorter in most tests
 
-def quick_text(subject: lw.System, *, run: object = None, reload: str | None = None, steps: int | None = None) -> str:
+
+def quick_text(subject: lw.System, *, run: object = None, reload: str | None = None, steps: int | None = None, static: bool = False) -> str:
     """A short stand-in for the page: what the server serves is tested here, what is in it elsewhere."""
     d = subject.description
-    asked = "" if steps is None else f", {steps} steps"
+    asked = ("" if steps is None else f", {steps} steps") + (", static" if static else "")
     return f"<html><body>page of {d.name}, {len(d.bodies)} bodies, run {run is not None}, reload {reload}{asked}</body></html>"
 
 
@@ -190,7 +192,7 @@ def test_the_page_follows_the_file(served: Served, tmp_path: Path) -> None:
 
 
 def test_a_file_is_read_when_it_has_settled(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "SETTLE", 0.4)  # far more than the pauses, also on a busy machine
+    monkeypatch.setattr(watch, "SETTLE", 2 * SETTLE)  # far more than the pauses, also on a busy machine
     path = tmp_path / "small.yaml"
     served.ask()
     lines = MODEL.replace("name: small", "name: slow").splitlines(keepends=True)
@@ -257,7 +259,10 @@ def test_a_pipe_in_the_place_of_the_file_is_a_problem_and_not_a_wait(served: Ser
 def test_changes_and_saved_runs(tmp_path: Path, quick: None) -> None:
     run = lw.load("four-bar").turn(steps=12).save(tmp_path / "run.npz")
     one = Served(run)
-    assert "page of four-bar" in one.ask()[1] and "run True" in one.ask()[1]
+    assert "page of four-bar" in one.ask()[1] and "run True" in one.ask()[1] and "static" not in one.ask()[1]
+    still = Served(lw.load("four-bar").turn(steps=12, speed=0).save(tmp_path / "still.npz"))
+    assert "run True" in still.ask()[1] and "static" in still.ask()[1]
+    still.close()
     one.close()
     with pytest.raises(lw.UsageError, match="cannot be changed"):
         serve.Server(run, changes={"L1": 1.0})
@@ -295,6 +300,16 @@ def test_ctrl_c_ends_it_well(monkeypatch: pytest.MonkeyPatch, quick: None) -> No
     assert serve.serve("four-bar", out=said.append) == 0
     assert said[0].startswith("four-bar.yaml is shown at http://127.0.0.1:") and said[-1] == "Ended."
     assert any("open that address yourself" in line for line in said)
+
+    class Terminated(KeyboardInterrupt):
+        """As the command line raises on SIGTERM, whose exit code is 143."""
+
+    def terminated(self: serve.Server, poll_interval: float = 0.5) -> None:
+        raise Terminated
+
+    monkeypatch.setattr(serve.Server, "serve_forever", terminated)
+    with pytest.raises(Terminated):
+        serve.serve("four-bar", out=said.append)
 
 
 def test_no_display_means_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,6 +358,7 @@ def test_the_end_does_not_wait_for_a_build(tmp_path: Path, monkeypatch: pytest.M
     assert begun.wait(20)
     one.close()
     assert one.server.workshop.thread.is_alive() and one.server.workshop.thread.daemon, "it was not waited for"
+    assert watch.LEAVE < 0.5, "s: most of the second in which Ctrl-C ends it is left for the interpreter"
     go.set()
     one.server.workshop.thread.join(10)
     assert one.server.workshop.built is None, "nothing is published after the end"

@@ -32,7 +32,7 @@ EPILOG = """examples:
   linkwright simulate wiper 5 --plot wiper.png
   linkwright wiper --help
 
-exit codes: 0 fine, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted"""
+exit codes: 0 success, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted, 143 terminated"""
 MODEL_ENDINGS = (".yaml", ".yml", ".npz", ".parquet")
 
 

@@ -58,15 +58,21 @@ def refuse_changes(options: argparse.Namespace) -> None:
 # -------------------------------------------------------------------- values
 
 
-def in_file_units(m: Mechanism, name: str, text: str) -> str:
-    """Position `A` or speed `A.v` of a joint: degrees where the file writes degrees."""
+def in_file_units(m: Mechanism, name: str, text: str) -> str | list[Any]:
+    """Position `A` or speed `A.v` of a joint: degrees where the file writes degrees; `[x, y, ...]` for a joint of several."""
     from linkwright import joints
 
     joint, _, part = name.removesuffix(".v").partition(".")
     types = {j.name: joints.create(j.type, j.options) for j in m.description.joints}
     sliding, speed = joint in {c.name for c in m.description.cylinders}, name.endswith(".v")
+    if joint in types and not part and text.startswith("[") and text.endswith("]"):
+        names, rate = (types[joint].v_names, ".v") if speed else (types[joint].q_names, "")
+        given = [x.strip() for x in text[1:-1].split(",")]
+        return [in_file_units(m, f"{joint}.{n}{rate}", x) for n, x in zip(names, given, strict=False)] + given[len(names) :]
     if joint in types:
         jt = types[joint]
+        if part in jt.q_names and jt.coordinate_kinds[jt.q_names.index(part)] == "quaternion":
+            return text
         angular = part in jt.v_names and part not in jt.q_names  # of a ball or free joint
         sliding = not angular and (jt.coordinate_kinds[jt.q_names.index(part)] if part in jt.q_names else "") == "length"
         speed = speed or angular

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import re
 from importlib import import_module
 
+from linkwright import files
 from linkwright.cli.parser import option
 from linkwright.errors import LinkwrightError, nearest
 
 MOST_STEPS = 100_000
 STEPS_DEFAULT = 360
+TIMES = ("s", "ms", "us", "min", "h")
+TIME = re.compile(rf"(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*({'|'.join(TIMES)})?")
 
 
 def assignment(text: str) -> tuple[str, str]:
@@ -37,6 +41,25 @@ def tolerance(text: str) -> float:
     if not 0.0 < value < 1.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a tolerance: a number between 0 and 1, for example 1e-9")
     return value
+
+
+def time(text: str) -> str:
+    """A time of zero or more; expressions are left to the model's reader."""
+    plain = TIME.fullmatch(text.strip())
+    if text.strip().startswith("-") or (plain is None and not (set(text) & set("*/(^") and any(c.isdigit() for c in text))):
+        point = " (decimals are written with a point)" if "," in text else ""
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a time of zero or more: seconds, or a number with a unit, {', '.join(TIMES)}, such as '200 ms'{point}"
+        )
+    return text
+
+
+def sampling(text: str) -> str:
+    if text == "steps":
+        return text
+    if text.lower().endswith((*files.TABLES, *files.PAGES)):
+        raise argparse.ArgumentTypeError(f"it is the time between samples (0.01, '10 ms') or 'steps'; the file is given with -o {text}")
+    return time(text)
 
 
 def port(text: str) -> int:

@@ -82,8 +82,6 @@ def _wanted(given: argparse.Namespace) -> list[outputs.Wanted]:
 
 def _settings(given: argparse.Namespace) -> dict[str, Any]:
     """Options of the run that were given."""
-    if given.output is not None and given.output.lower().endswith((*outputs.TABLES, *outputs.PAGES)):
-        raise UsageError(f"--output is the time between samples (0.01, '10 ms') or 'steps'; the file is given with -o {given.output}.")
     return {"output": given.output} | {name: value for name in KNOWN if (value := getattr(given, name)) is not None}
 
 
@@ -156,7 +154,7 @@ COMMAND = Command(
     ),
     options=(
         options.MODEL,
-        option("duration", metavar="DURATION", help="how long: seconds, or with a unit ('200 ms', '2 min')"),
+        option("duration", metavar="DURATION", type=options.time, help="how long: seconds, or with a unit ('200 ms', '2 min')"),
         options.PARAM,
         options.SET,
         option(
@@ -174,7 +172,7 @@ COMMAND = Command(
         options.CUTS,
         option("--integrator", metavar="NAME", type=options.integrator, help="dopri (adaptive, default), rk4 (fixed step), rodas (stiff)"),
         option("--tolerance", metavar="X", type=options.tolerance, help="error allowed per step, relative (default 1e-9)"),
-        option("--step", metavar="TIME", help="the fixed step, or the first one ('1 ms')"),
+        option("--step", metavar="TIME", type=options.time, help="the fixed step, or the first one ('1 ms')"),
         option("--formulation", metavar="NAME", type=options.formulation, help="sslm (default), slm, kkt, nullspace, projection"),
         option(
             "--stabiliser",
@@ -182,7 +180,12 @@ COMMAND = Command(
             type=options.stabiliser,
             help="project (default), baumgarte, post_adjust, none, or two joined by +",
         ),
-        option("--output", metavar="TIME", help="time between samples (0.01, '10 ms'), or 'steps'; 500 intervals if not given"),
+        option(
+            "--output",
+            metavar="TIME",
+            type=options.sampling,
+            help="time between samples (0.01, '10 ms'), or 'steps'; 500 intervals if not given",
+        ),
         option("--channels", metavar="A,B", type=options.listed, help="what files, plots and JSON show (default: joints, angles, points)"),
         option("-o", dest="file", metavar="FILE", help="keep the run: .npz or .parquet (everything), .csv (channels, in the file's units)"),
         option("--plot", metavar="FILE", help="curves over time: .png, .svg or .pdf"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -38,8 +39,21 @@ class Answers(tuple[Any, ...]):
         """Why a state has no answer, by its index: a number where the batch has one axis."""
         return {at[0] if len(at) == 1 else at: str(error) for at, error in self.failed.items()}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind: Any = type(self)
+        return _restored, (kind.__name__, kind._fields, self._axes, tuple(self)), dict(vars(self))
+
 
 def result_class(name: str, outputs: Sequence[Block]) -> Any:
     """The named tuple that a kernel's calls return."""
-    plain = namedtuple(f"{name.capitalize()}Result", [b.name for b in outputs])
-    return type(plain.__name__, (plain, Answers), {"_axes": len(outputs[0].shape) if outputs else 0})
+    return _class(f"{name.capitalize()}Result", tuple(b.name for b in outputs), len(outputs[0].shape) if outputs else 0)
+
+
+@cache
+def _class(name: str, fields: tuple[str, ...], axes: int) -> Any:
+    plain = namedtuple(name, fields)
+    return type(name, (plain, Answers), {"_axes": axes})
+
+
+def _restored(name: str, fields: tuple[str, ...], axes: int, values: tuple[Any, ...]) -> Any:
+    return _class(name, fields, axes)(*values)

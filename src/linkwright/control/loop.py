@@ -152,6 +152,12 @@ class ControlLoop:
         return bool(self.every) or self.bound.traceable
 
     @property
+    def curves(self) -> list[Any]:
+        """Curves over time that are followed at all times."""
+        paths = () if self.every else (*self.bound.paths, *self.bound.force_paths)
+        return [curve for path in paths for part in path.parts for curve in getattr(part, "curves", ())]
+
+    @property
     def channels(self) -> Mapping[str, str]:
         return self.bound.channels
 

@@ -16,10 +16,10 @@ import numpy as np
 from linkwright.control.reference_curves import Curves, Held, MinimumJerkRise, Move, Part, Waves, synchronised, trapezoidal_rise
 from linkwright.control.reference_files import read_curves
 from linkwright.drives.base import shown
-from linkwright.drives.signals import time_points
+from linkwright.drives.signals import joined, time_points
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.model.curves import Piecewise, Repeated, clamped, periodic, spline
-from linkwright.model.description import Description
+from linkwright.model.description import Description, Table
 from linkwright.model.file import quantity
 from linkwright.model.file.nodes import from_python
 from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
@@ -177,6 +177,22 @@ class Spline(Reference):
     def __repr__(self) -> str:
         ends = "" if self.ends == "natural" else f", ends={self.ends!r}"
         return f"lw.spline({_amount(self.times, 'times')}, {_amount(self.values, 'values')}{ends})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Points(Spline):
+    """(times, values[, interpolation]): the curve of a table, as drives and the model file read it."""
+
+    interpolation: str = Table.interpolation
+    kind = "points"
+
+    def bind(self, to: Components) -> Part:
+        points = [time_points((self.times, c), d, n) for c, d, n in zip(self._columns(to), to.dimensions, to.names, strict=True)]
+        return Curves([joined(t, y, self.interpolation, "position", name) for (t, y), name in zip(points, to.names, strict=True)])
+
+    def __repr__(self) -> str:
+        how = "" if self.interpolation == Table.interpolation else f", {self.interpolation!r}"
+        return f"({_amount(self.times, 'times')}, {_amount(self.values, 'values')}{how})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -26,6 +26,7 @@ from linkwright.control.reference_kinds import (
     Components,
     Csv,
     MinimumJerk,
+    Points,
     Reference,
     Setpoint,
     Sinusoid,
@@ -86,7 +87,7 @@ def spline(times: Any, values: Any, *, ends: str = "natural") -> Spline:
 
 @call_explained
 def csv(path: str | os.PathLike[str], *, time: Any = None, columns: Any = None, unit: Any = None, ends: str = "clamped") -> Csv:
-    """A spline through the rows of a CSV file.
+    """A cubic spline through the rows of a CSV file.
 
     time and columns: names of the header (`A` or `A [deg]`), or numbers from 0; by default the first column is the time (s) and
     all others are values. unit: of the values, one for all or one each; else the header's, else SI. ends: as in `spline`.
@@ -158,7 +159,7 @@ def _part(given: Any, to: Components) -> Part:
     if isinstance(given, Reference):
         return given.bind(to)
     if _is_curve(given):
-        return Spline(*given).bind(to)
+        return Points(*given).bind(to)
     if callable(given):
         takes_state(given, to.what, motion=True)
         return followed(Function(given, to.what, size=to.size), to.size, to.t, to.what)
@@ -184,8 +185,10 @@ def _of_time(law: Law) -> Law:
 
 
 def _is_curve(given: Any) -> bool:
-    """(times, values): two lists, the first of single entries."""
-    return isinstance(given, (tuple, list)) and len(given) == 2 and all(is_list(x) for x in given) and not any(is_list(x) for x in given[0])
+    """(times, values) or (times, values, interpolation): two lists, the first of single entries, and a name."""
+    if not isinstance(given, (tuple, list)) or len(given) not in (2, 3) or not all(is_list(x) for x in given[:2]):
+        return False
+    return not any(is_list(x) for x in given[0]) and (len(given) == 2 or isinstance(given[2], str))
 
 
 def _kept(given: Any) -> Any:
@@ -199,7 +202,7 @@ def _kept(given: Any) -> Any:
 
 def _text(given: Any) -> str:
     if _is_curve(given):
-        return repr(Spline(*given))
+        return repr(Points(*given))
     if is_list(given):
         return f"({', '.join(_text(x) for x in given)})"
     return given if isinstance(given, str) else short(given)

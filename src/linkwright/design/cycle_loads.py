@@ -10,7 +10,7 @@ import numpy as np
 from linkwright.design.bearings import Bearings, bearings
 from linkwright.design.efforts import Efforts, efforts
 from linkwright.design.jumps import Jump, jumps, told
-from linkwright.design.tables import show
+from linkwright.design.tables import marked, show
 from linkwright.results.trajectory import Trajectory, unit_of
 
 
@@ -22,18 +22,24 @@ class CycleLoads:
     efforts: Efforts | None = None
     bearings: Bearings | None = None
     shaking: tuple[float, float] = (0.0, 0.0)  # largest force and moment on the ground, the moment about the origin
+    near_shaking: tuple[bool, bool] = (False, False)  # taken near a singular position
     units: tuple[str, ...] = ()
     jumps: tuple[Jump, ...] = ()  # of the drives' efforts, between samples
 
     def __str__(self) -> str:
         if self.why:
             return self.why
-        force, torque = unit_of(self.units, "force"), unit_of(self.units, "torque")
-        shaking = f"shaking force on the ground up to {show(self.shaking[0] / force[1])} {force[0]}"
-        shaking += f", shaking moment about the origin up to {show(self.shaking[1] / torque[1])} {torque[0]}"
         pins = f"loads of the pins (P: equivalent load, docs/loads.md)\n{self.bearings}"
         said = "".join(f"\nnote: {x}" for x in self.notes)
-        return f"efforts of the drives\n{self.efforts}{said}\n\n{pins}\n\n{shaking}"
+        return f"efforts of the drives\n{self.efforts}{said}\n\n{pins}\n\n{self.shaken}"
+
+    @property
+    def shaken(self) -> str:
+        """`shaking force on the ground up to 12.3 N, shaking moment about the origin up to 4.5 N m`."""
+        units = [unit_of(self.units, kind) for kind in ("force", "torque")]
+        found = zip(self.shaking, self.near_shaking, units, strict=True)
+        force, moment = (f"{show(marked(x / size, near))} {symbol}" for x, near, (symbol, size) in found)
+        return f"shaking force on the ground up to {force}, shaking moment about the origin up to {moment}"
 
     @property
     def notes(self) -> list[str]:
@@ -45,6 +51,7 @@ class CycleLoads:
         if self.efforts is None or self.bearings is None:
             return {"computed": False, "why": self.why}
         shaking = {"force_max": self.shaking[0], "moment_max": self.shaking[1]}
+        shaking |= {"near_force_max": self.near_shaking[0], "near_moment_max": self.near_shaking[1]}
         jumped = [x.as_dict() for x in self.jumps]
         return {"computed": True, "why": "", **self.efforts.as_dict(), **self.bearings.as_dict(), "shaking": shaking, "jumps": jumped}
 
@@ -52,5 +59,8 @@ class CycleLoads:
 def cycle_loads(c: Trajectory) -> CycleLoads:
     """Efforts, bearing table and shaking force of a cycle; needs masses."""
     ground = c.sampled({"shaking": lambda x: np.array(x.loads.ground_wrench)}, loads=True)["shaking"]
-    force, moment = np.sqrt(np.sum(ground * ground, axis=2)).max(axis=0).tolist()
-    return CycleLoads("", efforts(c), bearings(c), (force, moment), c.skel.tree.description.units, jumps(c))
+    sizes = np.sqrt(np.sum(ground * ground, axis=2))
+    force, moment = sizes.max(axis=0).tolist()
+    near_force, near_moment = (bool(x) for x in c.near_singular[sizes.argmax(axis=0)])
+    shaking, near = (force, moment), (near_force, near_moment)
+    return CycleLoads("", efforts(c), bearings(c), shaking, near, c.skel.tree.description.units, jumps(c))

@@ -235,10 +235,13 @@ class DriveSizing:
         speed = unit_of(self.units, "angular speed" if self.history.rotary else "speed")
         r = self.load
         peak = max(abs(r.min), abs(r.max))
-        lines = [
-            f"drive {r.drive}: peak {r.kind} {show(peak / effort[1])} {effort[0]}, RMS {show(r.rms / effort[1])} {effort[0]}, "
-            f"speed up to {show(r.speed_max / speed[1])} {speed[0]}, power {show(r.power_min / power[1])} .. "
+        moving = (
+            f", speed up to {show(r.speed_max / speed[1])} {speed[0]}, power {show(r.power_min / power[1])} .. "
             f"{show(r.power_max / power[1])} {power[0]}"
+        )
+        lines = [
+            f"drive {r.drive}: peak {r.kind} {show(peak / effort[1])} {effort[0]}, RMS {show(r.rms / effort[1])} {effort[0]}"
+            + (moving if r.speed_max else ", held")
         ]
         if r.near_peak:
             lines.append("  the peak is taken near a singular position: it depends on how close the nearest sample is to it")

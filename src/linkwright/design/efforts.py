@@ -15,6 +15,8 @@ from linkwright.model.description import Cylinder, Description
 from linkwright.numerics.spatial import array
 from linkwright.results.trajectory import Trajectory, unit_of
 
+HELD = 1e-12  # of the largest speed in the mechanism: a drive below it is held, its speed is round-off
+
 
 @dataclass(frozen=True)
 class DriveHistory:
@@ -56,6 +58,8 @@ class Effort:
     unique: bool
     near_min: bool = False  # taken near a singular position: depends on how close the nearest sample is to it
     near_max: bool = False
+    near_power_min: bool = False
+    near_power_max: bool = False
 
     @property
     def near_peak(self) -> bool:
@@ -74,6 +78,10 @@ class Effort:
     def power_peak(self) -> float:
         """The power of largest amount: negative where braking takes more than driving."""
         return self.power_max if abs(self.power_max) >= abs(self.power_min) else self.power_min
+
+    @property
+    def near_power_peak(self) -> bool:
+        return self.near_power_max if abs(self.power_max) >= abs(self.power_min) else self.near_power_min
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -112,8 +120,9 @@ class Efforts:
         rows = [
             (
                 r.drive, marked(r.min / effort[1], r.near_min), r.at_min / x[1], marked(r.max / effort[1], r.near_max), r.at_max / x[1],
-                _clean(r.mean, r.rms) / effort[1], r.rms / effort[1], r.power_min / power[1], r.power_max / power[1],
-                _clean(r.power_mean, max(abs(r.power_min), abs(r.power_max))) / power[1],
+                marked(_clean(r.mean, r.rms) / effort[1], r.near_peak), marked(r.rms / effort[1], r.near_peak),
+                marked(r.power_min / power[1], r.near_power_min), marked(r.power_max / power[1], r.near_power_max),
+                marked(_clean(r.power_mean, abs(r.power_peak)) / power[1], r.near_power_peak),
             )
             for r in self.rows if r.kind == kind
         ]  # fmt: skip
@@ -167,7 +176,10 @@ def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:
         x, v, a = c.sampled({f"motion of {name}": lambda x: _cylinder_motion(x, d, cylinder)})[f"motion of {name}"].T
     else:
         x, v, a = c[name], c[f"{name}.v"], c[f"{name}.a"]
-    return DriveHistory(name, cylinder is None and _rotary(d, name), c.t, x, v, a, effort, unique)
+    rotary = cylinder is None and _rotary(d, name)
+    if np.abs(v).max(initial=0.0) <= HELD * np.abs(c.v / c.frame.columns).max(initial=0.0) * (1.0 if rotary else c.frame.kappa):
+        v, a = np.zeros_like(v), np.zeros_like(a)
+    return DriveHistory(name, rotary, c.t, x, v, a, effort, unique)
 
 
 def _rotary(d: Description, name: str) -> bool:
@@ -187,8 +199,8 @@ def _cylinder_motion(x: Instant, d: Description, cylinder: Cylinder) -> np.ndarr
 
 def summary(h: DriveHistory, place: np.ndarray, near: np.ndarray) -> Effort:
     """The figures of a drive's cycle; `place` is the place of each sample in the cycle, `near` true near a singular position."""
-    low, high = int(np.argmin(h.effort)), int(np.argmax(h.effort))
     power = h.power
+    low, high, least, most = (int(pick(y)) for y in (h.effort, power) for pick in (np.argmin, np.argmax))
     return Effort(
         drive=h.name,
         kind="torque" if h.rotary else "force",
@@ -200,12 +212,14 @@ def summary(h: DriveHistory, place: np.ndarray, near: np.ndarray) -> Effort:
         rms=float(np.sqrt(time_mean(h.t, h.effort**2))),
         speed_max=float(np.abs(h.v).max()),
         speed_rms=float(np.sqrt(time_mean(h.t, h.v**2))),
-        power_min=float(power.min()),
-        power_max=float(power.max()),
+        power_min=float(power[least]),
+        power_max=float(power[most]),
         power_mean=time_mean(h.t, power),
         work=integral(h.t, power),
         braked=integral(h.t, np.maximum(-power, 0.0)),
         unique=h.unique,
         near_min=bool(near[low]),
         near_max=bool(near[high]),
+        near_power_min=bool(near[least]),
+        near_power_max=bool(near[most]),
     )

@@ -13,6 +13,9 @@ import numpy as np
 from linkwright.errors import LinkwrightError, listing, visible
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import Passing
+from linkwright.model.description import Description, Table
+from linkwright.model.expressions import free_variables
+from linkwright.motion.cycle import of_velocity
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
@@ -20,6 +23,7 @@ from linkwright.system.system import System
 NEARLY = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
 EQUAL = 1e-9  # the same share: as far out, but for round-off
 STILL = 1e-7  # share of the largest rate that counts as none
+EXACT = 1e-9  # rad: a transmission angle below it is 0
 ROUNDS = 4  # of Newton; from the samples' own rates and accelerations two do
 
 
@@ -34,6 +38,8 @@ class Range:
     at_high: float
     also_low: tuple[float, ...] = ()
     also_high: tuple[float, ...] = ()
+    near_low: bool = False  # taken near a singular position: depends on how close the nearest sample is to it
+    near_high: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,9 +91,13 @@ class Summary:
         if not self.transmission:
             return none
         lines = _ranges_text(transmission_note(self.units), self.transmission, angle, size)
-        largest = {r.name: r.high for r in self.pressure}
-        ends = [f", pressure angle up to {largest[r.name] / size:.2f} {angle}" if r.name in largest else "" for r in self.transmission]
-        return [lines[0], *(line + end for line, end in zip(lines[1:], ends, strict=True)), *none]
+        most = {r.name: f", pressure angle up to {r.high / size:.2f}{'*' * r.near_high} {angle}" for r in self.pressure}
+        lines = [lines[0], *(line + most.get(r.name, "") for line, r in zip(lines[1:], self.transmission, strict=True))]
+        near = [f"    {NEAR_ANGLES}"] if any(r.near_low or r.near_high for r in (*self.transmission, *self.pressure)) else []
+        return [*lines, *near, *none]
+
+
+NEAR_ANGLES = "* taken next to a singular position: the value depends on how close the nearest sample is to it."
 
 
 def transmission_note(units: tuple[str, ...]) -> str:
@@ -102,9 +112,14 @@ def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float) 
         return []
     decimals = 2 if unit in ("deg", "mm", "cm") else 4
     wide = max(14, *(len(r.name) for r in ranges))
+    stars = ("", "*") if not any(r.near_low or r.near_high for r in ranges) else (" ", "*")
     return [
         f"  {title}",
-        *(f"    {r.name:<{wide}} {r.low / size + 0.0:10.{decimals}f} .. {r.high / size + 0.0:10.{decimals}f} {unit}" for r in ranges),
+        *(
+            f"    {r.name:<{wide}} {r.low / size + 0.0:10.{decimals}f}{stars[r.near_low]} .. "
+            f"{r.high / size + 0.0:10.{decimals}f}{stars[r.near_high]} {unit}"
+            for r in ranges
+        ),
     ]
 
 
@@ -152,10 +167,21 @@ def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -
         no_transmission=system.skel.transmission.left_out,
         residual=residual,
         mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
-        warnings=(*d.warnings, *((_no_gravity(),) if _lacks_gravity(system) else ())),
+        warnings=(*d.warnings, *((_no_gravity(),) if _lacks_gravity(system) else ()), *elastic_loads(d)),
         redundant=tuple(str(r) for r in mobility.redundant),
         units=d.units,
     )
+
+
+def elastic_loads(d: Description) -> list[str]:
+    """Warnings on loads that vary with position alone: they push back on the return stroke, which a sheet that is cut does not."""
+    out = []
+    for load in d.loads:
+        seen = {v for x in (*load.force, *load.moment) for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
+        if seen and not any(v == "t" or of_velocity(v) for v in seen):
+            only = f"load '{load.name}' depends on position only ({', '.join(sorted(seen))})"
+            out.append(f"{only}: it acts with the same force on the return stroke, as a spring does")
+    return out
 
 
 def _lacks_gravity(system: System) -> bool:
@@ -167,19 +193,24 @@ def _no_gravity() -> str:
 
 
 def _motion_text(system: System, c: Trajectory) -> str:
-    notes = "; ".join(n for n in c.notes if n != PEAKS)  # that is for those who read loads
-    return "; ".join(x for x in ("full turn" if c.full_turn else "", notes) if x) or _programme_text(system, c)
+    notes = [n for n in c.notes if n != PEAKS]  # that is for those who read loads
+    swings = any(n.startswith("drive '") for n in notes)
+    return "; ".join(x for x in ("full turn" if c.full_turn else "" if swings else _programme_text(system, c), *notes) if x)
 
 
 def _programme_text(system: System, c: Trajectory) -> str:
     """`moves A 130.2 .. 228.2 deg in 9 s`: a drive that follows its own moves instead of turning round."""
-    parts = []
+    parts, held = [], []
     for name in [d.joint for d in system.description.drives if d.joint in c.channels]:
         symbol, size = c.unit(name)
         values = c[name] / size
         low, high = (float(x) if abs(x) > 1e-12 * np.ptp(values) else 0.0 for x in (values.min(), values.max()))  # round-off is none
-        parts.append(f"{name} {low:.4g} .. {high:.4g} {symbol}")
-    return f"moves {', '.join(parts)} in {c.t[-1] - c.t[0]:.4g} s" if parts else f"follows its programme of {c.t[-1] - c.t[0]:.4g} s"
+        if high - low <= 1e-9 * max(abs(low), abs(high)):
+            held.append(f"{name} held at {low:.4g} {symbol}")
+        else:
+            parts.append(f"{name} {low:.4g} .. {high:.4g} {symbol}")
+    moves = f"moves {', '.join(parts)} in {c.t[-1] - c.t[0]:.4g} s" if parts else f"follows its programme of {c.t[-1] - c.t[0]:.4g} s"
+    return "; ".join([moves, *held])
 
 
 def _swings(system: System, c: Trajectory) -> list[Curve]:
@@ -215,7 +246,9 @@ def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
             y = c[f"{p.channel}.pressure"]
             where = c.place(c[c.drive]) if c.drive in c.channels and c[c.drive].ndim == 1 else c.t
             low, high = int(np.argmin(y)), int(np.argmax(y))
-            out.append(Range(p.name, float(y[low]), float(y[high]), float(where[low]), float(where[high])))
+            near = c.near_singular
+            ends = float(y[low]), float(y[high]), float(where[low]), float(where[high])
+            out.append(Range(p.name, *ends, near_low=bool(near[low]), near_high=bool(near[high])))
     return tuple(out)
 
 
@@ -245,6 +278,10 @@ class Curve:
         own[0] += self.offset
         return own
 
+    def approaches(self, value: float) -> bool:
+        """True for a small transmission angle that is not 0: at the singular position itself it may be."""
+        return self.passing is not None and EXACT < value < 0.25 * np.pi
+
     def shown(self, values: np.ndarray) -> np.ndarray:
         return np.abs((values + np.pi / 2) % np.pi - np.pi / 2) if self.folded else values
 
@@ -273,12 +310,14 @@ def ranges(c: Trajectory, curves: list[Curve]) -> list[Range]:
         own = np.array([k for k, p in enumerate(places) if p.curve == i])
         found, where = curve.shown(values[own]), there[own]
         round_off = EQUAL * float(np.ptp(curve.shown(y[0]))) + 1e-13
-        told: list[Any] = []
+        ends: list[Any] = []
         for best in (float(found.min()), float(found.max())):
             off = np.abs(found - best)
-            told += [best, _distinct(c, where[np.argsort(off, kind="stable")][: int(np.sum(off <= round_off))], lap, close)]
-        low, at_low, high, at_high = told
-        out.append(Range(curve.name, low, high, at_low[0], at_high[0], tuple(at_low[1:]), tuple(at_high[1:])))
+            best_at = where[np.argsort(off, kind="stable")][: int(np.sum(off <= round_off))]
+            near = bool(c.near_singular[int(np.argmin(np.abs(drive - best_at[0])))]) and curve.approaches(best)
+            ends += [best, _distinct(c, best_at, lap, close), near]
+        low, at_low, near_low, high, at_high, near_high = ends
+        out.append(Range(curve.name, low, high, at_low[0], at_high[0], tuple(at_low[1:]), tuple(at_high[1:]), near_low, near_high))
     return out
 
 

@@ -25,9 +25,10 @@ DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, V
 def torque(value: Any, *, every: Any = None) -> Torque:
     """An effort in a joint: a torque where it turns, a force where it slides or in a cylinder.
 
-    value: a number or text ("2 N m", "5 N m * sin(3 rad/s * t)"), (times, values) joined by straight lines, or a function of t
-    or of (t, st) with st["A.v"]. every: seconds between samples ("1 ms"); the value is held in between, and the function, called
-    once per sample, may remember.
+    value: a number or text ("2 N m", "5 N m * sin(3 rad/s * t)"), (times, values), or a function of t or of (t, st) with
+    st["A.v"]. (times, values) is a table: a monotone curve, constant outside; (times, values, "linear"), "cubic" or "periodic" joins
+    the points in another way. every: seconds between samples ("1 ms"); the value is held in between, and the function, called once
+    per sample, may remember.
     """
     return Torque(value, every)
 
@@ -37,13 +38,16 @@ force = torque
 
 @call_explained
 def speed(value: Any) -> Speed:
-    """A prescribed speed ("45 rpm"), from where the joint stands: a number or text, (times, values) as a spline, or a function of t."""
+    """A prescribed speed ("45 rpm") from the start position on: a number or text, (times, values) as in `torque`, or a function of t."""
     return Speed(value)
 
 
 @call_explained
 def position(value: Any) -> Position:
-    """A prescribed position: a number ("90 deg", held there), (times, values) as a spline, or a function of t."""
+    """A prescribed position: a number ("90 deg", held there), (times, values), or a function of t.
+
+    (times, values) is a table as in `torque`; outside it continues at the end speed. "linear" is refused: the speed would jump.
+    """
     return Position(value)
 
 

@@ -120,9 +120,9 @@ class Actuation:
         return self.equations.sizes["held"]
 
     @property
-    def remembers(self) -> bool:
-        """Whether functions of the caller's are sampled, which may remember what they gave."""
-        return any(b.every and isinstance(b.signal, Function) for b in self.bounds)
+    def remembering(self) -> list[str]:
+        """Drives whose functions are sampled, and so may remember what they gave."""
+        return [b.target.name for b in self.bounds if b.every and isinstance(b.signal, Function)]
 
     @property
     def needs_kernel(self) -> bool:
@@ -167,6 +167,13 @@ class Actuation:
         """The program with sides of its break points; None where there are none, or no program."""
         found = None if self.program is None else switched(self.program, "input sides")
         return found if found is not None and found.count else None
+
+    def corners(self, first: float, last: float) -> tuple[float, ...]:
+        """Times between these at which curves over time have a corner, where no program has them as break points."""
+        if not self.needs_kernel or self.program is not None:
+            return ()
+        found = [curve.corners(first, last) for curve in self.equations.curves]
+        return tuple(np.unique(np.concatenate(found)).tolist()) if found else ()
 
     def sampler(self, row: Any, origin: float | None = None) -> Kernel | None:
         """Held values from a full row; called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""

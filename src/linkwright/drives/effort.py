@@ -13,7 +13,7 @@ from linkwright.mechanics.instant import Instant
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Torque(Written):
-    """`lw.torque(value)`: a constant, (times, values) joined by straight lines, or a function of t or of t and the state."""
+    """`lw.torque(value)`: a constant, (times, values), or a function of t or of t and the state."""
 
     value: Any
     every: Any = None

@@ -112,6 +112,11 @@ class InputEquations:
         return [*(b.signal for b in self.bounds if not b.every), *more]
 
     @property
+    def curves(self) -> list[Any]:
+        """Curves over time among them, also those that a controller follows."""
+        return [*(s.curve for s in self.signals if isinstance(s, Points)), *(self.control.curves if self.control is not None else ())]
+
+    @property
     def functions(self) -> list[Function]:
         return [s for s in self.signals if isinstance(s, Function)]
 

@@ -54,23 +54,22 @@ class BoundMotion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Speed(Written):
-    """`lw.speed(value)`: a constant, (times, values) as a spline, or a function of t; from where the joint stands."""
+    """`lw.speed(value)`: a constant, (times, values), or a function of t; from where the joint stands."""
 
     value: Any
     kind = "speed"
 
     def bind(self, target: Target, start: Start) -> BoundMotion:
         what = f"the speed of '{target.name}'"
-        signal = read_signal(self.value, target.dimension("speed"), what, start.description, motion=True)
+        signal = read_signal(self.value, target.dimension("speed"), what, start.description, motion="speed")
         x0, t0 = float(target.position(start.here)), float(start.here.t)
         if isinstance(signal, Constant):
             line = LinearLaw(x0 - signal.value * t0, signal.value)
             return BoundMotion(target, lambda t, x: line(t), signal)
         if isinstance(signal, Points):
-            speed = signal.curve
-            position, rate = speed.integral(), speed.derivative()
+            speed, position = signal.curve, signal.curve.integral()
             offset = x0 - float(position(t0))
-            return BoundMotion(target, lambda t, x: (position(t) + offset, speed(t), rate(t)), signal)
+            return BoundMotion(target, lambda t, x: (position(t) + offset, *speed.jet(t)[:2]), signal)
         law, notes = _differentiated(signal, 1, t0, what)
 
         def integrated(t: Any, x: Any) -> Motion:
@@ -83,22 +82,20 @@ class Speed(Written):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Position(Written):
-    """`lw.position(value)`: held there, (times, values) as a spline, or a function of t."""
+    """`lw.position(value)`: held there, (times, values), or a function of t."""
 
     value: Any
     kind = "position"
 
     def bind(self, target: Target, start: Start) -> BoundMotion:
         what = f"the position of '{target.name}'"
-        signal = read_signal(self.value, target.dimension("position"), what, start.description, motion=True)
+        signal = read_signal(self.value, target.dimension("position"), what, start.description, motion="position")
         if isinstance(signal, Constant):
             there = signal.value
             return BoundMotion(target, lambda t, x: (there, 0.0, 0.0), signal)
         if isinstance(signal, Points):
             curve = signal.curve
-            speed = curve.derivative()
-            rate = speed.derivative()
-            return BoundMotion(target, lambda t, x: (curve(t), speed(t), rate(t)), signal)
+            return BoundMotion(target, lambda t, x: curve.jet(t), signal)
         law, notes = _differentiated(signal, 2, float(start.here.t), what)
         return BoundMotion(target, lambda t, x: law(t), signal, (), notes)
 

@@ -32,6 +32,7 @@ from linkwright.model.file.units import TIME, Dimension
 from linkwright.results.state import State
 
 MOST_TRACED = 400  # points of a curve that are compiled; a longer one is looked up in Python
+CLOSED = 1e-9  # of its largest value: how well a periodic curve must end as it begins
 
 
 @dataclass(frozen=True)
@@ -132,41 +133,44 @@ Readable = Constant | Points | Law | Function  # what a caller may write
 Signal = Readable | Commanded
 
 
-def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, *, motion: bool = False) -> Readable:
-    """The signal a caller (or the model file) wrote. Motions depend on time only and are smooth."""
+def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, *, motion: str = "") -> Readable:
+    """The signal a caller (or the model file) wrote. A motion (`position`, `speed`) depends on time only."""
     if isinstance(given, (Expr, Table)):
-        return _over_time(Law(given, what)) if motion else Law(given, what)
+        return _over_time(Law(given, what), motion) if motion else Law(given, what)
     if callable(given):
-        return Function(given, what, takes_state(given, what, motion))
+        return Function(given, what, takes_state(given, what, bool(motion)))
     if isinstance(given, str):
         value = _read_text(given, dimension, what, desc)
         law = Law(value, what) if isinstance(value, Expr) else Constant(float(value))
-        return _over_time(law) if motion and isinstance(law, Law) else law
+        return _over_time(law, motion) if motion and isinstance(law, Law) else law
     if isinstance(given, (tuple, list)) and len(given) in (2, 3) and all(_is_list(x) for x in given[:2]):
         t, y = time_points(given[:2], dimension, what)
-        return _joined(tuple(t.tolist()), tuple(y.tolist()), given[2] if len(given) == 3 else Table.interpolation, motion, what)
+        return Points(joined(t, y, given[2] if len(given) == 3 else Table.interpolation, motion, what))
     if _is_list(given) or isinstance(given, bool) or given is None:
         raise UsageError(f"{what} is a number, a text with a unit, (times, values) or a function, not {_shown(given)}.")
     return Constant(quantity(given, dimension, what))
 
 
-def _joined(x: tuple[float, ...], y: tuple[float, ...], interpolation: Any, motion: bool, what: str) -> Points:
-    """Points as a curve over time."""
+def joined(t: Sequence[float], y: Sequence[float], interpolation: Any, motion: str, what: str) -> Piecewise | Repeated:
+    """Points as a curve over time. Beyond its ends a position continues at its end speed, all else keeps its end value."""
     if not isinstance(interpolation, str) or interpolation not in INTERPOLATIONS:
         raise UsageError(f"{what}: there is no interpolation {interpolation!r:.40}; take {', '.join(INTERPOLATIONS)}.")
-    if motion and interpolation == "linear":
+    if motion == "position" and interpolation == "linear":
         raise UsageError(f"{what}: straight lines have corners, where the speed would jump. Take 'monotone' or 'cubic'.")
-    if interpolation == "periodic" and y[0] != y[-1]:
-        raise UsageError(f"{what}: a periodic curve ends as it begins, but its first value is {y[0]:g} and its last {y[-1]:g}.")
-    return Points(through(x, y, interpolation, straight=motion))
+    x, f = (tuple(float(a) for a in values) for values in (t, y))
+    if interpolation == "periodic":
+        if abs(f[-1] - f[0]) > CLOSED * max(map(abs, f)):
+            raise UsageError(f"{what}: a periodic curve ends as it begins, but its first value is {f[0]:g} and its last {f[-1]:g}.")
+        f = (*f[:-1], f[0])
+    return through(x, f, interpolation, straight=motion == "position")
 
 
-def _over_time(law: Law) -> Readable:
+def _over_time(law: Law, motion: str) -> Readable:
     what = law.what
     if isinstance(law.law, Table):
         if law.law.channel != "t":
             raise UsageError(f"{what} is given over '{law.law.channel}'; a prescribed motion depends on t only. Use a coupling instead.")
-        return _joined(law.law.x, law.law.y, law.law.interpolation, True, what)
+        return Points(joined(law.law.x, law.law.y, law.law.interpolation, motion, what))
     others = sorted(free_variables(law.law) - {"t"})
     if others:
         raise UsageError(f"{what} depends on '{others[0]}'; a prescribed motion depends on t only. Use a coupling instead.")

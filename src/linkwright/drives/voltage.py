@@ -87,7 +87,7 @@ def need_place_for_rotor(plate: DCMotor, target: Target) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Voltage(Written):
-    """`lw.voltage(value, motor=...)`: a constant, (times, values) joined by straight lines, or a function; `current` at the start."""
+    """`lw.voltage(value, motor=...)`: a constant, (times, values), or a function; `current` at the start."""
 
     value: Any
     every: Any = None

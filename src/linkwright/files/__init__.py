@@ -7,7 +7,7 @@ replacing(path, endings)           a temporary file that takes the place of `pat
 guarded(path, endings, force=...)  `checked` for the command line: files that Linkwright did not make need --force
 """
 
-from linkwright.files.marks import GENERATOR, OWNER, guarded, made_by_linkwright, signed
+from linkwright.files.marks import FOOTER, GENERATOR, OWNER, guarded, made_by_linkwright, signed
 from linkwright.files.reading import Unreadable, open_regular, read_regular, shown
 from linkwright.files.tables import CsvTable, TableError, read_csv_table, safe_cell
 from linkwright.files.writing import atomic, checked, remove_leftovers, replacing, write_text
@@ -21,6 +21,7 @@ ANIMATIONS = (".gif", ".mp4")
 
 __all__ = [
     "ANIMATIONS",
+    "FOOTER",
     "GENERATOR",
     "MODELS",
     "OWNER",

@@ -37,8 +37,9 @@ def checked(path: Any, endings: Sequence[str]) -> Path:
     path = Path(path)
     try:
         return _checked(path, endings)
-    except OSError as problem:  # a name that is too long, a loop of links
-        raise UsageError(f"cannot write '{shown(path)}': {problem.strerror or problem}. Choose another name.") from problem
+    except (OSError, UnicodeEncodeError) as problem:  # a name that is too long, a loop of links, no Unicode
+        reason = "it is no valid name" if isinstance(problem, UnicodeEncodeError) else problem.strerror or problem
+        raise UsageError(f"cannot write '{shown(path)}': {reason}. Choose another name.") from problem
 
 
 def _checked(path: Path, endings: Sequence[str]) -> Path:

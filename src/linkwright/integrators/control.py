@@ -1,4 +1,5 @@
-"""The size of steps: planned before, corrected after; they end at the end of the run and where a sampler wants the state.
+"""The size of steps: planned before, corrected after; they end at the end of the run, where a sampler wants the state, and at corners
+of inputs over time.
 
 Functions of the subset that `compiler.loops` makes native; p is the plan, f the floats, c the whole numbers of a run.
 """
@@ -8,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from linkwright.integrators.memory import (
+    CORNER,
+    CUT,
     END,
     ERROR_BEFORE,
     EVERY,
@@ -32,6 +35,7 @@ from linkwright.integrators.memory import (
     START,
     STEP,
     STEPS,
+    SWITCHES,
     TICK,
     TICKED,
     TIME,
@@ -45,20 +49,25 @@ SAME = 1e-9  # of a step or a sampler's period: two times that close are one
 
 
 def plan_step(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
-    """Length and end of the next step: the last one ends exactly at the end, others exactly at the sampler's ticks."""
+    """Length and end of the next step: the last one ends exactly at the end, others exactly at the sampler's ticks and at corners."""
     t, end = f[TIME], f[END]
     tick = f[ORIGIN] + c[TICK] * f[EVERY] if p.ticking > 0 else end
     if tick >= end - SAME * f[EVERY]:
         tick = end
+    while f[p.corners + c[CORNER]] <= t + 16.0 * 2.2e-16 * max(abs(t), end - f[START]):
+        c[CORNER] += 1
+    corner = f[p.corners + c[CORNER]]
     c[TICKED] = 0
+    c[CUT] = 0
     if p.n_error > 0:
         h = min(f[STEP], f[LARGEST])
         f[USED] = h
         f[NEXT] = t + h
-        if t + 1.01 * h >= tick:
-            f[USED] = tick - t
-            f[NEXT] = tick
-            c[TICKED] = 1 if tick < end else 0
+        if t + 1.01 * h >= min(tick, corner):
+            f[NEXT] = min(tick, corner)
+            f[USED] = f[NEXT] - t
+            c[TICKED] = 1 if tick < end and tick <= corner else 0
+            c[CUT] = 1 if corner < min(tick, end) else 0
         elif h < max(f[SMALLEST], 16.0 * 2.2e-16 * max(abs(t), end - f[START])):
             return c[REASON] if c[REASON] > 0 else SMALLEST_STEP
         return 0
@@ -75,6 +84,12 @@ def plan_step(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
             f[NEXT] = tick
             whole = False
             c[OFF] = 1
+    if corner < f[NEXT] - SAME * f[FIXED]:
+        f[NEXT] = corner
+        whole = False
+        c[OFF] = 1
+        c[TICKED] = 0
+        c[CUT] = 1
     if not whole:
         f[USED] = f[NEXT] - t
     return 0
@@ -84,6 +99,7 @@ def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
     """Count the step and plan the next: where errors grow, they are expected to go on growing  [Gustafsson; Hairer1996, IV.8]."""
     c[STEPS] += 1
     c[GRID] += 1 - c[OFF]
+    c[SWITCHES] += c[CUT]
     if p.n_error > 0:
         most = f[GROW] if p.n_watched == p.n_events else min(f[GROW], DOUBLED)
         factor = most
@@ -94,7 +110,7 @@ def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
             factor = min(most, max(f[SHRINK], factor))
         if c[HELD] > 0:
             factor = min(1.0, factor)
-        if c[TICKED] > 0 and f[USED] < f[STEP]:  # a step cut short says little about the next
+        if c[TICKED] + c[CUT] > 0 and f[USED] < f[STEP]:  # a step cut short says little about the next
             f[STEP] = max(f[STEP], f[USED] * factor)
         else:
             f[STEP] = f[USED] * factor

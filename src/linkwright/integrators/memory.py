@@ -33,8 +33,8 @@ REJECTED = -1
 # the first whole numbers: counters and flags
 (
     STARTED, STEPS, REJECTIONS, REFUSALS, EVALUATIONS, FALLBACKS, PROJECTIONS, ROWS, SEEN, TICKS, SAMPLE, EVENTS, HELD, REASON, MOST,
-    GRID, OFF, TICK, TICKED, FRESH, JACOBIANS, SWITCHED, SWITCHES, REFUSED_BREAKS, COUNTS,
-) = range(25)  # fmt: skip
+    GRID, OFF, TICK, TICKED, FRESH, JACOBIANS, SWITCHED, SWITCHES, REFUSED_BREAKS, CORNER, CUT, COUNTS,
+) = range(27)  # fmt: skip
 # the first floats: what changes, then the options
 (
     TIME, STEP, USED, NEXT, USED_BEFORE, ERROR_BEFORE, CORRECTION, WORST_POSITION, WORST_VELOCITY, WORST_CORRECTION,
@@ -111,6 +111,7 @@ class Plan(NamedTuple):
     g_now: int
     theta: int
     last_theta: int  # the same, also of those reported
+    corners: int  # times at which steps end, then infinity
     a: int  # the method's table
     c: int
     error: int
@@ -143,6 +144,7 @@ def blocks(problem: Problem, table: Table) -> dict[str, int]:
     sizes |= {"x": n + 1 + len(problem.parameters), "out": max(k.n_out for k in kernels)}
     sizes |= {"m": n - problem.nx + 1 + len(problem.parameters), "work": max(k.workspace for k in kernels)}
     sizes |= {"spare": problem.nx, "turned": problem.n_near, "g": n_g, "g_before": n_g, "g_now": n_g, "theta": n_g, "last_theta": n_g}
+    sizes |= {"corners": len(problem.corners) + 1}
     sizes |= {"a": width * width, "c": width, "error": table.error.size, "dense": table.dense.size}
     sizes |= {"gamma": 1, "coupling": table.coupling.size, "slope": len(table.slope)}
     implicit = int(table.gamma > 0.0)
@@ -217,6 +219,7 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         (p.scale, np.ones(p.n) if problem.scale is None else problem.scale),
         (p.x + p.n + 1, problem.parameters),
         (p.m + p.nm + 1, problem.parameters),
+        (p.corners, (*problem.corners, np.inf)),
         (p.a, table.a.ravel()),
         (p.c, table.c),
         (p.error, table.error.ravel()),

@@ -129,6 +129,7 @@ class Problem:
     near_at: int = 0  # where in the parameters
     switches: Kernel | None = None
     n_switches: int = 0
+    corners: Sequence[float] = ()  # times at which steps end, in order: break points of inputs that are called back
 
     def __post_init__(self) -> None:
         n, nm, more = self.n, self.nq + self.nv, 1 + len(self.parameters)
@@ -155,6 +156,8 @@ class Problem:
                     raise UsageError(
                         f"the kernel '{name}' has {k.n_in} inputs and {k.n_out} outputs; this problem needs {n_in} and at least {n_out}."
                     )
+        if not np.all(np.diff(np.asarray(self.corners)) > 0.0):
+            raise UsageError("times at which steps end come in order, each once.")
         if self.event_specs and self.events is None:
             raise UsageError("events are named but there is no kernel of their functions.")
         if self.scale is not None and (len(self.scale) != n or not np.all(np.asarray(self.scale) > 0.0)):

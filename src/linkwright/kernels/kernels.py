@@ -74,7 +74,7 @@ class Kernels:
 
     def __repr__(self) -> str:
         made = sorted({key[0] for key in self.made})
-        return f"<Kernels of '{self.described.name}': {', '.join(KERNELS)}; made so far: {', '.join(made) or 'none'}>"
+        return f"<Kernels of {self.described.name!r}: {', '.join(KERNELS)}; made so far: {', '.join(made) or 'none'}>"
 
     @cached_property
     def fallbacks(self) -> Mapping[str, Fallback]:
@@ -129,7 +129,7 @@ class Kernels:
         if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
             raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
         if signature.masses:
-            self._need_masses()
+            self.need_masses()
         options: dict[str, Any] = {}
         if "formulation" in signature.options:
             options = {"formulation": self._formulation(formulation), "gains": baumgarte or None}
@@ -172,7 +172,8 @@ class Kernels:
             f"s.forward(..., formulation='{name}') and s.simulate(..., formulation='{name}') solve by it in Python."
         )
 
-    def _need_masses(self) -> None:
+    def need_masses(self) -> None:
+        """Raise UsageError unless every body has a mass."""
         missing = [b.name for b in self.tree.description.bodies[1:] if b.mass is None]
         if missing:
             raise UsageError(

@@ -24,6 +24,8 @@ import numpy as np
 
 from linkwright.numerics.scalars import real, where
 
+NEGLIGIBLE = 1e-9  # of the range of values: corners that the error control of a run sees without help
+
 
 @dataclass(frozen=True, eq=False)
 class Piecewise:
@@ -55,6 +57,14 @@ class Piecewise:
         j = np.searchsorted(self.breaks, real(x), side="right")
         return list(np.moveaxis(self.c[j], -1, 0)), x - self.breaks[np.maximum(j - 1, 0)]
 
+    def corners(self, first: float, last: float) -> np.ndarray:
+        """Breaks between two places beyond which the piece before, continued over the next interval, misses the curve."""
+        widths = np.diff(self.breaks)
+        ahead, behind = np.append(widths, widths[-1]), np.insert(widths, 0, 0.0)
+        gap = np.abs(_polynomial(list(self.c[:-1].T), behind + ahead) - _polynomial(list(self.c[1:].T), ahead))
+        inside = (self.breaks > first) & (self.breaks < last)
+        return self.breaks[inside & (gap > NEGLIGIBLE * np.ptp(self.c[1:, 0]))]
+
     def derivative(self) -> Piecewise:
         if self.c.shape[1] == 1:
             return Piecewise(self.breaks, 0.0 * self.c, max(0, self.order - 1))
@@ -71,9 +81,10 @@ class Piecewise:
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """A curve over one period, from its first break to its last, again and again."""
+    """A curve over one period, from its first break to its last, again and again; each period adds `gain` (an integral's)."""
 
     curve: Piecewise
+    gain: float = 0.0
 
     @property
     def breaks(self) -> np.ndarray:
@@ -84,15 +95,32 @@ class Repeated:
         return self.curve.order
 
     def __call__(self, x: Any) -> Any:
-        return self.curve(self._once(x))
+        once, periods = self._once(x)
+        return self.curve(once) + self.gain * periods if self.gain else self.curve(once)
 
     def jet(self, x: Any) -> tuple[Any, Any, Any]:
-        return self.curve.jet(self._once(x))
+        once, periods = self._once(x)
+        f, df, ddf = self.curve.jet(once)
+        return (f + self.gain * periods if self.gain else f), df, ddf
 
-    def _once(self, x: Any) -> Any:
-        """Whole periods taken off; at a seam rounding may leave it on either side, where the curve is the same."""
+    def integral(self) -> Repeated:
+        """From the first break on."""
+        whole = self.curve.integral()
+        return Repeated(whole, float(whole(float(self.breaks[-1]))))
+
+    def corners(self, first: float, last: float) -> np.ndarray:
+        """As of the curve, in every period; seams count."""
+        begin, period = float(self.breaks[0]), float(self.breaks[-1] - self.breaks[0])
+        once = np.append(self.curve.corners(begin, begin + period), begin)
+        turns = np.arange(np.floor((first - begin) / period), np.ceil((last - begin) / period))
+        found = np.unique(once[:, None] + period * turns)
+        return found[(found > first) & (found < last)]
+
+    def _once(self, x: Any) -> tuple[Any, Any]:
+        """Whole periods taken off, and their number; at a seam rounding may leave it on either side, where the curve is the same."""
         first, period = float(self.breaks[0]), float(self.breaks[-1] - self.breaks[0])
-        return x - period * np.rint((x - first) / period - 0.5)
+        periods = np.rint((x - first) / period - 0.5)
+        return x - period * periods, periods
 
 
 def _polynomial(row: Sequence[Any], d: Any) -> Any:

@@ -16,14 +16,16 @@ from linkwright import joints
 from linkwright.errors import AssemblyError, ChannelError, SingularityError, UsageError
 from linkwright.mechanics.closing import continuation
 from linkwright.mechanics.closing.branches import distinct_positions
+from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close, open_error, solve_rates
 from linkwright.mechanics.closing.passage import SUSPECT, branch_velocity
 from linkwright.mechanics.closing.revolutions import skipped
+from linkwright.mechanics.closing.smooth_branch import on_loops
 from linkwright.mechanics.constraints import Constraint, PointTarget, PoseTarget
 from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.target import rotation_vector_between
-from linkwright.mechanics.kinematics.motion import locate, locate_at, motion, node_motion
+from linkwright.mechanics.kinematics.motion import displaced, locate, locate_at, motion, node_motion
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -31,6 +33,7 @@ from linkwright.model.laws import LinearLaw
 from linkwright.motion import cycle
 from linkwright.motion.obstacles import cannot_move, unreachable
 from linkwright.motion.targets import Part, Targets
+from linkwright.numerics.linalg import factor
 from linkwright.numerics.spatial import Pose, quaternion_rotation
 from linkwright.results.state import Branches, State
 
@@ -224,7 +227,9 @@ class Assembler:
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
         """What `System.branches` promises."""
         here = cycle.Position(self.start.q, self.start.near)
-        fixed = self.loops.with_(self._held(q or {}, here))
+        held = {d.joint: cycle.coordinate_now(self.loops, d.joint, here) for d in self.description.drives} if q is None else q
+        fixed = self.loops.with_(self._held(held, here))
+        cycle.check_driven(self.loops, fixed, here, list(held))
         found = distinct_positions(fixed, here.q, here.near, most=most, tries=tries)
         states = [State(self.skel, x.closed.q, np.zeros(self.tree.nv), x.closed.near) for x in found]
         return Branches(states, [x.flips for x in found])
@@ -338,23 +343,39 @@ class Assembler:
             moving.append(
                 PointTarget(target.ref, target.begin, tuple(np.array(target.begin) + self._vector(value, "speed", name)), target.axes)
             )
-        return State(self.skel, here.q, self._rates(self.loops.with_(moving), here, len(moving)), here.near)
+        return State(self.skel, *self._rates(self.loops.with_(moving), here, len(moving)), here.near)
 
-    def _rates(self, tied: Loops, here: cycle.Position, wishes: int) -> np.ndarray:
-        """Velocities for the wanted speeds; in a singular position those of the branch the walk came along."""
+    def _rates(self, tied: Loops, here: cycle.Position, wishes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Position, and velocities for the wanted speeds; in a singular position on the branch the walk came along."""
         c = tied.at(here.q, np.zeros(self.tree.nv), 0.0, here.near)
         s = tied.factored(c).s
         if here.v is None or not len(s) or s[-1] > 1e-3:
-            return self._solved(tied, here.q, here.near)
+            return here.q, self._solved(tied, here.q, here.near)
         rows = slice(c.rows[-wishes].start, c.rows[-1].stop)
         came, wanted = c.J[rows] @ here.v, -c.b[rows]
         if not came @ came > 0.0:
-            return self._solved(tied, here.q, here.near)
+            return here.q, self._solved(tied, here.q, here.near)
         v = branch_velocity(tied, here.q, here.v * float(came @ wanted) / float(came @ came), 0.0, here.near)
+        q, v = self._on_branch(here, v, c.J[rows], wanted)
+        c = tied.at(q, np.zeros(self.tree.nv), 0.0, here.near)
         gap = np.abs((c.J @ v + c.b) / tied.row_scale).max(initial=0.0)
         if not gap <= CONSISTENT * (1.0 + np.abs(c.b / tied.row_scale).max(initial=0.0)):  # a dead centre of what is wanted
             raise cannot_move(self.loops, tied, here.q, here.near)
-        return v
+        return q, v
+
+    def _on_branch(self, here: cycle.Position, v: np.ndarray, rows: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Position and velocity on the smooth branch with rows v = wanted, the coordinates of these rows unchanged.
+
+        Where rank is lost a residual of 1e-13 leaves q off the branch by its root: more than a run may correct in a step.
+        """
+        columns = self.loops.columns
+        branch, _ = on_loops(self.loops, here.q, v, 0.0, here.near, mobility(self.loops, here.q, dict(here.near)).rank)
+        if branch is None:
+            return here.q, v
+        held = factor(np.concatenate([branch.Q.T, rows * columns]))
+        step = held.solve(np.concatenate([branch.e, np.zeros(len(wanted))]))
+        change = held.solve(np.concatenate([branch.off(v / columns), rows @ v - wanted]))
+        return displaced(self.skel, here.q, step * columns), v - change * columns
 
     def _solved(self, tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> np.ndarray:
         """Velocities that constraints decide, or why they cannot be."""

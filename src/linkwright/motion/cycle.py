@@ -188,11 +188,16 @@ def _holds(drive: Drive) -> bool:
     return not varies and (drive.kind == "position" or drive.value == 0.0)
 
 
+def of_velocity(name: str) -> bool:
+    """True for the name of a velocity that a load may depend on: `A.v`, `ram.R.vy`."""
+    return name.split(".")[-1] in ("v", "vx", "vy", "vz")
+
+
 def _static_note(desc: Description) -> str:
     """`STATIC`, and what becomes of forces that depend on velocity or time."""
     laws = [x for load in desc.loads for x in (*load.force, *load.moment)] + [c.force for c in desc.cylinders]
     seen = {v for x in laws for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
-    moving = desc.dampers or desc.frictions or any(v.endswith(".v") or v.split(".")[-1] in ("vx", "vy", "vz") for v in seen)
+    moving = desc.dampers or desc.frictions or any(of_velocity(v) for v in seen)
     more = [" Velocities are zero in dampers, friction and loads."] if moving else []
     more += [" Loads that vary with time are taken at the time at which the drive reaches the position."] if "t" in seen else []
     return STATIC + "".join(more)
@@ -234,7 +239,7 @@ def turn(
 ) -> Trajectory:
     """One cycle of the drives in `steps` equal steps of time; see the module's text."""
     p = plan(loops, here, lead, speed, duration)
-    desc = loops.skel.tree.description
+    desc, origin = loops.skel.tree.description, here.q
     here = _at_the_beginning(loops, here, p)
     tied = loops.with_([driven(desc, name, law) for name, law in p.laws.items()])
     check_driven(loops, tied, here, list(p.laws))
@@ -242,8 +247,8 @@ def turn(
     whole = is_rotary(desc, p.lead) or not p.open_ended
     found = sampled(loops, tied, begin, np.linspace(0.0, p.span, steps + 1)) if whole else None
     if found is None:
-        return _swing(loops, tied, begin, p, steps)
-    samples = trajectory(tied, found, p.lead, p.laws[p.lead], full_turn=p.open_ended)
+        return _swing(loops, tied, begin, p, steps, origin)
+    samples = trajectory(tied, found, p.lead, p.laws[p.lead], origin, full_turn=p.open_ended)
     back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
     longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
     return _noted(desc, p, samples, longer)
@@ -266,7 +271,7 @@ def _at_the_beginning(loops: Loops, here: Position, p: Plan) -> Position:
     return Position(there.q, there.near)
 
 
-def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int) -> Trajectory:
+def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin: np.ndarray) -> Trajectory:
     """The range a drive can cover, from one dead centre (or end of the range tried) to the other."""
     desc, law = tied.skel.tree.description, p.laws[p.lead]
     if not p.open_ended:
@@ -288,7 +293,7 @@ def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int) -> Tra
         ends = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
         raise SingularityError(f"drive '{p.lead}' could not be followed between {ends}; choose another start position.")
     swing = _swing_note(desc, p, low, high, back.t > first, ahead.t < last)
-    return _noted(desc, p, trajectory(tied, found, p.lead, law, full_turn=False, dead=dead), [swing])
+    return _noted(desc, p, trajectory(tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing])
 
 
 def _before_zero(desc: Description, drive: str, law: Law, end: float) -> float:
@@ -337,7 +342,7 @@ def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str
     if names:
         more = undriven.shape[1]
         raise UsageError(
-            f"{more} more degree{'s' if more > 1 else ''} of freedom than drives: with {listing(drives)} held, "
+            f"{more} more degree{'s' if more > 1 else ''} of freedom than drives: {f'with {listing(drives)} held, ' if drives else ''}"
             f"joint{'s' if len(names) > 1 else ''} {listing(names)} can still move. "
             "Drive one of them, or fix its position by a spring, coupling or another joint."
         )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import AssemblyError, SingularityError
-from linkwright.mechanics.closing.newton import close, gap_text
-from linkwright.mechanics.constraints import Constraint, Driver
+from linkwright.mechanics.closing.newton import close, gap, gap_text, wandered
+from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.model.file.units import KINDS, shown
 from linkwright.numerics.linalg import factor
@@ -25,38 +25,50 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Any, q: np.nd
     zero = np.zeros(loops.skel.tree.nv)
     done = close(tied, walk.q, walk.near, 1.0, most=60)
     c = tied.at(done.q, zero, 1.0, done.near)
-    gaps = [float(np.abs(part.phi).max(initial=0.0)) for part in c.parts]
+    gaps = [gap(con, part.phi, 1.0) for con, part in zip(tied.constraints, c.parts, strict=True)]
     worst = int(np.argmax(gaps))
     name, own = tied.constraints[worst].name, worst < len(loops.constraints)
     open_by = gap_text(tied, name, gaps[worst]) if own else _short_of(tied, worst, gaps[worst])
-    gap = f"the loop closed by '{name}' would stay open by {open_by}" if own else f"'{name}' would stay {open_by} off"
+    left = f"the loop closed by '{name}' would stay open by {open_by}" if own else f"'{name}' would stay {open_by} off"
     names = ", ".join(t.name for t in targets)
     wanted = sum(len(t.kinds) for t in targets)
     freedoms = loops.factored(loops.at(walk.q, zero, 1.0, walk.near)).null.shape[1]
     if wanted > freedoms:
         text = (
             f"{wanted} values ({names}) are wanted of {freedoms} degree{'s' if freedoms != 1 else ''} of freedom, and they do not fit "
-            f"together ({gap}). Give {freedoms or 'none'}, and let the others follow."
+            f"together ({left}). Give {freedoms or 'none'}, and let the others follow."
         )
+        return AssemblyError(text, gap=gaps[worst], loop=name)
+    if _dependent(loops, tied, q, near):
+        text = f"the wanted values ({names}) depend on each other, and they do not fit together ({left}). Leave one of them out."
         return AssemblyError(text, gap=gaps[worst], loop=name)
     lost = lost_loop(loops, walk.q, walk.near, q, near)
     if lost:
         why = (
-            f"there the loop closed by '{lost}' is in a singular position, where branches of the motion meet ({gap}). "
+            f"there the loop closed by '{lost}' is in a singular position, where branches of the motion meet ({left}). "
             "Choose a value before it, or begin on the other side by `guess`."
         )
     else:
         why = (
-            f"there it is at the end of its reach on this branch, a dead centre ({gap}). "
+            f"there it is at the end of its reach on this branch, a dead centre ({left}). "
             "Choose a value inside the reach (see limits), or another branch by `guess`."
         )
     return AssemblyError(f"cannot reach the wanted {names}: it gets {_way(loops, targets, walk.t)}; {why}", gap=gaps[worst], loop=name)
 
 
+def _dependent(loops: Loops, tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> bool:
+    """Whether the targets are dependent at q and at a random position near it: no dead centre, but one coordinate given twice."""
+    zero, own = np.zeros(loops.skel.tree.nv), len(loops.row_scale)
+    other = wandered(loops, q, near, loops.dimensionless(loops.at(q, zero, 0.0, near))[1], np.random.default_rng(0))
+    places = [(q, near)] if other is None else [(q, near), (other.q, other.near)]
+    rows = [tied.dimensionless(tied.at(x, zero, 0.0, n))[1] for x, n in places]
+    return all(factor(J, WEAK).rank < factor(J[:own], WEAK).rank + len(J) - own for J in rows)
+
+
 def _way(loops: Loops, targets: Sequence[Constraint], share: float) -> str:
     """How far: from a value to a value for one coordinate, else a share of the way."""
     t = targets[0]
-    if len(targets) != 1 or not isinstance(t, Driver):
+    if len(targets) != 1 or not isinstance(t, Driver | DrivenDistance):
         return f"{100 * share:.1f} % of the way from its start"
     begin, there, end = (_value(loops, t, float(t.law(x)[0])) for x in (0.0, share, 1.0))
     return f"from {begin} to {there} of the wanted {end}"

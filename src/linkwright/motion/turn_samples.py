@@ -40,11 +40,13 @@ def sampled(loops: Loops, tied: Loops, here: Walker, times: np.ndarray) -> Walke
     return Walked(_bridged(loops, tied, samples), path)
 
 
-def trajectory(tied: Loops, walked: Walked, drive: str, law: Law, *, full_turn: bool, dead: Sequence[float] = ()) -> Trajectory:
-    """The samples as a turn of a drive that follows `law`; `dead` are times of dead centres beyond its ends."""
+def trajectory(
+    tied: Loops, walked: Walked, drive: str, law: Law, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
+) -> Trajectory:
+    """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: times of dead centres beyond its ends."""
     t = np.array([w.t for w in walked.samples])
     q, v, a = (np.array(x) for x in zip(*((w.q, w.v, w.a) for w in walked.samples), strict=True))
-    c = Trajectory(tied.skel, t - t[0], q, v, a, [w.near for w in walked.samples], drive=drive, full_turn=full_turn)
+    c = Trajectory(tied.skel, t - t[0], q, v, a, [w.near for w in walked.samples], drive=drive, full_turn=full_turn, origin=origin)
     scale = Scale.of([w.spectrum for w in walked.samples])
 
     def at(i: int, time: float) -> float | None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import ChannelError
+from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.closing.partition import Partition, partition
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import factor
@@ -52,7 +53,8 @@ class Singularity:
         for k, pattern in enumerate(patterns):
             samples, rows = np.flatnonzero(which.ravel() == k), np.flatnonzero(np.repeat(pattern, sizes))
             looked = self.scaled[samples[:: max(1, len(samples) // LOOKED_AT)]][:, rows]
-            out.append((samples, rows, partition(looked, self.drives)))
+            generic = mobility(self.loops, self.q[0], dict(self.near[0])).rank if pattern.all() else len(rows)
+            out.append((samples, rows, partition(looked, self.drives, generic)))
         return out
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, motion
 from linkwright.numerics.pickling import essentials
 from linkwright.results.channels import Channels
 
@@ -27,6 +27,7 @@ class State:
     near: Mapping[str, Any] = field(repr=False)
     t: float = 0.0
     a: np.ndarray | None = field(default=None, repr=False)  # known for states of a turn or a run
+    origin: np.ndarray | None = field(default=None, repr=False)  # q from which turns of bodies are counted; None: angles within +-pi
 
     @classmethod
     def of(cls, at: Instant) -> State:
@@ -50,7 +51,17 @@ class State:
         name, unit = (key, None) if isinstance(key, str) else key
         channel = self.channels[name]
         value = channel.read(self.instant)
+        if channel.winds is not None and self.origin is not None:
+            value = wound(self.skel, self.origin, self.q, value, channel.winds)
         return value if unit is None else value / channel.size_of(unit)
+
+
+def wound(skel: Skeleton, origin: np.ndarray, q: np.ndarray, angle: Any, node: int) -> Any:
+    """Whole turns added to the angle of a body in the plane: it is a sum of joint coordinates q, counted from the `origin`."""
+    m = motion(skel, origin, np.zeros(skel.tree.nv))
+    R = m.X[node].R
+    counted = np.arctan2(R[1, 0], R[0, 0]) + (q - origin) @ body_jacobian(skel, m, node)[2]
+    return angle + 2.0 * np.pi * np.rint((counted - angle) / (2.0 * np.pi))
 
 
 class Branches(list[State]):

@@ -19,7 +19,7 @@ import numpy as np
 from linkwright.errors import ChannelError, UsageError, calls_explained
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, motion
+from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.numerics.pickling import essentials
@@ -42,7 +42,7 @@ from linkwright.results.recorded import (
     plain,
 )
 from linkwright.results.singular_positions import SingularPlace
-from linkwright.results.state import State
+from linkwright.results.state import State, wound
 from linkwright.results.tables import unit_of
 
 NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
@@ -97,7 +97,7 @@ class Trajectory(Loaded):
 
     def __repr__(self) -> str:
         range_ = f", t = {self.t[0]:.6g} .. {self.t[-1]:.6g} s" if len(self) else ""
-        return f"<Trajectory '{self.skel.tree.description.name}': {len(self)} samples{range_}>"
+        return f"<Trajectory {self.skel.tree.description.name!r}: {len(self)} samples{range_}>"
 
     @property
     def static(self) -> bool:
@@ -168,7 +168,7 @@ class Trajectory(Loaded):
     def state(self, i: int) -> State:
         """The state at a sample."""
         self._need_sample(i)
-        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy())
+        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy(), self.counted_from)
 
     def _need_sample(self, i: int = 0) -> None:
         """Raise UsageError if there is no sample of that number; a run that could not start has none."""
@@ -198,7 +198,7 @@ class Trajectory(Loaded):
         found = interpolation.states(self.frame, samples, times, self.arrays.get("closed"))
         near = CutReferences(self.skel, found.q, found.near)
         if one:
-            return State(self.skel, found.q[0], found.v[0], near[0], float(times[0]), found.a[0])
+            return State(self.skel, found.q[0], found.v[0], near[0], float(times[0]), found.a[0], self.counted_from)
         where = interpolation.places(self.t, times)
         out = replace(
             self,
@@ -324,16 +324,8 @@ class Trajectory(Loaded):
         for name, channel in wanted.items():
             if name not in out:
                 values = found[name] if name in found else np.array([channel.read(x) for x in self.instants], dtype=float)
-                out[name] = values if channel.winds is None else self._wound(values, channel.winds)
+                out[name] = values if channel.winds is None else wound(self.skel, self.counted_from, self.q, values, channel.winds)
         return {name: out[name] for name in wanted}
-
-    def _wound(self, angle: np.ndarray, node: int) -> np.ndarray:
-        """Whole turns of a body in the plane: its angle is a sum of joint coordinates, counted from the origin's."""
-        origin = self.counted_from
-        m = motion(self.skel, origin, np.zeros(self.skel.tree.nv))
-        R = m.X[node].R
-        counted = np.arctan2(R[1, 0], R[0, 0]) + (self.q - origin) @ body_jacobian(self.skel, m, node)[2]
-        return angle + 2.0 * np.pi * np.rint((counted - angle) / (2.0 * np.pi))
 
     def dimension(self, name: str) -> str:
         return self.channel(name).dimension

@@ -11,7 +11,7 @@ measure (SATURATED), errors cannot be scaled down any more, and the difference i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,8 +31,8 @@ SATURATED = 0.05  # rad or of the size: beyond, differences are not small
 COMPARED = 200  # samples at most
 CHANGES = (1e-6, 1e-3)  # of the start, in rad and of the size: smallest, largest
 ABOVE_ERROR = 100.0  # a change is so much larger than the tolerance
+SAME = 1e-12  # s: a sample that close is the one that is asked for
 FIRM = 1e-9  # of the largest singular value of J: rows beyond hold
-REMEMBERS = "a sampled function may remember, and is not called a second time"
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,17 @@ class Again:
 
     make: Callable[..., Simulation]
     method: Any  # the same, whatever the tolerance
+    changed: dict[str, Any] = field(default_factory=dict)  # options that are others in every such run
+
+    @property
+    def given(self) -> str:
+        """What all such runs share with the first, beside its start and its model."""
+        return " and the values that were sampled" if self.changed else ""
 
     def positions(self, times: np.ndarray, st: State | None = None, **other: Any) -> Positions | None:
         """Coordinates at times, as far as it comes; None where it does not come to its end."""
         try:
-            sim = self.make(st, output=times, progress=False, integrator=self.method, **other)
+            sim = self.make(st, output=times, progress=False, integrator=self.method, **{**self.changed, **other})
             status = sim.go()
         except LinkwrightError:
             return None
@@ -75,11 +81,8 @@ class Again:
 
 def estimate(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again) -> Accuracy:
     """Run again, cheaper, and compare."""
-    setup = sim.pieces[0].evaluator.setup
     if sim.pieces[-1].solution.status not in ("finished", "event") or not len(t):
         return Accuracy(by="the run did not come to its end")
-    if setup.actuation.n_held and setup.actuation.remembers:
-        return Accuracy(by=REMEMBERS)
     places = np.unique(np.linspace(0, len(t) - 1, COMPARED).astype(int)) if len(t) > COMPARED else np.arange(len(t))
     how, by = _beside(sim)
     other = again.positions(t[places], **how)
@@ -94,7 +97,31 @@ def estimate(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again) -> Acc
     worst = float(gap[i, j])
     error = worst if worst > SATURATED else _share(sim, other.steps) * worst
     growth, saturated = _growth(sim, t[places[:n]], other.q[:n], size, again, how)
-    return Accuracy(error, place(sim, int(j), float(t[places[i]])), growth, saturated, by)
+    return Accuracy(error, place(sim, int(j), float(t[places[i]])), growth, saturated, f"{by}{again.given}")
+
+
+def without_calling(sim: Simulation, again: Again) -> Again:
+    """The same with sampled functions replaced by what they gave: they may remember, and are not called a second time."""
+    found: dict[str, dict[float, float]] = {}
+    for piece in sim.pieces:
+        actuation = piece.evaluator.setup.actuation
+        slots, held = actuation.held.slots, actuation.held
+        for name in actuation.remembering:
+            found.setdefault(name, {}).update(zip(held.t, (row[slots.index(name)] for row in held.values), strict=True))
+    if not found:
+        return again
+    drive = {name: replace(sim.drive[name], value=Replay(samples)) for name, samples in found.items()}
+    return replace(again, changed={"drive": {**sim.drive, **drive}})
+
+
+class Replay:
+    """A function of time that holds what another gave at samples."""
+
+    def __init__(self, samples: dict[float, float]):
+        self.t, self.values = np.array(sorted(samples)), np.array([samples[t] for t in sorted(samples)])
+
+    def __call__(self, t: float) -> float:
+        return float(self.values[max(int(np.searchsorted(self.t, t + SAME, side="right")) - 1, 0)])
 
 
 def steps_of(sim: Simulation) -> int:
@@ -125,7 +152,7 @@ def halved(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again, found: A
     if not gap.size:
         return found
     i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
-    return replace(found, error=float(gap[i, j]), where=place(sim, int(j), float(t[i])), by="a run with half the step")
+    return replace(found, error=float(gap[i, j]), where=place(sim, int(j), float(t[i])), by=f"a run with half the step{again.given}")
 
 
 def place(sim: Simulation, j: int, t: float) -> str:

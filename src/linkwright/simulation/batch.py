@@ -68,7 +68,7 @@ class BatchRun:
 
     def __repr__(self) -> str:
         name = self.system.description.name
-        return f"<BatchRun '{name}': {len(self)} runs of {len(self.t)} samples, {int(self.finished.sum())} finished>"
+        return f"<BatchRun {name!r}: {len(self)} runs of {len(self.t)} samples, {int(self.finished.sum())} finished>"
 
     def __getitem__(self, name: str) -> np.ndarray:
         """(runs, times) of a coordinate of the tree or its speed: `batch["A"]`, `batch["A.v"]`."""
@@ -193,7 +193,7 @@ def _run(
     )  # fmt: skip
     if made.problem.sampler is not None:
         raise UsageError("sampled controllers may remember, and need one run after the other: use simulate.")
-    p = made.problem
+    p = made.between(first.start.t, first.t_end)
     if len(pairs) * len(times) * p.n > MOST_NUMBERS:
         raise UsageError(
             f"{len(pairs)} runs of {len(times)} samples do not fit into memory; take fewer samples (output=) or fewer runs at once."

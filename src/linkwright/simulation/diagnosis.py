@@ -1,8 +1,8 @@
 """Why a run ended before its end: computed from what the run had and did, in the words of the mechanism.
 
 Looked at in this order, each by numbers at the last steps: errors of functions, limits that the caller set, efforts that are not
-finite, dead centres of prescribed motions, singular positions of the loops, efforts that grow or jump, speeds that run away,
-stiffness. Every cause comes with one advice.
+finite, loops that drifted open, dead centres of prescribed motions, singular positions of the loops, efforts that grow or jump,
+speeds that run away, stiffness. Every cause comes with one advice.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parent.parent
 NEAR = 0.02  # a singular value below this share of what is usual on the run: near a singular position
 NEAR_A_STEP = 0.2  # the same for fixed steps, the next one of which would lie beyond
+OPENED = 1e-3  # of the size of the mechanism: loops that are open by this are not those of the model
 GROWN = 1e4  # times its middle size over the run: an effort or a speed that grows without bound
 JUMPED = 0.2  # of its size, between neighbouring steps that are short: an effort that jumps
 SHORT = 1e-4  # of the duration: steps in which no smooth effort changes by so much
@@ -66,6 +67,7 @@ class Diagnosis:
             self._own_limit,
             self._unstable,
             self._not_finite,
+            self._drifted,
             self._dead_centre,
             self._singular,
             self._growing,
@@ -178,7 +180,7 @@ class Diagnosis:
             helps = (
                 f"Take tolerance={finer:.0e}, so that it arrives along one branch" if self.sim.options.adaptive else "Take a shorter step"
             )
-            return f"{what} ({self.place}). {helps}, or begin beyond it."
+            return f"{what} ({self.place}). {self._drifting or helps}, or begin beyond it."
         if isinstance(error, LinkwrightError):
             return str(error).replace(", or name one with branch={joint: speed}", "")
         frames = [f for f in traceback.extract_tb(error.__traceback__) if PACKAGE not in Path(f.filename).parents]
@@ -187,6 +189,23 @@ class Diagnosis:
             return f"{type(error).__name__} in the equations ({error}). This is a fault of the program; please report it with the model."
         f = own[-1]
         return f"the function '{f.name}' ({Path(f.filename).name}:{f.lineno}) raised {type(error).__name__}: {error}."
+
+    @property
+    def _drifting(self) -> str:
+        """Advice for a run without projection: a gap phi of the loops is phi / s of the coordinates near a singular position."""
+        if self.setup.problem.project is not None:
+            return ""
+        return "Without projection the loops drift open, which no motion through a singular position allows: take stabiliser='project'"
+
+    def _drifted(self) -> str:
+        """Loops that have opened in a run without projection."""
+        gap = self.sim.evidence.digest().position if self._drifting else 0.0
+        if not gap > OPENED:
+            return ""
+        return (
+            f"the loops have drifted open by {gap:.1e} of the size of the mechanism, because no projection closes them. "
+            "Take stabiliser='project'."
+        )
 
     def _own_limit(self) -> str:
         limits, status = self.sim.options.limits, self.solution.status
@@ -269,8 +288,8 @@ class Diagnosis:
         closed = " and ".join(f"'{n}'" for n in list(dict.fromkeys(strong))[:3])
         return (
             f"near a singular position at {self.place}: the loop closed by {closed} loses rank there (smallest singular value {s:.1e}, "
-            f"up to {usual:.1e} elsewhere), branches of the motion meet, and no smooth motion was found across it. Begin "
-            "beyond it, or change a length so that the links do not come into line."
+            f"up to {usual:.1e} elsewhere), branches of the motion meet, and no smooth motion was found across it. "
+            f"{self._drifting or 'Begin beyond it'}, or change a length so that the links do not come into line."
         )
 
     def _growing(self) -> str:

@@ -217,7 +217,7 @@ class Evidence:
         if off not in self._partitions:
             assert J is not None
             every = max(1, len(J) // LOOKED_AT)
-            self._partitions[off] = partition(J[::every], self.drives)
+            self._partitions[off] = partition(J[::every], self.drives, self.system.kernels.variant(Variant(without=off)).generic_rank)
         return self._partitions[off]
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError, SimulationError
 from linkwright.results.recorded import Kept
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.accuracy import Accuracy, Again, estimate, halved
+from linkwright.simulation.accuracy import Accuracy, Again, estimate, halved, without_calling
 from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.diagnosis import why
 from linkwright.simulation.passages import Passage
@@ -45,8 +45,9 @@ class Proof:
     @cached_property
     def accuracy(self) -> Accuracy:
         """The error of the run, estimated by running it again."""
-        found = estimate(self.sim, self.t, self.q, self.again)
-        return halved(self.sim, self.t, self.q, self.again, found) if self.certify and found.error is not None else found
+        again = without_calling(self.sim, self.again)
+        found = estimate(self.sim, self.t, self.q, again)
+        return halved(self.sim, self.t, self.q, again, found) if self.certify and found.error is not None else found
 
     @cached_property
     def certificate(self) -> Certificate:

@@ -205,7 +205,7 @@ def _root(measure: Any, curve: Quintic, watch: Watch, before: np.ndarray, kind: 
     ends = measure(np.array([curve.at(a), curve.at(b)]))
     if ends[0] * ends[1] < 0.0:
         find: Any = brentq
-        t = float(find(lambda x: float(measure(curve.at(x)[None])[0]), a, b, xtol=1e-13 * curve.h, rtol=1e-15, maxiter=100))
+        t = float(find(lambda x: float(measure(curve.at(x)[None])[0]), a, b, xtol=1e-13 * curve.h, rtol=1e-15, maxiter=100, disp=False))
     else:
         t = a if abs(ends[0]) <= abs(ends[1]) else b
     e = min(1e-4 * curve.h, t - a, b - t)

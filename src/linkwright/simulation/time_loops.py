@@ -53,6 +53,11 @@ class Setup:
     stabiliser: Mapping[str, Any] = field(default_factory=dict)  # names and numbers of it
     stabiliser_text: str = ""
 
+    def between(self, first: float, last: float, cut: np.ndarray | None = None) -> Problem:
+        """The problem of a run from one time to another: steps end on corners of inputs that are called back."""
+        found = self.problem if cut is None else self.near(cut)
+        return found if self.actuation is None else replace(found, corners=self.actuation.corners(first, last))
+
     def near(self, cut: np.ndarray) -> Problem:
         """The problem with other reference coordinates of the cut joints."""
         if np.array_equal(cut, self.values["near"]):
@@ -306,8 +311,8 @@ def energy_size(system: Compiled) -> float:
 
 def go(made: Setup, st: State, x: np.ndarray, t_end: float, method: str | Method, **how: Any) -> Solution:
     """Run a setup from a state."""
-    cut = made.system.loops.skel.pack(st.near)
-    return integrate(made.near(cut), np.concatenate([st.q, st.v, x]), st.t, t_end, method, **how)
+    made_for = made.between(st.t, t_end, made.system.loops.skel.pack(st.near))
+    return integrate(made_for, np.concatenate([st.q, st.v, x]), st.t, t_end, method, **how)
 
 
 def turns_kernel(system: Compiled, row: Row) -> Kernel:

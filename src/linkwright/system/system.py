@@ -101,7 +101,7 @@ class System(Controlling):
     def __repr__(self) -> str:
         d, cuts = self.description, ", ".join(self.tree.cuts)
         sizes = f"{len(d.bodies) - 1} moving bodies, {self.tree.nv} speeds, {self.tree.nc} loop equations"
-        return f"<System '{d.name}': {sizes}, cuts: {cuts or 'none'}>"
+        return f"<System {d.name!r}: {sizes}, cuts: {cuts or 'none'}>"
 
     @cached_property
     def names(self) -> Names:
@@ -137,7 +137,7 @@ class System(Controlling):
         return self.assembler.assemble(q, v, pose=pose, point=point, guess=guess)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
-        """Assembly modes found for the given joint values, nearest to the start first (few loops only).
+        """Assembly modes found for the given joint values (default: the drives at the start), nearest to the start first (few loops only).
 
         One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places (a rod turned by
         half a turn about its own line).
@@ -442,12 +442,7 @@ class System(Controlling):
             raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.")
 
     def _need_masses(self) -> None:
-        missing = [b.name for b in self.description.bodies[1:] if b.mass is None]
-        if missing:
-            raise UsageError(
-                f"dynamics needs the mass of {', '.join(repr(m) for m in missing)}: write `mass:` in the model (0 for a massless body). "
-                "Kinematics works without."
-            )
+        self.kernels.need_masses()
 
     def instant(self, st: State, a: Any = None) -> Instant:
         x = Instant(self.skel, st.q, st.v, st.t, st.near, a)

@@ -11,7 +11,7 @@ from typing import Any
 
 from linkwright.errors import LinkwrightError
 from linkwright.results.trajectory import Trajectory
-from linkwright.views.page import recorded
+from linkwright.views.page import played
 
 HEIGHT = 720  # pixels of the cell; the page scrolls inside
 SANDBOX = "allow-scripts allow-downloads allow-popups"
@@ -27,7 +27,7 @@ def snippet(subject: Any, *, run: Trajectory | None = None, height: int = HEIGHT
 
     try:
         system = getattr(subject, "system", subject)
-        page, line = live.text(subject, run=recorded(subject, run)), caption(system, run)
+        page, line = live.text(subject, **played(subject, run)), caption(system, run)
     except LinkwrightError as problem:  # a model that does not assemble says so where it is shown
         return f"<p>{html.escape(' '.join(str(problem).split()))}</p>"
     title = html.escape(f"{system.description.name}: mechanism that can be turned, dragged and changed", quote=True)

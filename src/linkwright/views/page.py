@@ -100,7 +100,7 @@ def write(subject: Any, path: str | os.PathLike[str], *, run: Trajectory | None 
     """The page of a Mechanism or System that computes by itself, with a run in it to play; `steps` of its cycle."""
     from linkwright.views import live
 
-    return live.write(subject, path, run=recorded(subject, run), steps=checked_steps(steps))
+    return live.write(subject, path, steps=checked_steps(steps), **played(subject, run))
 
 
 def show(
@@ -141,13 +141,14 @@ def checked_steps(steps: Any) -> int | None:
     return steps
 
 
-def recorded(subject: Any, run: Trajectory | None) -> Trajectory | None:
-    """What has to be put into the page to play: nothing for the turn the page makes itself."""
+def played(subject: Any, run: Trajectory | None) -> dict[str, Any]:
+    """`run` and `static` of a page that plays this: a turn of the file's drives is the page's own cycle and is not put into it."""
     if run is None or run.proof is not None or not run.drive:
-        return run
+        return {"run": run}
     system: System = getattr(subject, "system", subject)
     same = system.turn(steps=len(run) - 1) if len(run) > 2 else run
-    return None if np.array_equal(same.t, run.t) and np.array_equal(same.q, run.q) else run
+    own = np.array_equal(same.t, run.t) and np.array_equal(same.q, run.q)
+    return {"run": None if own else run, "static": run.static}
 
 
 def _name(subject: Any) -> str:

@@ -52,7 +52,7 @@ def report(
     if page.checked_steps(steps) is not None and run is not None:
         raise UsageError("steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.")
     told = fragment(subject, run=run, motor=motor, steps=steps)
-    return live.write(subject, path, run=page.recorded(subject, run), report=told, steps=steps)
+    return live.write(subject, path, report=told, steps=steps, **page.played(subject, run))
 
 
 def fragment(subject: Any, *, run: Trajectory | None = None, motor: Any = None, steps: int | None = None) -> str:
@@ -76,7 +76,7 @@ class Told:
     @cached_property
     def summary(self) -> Summary:
         c = self.motion
-        own = c if c is not None and c.proof is None and len(c) > ENOUGH else None  # how it moves in the motion that is told
+        own = c if c is not None and c.proof is None and (len(c) > ENOUGH or c.static) else None  # how it moves in the motion that is told
         return summarise(self.system, turn=own)
 
     @cached_property
@@ -155,8 +155,7 @@ class Told:
         if self.loads.efforts is None or self.loads.bearings is None:
             return part("Drive and bearing loads", note=self.loads.why)
         curves = report_figures.curves(c, report_figures.effort_panels(c), "rp-efforts", over=over)
-        force, moment = (report_tables.amount(self.system, x, k) for x, k in zip(self.loads.shaking, ("force", "torque"), strict=True))
-        shaken = f"Shaking force on the ground up to {force}, shaking moment about the origin up to {moment}."
+        shaken = f"S{self.loads.shaken[1:]}."
         told = PEAKS if PEAKS in c.notes else ""
         few = len(self.loads.efforts.rows) <= 3
         return (

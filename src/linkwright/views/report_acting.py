@@ -147,7 +147,8 @@ def needs(found: CycleLoads, turn: bool) -> str:
     for r in e.rows[:MOST_DRIVES]:
         effort = unit_of(e.units, r.kind)
         mean, work = cleaned(r.mean, r.rms) / effort[1], cleaned(r.work, r.braked) / energy[1]
-        told.append(f"{r.drive}: mean {_signed(mean)} {effort[0]}, {_signed(work)} {energy[0]} a {cycle}")
+        worked = f", {_signed(work)} {energy[0]} a {cycle}" if any(x.speed_max for x in e.rows) else ""
+        told.append(f"{r.drive}: mean {_signed(mean)} {effort[0]}{worked}")
     more = [f"and {len(e.rows) - MOST_DRIVES} more"] if len(e.rows) > MOST_DRIVES else []
     return "; ".join([*told, *more])
 

@@ -17,11 +17,7 @@ MINUS = "\N{MINUS SIGN}"
 
 def text(x: Any) -> str:
     """A value for people: numbers to four digits, yes and no, text escaped."""
-    return html.escape(show(x), quote=False).replace("-", "\N{MINUS SIGN}", 1) if _negative(x) else html.escape(show(x), quote=False)
-
-
-def _negative(x: Any) -> bool:
-    return isinstance(x, (int, float)) and not isinstance(x, bool) and show(x).startswith("-") and show(x) != "-"
+    return html.escape(re.sub(r"^-(?=[0-9.])", MINUS, show(x)), quote=False)
 
 
 def part(title: str, *content: str, note: str = "", together: bool = False) -> str:

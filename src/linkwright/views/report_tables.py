@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwright.design.bearings import Bearings
 from linkwright.design.cycle_loads import CycleLoads
-from linkwright.design.summary import Range, Summary, transmission_note
+from linkwright.design.summary import NEAR_ANGLES, Range, Summary, transmission_note
 from linkwright.design.tables import cleaned, marked, show
 from linkwright.errors import LinkwrightError
 from linkwright.results.recorded import RunEvent
@@ -108,7 +108,8 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     moving = [r for r in found if r.high - r.low > 1e-9]
     most = max(MOST_RANGES, len(moving) if len(moving) == MOST_RANGES + 1 else 0)  # "and 1 more" takes as much room as the one
     shown = _telling(moving, most) if title == TRANSMISSION else moving[:most]
-    rows: list[tuple[Any, ...]] = [(r.name, r.low / size, r.high / size, (r.high - r.low) / size) for r in shown]
+    ends = [(marked(r.low / size, r.near_low), marked(r.high / size, r.near_high)) for r in shown]
+    rows: list[tuple[Any, ...]] = [(r.name, *x, (r.high - r.low) / size) for r, x in zip(shown, ends, strict=True)]
     header = [(title, ""), ("least", symbol), ("largest", symbol), ("range", symbol)]
     if drive:
         place = (f"at {drive}", unit)
@@ -119,7 +120,7 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     if title == TRANSMISSION:  # only the least angle and its place say something
         header, rows = header[: len(header) - (2 if drive else 1)], [x[: len(x) - (2 if drive else 1)] for x in rows]
     if pressure:
-        largest = {r.name: r.high / size for r in pressure}
+        largest = {r.name: marked(r.high / size, r.near_high) for r in pressure}
         header, rows = [*header, ("pressure angle up to", symbol)], [(*x, largest.get(x[0])) for x in rows]
     return table(header, rows) + note(more)
 
@@ -149,8 +150,9 @@ def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
     strokes = ranges(system, "slider", s.strokes, "length", drive, dimension)
     passed = ranges(system, TRANSMISSION, s.transmission, "angle", drive, dimension, s.pressure)
     dead = [r.name for r in s.transmission if r.low < DEAD]
-    text = transmission_note(s.units) + (f" At {', '.join(dead)} it is 0: a dead centre." if dead else "")
-    passed += note(text) if passed else ""
+    text = transmission_note(s.units) + (f" At {', '.join(dead)} it is 0: a singular position." if dead else "")
+    near = any(r.near_low or r.near_high for r in (*s.transmission, *s.pressure))
+    passed += note(f"{text} {NEAR_ANGLES}" if near else text) if passed else ""
     return pair(swings + strokes, passed)
 
 
@@ -174,13 +176,15 @@ def drives(found: CycleLoads) -> str:
         rows = [
             (
                 r.drive, marked(r.peak / effort[1], r.near_peak), r.at_peak / at[1], marked(r.min / effort[1], r.near_min),
-                marked(r.max / effort[1], r.near_max), cleaned(r.mean, r.rms) / effort[1], r.rms / effort[1], r.speed_max / speed[1],
-                r.power_peak / power[1], cleaned(r.power_mean, r.power_peak) / power[1], cleaned(r.work, r.braked) / energy[1],
-                r.braked / energy[1],
+                marked(r.max / effort[1], r.near_max), marked(cleaned(r.mean, r.rms) / effort[1], r.near_peak),
+                marked(r.rms / effort[1], r.near_peak), r.speed_max / speed[1], marked(r.power_peak / power[1], r.near_power_peak),
+                marked(cleaned(r.power_mean, r.power_peak) / power[1], r.near_power_peak),
+                marked(cleaned(r.work, r.braked) / energy[1], r.near_power_peak), marked(r.braked / energy[1], r.near_power_peak),
             )
             for r in e.rows if r.kind == kind
         ]  # fmt: skip
-        out += table(header, rows)
+        moving = any(r.speed_max for r in e.rows)  # in a static analysis there is no power and no work
+        out += table(header, rows) if moving else table(header[:-5], [row[:-5] for row in rows])
     return out
 
 

@@ -29,18 +29,24 @@ def test_a_planar_platform_has_at_most_six_and_each_once() -> None:
     assert 2 <= len(found) <= 6 and min(apart) > 1e-5
 
 
+def test_drives_are_held_at_the_start_and_a_free_mechanism_is_refused() -> None:
+    """A five-bar with both cranks held: the two intersections of two circles; with one of them free there is a continuum."""
+    s = lw.compile("five-bar")
+    assert len(s.branches()) == 2
+    with pytest.raises(lw.UsageError, match="1 more degree of freedom"):
+        s.branches({"A": 0.3})
+
+
 def platform(st: lw.State) -> np.ndarray:
     X = st.instant.motion.X[st.skel.node("platform")]
     return np.concatenate([X.p, X.R.ravel()])
 
 
 def test_rods_turned_about_themselves_are_the_same_assembly() -> None:
-    """Start in one pose with a leg in its joints the other way round: one mode."""
-    s = lw.compile("stewart")
-    held = {d.joint: float(s.start[d.joint]) for d in s.description.drives}
-    found = s.branches(held, most=3, tries=40)
-    poses = [platform(st) for st in found]
-    assert all(np.abs(a - b).max() > 1e-4 for i, a in enumerate(poses) for b in poses[:i])
+    """RSSR with its crank held: the far end of the coupler is where a sphere about its near end meets a circle, in two points. The coupler
+    may sit in its ball and universal joint in several ways."""
+    found = lw.compile("rssr").branches()
+    assert len(found) == 2 and min(found.flips) > 0
 
 
 @pytest.mark.slow

@@ -170,3 +170,44 @@ def test_motions_inside_a_group_between_balls_are_no_spins() -> None:
         },
     }).system.mobility  # fmt: skip
     assert (found.freedoms, found.idle) == (4, (("rod",),))  # ball 3, tool 1; the rod stops the hinge H
+
+
+def counted_freedoms(points: dict[str, list[float]], bodies: dict[str, list[str]], joints: dict[str, Any], **more: Any) -> tuple[int, Any]:
+    model = {"name": "m", "drawing": points, "bodies": {b: {"points": p} for b, p in bodies.items()}, **more}
+    found = lw.load({**model, "joints": {n: {"at": n, "type": "spherical", **j} for n, j in joints.items()}}).system.mobility
+    return found.freedoms, found.idle
+
+
+def test_a_body_on_a_free_joint_and_two_push_rods_to_ground_turns_about_its_balls() -> None:
+    """6 - 2 rods: four freedoms; the turn about the line C D moves no rod and is one of them, because the box is the base."""
+    points = {"O": [0.01, 0.02, 0.03], "A": [1, 0, 0], "B": [0, 1, 0.2], "C": [0.4, 0.1, 0.5], "D": [0.1, 0.4, 0.6]}
+    bodies = {"ground": ["O", "A", "B"], "box": ["O", "C", "D"], "r1": ["A", "C"], "r2": ["B", "D"]}
+    joints = {
+        "O": {"type": "free", "between": ["ground", "box"]}, "A": {"between": ["ground", "r1"]}, "C": {"between": ["r1", "box"]},
+        "B": {"between": ["ground", "r2"]}, "D": {"between": ["r2", "box"]},
+    }  # fmt: skip
+    assert counted_freedoms(points, bodies, joints) == (4, (("r1",), ("r2",)))
+
+
+def test_a_robot_drawn_from_its_foot_does_not_idle_on_its_ankle() -> None:
+    """Foot 6, ball ankle with one push-rod 3 - 1, two hinges above: 10. The shank turns about the line K C with all it carries."""
+    points = {"O": [0.01, 0.02, 0.03], "K": [0, 0, 0.1], "A": [0.1, 0.1, 0.1], "C": [0.1, 0.12, 0.4], "H": [0, 0, 0.5], "I": [0, 0.1, 0.5]}
+    bodies = {"ground": ["O"], "foot": ["O", "K", "A"], "shank": ["K", "C", "H", "I"], "rod": ["A", "C"], "left": ["H"], "right": ["I"]}
+    joints = {
+        "O": {"type": "free", "between": ["ground", "foot"]}, "K": {"between": ["foot", "shank"]},
+        "A": {"between": ["foot", "rod"]}, "C": {"between": ["rod", "shank"]},
+        "H": {"type": "revolute", "axis": [0, 1, 0], "between": ["shank", "left"]},
+        "I": {"type": "revolute", "axis": [0, 1, 0], "between": ["shank", "right"]},
+    }  # fmt: skip
+    assert counted_freedoms(points, bodies, joints) == (10, (("rod",),))
+
+
+@pytest.mark.parametrize(("eye", "expected"), [("E", (2, ())), ("B", (1, (("flap",),)))])
+def test_a_flap_on_two_balls_is_moved_by_a_cylinder_beside_its_line_only(eye: str, expected: Any) -> None:
+    points = {"A": [0, 0, 0], "B": [0, 1, 0], "E": [0.5, 0.5, 0.1], "F": [0.3, 0.5, -0.6], "Q": [3, 0, 0]}
+    bodies = {"ground": ["A", "B", "F", "Q"], "flap": ["A", "B", "E"], "pendulum": ["Q"]}
+    joints = {
+        "A": {"between": ["ground", "flap"]}, "B": {"between": ["ground", "flap"]},
+        "Q": {"type": "revolute", "axis": [0, 1, 0], "between": ["ground", "pendulum"]},
+    }  # fmt: skip
+    assert counted_freedoms(points, bodies, joints, cylinders={"lift": {"between": ["ground.F", f"flap.{eye}"]}}) == expected

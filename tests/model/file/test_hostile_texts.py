@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,21 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: py
         assert "owned" in out and not [c for c in out + err if not c.isprintable() and c != "\n"], words
     assert cli.main(["info", str(tmp_path / "no\x1b[2J.yaml")]) == 1
     assert "no\\x1b[2J.yaml" in capsys.readouterr().err
-    assert "\\x1b[2J" in str(m.info())
+    shown = [str(m.info()), repr(m), repr(m.system), repr(m.turn(steps=4)), repr(m.system.kernels)]
+    assert all("\\x1b" in text and (text.replace("\n", "")).isprintable() for text in shown)
+
+
+def test_texts_that_no_file_can_hold(tmp_path: Path) -> None:
+    for changes in ({"name": "\ud800"}, {"about": "x\udfff"}, {"\udc00": 1}):
+        with pytest.raises(lw.ModelError, match="not valid Unicode"):
+            arm(**changes)
+    with pytest.raises(lw.UsageError, match="no valid name"):
+        arm().save(tmp_path / "\ud800.yaml")
+    text = "plane: xy\ndrawing: {A: [0, 0], B: [0.1, 0]}\nbodies: {ground: {pins: [A]}, arm: {pins: [A], points: [B], mass: 1}}\n"
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/gr\xf6\xdfe.yaml"))  # Latin-1
+    path.write_text(text)
+    m = lw.load(path)
+    assert m.name == "gr\ufffd\ufffde" and lw.load(m.save(tmp_path / "again.yaml")).name == m.name
 
 
 def test_names_are_no_formulas_in_a_spreadsheet(tmp_path: Path) -> None:
@@ -96,6 +111,15 @@ def test_amounts_that_no_machine_has_are_warned_of(changes: dict[str, Any], amou
     assert len(warnings) == 1 and amount in warnings[0] and warnings[0].startswith("model dict "), warnings
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"drive": {"A": 1e-160}}, {"drive": {"A": 1e160}}, {"drawing": {"A": [0, 0], "B": [1e-300, 0]}}, {"gravity": [0, -1e-200]}],
+)
+def test_amounts_whose_squares_are_no_numbers_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(lw.ModelError, match="out of any proportion"):
+        arm(**changes)
+
+
 def test_warnings_name_the_line() -> None:
     bodies = "bodies:\n  ground: {pins: [A]}\n  arm: {pins: [A], points: [B], mass: 1e12 kg}\n"
     d = read_text("plane: xy\ndrawing: {A: [0, 0], B: [1, 0]}\n" + bodies, "m.yaml")
@@ -148,6 +172,8 @@ def test_a_file_of_nonsense_is_refused_early(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(lw.ModelError, match=r"m\.yaml:20001: a mapping with more than 20000 entries is not read"):
         read_text("name: x\n" + "".join(f"junk{i}: 1\n" for i in range(60_000)), "m.yaml")
     assert made[0] < 45_000
+    with pytest.raises(lw.ModelError, match="model dict: a mapping with more than 20000 entries is not read"):
+        lw.load({f"junk{i}": 1 for i in range(20_001)})
 
 
 def test_what_lies_between_two_names_is_not_cut() -> None:

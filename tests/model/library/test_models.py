@@ -353,3 +353,15 @@ def test_jansen_leg_has_jansens_numbers() -> None:
     assert found == pytest.approx(
         {"b": 41.5, "c": 39.3, "d": 40.1, "e": 55.8, "f": 39.4, "g": 36.7, "h": 65.7, "i": 49, "j": 50, "k": 61.9, "m": 15}
     )
+
+
+def test_the_press_says_that_its_sheet_pushes_back() -> None:
+    """A load over position only: what the drive gives on the down-stroke comes back on the up-stroke."""
+    from linkwright import load
+
+    m = load("punch-press")
+    c = m.turn(steps=720)
+    power = c["E.power"]
+    # braked work against work given, both to some 1e-3 for kinks of the table between samples
+    assert -power[power < 0].sum() == pytest.approx(power[power > 0].sum(), rel=1e-3)
+    assert "pushes back on the up-stroke" in m.description.about

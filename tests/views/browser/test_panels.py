@@ -207,15 +207,55 @@ def test_a_broken_mechanism_turns_the_badge_red_and_ends_the_motion(page_of: Cal
     assert "near a singular position" in here.text("#torque .lw-plot-stats") and "max" not in here.text("#torque .lw-plot-stats")
     # the curve is still to be seen: its axis holds what is not near a dead centre, some hundred N m
     assert max(abs(reading.number(x)) for x in here.ask(TICKS_BESIDE)) < 500
-    seen = here.ask("""new Promise((done) => { const out = []; app.speed(4);
-      const look = () => { out.push([app.player.s, e.state.ok]);
-        if (out.length < 60) requestAnimationFrame(look); else done(out); };
+    # samples are degrees from 60: the last position that can be reached before 153.5 deg is sample 93, the first after 206.5 deg is 147
+    here.page.wait_for_function("!LW.app.player.playing")
+    assert here.ask("[app.player.s, e.state.ok]") == [93, True] and "A stops at 153.5 deg" in here.text("#message")
+    seen = here.ask("""new Promise((done) => { const out = []; app.speed(4); app.player.play();
+      const look = () => { out.push([app.player.s, e.state.ok]); if (app.player.playing) requestAnimationFrame(look); else done(out); };
       look(); })""")
-    assert all(ok and not 93.5 < s < 146.5 for s, ok in seen) and len({s for s, _ in seen}) > 2, "it moves, and never through the gap"
+    assert all(ok and not 93 < s < 147 for s, ok in seen) and len({s for s, _ in seen}) > 2, "it moves, and never through the gap"
+    assert seen[0] == [147, True] and seen[-1] == [93, True]
     here.page.click("#tab-pins")
     assert "*" in here.text("#pins tbody") and here.page.locator("#pins tr.largest").count() == 0
+    here.page.click("#tab-parameters")
+    here.ask("app.player.play()")
+    field.fill("5000")  # no position at all: nothing is said to have passed
+    assert badge.inner_text() == "1 of 1 check failed" and "cannot be assembled" in here.text("#message")
+    here.page.wait_for_function("!LW.app.player.playing")
+    here.page.click("#swing")
+    assert "cannot be assembled" in here.text("#message") and here.ask("[app.player.playing, e.state.ok]") == [False, False]
+    here.page.click("#turn")
     here.ask("app.reset()")
-    here.page.wait_for_function("document.querySelector('#checks').innerText === '8 checks passed'")
+    assert badge.inner_text() == "8 checks passed"
+
+
+def test_a_model_without_masses_or_drives_is_shown_and_checked(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    plain = {**ONE_MOVE, "bodies": {name: {"pins": body["pins"]} for name, body in ONE_MOVE["bodies"].items()}}
+    for name, model in (("no mass", plain), ("no drive", {**plain, "drive": {}})):
+        here = desk(live.write(lw.load(model), tmp_path / f"{name}.html"), "#tab=parameters&s=20&play=0")
+        here.frame()
+        assert here.text("#checks") == "4 checks passed" and not here.page.locator("#message").is_visible()
+        field = here.page.locator("#parameters .lw-parameter", has=here.page.locator('.label[title="crank.B.x"]')).locator(
+            "input[type=text]"
+        )
+        field.fill("2000")
+        assert "failed" in here.text("#checks")
+
+
+def test_the_badge_of_a_recorded_run_is_the_verdict_on_it(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """Large steps without a stabiliser open the loops: the turn of the same model is right, the run is not."""
+    m = lw.load("wiper")
+    run = m.simulate("0.5 s", drive={"A": lw.torque(2.0)}, output=0.05, integrator="rk4", step=0.01, stabiliser="none")
+    verdict = run.certificate.checks()
+    here = desk(run.page(tmp_path / "run.html"), "#play=0")
+    assert not verdict["loops closed in position"]
+    failed = f"{sum(not ok for ok in verdict.values())} of {len(verdict)} checks failed"
+    assert here.text("#checks") == failed
+    assert not [name for name in here.ask("DATA.run.channels.map((c) => c.name)") if ".on." in name], "loads of open loops"
+    here.page.click("#turn")
+    assert here.text("#checks") == "8 checks passed"
+    here.page.click("#recorded")
+    assert here.text("#checks") == failed
 
 
 def test_values_that_cannot_be_built_are_refused_in_words(page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:

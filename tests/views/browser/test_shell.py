@@ -141,6 +141,15 @@ def test_every_export_is_the_changed_design(page_of: Callable[[str], Path], desk
     assert other.ask("[e.values['coupler.C.x'], e.values['rocker.mass']]") == pytest.approx([0.95, 1.2])
 
 
+def test_a_report_says_that_the_page_has_other_values(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """The report is what gets printed, and it is computed before the page is opened."""
+    here = desk(lw.load("wiper").report(tmp_path / "wiper.html"), "#play=0&p.rocker.mass=1.2")
+    note = here.page.locator("#report-changed")
+    assert note.inner_text() == "Changed in the page, not in this report: mass of rocker 0.8 -> 1.2 kg."
+    here.ask("app.reset()")
+    assert not note.is_visible()
+
+
 def check_table(text: str, name: str) -> None:
     """The CSV file: a head with units, a line a sample, Python's efforts in the units of the file."""
     rows = list(csv.reader(line for line in text.splitlines() if not line.startswith("#")))

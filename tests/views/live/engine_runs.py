@@ -36,9 +36,9 @@ class Page(NamedTuple):
     data: dict[str, Any]
 
 
-def made(system: System) -> Page:
+def made(system: System, *, static: bool = False) -> Page:
     """As `live.contents`, with the turn kept: its loads are what the engine's are compared with."""
-    motion = cycle_data.motion_of(system)
+    motion = cycle_data.motion_of(system, static=static)
     scene, free = Scene(system, motion.turn), sliders.sliders(system)
     script = kernels.script(system, motion.drives, [p["name"] for p in free], scene)
     return Page(system, motion, script.text, data(system, motion, scene, script, free, None))

@@ -93,6 +93,8 @@ def test_peaks_beside_a_dead_centre_are_marked_and_finite_limits_are_not() -> No
     pole, finite = checked("change-point-four-bar"), checked("slider-crank")
     assert [x["value"] for x in pole["singular"]] == pytest.approx([np.pi], abs=1e-6) and pole["singular"][0]["unbounded"]
     assert pole["by"]["singular positions"]["warn"] and "sample distance" in pole["by"]["singular positions"]["text"] and any(pole["pins"])
+    # the motion through it is smooth, so by the power balance the drive torque is finite: not marked
+    assert not pole["stats"][0]["doubtful"] and not any(x["efforts"] for x in pole["singular"])
     assert sorted(x["value"] for x in finite["singular"]) == pytest.approx([np.pi / 2, 3 * np.pi / 2]) and not any(finite["pins"])
     assert not any(x["unbounded"] for x in finite["singular"]) and "stay finite" in finite["by"]["singular positions"]["text"]
 
@@ -135,3 +137,22 @@ def test_a_position_without_a_cycle_is_checked_as_it_is_shown() -> None:
     got = run({"table": made(lw.load(held).system)}, [("table", "return{c:e.checks(),cycle:!!e.cycle}", None)])[0]
     names = {x["name"]: x for x in got["c"]}
     assert names["mobility"]["text"].startswith("1 degree of freedom") and all(x["ok"] for x in got["c"])
+
+
+def test_a_programme_into_a_dead_centre_fails() -> None:
+    """The table's slide cannot come nearer to A than the difference of the links, nor further than their sum: 2 * 632 mm."""
+    model = {**TABLE, "drive": {"slide": {"moves": [{"to": "80 mm", "in": "2 s"}]}}}
+    body = "const by={};for(const k of e.checks())by[k.name]=k;return by;"
+    (found,) = run({"x": made(lw.load(model).system)}, [("x", body, None)])
+    assert not found["motion"]["ok"] and "the mechanism stops at t = " in found["motion"]["text"] and found["loops"]["ok"]
+
+
+def test_forces_of_a_static_page_are_those_of_virtual_work() -> None:
+    """The slide of the table carries both links' weight: F = m g dh/dx of their common height, by Pythagoras, at every position."""
+    page = made(lw.load(TABLE).system, static=True)
+    (found,) = run({"x": page}, [("x", "const by={};for(const k of e.checks())by[k.name]=k;return{u:Array.from(e.cycle.u[0]),by};", None)])
+    x = 1.2 + np.asarray(page.motion.turn["slide"])
+    arm = np.hypot(0.6, 0.2)
+    wanted = 20.0 * 9.81 / 2.0 * -(x / 4.0) / np.sqrt(arm**2 - (x / 2.0) ** 2)  # centres of both links at half the height of B
+    assert np.abs(np.array(found["u"]) - wanted).max() < 1e-9 * np.abs(wanted).max()
+    assert page.data["cycle"]["still"] and "Static analysis" in found["by"]["motion"]["text"] and all(k["ok"] for k in found["by"].values())

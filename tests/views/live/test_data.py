@@ -154,6 +154,42 @@ def test_dimensions_of_a_template_are_sliders_with_or_without_a_unit(file: Path)
         assert apart(again, m.description.numbers(values)) < 1e-9 and apart(again, m.description) > 1e-3
 
 
+def test_only_lengths_between_pins_must_be_above_zero() -> None:
+    """The opposite sign of a length rotates a link by half a turn; that of an offset or a coordinate is another design."""
+    m: dict[str, Any] = {
+        "name": "signs",
+        "plane": "xy",
+        "units": ["mm", "kg", "deg"],
+        "parameters": {"a": "100 mm", "b": 300, "c": "250 mm", "d": "320 mm", "off": "20 mm", "w": "150 mm", "h": "40 mm", "e": "10 mm"},
+        "drawing": {"A": [0, 0], "B": [50, 86], "C": [300, 250], "D": [320, 20], "P": [150, 200]},
+        "bodies": {
+            "ground": {"pins": ["A", "D"], "points": {"A": [0, 0], "D": ["d", "off"]}},
+            "crank": {"pins": ["A", "B"], "along": {"A": 0, "B": "a"}, "mass": 0.3},
+            "coupler": {
+                "pins": ["B", "C"],
+                "points": {"B": [0, 0], "C": ["b", 0], "P": ["w", "h"]},
+                "com": ["w", "e"],
+                "mass": 1,
+                "inertia": 0,
+            },
+            "rocker": {"pins": ["D", "C"], "along": {"D": 0, "C": "c"}, "mass": 0.7},
+        },
+        "start": {"A": 60},
+        "drive": {"A": "60 rpm"},
+    }
+    above = {p["name"]: p["positive"] for p in sliders.sliders(lw.load(m).system) if p["kind"] == "length"}
+    assert above == {"a": True, "b": True, "c": True} | dict.fromkeys(("d", "off", "w", "h", "e"), False)
+    bell = m | {"drawing": {**m["drawing"], "P": [30, 120], "E": [400, 250]}}
+    bell["bodies"] = m["bodies"] | {
+        "coupler": {"pins": ["B", "C", "P"], "points": {"B": [0, 0], "C": ["b", 0], "P": [0, "h"]}, "mass": 1, "inertia": 0},
+        "rod": {"pins": ["P", "E"], "mass": 0.2},
+        "end": {"pins": ["E"], "mass": 0.2},
+    }
+    bell["joints"] = {"guide": {"type": "prismatic", "between": ["ground", "end"], "at": "E", "axis": [1, 0]}}
+    above = {p["name"]: p["positive"] for p in sliders.sliders(lw.load(bell).system) if p["kind"] == "length"}
+    assert above["a"] and not above["h"], "a lever may have its third pin on either side"
+
+
 def test_the_model_is_the_files_text_or_written_out() -> None:
     wiper = model(lw.load("wiper").description)
     assert (wiper["text"], wiper["file"]) == (models.path("wiper").read_text(encoding="utf-8"), "wiper.yaml")

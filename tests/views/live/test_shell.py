@@ -178,12 +178,16 @@ def play(script: str, duration: float = 2.0, closed: bool = True) -> Any:
 
 
 def test_a_motion_with_a_gap_ends_before_it_and_begins_behind_it() -> None:
-    """Reachable from 207 over 360 to 153 degrees: no frame shows the gap, and the motion waits at its end."""
-    script = "e.stretch=()=>({from:207,to:513});player.seek(300);player.play();const out_=[];"
-    seen = play(script + "for(let k=0;k<240;k++){player.advance(1/60);out_.push(player.s)}out=out_")
+    """Reachable from 207 over 360 to 153 degrees: no frame shows the gap; played again it begins behind it."""
+    script = "e.stretch=()=>({from:207,to:513});e.cycle.why='stops';player.seek(300);player.play();const out_=[];"
+    ended = "for(let k=0;k<240;k++){player.advance(1/60);out_.push(player.s)}"
+    seen, playing, words, again = play(f"{script}{ended}out=[out_,player.playing,said];player.play();out.push(player.s)")
     assert not any(153 < s < 207 for s in seen) and min(seen) < 10 and max(seen) > 350
-    ends = [k for k, s in enumerate(seen) if s == 153]
-    assert len(ends) > 40 and seen[ends[0] - 1] < 153 and 207 in seen, "it rests at the dead centre and begins again at the other one"
+    assert seen[-1] == 153 and not playing and "stops" in words and again == 207
+    # in the gap: played from the next position that can be reached; where there is none it ends at once
+    assert play("e.stretch=()=>({from:207,to:300});player.seek(180);player.play();player.advance(1/60);out=player.s") == 207 + 3
+    nowhere = "e.stretch=(s)=>({from:s,to:s});e.cycle.why='cannot be assembled';player.seek(20);player.play();player.advance(1/60);"
+    assert play(nowhere + "out=[player.s,player.playing,said]") == [20, False, "cannot be assembled"]
 
 
 def test_a_turn_keeps_time_and_goes_round() -> None:

@@ -188,7 +188,7 @@ class Comparison:
         heads = [(q.text, q.unit(self._units)[0]) for q in quantities.values()]
         with files.replacing(path, (".csv",)) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
             out = csv.writer(file)
-            out.writerow(["controller", *(f"{n} [{u}]" if u else n for n, u in heads), "failed"])
+            out.writerow(["controller", *(files.safe_cell(f"{n} [{u}]" if u else n) for n, u in heads), "failed"])
             for r in self.rows:
                 found = [(self.values(n)[r.name], q.unit(self._units)[1]) for n, q in quantities.items()]
                 out.writerow([files.safe_cell(r.name), *("" if x is None else repr(x / size) for x, size in found), r.failed])

@@ -2,8 +2,9 @@
 
 A link here is a group of bodies that only ball joints connect to the others (a rod, a telescopic leg), moving as one rigid body;
 or a single body of such a group on ball and cylindrical joints (one half of a leg whose slide does not guide the angle). Motions
-inside a group are freedoms like any other. In a part that no joint connects to ground (a floating robot) the group that floats is the
-base: a push-rod spins on the robot, not the robot on its push-rod.
+inside a group are freedoms like any other. A group that carries further bodies on hinges, or whose spin changes the length of a
+cylinder, spring or damper, does not idle. The group with a free joint is the base of a floating robot: a push-rod spins on the robot,
+not the robot on its push-rod.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.motion import Motion, body_jacobian, motion
+from linkwright.mechanics.kinematics.motion import Motion, body_jacobian, locate, motion
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.linalg import factor
 
@@ -31,11 +32,12 @@ def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray, m: Motion | None
         return []
     m = motion(skel, q, np.zeros(skel.tree.nv)) if m is None else m
     twists = _twists(loops, m, null)
+    stretches = _stretches(loops, m, twists)
     out: list[tuple[tuple[str, ...], np.ndarray]] = []
     for link in links:
         resting = [T for body, T in twists.items() if body not in link]
         rigid = [twists[body] - twists[link[0]] for body in link[1:]]
-        still = [*resting, *rigid]
+        still = [*resting, *rigid, *stretches]
         free = factor(np.concatenate(still), AT_REST).null if still else np.zeros((null.shape[1], 0))
         for y in free.T:
             spin = null @ y
@@ -57,6 +59,20 @@ def _twists(loops: Loops, m: Motion, null: np.ndarray) -> dict[str, np.ndarray]:
     return out
 
 
+def _stretches(loops: Loops, m: Motion, twists: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """(1, motions) for each cylinder, spring and damper between two points: the rate of its length over kappa."""
+    skel, ground = loops.skel, np.zeros_like(next(iter(twists.values())))
+    d, centre, out = skel.tree.description, skel.origin(0), []
+    pairs = (getattr(x, "between", None) for x in (*d.cylinders, *d.springs, *d.dampers))
+    for a, b in (x for x in pairs if x):
+        p, q = (locate(skel, m, ref).position for ref in (a, b))
+        line = (q - p) / (float(np.linalg.norm(q - p)) or 1.0)
+        first, second = (twists.get(ref[0], ground) for ref in (a, b))
+        wrench = (np.concatenate([np.cross(x - centre, line) / loops.kappa, line]) for x in (p, q))
+        out.append((-(next(wrench) @ first) + next(wrench) @ second)[None])
+    return out
+
+
 def _links(d: Description) -> list[tuple[str, ...]]:
     """Groups of bodies held by two ball joints or more, and single bodies inside them that may spin on their own."""
     held = [j for j in d.joints if joints.JOINTS[j.type].rows]
@@ -68,9 +84,9 @@ def _links(d: Description) -> list[tuple[str, ...]]:
     out: list[tuple[str, ...]] = []
     for head in dict.fromkeys(groups.values()):
         at = sum((groups[j.first] == head) != (groups[j.second] == head) for j in balls)
-        if head in fixed or at < 2:
-            continue
         bodies = [b.name for b in d.bodies if groups[b.name] == head]
+        if head in fixed or at < 2 or _carries(d, bodies, held):
+            continue
         out += [(b,) for b in bodies if len(bodies) > 1 and _spins_alone(b, held)]
         out.append(tuple(bodies))
     return out
@@ -86,17 +102,22 @@ def _ball(joint: Joint) -> bool:
     return joints.is_ball(joints.JOINTS[joint.type])
 
 
+def _carries(d: Description, bodies: Sequence[str], held: Sequence[Joint]) -> bool:
+    """Whether a body of the group hangs on one joint alone (welded bodies count as one): it moves with the spin, so this is no link."""
+    piece = _connected(d, [j for j in held if not joints.JOINTS[j.type].nv])
+    hung = [sum((piece[j.first] == piece[b]) != (piece[j.second] == piece[b]) for j in held) for b in bodies]
+    return min(hung) < 2
+
+
 def _bases(d: Description, groups: dict[str, str], parts: dict[str, str]) -> list[str]:
-    """The group that carries each floating part: one with a free joint, the largest of them."""
+    """The group that carries each part: the only one with a free joint; in a floating part of several the largest."""
     ground = d.bodies[0].name
-    free = {b for j in d.joints if not joints.JOINTS[j.type].rows for b in (j.first, j.second)}
+    free = {b for j in d.joints if not joints.JOINTS[j.type].rows for b in (j.first, j.second)} - {ground}
     out = []
     for part in dict.fromkeys(parts.values()):
-        if part == parts[ground]:
-            continue
-        bodies = [b.name for b in d.bodies if parts[b.name] == part]
-        candidates = [b for b in bodies if b in free] or bodies
-        out.append(max((groups[b] for b in candidates), key=lambda g: sum(x == g for x in groups.values())))
+        candidates = list(dict.fromkeys(groups[b.name] for b in d.bodies if parts[b.name] == part and b.name in free))
+        if len(candidates) == 1 or (candidates and part != parts[ground]):
+            out.append(max(candidates, key=lambda g: sum(x == g for x in groups.values())))
     return out
 
 

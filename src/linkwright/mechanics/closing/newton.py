@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwright.errors import AssemblyError, SingularityError
 from linkwright.joints import JOINTS
+from linkwright.mechanics.constraints import Constraint, DrivenDistance, RodConstraint
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Skeleton, displaced, pose_of, references
 from linkwright.model.file.units import KINDS, shown
@@ -122,11 +123,19 @@ def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
     """Why the loops stay open: the widest gap, and the reach of the links around it."""
     zero = np.zeros(loops.skel.tree.nv)
     c = loops.at(done.q, zero, 0.0, done.near)
-    gaps = {con.name: float(np.max(np.abs(part.phi))) for con, part in zip(loops.constraints, c.parts, strict=True) if len(part.phi)}
+    gaps = {con.name: gap(con, part.phi) for con, part in zip(loops.constraints, c.parts, strict=True) if len(part.phi)}
     worst = max(gaps, key=lambda name: gaps[name])
     reason = reach_reason(loops.skel, worst) or "no position of the links near the drawing closes it: check the lengths, or draw it closer."
     wide = gap_text(loops, worst, gaps[worst])
     return AssemblyError(f"{what}loop closed by '{worst}' stays open by {wide}: {reason}", gap=gaps[worst], loop=worst)
+
+
+def gap(constraint: Constraint, phi: np.ndarray, t: float = 0.0) -> float:
+    """How far a constraint is from being satisfied: of a rod or cylinder the missing length, else the largest residual."""
+    if isinstance(constraint, RodConstraint | DrivenDistance) and len(phi):
+        length = float(constraint.length if isinstance(constraint, RodConstraint) else constraint.law(t)[0])
+        return abs(np.sqrt(max(0.0, length * (length + 2.0 * float(phi[0])))) - length)  # phi = (r^2 - L^2) / (2 L)
+    return float(np.abs(phi).max(initial=0.0))
 
 
 def gap_text(loops: Loops, name: str, gap: float) -> str:

@@ -62,11 +62,14 @@ class Partition:
         return J[:, self.rows][:, :, self.independent]
 
 
-def partition(J: np.ndarray, drives: Sequence[int]) -> Partition:
-    """The partition of a mechanism from its dimensionless J at several positions of a run; the best conditioned one decides."""
+def partition(J: np.ndarray, drives: Sequence[int], generic: int) -> Partition:
+    """The partition of a mechanism from its dimensionless J at several positions of a run; the best conditioned one decides.
+
+    Rows beyond the `generic` rank are redundant, however independent they are at positions where loops have drifted open.
+    """
     ranks = [factor(x).rank for x in J]
-    rank = max(ranks, default=0)
-    weakest = [_weakest(x, rank) if r == rank else -1.0 for x, r in zip(J, ranks, strict=True)]
+    rank = min(max(ranks, default=0), generic)
+    weakest = [_weakest(x, rank) if r >= rank else -1.0 for x, r in zip(J, ranks, strict=True)]
     best = J[int(np.argmax(weakest))]
     rows = tuple(sorted(pivoted_columns(best.T)[:rank]))
     others = [i for i in range(J.shape[2]) if i not in set(drives)]

@@ -110,14 +110,17 @@ def across(closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarra
     None where no smooth curve of this rank leads through: two links that just miss a change point turn around a bend, and their
     rows hold as they are.
     """
-    speed, gap = float(np.sqrt(v @ v)), np.inf
+    speed, gap, doubt = float(np.sqrt(v @ v)), np.inf, np.inf
     for H in (share * reach for share in REACHES):
         found = _nodes(closures, displace, q, v, NODES * (H / speed), rank, H)
         if found is None:
             continue
         P, c, e, L = found
         P0 = _sum(VALUE, P)
-        if np.abs(P0 - _sum(VALUE_OF_SIX, P)).max() > DOUBT:
+        before, doubt = doubt, float(np.abs(P0 - _sum(VALUE_OF_SIX, P)).max())
+        if doubt > max(0.5 * before, DOUBT):
+            return None  # a bend: on a smooth branch it falls with H^6
+        if doubt > DOUBT:
             continue
         Q, left = _upper(P0, rank), _upper(_sum(VALUE, L), rank)
         if Q is None or left is None:

@@ -46,4 +46,4 @@ def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
     return tuple(out)
 
 
-__all__ = ["CONSTRAINTS", "Constraint", "DrivenDistance", "Driver", "PointTarget", "PoseTarget", "Rows", "of_loops"]
+__all__ = ["CONSTRAINTS", "Constraint", "DrivenDistance", "Driver", "PointTarget", "PoseTarget", "RodConstraint", "Rows", "of_loops"]

@@ -31,6 +31,7 @@ from linkwright.numerics.linalg import Factored, factor, pivoted_columns
 from linkwright.numerics.pickling import essentials
 
 PIVOT_WATCH = 1e-5  # a relative pivot below this (a singular value of about 3e-3) asks for the rank-revealing path
+AT_REST = 1e-6  # a singular value below this counts as zero where nothing moves: loops closed to 1e-13 leave it open
 LOST = 1e-8  # a singular value below this no longer tells the direction of its row: half of the digits
 NOT_TANGENT = (
     "the velocity points along none of the branches that meet in this singular position. "
@@ -153,7 +154,7 @@ def _deficient(
         found, passing = on_loops(place.loops, place.q, place.v, place.t, place.references, rank)
         if found is not None:
             return _on_branch(terms, tau, name, f, found, passing, gains)
-    if f.rank >= rank:
+    if f.rank >= rank and not (at_rest and rank and f.s[rank - 1] < AT_REST):
         if _reduced_inertia_is_singular(terms, f):
             rows = plain(f, terms.k / terms.row_scale, rank)
             return _limit(terms, tau, name, f, rows, rows.A)

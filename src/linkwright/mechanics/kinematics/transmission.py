@@ -4,7 +4,7 @@ Ground and all bodies that the drives hold are known. The rest is taken apart in
 common pin, each joined to known bodies (a dyad), or one link with a pin and a slot, rod or cylinder. In such a group one link pushes,
 the other is driven: the *transmission angle* is that between the line of the push (from the joint at which the pushing link is pushed)
 and the line from the common pin to the pivot of the driven link; for a slider, the normal of its guide takes the place of that line. It
-is 90 deg at best and 0 in a dead centre, where the group cannot be moved by its drives.
+is 90 deg at best and 0 in a singular position, where the group cannot be moved by its drives.
 
 The *pressure angle* follows from forces alone: the mechanism has no mass, the drives hold, a unit load acts on the output; it is the
 angle between the force of the common pin on the driven link and the direction in which that link can move about its pivot or along its

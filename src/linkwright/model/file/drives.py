@@ -11,7 +11,7 @@ from linkwright.model.description import Drive, Joint, Move
 from linkwright.model.file.context import Context
 from linkwright.model.file.loads import Channels, varying
 from linkwright.model.file.nodes import Node
-from linkwright.model.file.quantities import QuantityAlgebra, place, read_quantity
+from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
 from linkwright.model.file.units import (
     ANGLE,
     ANGULAR_SPEED,
@@ -98,7 +98,7 @@ def _drive(context: Context, name: str, node: Node, channels: Channels) -> Drive
     if kind == "force" and not slides:
         raise entry.error(f"{what}: '{name}' turns, so it takes a torque, not a force. Write `torque:`.")
     dimension = {"speed": multiply(position, RATE), "position": position}.get(kind, FORCE if slides else TORQUE)
-    value = varying(context, entry, dimension, channels, f"{what}: {kind}")
+    value = varying(context, entry, dimension, channels, f"{what}: {kind}", motion=kind == "position")
     return Drive(name, "torque" if kind == "force" else kind, value, where=node.where)
 
 
@@ -109,7 +109,7 @@ def _by_dimension(context: Context, name: str, node: Node, slides: bool, channel
     choices = {"speed": multiply(position, RATE), "torque": FORCE if slides else TORQUE}
     quantity = read_quantity(node, QuantityAlgebra(context.units, context.algebra.names))
     if quantity.dimension == NONE:
-        value = place(quantity, choices["speed"], context.units, node, f"{what} (a bare number is a speed)")
+        value = context.number(node, choices["speed"], f"{what} (a bare number is a speed)")
         return Drive(name, "speed", value, where=node.where)
     if quantity.dimension == position:
         return Drive(name, "position", varying(context, node, position, channels, what), where=node.where)
@@ -162,7 +162,7 @@ def _motor(context: Context, node: Node, slides: bool, channels: Channels, what:
 
 def read_start(context: Context, node: Node | None, channels: Channels) -> tuple[tuple[str, Any], ...]:
     """Positions and speeds of joints (and cylinders) at the start: `A: 60 deg`, `A.v: 45 rpm`, one of several `C.slide: 20 mm`."""
-    start: list[tuple[str, Any]] = []
+    start: dict[str, Any] = {}
     for channel, entry in (node.mapping("start") if node else {}).items():
         what = f"start of '{channel}'"
         head, dot, tail = channel.partition(".")
@@ -170,7 +170,14 @@ def read_start(context: Context, node: Node | None, channels: Channels) -> tuple
             tail, channel = f"{tail}.v", f"{channel}.v"
         one = _one_of_several(channels.joints, head, tail)
         if one is not None:
-            start.append((channel, context.number(entry, one, what)))
+            value = context.number(entry, one, what)
+            whole, name = f"{head}.v" if tail.endswith(".v") else head, tail.removesuffix(".v")
+            if entry.si and whole in start:  # a component in the call, the list in the file
+                joint = JOINTS[channels.joints[head].type]
+                names = joint.v_names if whole != head else joint.q_names
+                start[whole] = tuple(value if n == name else x for n, x in zip(names, start[whole], strict=True))
+            else:
+                start[channel] = value
             continue
         known = head in channels.joints or head in channels.cylinders
         if not known or (dot and tail != "v"):
@@ -183,10 +190,13 @@ def read_start(context: Context, node: Node | None, channels: Channels) -> tuple
             )
         dimension = channels.dimension(channel)
         if dimension is not None:
-            start.append((channel, context.number(entry, dimension, what)))
+            start[channel] = context.number(entry, dimension, what)
             continue
-        start.append((channel, _several(context, channels.joints, head, bool(dot), entry, what)))
-    return tuple(start)
+        if entry.si:  # the list in the call, components in the file
+            parts = {f"{head}.{n}{'.v' if dot else ''}" for n in JOINTS[channels.joints[head].type].v_names}
+            start = {k: x for k, x in start.items() if k not in parts}
+        start[channel] = _several(context, channels.joints, head, bool(dot), entry, what)
+    return tuple(start.items())
 
 
 def _one_of_several(joints: Mapping[str, Joint], head: str, tail: str) -> Dimension | None:

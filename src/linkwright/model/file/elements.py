@@ -26,7 +26,7 @@ from linkwright.model.description import (
 )
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import add, rotate
-from linkwright.model.file.loads import Channels, tabulated, varying
+from linkwright.model.file.loads import TABLE_KEYS, Channels, tabulated, varying
 from linkwright.model.file.nodes import Node
 from linkwright.model.file.shapes import Shape
 from linkwright.model.file.units import (
@@ -134,19 +134,16 @@ class Elements:
         couplings = []
         for name, entry in self.entries(node, "couplings", "coupling"):
             what = f"coupling '{name}'"
-            keys = entry.keys(what, ("from", "to", "ratio", "offset", "table", "interpolation"), ("from", "to"))
+            keys = entry.keys(what, ("from", "to", "ratio", "offset", *TABLE_KEYS), ("from", "to"))
             first, second = self.joint(keys["from"], f"{what}: from"), self.joint(keys["to"], f"{what}: to")
             if first == second:
                 raise entry.error(f"{what} couples joint '{first}' with itself. Name two joints.")
             x, y = self.coordinate(first), self.coordinate(second)
             table = None
-            if "table" in keys:
+            if any(k in keys for k in TABLE_KEYS):
                 if "ratio" in keys or "offset" in keys:
-                    raise keys["table"].error(f"{what} has a table and a ratio or offset; keep one.")
-                how = keys.get("interpolation")
-                table = tabulated(self.context, first, keys["table"], x, y, how, f"{what}: table", motion=True)
-            elif "interpolation" in keys:
-                raise keys["interpolation"].error(f"{what}: `interpolation` belongs to a `table`. Take it out.")
+                    raise entry.error(f"{what} has a table and a ratio or offset; keep one.")
+                table = tabulated(self.context, first, keys, entry, (x, y), f"{what}: table", motion=True)
             ratio = self.value(keys, "ratio", multiply(y, x, -1), what, 1.0)
             if self.context.numeric(ratio) == 0.0:
                 raise keys["ratio"].error(f"{what} has the ratio 0, which would block joint '{second}'. Give another ratio.")

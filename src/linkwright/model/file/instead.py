@@ -37,7 +37,7 @@ _WISHES = {
         "There are no belts or chains; their transmission is a coupling with the `ratio:` of the wheels, without forces on the shafts."
     ),
     ("rope", "cable", "tendon", "string", "winch"): (
-        "There are no ropes over pulleys; `rods:` hold a distance, `springs:` pull, and an event can release either."
+        "There are no ropes over pulleys; `rods:` hold a distance until an event releases them, `springs:` pull."
     ),
     ("contact", "collision", "collide", "friction_contact", "ground_contact"): (
         "Bodies do not touch; the end of a joint's travel is a `stops:` entry, and events engage or release constraints."

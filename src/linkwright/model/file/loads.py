@@ -23,6 +23,7 @@ from linkwright.model.file.units import ANGLE, FORCE, LENGTH, TIME, TORQUE, Dime
 RATE = (0, 0, -1, 0, 0)
 
 
+TABLE_KEYS = ("table", "x", "y", "csv", "interpolation")
 MOST_BYTES = 5_000_000
 CURVES = {"spline": "cubic", "natural": "cubic", "pchip": "monotone", "smooth": "monotone", "lines": "linear", "closed": "periodic"}
 BARE = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\Z")  # a number without a unit
@@ -80,15 +81,15 @@ class Channels:
         return None if found is None else Quantity(found.value)
 
 
-def varying(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str) -> Any:
+def varying(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str, *, motion: bool = False) -> Any:
     """A constant, an expression that may use channels, or `{over: channel, table: [[x, y], ...]}` (or `csv: file`)."""
     if node.entries is not None:
-        keys = node.keys(what, ("over", "table", "x", "y", "csv", "interpolation"), ("over",))
+        keys = node.keys(what, ("over", *TABLE_KEYS), ("over",))
         channel = keys["over"].string(f"{what}: over")
         over = channels.dimension(channel)
         if over is None:
             raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'Channels')}")
-        return tabulated(context, channel, _rows(context, keys, node, what), over, dimension, keys.get("interpolation"), what)
+        return tabulated(context, channel, keys, node, (over, dimension), what, motion=motion)
     units = context.units
 
     def read(channel: Any) -> Any:
@@ -148,7 +149,9 @@ def _csv_rows(context: Context, node: Node, what: str) -> Node:
         raise ModelError(f"{what}: {error.reason}", error.where) from error
     if table.rows and table.width != 2:
         here = Source(table.path, table.rows[0][0])
-        raise ModelError(f"{what}: the file has {table.width} columns, but two are needed, x and y. Remove the others.", here)
+        advice = "Remove the others." if table.width > 2 else "Separate them by semicolons, tabs or commas."
+        found = f"{table.width} column{'s' if table.width > 1 else ''}"
+        raise ModelError(f"{what}: the file has {found}, but two are needed, x and y. {advice}", here)
     units = [u if u != "-" else "" for u in table.units] or ["", ""]
 
     def cell(line: int, text: str, unit: str) -> Node:
@@ -161,10 +164,11 @@ def _csv_rows(context: Context, node: Node, what: str) -> Node:
 
 
 def tabulated(
-    context: Context, channel: str, node: Node, x: Dimension, y: Dimension, how: Node | None, what: str, *, motion: bool = False
+    context: Context, channel: str, keys: dict[str, Node], node: Node, dimensions: tuple[Dimension, Dimension], what: str, *, motion: bool
 ) -> Table:
-    """A table with its `interpolation`. A motion needs a speed without jumps, a periodic one equal ends."""
-    xs, ys = read_table(context, node, x, y, what)
+    """The table of an entry with its `interpolation`. A motion needs a speed without jumps, a periodic one equal ends."""
+    how, y = keys.get("interpolation"), dimensions[1]
+    xs, ys = read_table(context, _rows(context, keys, node, what), *dimensions, what)
     chosen = Table.interpolation if how is None else how.string(f"{what}: interpolation")
     if chosen not in INTERPOLATIONS:
         meant = nearest(chosen, INTERPOLATIONS, "Interpolations", CURVES)
@@ -229,7 +233,7 @@ def _components(context: Context, node: Node, dimension: Dimension, channels: Ch
     items = node.sequence(what)
     allowed = (2,) if context.planar else (2, 3) if context.planar_drawing else (3,)
     if len(items) not in allowed:
-        raise node.error(f"{what} must have {' or '.join(map(str, allowed))} components, not {len(items)}.")
+        raise node.error(f"{what} must have {' or '.join(map(str, allowed))} components, not {len(items)}.{node.decimal_comma()}")
     values = [varying(context, item, dimension, channels, what) for item in items]
     return vector([*values, 0.0] if len(values) == 2 else values)
 

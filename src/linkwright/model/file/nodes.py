@@ -21,12 +21,13 @@ from linkwright.errors import ModelError, Source, listing, nearest, nearest_by_g
 from linkwright.model.expressions import Expr
 from linkwright.model.file.instead import KEYS, instead
 
-WHOLE = re.compile(r"[+-]?\d+\Z")
-FRACTION = re.compile(r"\d+(\s*[A-Za-z].*)?\Z")  # what follows a decimal comma, a unit after it perhaps
+WHOLE = re.compile(r"(?:.*[-+*/^(\s])?\d+\Z")  # a number without decimals, an expression before it perhaps
+FRACTION = re.compile(r"\d+(\s*[-+*/^)A-Za-z].*)?\Z")  # what follows a decimal comma, a unit or more after it perhaps
 MOST_BYTES = 5_000_000
 DEEPEST = 40
 MOST_NODES = 1_000_000
 MOST_ENTRIES = 20_000  # of one mapping: a file of nonsense is refused before all of it is read
+TOO_MANY = f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `repeat`, or a table in a CSV file."
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,18 @@ class Node:
             raise self.error(f"{what} must be a list in brackets, not {self.kind}.")
         if length is not None and len(self.items) != length:
             raise self.error(f"{what} must have {length} entries, not {len(self.items)}.{self.decimal_comma()}")
+        glued = [other.glued for _, other in self._pairs()]
+        numbers = all(WHOLE.match(one.text or "") and FRACTION.match(other.text or "") for one, other in list(self._pairs())[::2])
+        if len(glued) > 2 and len(glued) % 2 and all(glued[::2]) and not any(glued[1::2]) and numbers:
+            raise self.error(f"{what}: a space follows every second comma.{self.decimal_comma()} Otherwise write all commas alike.")
         return self.items
+
+    def _pairs(self) -> Iterator[tuple[Node, Node]]:
+        return itertools.pairwise(self.items or ())
 
     def decimal_comma(self) -> str:
         """A hint where two entries of this list look like one number with a decimal comma; empty if none do."""
-        for one, other in itertools.pairwise(self.items or ()):
+        for one, other in self._pairs():
             if other.glued and WHOLE.match(one.text or "") and FRACTION.match(other.text or ""):
                 return f" Decimals are written with a point: {one.text}.{other.text}."
         return ""
@@ -146,6 +154,8 @@ def _not_yaml(text: str, line: int, what: str) -> str:
     begin = found[0][: len(found[0]) - len(found[0].lstrip())] if found else ""
     if "\t" in begin:
         return f"line {line} begins with a tab; YAML wants spaces. Replace the tab by spaces, as in the lines around it."
+    if found and re.search(r"[\[{,]\s*,", found[0]):
+        return f"this is not YAML: an entry is missing before a comma ({what}). Decimals are written with a point, 0.5."
     return f"this is not YAML: {what}. Check brackets, quotes, colons and indentation around this line."
 
 
@@ -211,7 +221,7 @@ class _Builder:
             if node.text is None:
                 raise node.error(f"{node.kind} cannot be a key; a key is one word. Put it after a colon.")
             if len(keys) >= MOST_ENTRIES:
-                raise node.error(f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `repeat`, or a table in a CSV file.")
+                raise node.error(TOO_MANY)
             keys.append(node)
         else:
             values.append(node)
@@ -261,7 +271,7 @@ def _whole_calls(items: list[Node]) -> list[Node]:
     whole: list[Node] = []
     for item in items:
         if whole and _open_call(whole[-1]) and item.text is not None:
-            whole[-1] = replace(whole[-1], text=f"{whole[-1].text}, {item.text}")
+            whole[-1] = replace(whole[-1], text=f"{whole[-1].text},{'' if item.glued else ' '}{item.text}")
         else:
             whole.append(item)
     return whole
@@ -273,7 +283,7 @@ def _whole_entries(keys: list[Node], values: list[Node]) -> list[tuple[Node, Nod
     for key, value in zip(keys, values, strict=True):
         if whole and _open_call(whole[-1][1]) and value.text == "":
             before, opened = whole[-1]
-            whole[-1] = (before, replace(opened, text=f"{opened.text}, {key.text}"))
+            whole[-1] = (before, replace(opened, text=f"{opened.text},{'' if key.glued else ' '}{key.text}"))
         else:
             whole.append((key, value))
     return whole
@@ -287,9 +297,11 @@ def from_python(value: Any, path: str, depth: int = 0) -> Node:
     if isinstance(value, Node):
         return value
     if isinstance(value, Mapping):
+        if len(value) > MOST_ENTRIES:
+            raise ModelError(TOO_MANY, where)
         entries = {}
         for key, entry in value.items():
-            name = str(key).strip()
+            name = _valid(str(key), where).strip()
             if name in entries:
                 raise ModelError(f"'{name}' is given twice in one mapping. Remove or rename one.", where)
             entries[name] = from_python(entry, f"{path}.{name}" if depth else f"{path} {name}", depth + 1)
@@ -298,7 +310,14 @@ def from_python(value: Any, path: str, depth: int = 0) -> Node:
         items = value if isinstance(value, (list, tuple)) else value.tolist()
         return Node(where, items=tuple(from_python(v, path, depth + 1) for v in items))
     if value is None or isinstance(value, (bool, str, Expr)):
-        return Node(where, text="" if value is None else str(value))
+        return Node(where, text="" if value is None else _valid(str(value), where))
     if isinstance(value, numbers.Real):
         return Node(where, text=repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value)))
     raise ModelError(f"a {type(value).__name__} cannot stand in a model. Use dicts, lists, numbers and strings.", where)
+
+
+def _valid(text: str, where: Source) -> str:
+    """The text, if a file can hold it; half of a surrogate pair is no character."""
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise ModelError(f"'{text}' is not valid Unicode. Write it in letters that UTF-8 has.", where)
+    return text

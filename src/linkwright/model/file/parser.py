@@ -20,7 +20,7 @@ MOST_CHARACTERS = 20_000
 DEEPEST = 60
 NOT_NUMBERS = ("nan", "inf", "infinity")
 
-DECIMAL_COMMA = re.compile(r"(\d+),(\d+)")
+DECIMAL_COMMA = re.compile(r"(\d[\d.]*),(\d+(?:[eE][-+]?\d+)?)")
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>[A-Za-z_µΩ°][A-Za-z_0-9µΩ]*(?:\.[A-Za-z_0-9]+)*)"
     r"|(?P<op>\*\*|[-+*/^(),%·]))"
@@ -77,10 +77,15 @@ def parse(text: str, algebra: Algebra | None = None) -> Any:
     parser = _Parser(text, algebra or PlainAlgebra())
     value = parser.sum(0)
     if parser.token:
-        comma = DECIMAL_COMMA.search(text)
         why = f"'{parser.token.text}' cannot follow"
-        raise parser.error(f"decimals are written with a point, {comma[1]}.{comma[2]}" if comma and parser.token.text == "," else why)
+        raise parser.error((decimal_comma(text) if parser.token.text == "," else "") or why)
     return value
+
+
+def decimal_comma(text: str) -> str:
+    """A hint where a text holds a number with a decimal comma; empty if it does not. Points before the comma part thousands."""
+    comma = DECIMAL_COMMA.search(text)
+    return f"decimals are written with a point, {comma[1].replace('.', '')}.{comma[2]}" if comma else ""
 
 
 class _Parser:
@@ -191,13 +196,14 @@ class _Parser:
         if not self.take(")"):
             raise self.error(f"the ')' of {name}( is missing")
         expected = 2 if name in BINARY_FUNCTIONS else 1
-        if name in ("min", "max") and len(args) > 2:
+        if name in ("min", "max") and len(args) > 2 and not (DECIMAL_COMMA.search(self.text) and ", " in self.text):
             value = args[0]
             for following in args[1:]:
                 value = self.algebra.call(name, [value, following])
             return value
         if len(args) != expected:
-            raise self.error(f"{name}() takes {expected} value{'s' if expected > 1 else ''}, not {len(args)}")
+            hint = f"; {decimal_comma(self.text)}" if DECIMAL_COMMA.search(self.text) else ""
+            raise self.error(f"{name}() takes {expected} value{'s' if expected > 1 else ''}, not {len(args)}{hint}")
         return self.algebra.call(name, args)
 
     def unit(self) -> str:

@@ -6,6 +6,7 @@ parameters first, then `repeat` is written out, then drawing, bodies, joints and
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,7 +57,8 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
         document = Document(from_python(source, "model dict"), Path(), "model", overrides)
     elif isinstance(source, (str, Path)):
         path = Path(source)
-        document = Document(from_file(path), path.parent, path.stem, overrides)
+        stem = os.fsencode(path.stem).decode("utf-8", "replace")  # file names may be no Unicode
+        document = Document(from_file(path), path.parent, stem, overrides)
     else:
         raise UsageError(f"a model is a path or a dict, not a {type(source).__name__}.")
     return _describe(document)

@@ -159,7 +159,7 @@ def _placed(assembler: Assembler, wishes: Sequence[Wish], here: State, times: np
                 outside = middle
         raise AssemblyError(
             f"the path of {names} leaves the reach at t = {inside:.6g} s, before sample {i} of {len(times) - 1} (t = {times[i]:.6g} s): "
-            f"a dead centre, or the end of a link's reach (there '{error.loop}' would stay open by {error.gap:.3g}). Keep the path inside, "
+            f"a dead centre, or the end of a link's reach ('{error.loop}' cannot be closed beyond it). Keep the path inside, "
             "or let it begin on another branch (`start:` in the model).",
             gap=error.gap,
             loop=error.loop,

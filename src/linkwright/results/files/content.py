@@ -16,6 +16,7 @@ from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.results.files import schema
+from linkwright.results.files.bounds import MOST_CHARACTERS
 from linkwright.results.recorded import coordinate_names, cut_rows, plain
 from linkwright.results.tables import Variable, variables
 
@@ -65,6 +66,7 @@ def content(c: Any, channels: Iterable[str] | None) -> tuple[dict[str, Any], dic
         about["not_finite"] = bad
     about["fingerprint"] = fingerprint(about, table)
     _check(lambda: schema.ABOUT(about, ""))
+    _check(lambda: schema.need(len(json.dumps(about)) <= MOST_CHARACTERS, "its description", f"below {MOST_CHARACTERS:,} characters"))
     return about, table, extras
 
 

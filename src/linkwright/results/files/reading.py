@@ -112,8 +112,11 @@ def read(path: str | os.PathLike[str]) -> Stored:
     except files.Unreadable as problem:
         raise UsageError(f"cannot read '{files.shown(path)}': {problem.reason}; {HINT}.") from problem
     with stream:
-        first = stream.read(4)
-        stream.seek(0)
+        try:
+            first = stream.read(4) or b""
+            stream.seek(0)
+        except OSError as problem:  # such as files in /proc
+            raise UsageError(f"cannot read '{files.shown(path)}': {problem.strerror}; {HINT}.") from problem
         if first == b"PAR1":
             return _read(path, lambda: Parquet(stream))
         if first[:2] == b"PK":
@@ -211,7 +214,9 @@ class Npz:
         except KeyError as missing:
             raise schema.Misfit(f"'{name}' is missing") from missing
         schema.need(info.file_size <= most + HEADER, name, "of the size that it should have")
-        return self.archive.read(info)  # as many bytes as declared, at most
+        schema.need(info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED), name, "stored or deflated, as numpy writes it")
+        with self.archive.open(info) as entry:
+            return entry.read(info.file_size)  # read() without a size unpacks whatever follows the declared bytes, too
 
 
 def _array(raw: bytes, name: str) -> tuple[tuple[int, ...], np.dtype[Any], bytes]:
@@ -231,6 +236,8 @@ class Parquet:
     def __init__(self, stream: BinaryIO):
         self.arrow = package("pyarrow")
         self.size = os.fstat(stream.fileno()).st_size
+        stream.seek(max(0, self.size - 8))
+        schema.need(int.from_bytes(stream.read(4), "little") <= files.FOOTER, "footer", "of the size that it should have")
         try:
             self.file = package("pyarrow.parquet").ParquetFile(stream, page_checksum_verification=True)
         except self.arrow.ArrowException as problem:
@@ -247,12 +254,22 @@ class Parquet:
         for name in names:
             schema.need(len(arrow.get_all_field_indices(name)) == 1, name, "there")
         schema.need(all(t == self.arrow.float64() for t in arrow.types), "table", "a table of numbers")
+        self._check_groups(samples)
         try:
             found = self.file.read(use_threads=False)
         except self.arrow.ArrowException as problem:
             raise schema.Misfit(str(problem)) from problem
-        schema.need(found.num_rows == samples, "table", f"a table of {samples} rows")
         return {name: np.array(found[name].to_numpy(), dtype=float) for name in names}
+
+    def _check_groups(self, samples: int) -> None:
+        """As many rows as samples, in pages that cannot unpack to much more than their size (Snappy: 21 times)."""
+        about = self.file.metadata
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        schema.need(samples == about.num_rows == sum(g.num_rows for g in groups), "table", f"a table of {samples} rows")
+        for g in groups:
+            for column in map(g.column, range(g.num_columns)):
+                schema.need(column.num_values == g.num_rows, "table", f"a table of {samples} rows")
+                schema.need(column.compression in ("SNAPPY", "UNCOMPRESSED"), "table", "compressed by Snappy")
 
 
 def _check_size(size: int, columns: int, samples: int) -> None:

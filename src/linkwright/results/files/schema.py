@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+from linkwright.files import shown
 from linkwright.model.file import MOST_BYTES
 from linkwright.results.files.bounds import MOST_SAMPLES
 from linkwright.results.recorded import DIMENSIONS
@@ -214,7 +215,12 @@ def of_class(cls: type, data: Any, where: str) -> dict[str, Any]:
     given = set(defaults) if defaults is not None else {f.name for f in all_fields(cls) if not (f.default is f.default_factory is MISSING)}
     checks = {name: kinds.get(kind, plain) for name, kind in hints.items()}
     fields({n: c for n, c in checks.items() if n not in given}, {n: c for n, c in checks.items() if n in given})(data, where)
-    return {n: tuple(x) if isinstance(x, list) else x for n, x in data.items() if n in hints}
+    return {n: _shown(x) for n, x in data.items() if n in hints}
+
+
+def _shown(x: Any) -> Any:
+    """Lists as tuples; texts without line feeds and other control characters, which could add lines to a verdict."""
+    return tuple(map(_shown, x)) if isinstance(x, list) else shown(x) if isinstance(x, str) else x
 
 
 def states(where: Mapping[str, Any], table: Mapping[str, Any]) -> None:

@@ -32,15 +32,21 @@ QUIET, LOUD = "<script>LW_warn=console.warn;console.warn=()=>{}</script>", "<scr
 
 
 def text(
-    subject: Any, *, run: Trajectory | None = None, report: str | None = None, reload: str | None = None, steps: int | None = None
+    subject: Any,
+    *,
+    run: Trajectory | None = None,
+    report: str | None = None,
+    reload: str | None = None,
+    steps: int | None = None,
+    static: bool = False,
 ) -> str:
     """The page of a Mechanism or System.
 
     `run` is a trajectory to play in it, `report` a piece of HTML for its last section, `reload` the address a served page asks for
-    a newer version of itself, `steps` those of its cycle (360 if not given).
+    a newer version of itself, `steps` those of its cycle (360 if not given), `static`: the cycle is that of speed 0.
     """
     system = _system(subject, run)
-    made, known = contents(system, run, steps)
+    made, known = contents(system, run, steps, static)
     known["reload"] = reload
     return _filled(
         "page.html",
@@ -63,14 +69,14 @@ def error_text(title: str, message: str, reload: str | None = None) -> str:
     return _filled("error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=_json(reload))
 
 
-def contents(system: System, run: Trajectory | None = None, steps: int | None = None) -> tuple[str, dict[str, Any]]:
+def contents(system: System, run: Trajectory | None = None, steps: int | None = None, static: bool = False) -> tuple[str, dict[str, Any]]:
     """The script of the mechanism and DATA: what a page computes with."""
     from linkwright.views.live import cycle_data, kernels, sliders
     from linkwright.views.live.data import data
     from linkwright.views.scene import Scene
 
     with one_thread(system.tree.nv + 1):
-        motion = cycle_data.motion_of(system, steps)
+        motion = cycle_data.motion_of(system, steps, static)
         scene = Scene(system, motion.turn)
         free = sliders.sliders(system)
         made = kernels.script(system, motion.drives, [p["name"] for p in free], scene)

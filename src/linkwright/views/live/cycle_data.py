@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, SingularityError
 from linkwright.mechanics.constraints.drives import Given, driven
 from linkwright.model.laws import Law, LinearLaw
 from linkwright.motion import cycle
@@ -46,25 +46,29 @@ class Motion:
     offset: float  # of the laws' time at the first sample
     still: bool  # statics: positions only
     why: str = ""  # there is no cycle, or no drives of the file
+    stopped: bool = False  # the programme of the drives leads to a position that cannot be passed
 
     @property
     def moving(self) -> bool:
         return self.turn is not None
 
 
-def motion_of(system: System, steps: int | None = None) -> Motion:
-    """The cycle of `m.turn()`, or why there is none and which coordinates can be moved by hand; `steps` asks for one of any size."""
+def motion_of(system: System, steps: int | None = None, static: bool = False) -> Motion:
+    """The cycle of `m.turn()`, or why there is none and which coordinates can be moved by hand.
+
+    `steps` asks for a cycle of any size, `static` for that of `m.turn(speed=0)`.
+    """
     if not system.mobility.freedoms:
         return Motion((), None, (), 0.0, False, "nothing can move: a structure without freedoms")
     if steps is None and system.tree.nv > MOST_TURNED:
         why = f"turning {system.tree.nv} joints beforehand takes long; m.page(..., steps=360) and --steps 360 do it all the same."
         return Motion(independent(system), None, (), 0.0, False, why)
     try:
-        turn = system.turn() if steps is None else system.turn(steps=steps)
+        turn = system.turn(steps=360 if steps is None else steps, speed=0.0 if static else None)
     except LinkwrightError as problem:
-        return Motion(independent(system), None, (), 0.0, False, str(problem))
+        return Motion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
     here = cycle.Position(system.start.q, system.start.near)
-    plan = cycle.plan(system.loops, here, None, None)
+    plan = cycle.plan(system.loops, here, None, 0.0 if static else None)
     drives = turn.source.drives if set(turn.source.drives) == set(plan.laws) else tuple(plan.laws)
     lead = plan.laws[plan.lead]
     offset = 0.0
@@ -194,9 +198,9 @@ def unique_loads(c: Trajectory | None, system: System) -> dict[tuple[str, str], 
 
 def run_json(system: System, run: Trajectory) -> dict[str, Any]:
     """A run (or any trajectory) to be played, with the channels worth seeing."""
-    names = interesting(system, run)
-    listed = []
-    for name, values in run.read(names).items():
+    found = _channels(run, interesting(system, run))
+    names, listed = list(found), []
+    for name, values in found.items():
         symbol, size = run.unit(name)
         listed.append({"name": name, "symbol": symbol, "size": size, "dimension": run.dimension(name), "values": encoded(values)})
     return {
@@ -212,6 +216,21 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "passages": [{"t": float(p.time), "text": str(p)} for p in run.passages],
         "certificate": certificate_json(run),
     }
+
+
+def _channels(run: Trajectory, names: list[str]) -> dict[str, np.ndarray]:
+    """The channels that can be read: loads of a run whose loops have drifted apart, for one, cannot."""
+    try:
+        return run.read(names)
+    except LinkwrightError:
+        return {name: values for name in names if (values := _alone(run, name)) is not None}
+
+
+def _alone(run: Trajectory, name: str) -> np.ndarray | None:
+    try:
+        return run.read([name])[name]
+    except LinkwrightError:
+        return None
 
 
 def _switched(system: System, run: Trajectory) -> list[tuple[str, np.ndarray]]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
+from linkwright.design.summary import elastic_loads
 from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS, display_unit
 from linkwright.numerics.metric import scale
@@ -59,6 +60,8 @@ def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, 
         "loads": loads,
         "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
         "conservative": all(getattr(f, "conservative", False) for f in system.forces),
+        "notes": elastic_loads(d),
+        "stopped": motion.why if motion.stopped else "",
         "why": " ".join(x for x in (_motion_text(motion), made.why) if x),
     }
 

@@ -93,21 +93,34 @@ def _shapes(system: System, name: str, value: float) -> bool:
 
 
 def _is_distance(system: System, name: str, value: float) -> bool:
-    """Whether the opposite sign only turns links around: a length between pins, not a coordinate or an offset with a sign."""
+    """Whether the opposite sign only rotates moving links: a length between pins, not a coordinate or an offset, which mirrors them."""
     try:
-        here, there = _distances(system.description), _distances(system.described.numbers({name: -value}))
+        here, there = system.description, system.described.numbers({name: -value})
     except LinkwrightError:
         return True  # with this sign there is no mechanism
-    return bool(np.abs(there - here).max(initial=0.0) < SAME * system.loops.kappa)
+    small = SAME * system.loops.kappa
+    if all(np.abs(_places(there, b.name) - _places(here, b.name)).max() < small for b in here.bodies):
+        return True  # the length of a spring, or a radius
+    links = [(_places(here, b.name, True), _places(there, b.name, True)) for b in here.bodies[1:]]
+    return any(np.abs(q - p).max(initial=0.0) > small for p, q in links) and all(_misfit(p, q) < small for p, q in links)
 
 
-def _distances(d: Description) -> np.ndarray:
-    """Between all joint points of each body."""
-    out: list[float] = []
-    for b in d.bodies:
-        ends = [(j.frame_first if j.first == b.name else j.frame_second).at for j in d.joints if b.name in (j.first, j.second)]
-        out += [float(np.linalg.norm(np.subtract(p, q, dtype=float))) for i, p in enumerate(ends) for q in ends[:i]]
-    return np.array(out)
+def _places(d: Description, body: str, joined: bool = False) -> np.ndarray:
+    """Points of a body at its joints, or all of them and the centre of mass; two coordinates in a plane."""
+    b = d.body(body)
+    out = [] if joined else [b.com, *(p.at for p in b.points)]
+    out += [(j.frame_first if j.first == body else j.frame_second).at for j in d.joints if body in (j.first, j.second)]
+    return np.array(out, dtype=float).reshape(-1, 3)[:, : 2 if d.planar else 3]
+
+
+def _misfit(p: np.ndarray, q: np.ndarray) -> float:
+    """The largest distance of points p, moved and rotated (not mirrored) to fit best, from q."""
+    if not len(p):
+        return 0.0
+    p, q = p - p.mean(axis=0), q - q.mean(axis=0)
+    left, _, right = np.linalg.svd(p.T @ q)
+    left[:, -1] *= np.sign(np.linalg.det(left @ right))
+    return float(np.abs(q - p @ left @ right).max())
 
 
 def _joint_points(d: Description) -> np.ndarray:

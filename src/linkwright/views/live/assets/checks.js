@@ -50,8 +50,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
     box.append(sheet);
     container.append(box);
     closeOutside(box);
+    let shown = null;
     const badge = {
       update(list) {
+        if (list === shown) return;
+        shown = list;
         LW.setText(text, summary(list));
         const failed = list.some((check) => !check.ok);
         box.classList.toggle("failed", failed);

@@ -154,10 +154,11 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
 
     // the stretch of positions that can be reached from a real sample number: {from, to}, `to` beyond the last sample where a closed
-    // cycle goes on at its beginning; null where all can be reached, or none
+    // cycle goes on at its beginning, both s where none can be reached; null where all can
     e.stretch = (s) => {
       const c = e.cycle, last = c ? c.n - 1 : 0;
-      if (!c || c.placed.every((x) => x) || !c.placed.some((x) => x)) return null;
+      if (!c || c.placed.every((x) => x)) return null;
+      if (!c.placed.some((x) => x)) return { from: s, to: s };
       const ends = [c.poses(0), c.poses(last)], apart = (a, b) => a.reduce((m, x, i) => Math.max(m, Math.abs(x - b[i])), 0);
       const round = law.closed && c.placed[0] && c.placed[last] && apart(ends[0].p, ends[1].p) < 1e-6 * core.kappa && apart(ends[0].R, ends[1].R) < 1e-6;
       const there = (i) => c.placed[round ? ((i % last) + last) % last : i] === 1;

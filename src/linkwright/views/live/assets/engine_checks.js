@@ -41,7 +41,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (last === e.cycle && last) return list;
       last = e.cycle;
       const found = structure(), first = found ? [mobility(found), redundancy(found), determinate(found)] : [];
-      const cycle = e.cycle ? [motion(), singular(), closed(), ...(data.loads ? [forward(), energy(), reference()] : [])] : [assembled()];
+      const cycle = e.cycle ? [motion(), ...(placed() ? [singular(), closed()] : []), ...(data.loads ? [forward(), energy(), reference()] : [])] : [assembled(), stopped()];
       list = [...first, ...cycle].filter((x) => x);
       return list;
     };
@@ -128,6 +128,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     // without a cycle: the position that is shown
     const assembled = () => ({ name: "loops", ok: e.state.ok, text: e.state.ok ? "closed in the position shown" : "the mechanism cannot be assembled with these dimensions" });
+
+    // without a cycle because the drives lead to a dead centre, or further than the links reach
+    const stopped = () => (data.stopped ? { name: "motion", ok: false, text: data.stopped } : null);
 
     // the drives' efforts in the tree's coordinates
     const efforts = (q, near, u, tau) => {

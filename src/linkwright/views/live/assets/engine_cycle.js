@@ -281,7 +281,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         time += h;
       }
       const found = index >= 0;
-      return { max: found ? Math.abs(u[index]) : 0, value: found ? u[index] : 0, index, at: found ? c.x[index] : 0, doubtful: c.doubtful(index), rms: time > 0 ? Math.sqrt(sum / time) : 0 };
+      return { max: found ? Math.abs(u[index]) : 0, value: found ? u[index] : 0, index, at: found ? c.x[index] : 0, doubtful: c.doubtful(index, true), rms: time > 0 ? Math.sqrt(sum / time) : 0 };
     });
   };
 
@@ -321,7 +321,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
   // "" or which drive stops where
   const reason = (c, law, DATA) => {
     if (!c.placed.some((x) => x)) return "the mechanism cannot be assembled with these dimensions";
-    const stop = c.singular.find((x) => x.ends && x.inside);
+    const stop = c.singular.find((x) => x.ends && x.inside), missing = c.placed.indexOf(0);
+    if (!stop && missing >= 0) return `no position found at ${LW.singularPlace(law, DATA, { value: law.value[missing * law.drives.length + Math.max(0, law.drives.indexOf(law.drive))] })}`;
     if (!stop) return "";
     const why = stop.line ? `dead centre with ${stop.line} in line` : "dead centre, or the links do not reach further";
     return `${law.drive} stops at ${LW.singularPlace(law, DATA, stop)}: ${why}`;

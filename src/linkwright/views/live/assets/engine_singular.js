@@ -115,19 +115,21 @@ var LW = globalThis.LW || (globalThis.LW = {});
     return core.kernel.loads ? sizes(core, p) : [Math.max(...p.r.v.map(Math.abs))];
   };
 
-  // whether they grow towards the place a share x of that step; it counts as growth where nothing can be computed around it
+  // which of them grow towards the place a share x of that step; it counts as growth where nothing can be computed around it. A passage on a
+  // smooth motion has finite efforts, by the power balance, beside loads without bound.
   const grows = (core, at, from, to, x) => {
     for (const [far, near] of DISTANCES) {
       const before = beside(core, at, from, to, x - far), after = beside(core, at, from, to, x - near);
       if (!before || !after) continue;
       const least = ROUND_OFF * Math.max(...after) * Math.min(1, core.kappa); // growth of round-off is none
-      return after.some((s, k) => s > GROWS * before[k] && s > least);
+      return grown(after.map((s, k) => s > GROWS * before[k] && s > least));
     }
-    return true;
+    return grown([true]);
   };
+  const grown = (list) => ({ unbounded: list.some(Boolean), efforts: list[0] });
 
-  // c.singular: [{s: real sample number, value: of the leading drive, ends: it stops the drive, unbounded, line}], c.stop: the first
-  // that stops the drive inside its cycle
+  // c.singular: [{s: real sample number, value: of the leading drive, ends: it stops the drive, unbounded: something grows, efforts: those
+  // of the drives do, line}]; c.doubtful(i, efforts): whether loads, or only the drives' efforts, at sample i are peaks of such a place
   LW.engineSingular = (core, law, c, DATA) => {
     const { nq, nn, nd } = core, n = c.n, lead = Math.max(0, law.drives.indexOf(law.drive));
     const at = between(core, law, c), time = core.mechanism.t;
@@ -141,24 +143,24 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const stopped = (from, to) => {
       const r = reach(core, at, from, to, c);
       const x = r ? r.x : 1, q = r ? r.q : c.q.subarray(from * nq, (from + 1) * nq);
-      add(from, to, x, q, { ends: true, inside: true, unbounded: true });
+      add(from, to, x, q, { ends: true, inside: true, ...grown([true]) });
     };
     const lone = (i) => i > 0 && i + 1 < n && !c.placed[i] && c.placed[i - 1] && c.placed[i + 1]; // the branch goes on behind it
     for (let i = 0; i + 1 < n; i++) {
-      if (lone(i)) add(i, i, 0, c.q.subarray((i - 1) * nq, i * nq), { ends: false, inside: true, unbounded: true });
+      if (lone(i)) add(i, i, 0, c.q.subarray((i - 1) * nq, i * nq), { ends: false, inside: true, ...grown([true]) });
       else if (lone(i + 1)) continue;
       else if (c.placed[i] && !c.placed[i + 1]) stopped(i, i + 1);
       else if (!c.placed[i] && c.placed[i + 1]) stopped(i + 1, i);
       else if (det[i] * det[i + 1] < 0) {
         const x = Math.abs(det[i]) / (Math.abs(det[i]) + Math.abs(det[i + 1])), [from, to, s] = x < 0.5 ? [i + 1, i, 1 - x] : [i, i + 1, x];
-        add(i, i + 1, x, c.q.subarray((i + (x > 0.5 ? 1 : 0)) * nq, (i + (x > 0.5 ? 2 : 1)) * nq), { ends: false, inside: true, unbounded: grows(core, at, from, to, s) });
+        add(i, i + 1, x, c.q.subarray((i + (x > 0.5 ? 1 : 0)) * nq, (i + (x > 0.5 ? 2 : 1)) * nq), { ends: false, inside: true, ...grows(core, at, from, to, s) });
       }
     }
     // samples in a singular position itself
     for (let i = 1; i + 1 < n; i++) {
       if (!c.placed[i] || (det[i] !== 0 && c.ok[i]) || c.singular.some((x) => Math.abs(x.s - i) < 0.5)) continue;
-      const unbounded = [i - 1, i + 1].some((from) => c.placed[from] && grows(core, at, from, i, 1));
-      add(i, i, 0, c.q.subarray(i * nq, (i + 1) * nq), { ends: false, inside: true, unbounded });
+      const sides = [i - 1, i + 1].filter((from) => c.placed[from]).map((from) => grows(core, at, from, i, 1)), either = (key) => sides.some((x) => x[key]);
+      add(i, i, 0, c.q.subarray(i * nq, (i + 1) * nq), { ends: false, inside: true, unbounded: either("unbounded"), efforts: either("efforts") });
     }
     // the determinant touches zero without a change of sign, as in a scissor whose arms stand upright
     for (let i = 1; i + 1 < n; i++) {
@@ -166,21 +168,20 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (!(here <= Math.abs(det[i - 1]) && here <= Math.abs(det[i + 1]) && here < DIPS * most) || c.singular.some((x) => Math.abs(x.s - i) < 1)) continue;
       const x = lowest(core, at, i, c), touched = x !== null && x.det < TOUCHES * most;
       if (!touched) continue;
-      const side = x.x < 0 ? -1 : 1, unbounded = grows(core, at, i, i + side, Math.abs(x.x));
-      add(i, i + side, Math.abs(x.x), x.q, { ends: false, inside: true, unbounded });
+      const side = x.x < 0 ? -1 : 1;
+      add(i, i + side, Math.abs(x.x), x.q, { ends: false, inside: true, ...grows(core, at, i, i + side, Math.abs(x.x)) });
     }
     // the ends of a range that is no whole turn: one step further
     if (!law.full_turn && !law.closed && n > 2) {
       for (const [from, back] of [[0, 1], [n - 1, n - 2]]) {
         if (!c.placed[from] || law.value[from * nd + lead] === law.value[back * nd + lead]) continue;
         const further = (f, t, x, start) => at(f, t, -x, start), r = reach(core, further, from, back, c);
-        if (r) add(from, back, -r.x, r.q, { ends: true, inside: false, unbounded: true });
+        if (r) add(from, back, -r.x, r.q, { ends: true, inside: false, ...grown([true]) });
       }
     }
     core.setTime(time);
     c.singular.sort((a, b) => a.s - b.s);
-    const unbounded = c.singular.filter((x) => x.unbounded);
-    c.doubtful = (i) => i >= 0 && unbounded.some((x) => Math.abs(x.s - i) <= BESIDE);
+    c.doubtful = (i, efforts) => i >= 0 && c.singular.some((x) => (efforts ? x.efforts : x.unbounded) && Math.abs(x.s - i) <= BESIDE);
     return c;
   };
 

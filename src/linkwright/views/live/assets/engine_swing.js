@@ -59,6 +59,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
       mechanism.near = Float64Array.from(e.state.near);
       const given = v ? Float64Array.from(v) : Float64Array.from(e.state.v);
       const put = mechanism.project(e.state.q, given);
+      if (!put.ok && !e.state.ok) {
+        swing.why = "the mechanism cannot be assembled with these dimensions";
+        return (swing.running = false);
+      }
       e.put(put.ok ? put.q : e.state.q, mechanism.near, put.ok ? put.v : v ? given : e.state.v, null, { ok: true });
       first = total().total;
       measure();
@@ -129,7 +133,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
         }
       }
       if (!ok) swing.running = false;
-      swing.why = ok ? "" : "a singular position: nothing tells how it goes on";
+      swing.why = ok ? "" : "the equations have no unique answer in this position";
       finish(ok);
       return { ok, energy: swing.energy, drift: swing.drift, t: swing.t, done: swing.t - from };
     };

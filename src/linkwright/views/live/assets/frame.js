@@ -55,7 +55,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     // [place, force] of the arrows at samples spread over the cycle and at every pin's largest load: what a drawing leaves room for
     let looked = null, room = [];
     frames.room = () => {
-      if (!e.cycle || !e.cycle.pins || recorded()) return [];
+      if (!e.cycle || !DATA.loads || recorded()) return [];
       if (looked !== e.cycle) {
         const c = looked = e.cycle, step = Math.max(1, Math.floor(c.n / LOOKS));
         room = [];

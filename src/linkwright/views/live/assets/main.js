@@ -71,6 +71,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const changed = () => {
     if (!app.transport) return;
     app.transport.update();
+    check();
     app.remember();
     app.redraw();
   };
@@ -161,7 +162,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
   // ---------------------------------------------------------- parameters
   const atFile = () => DATA.parameters.every((p) => !(p.name in app.values) || app.values[p.name] === p.value);
-  let checking = 0, toldOfRun = false, troubled = false;
+  let toldOfRun = false, troubled = false;
   // a recorded run stays as it was computed; said once until all is back at the file's values
   const tellOfRun = () => {
     if (atFile()) toldOfRun = false;
@@ -171,11 +172,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (!atFile() && !toldOfRun) app.say("The recorded run was computed with the file's values and stays as it is: parameters change the turn only.");
     toldOfRun = !atFile();
   };
-  const check = (now) => {
-    clearTimeout(checking);
-    if (now) app.checks.update(app.engine.checks());
-    else checking = setTimeout(guarded(() => app.checks.update(app.engine.checks())), 250);
-  };
+  // the checks of what is shown: those of a recorded run, or of the present design
+  const check = () => app.checks.update(app.player.mode === "run" && DATA.run.certificate.length ? DATA.run.certificate : app.engine.checks());
   app.set = guarded((values) => {
     const result = app.engine.set(values);
     app.values = Object.assign({}, app.engine.values || values);
@@ -187,8 +185,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (app.state.tab === "pins") app.pins.update(app.engine.cycle, app.engine.original);
     app.frames.forget();
     app.cards.show(app.picked);
-    element("tab-parameters").querySelector(".mark").hidden = atFile();
-    check(troubled); // at once where something fails: the badge never says that a broken mechanism passed
+    element("tab-parameters").querySelector(".mark").hidden = element("report-changed").hidden = atFile();
+    element("report-changed").textContent = `Changed in the page, not in this report: ${LW.changeTexts(DATA, app.values).join("; ")}.`;
     changed();
   });
   app.reset = guarded(() => {
@@ -283,13 +281,13 @@ var LW = globalThis.LW || (globalThis.LW = {});
     element("about").title = DATA.about || "";
     element("name").title = DATA.name;
     element("name").classList.toggle("alone", !DATA.about);
-    app.reported = Boolean(element("report").firstElementChild);
+    app.reported = Boolean(element("report").querySelector(".rp"));
     document.body.classList.toggle("reported", app.reported);
     document.body.classList.toggle("spatial", !DATA.planar);
     document.body.classList.toggle("recorded", Boolean(DATA.run));
     app.engine = LW.engine(app.mechanism, DATA);
     app.theme = LW.theme(() => { app.view.theme(); app.redraw(); });
-    app.player = LW.player(app.engine, DATA, { say: app.say, changed });
+    app.player = LW.player(app.engine, DATA, { say: (text, kind) => app.say(LW.sentence(text), kind), changed });
     app.hand = makeHand();
     app.frames = LW.frames(app);
     app.view = makeView();
@@ -310,7 +308,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     });
     bind();
     app.restore(location.hash);
-    check(true);
+    changed();
     LW.app = app;
   });
   start();

@@ -92,9 +92,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
       else if (mode === "swing") {
         const inMotion = turning && running;
         swingPace = inMotion ? Math.min(1, comfortable(tracks[from].duration)) : 1;
-        e.swing.start(inMotion ? e.state.v : new Float64Array(e.state.v.length));
+        player.playing = e.swing.start(inMotion ? e.state.v : new Float64Array(e.state.v.length)) !== false;
         player.swing = { energy: NaN, drift: 0 };
-        player.playing = true;
+        if (!player.playing) on.say(e.swing.why, "warn");
       } else player.playing = false;
       on.changed();
       return true;
@@ -103,8 +103,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     player.play = () => {
       if (player.mode === "drag" && tracks.turn) player.enter("turn");
       if (player.mode === "drag") return;
-      const along = player.track();
-      if (player.mode !== "swing" && !along.loop && player.s >= along.last) place(0);
+      const along = player.track(), part = player.mode === "swing" ? null : limited(along);
+      if (part && part.s >= part.to) placeWithin(along, part.from);
+      else if (player.mode !== "swing" && !along.loop && player.s >= along.last) place(0);
       player.playing = true;
       on.changed();
     };
@@ -135,22 +136,26 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
     player.setSpeed = (speed) => { player.speed = Math.max(SLOWEST, Math.min(FASTEST, speed)); on.changed(); };
 
-    // a motion with positions that cannot be reached ends at the last one, waits and begins again at the first
-    const advanceStretch = (along, { from, to }, seconds) => {
-      const step = along.duration / along.last; // samples of a cycle are evenly spread over time
-      let s = player.s < from ? player.s + along.last : player.s;
-      s += (seconds * player.pace()) / step;
-      if (!(s < to)) {
-        s = to;
-        waited += seconds;
-        if (waited > PAUSE) { s = from; waited = 0; }
-      }
-      place(s > along.last ? s - along.last : s);
+    // where the cycle has positions that cannot be reached: {from, to, s}, counted beyond the last sample where the motion does so
+    const limited = (along) => {
+      const stretch = player.mode === "turn" ? e.stretch(player.s) : null;
+      return stretch && { ...stretch, s: player.s >= stretch.from ? player.s : stretch.to > along.last ? player.s + along.last : stretch.from };
     };
 
+    // such a motion ends at the last position that can be reached
+    const advanceStretch = (along, { to, s }, seconds) => {
+      const next = s + (seconds * player.pace() * along.last) / along.duration; // samples of a cycle are evenly spread over time
+      placeWithin(along, Math.min(next, to));
+      if (next < to) return;
+      player.playing = false;
+      on.say(e.cycle.why, "warn");
+      on.changed();
+    };
+    const placeWithin = (along, s) => place(s > along.last ? s - along.last : s);
+
     const advanceTrack = (seconds) => {
-      const along = player.track(), end = along.first + along.duration, stretch = player.mode === "turn" ? e.stretch(player.s) : null;
-      if (stretch) { advanceStretch(along, stretch, seconds); return; }
+      const along = player.track(), end = along.first + along.duration, part = limited(along);
+      if (part) { advanceStretch(along, part, seconds); return; }
       let t = along.time(player.s) + seconds * player.pace();
       if (t >= end && along.loop) t = along.first + ((t - along.first) % along.duration);
       else if (t >= end) {
@@ -165,7 +170,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const result = e.swing.step(Math.min(seconds, 1 / 20) * player.pace());
       if (result.ok) { player.swing = result; return; }
       player.playing = false;
-      on.say("The free swing ends here: the equations have no unique answer in this position.", "warn");
+      on.say(`The free swing ends here: ${e.swing.why}`, "warn");
       on.changed();
     };
 

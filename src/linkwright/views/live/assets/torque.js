@@ -30,7 +30,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const known = (cycle, k) => (cycle.ok.every((x) => x) ? cycle.u[k] : cycle.u[k].map((u, i) => (cycle.ok[i] ? u : NaN)));
     // the root mean square is one over time, whatever the axis
     const told = ({ value, rms, at, index, doubtful }) => (index >= 0 ? { max: value, rms, x: at, doubtful } : undefined);
-    const bounded = (cycle, k) => (cycle.stats[k].doubtful ? (i) => !cycle.doubtful(i) : undefined);
+    const bounded = (cycle, k) => (cycle.stats[k].doubtful ? (i) => !cycle.doubtful(i, true) : undefined);
     const curves = (cycle, drives, faint) => drives.map((k) => ({ name: names[k], values: known(cycle, k), faint, stats: told(cycle.stats[k]), bounded: bounded(cycle, k) }));
     const spec = ({ kind, drives }) => {
       const unit = KINDS[kind], { symbol, size } = LW.unitOf(unit);
@@ -46,6 +46,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
 
     container.replaceChildren();
     const plots = groups.map((group) => ({ group, plot: LW.plot(container, spec(group)) }));
+    for (const text of DATA.notes) container.append(LW.el("p", { class: "note", text: LW.sentence(text) }));
     return {
       update() { for (const { group, plot } of plots) plot.update(spec(group)); },
       // by hand and in free swing the mechanism is beside its turn, which has this effort only nearby
