@@ -42,9 +42,10 @@ def scissor(**more: Any) -> lw.Mechanism:
     })  # fmt: skip
 
 
-def test_a_turn_says_that_it_passed_the_stretched_position_and_where() -> None:
-    """Located on the minimum of a singular value by its square: to the root of round-off of the stroke."""
-    c = scissor().turn(steps=90)
+@pytest.mark.parametrize("steps", [20, 60, 90])
+def test_a_turn_says_that_it_passed_the_stretched_position_and_where(steps: int) -> None:
+    """Located on the minimum of a singular value by its square: to the root of round-off of the stroke, whatever the samples are."""
+    c = scissor().turn(steps=steps)
     (passed,) = [x for x in c.singular if x.kind == "passage"]
     assert passed.at == pytest.approx(STRETCHED, abs=1e-7) and passed.drive == "cyl" and passed.strength < 1e-6
     assert f"passes a singular position at cyl = {STRETCHED:.5g} m" in c.notes
@@ -91,6 +92,25 @@ def test_everything_taken_near_it_is_marked() -> None:
     assert angles["cyl"].near_low and not angles["cyl"].near_high and angles["slide"].low == 0.0 and not angles["slide"].near_low
     regular = lw.load("wiper")
     assert "*" not in str(regular.info()) and "*" not in str(cycle_loads(regular.turn(steps=36)))
+
+
+def test_sensitivities_of_peaks_near_it_say_so() -> None:
+    """A pole has no peak to be refined: the value is that of the nearest sample."""
+    c = scissor().turn(steps=60)
+    found = scissor().sensitivity("peak M.load", parameters=["table.mass"], steps=60)
+    assert found.value == pytest.approx(c["M.on.arm1.size"].max(), rel=1e-9) and "* " not in str(found)
+    assert "the peak is taken near a singular position: it depends on how close the nearest sample is to it" in found.notes
+    assert any("near a singular position" in n for n in scissor().sensitivity("rms cyl.force", parameters=["table.mass"], steps=24).notes)
+
+
+def test_plots_mark_values_near_it() -> None:
+    """Titles of the effort and of the hodographs; a turn without a singular position has no such words."""
+    from linkwright.views.plots.efforts import near_text
+
+    c = scissor().turn(steps=60)
+    written = ["\n".join(a.get_title(loc) for a in c.plot(kind).axes for loc in ("left", "center")) for kind in ("torque", "hodograph")]
+    assert written[0].count("(near a singular position)") == 3 and written[1].count("(near a singular position)") == 4
+    assert near_text(lw.load("wiper").turn(steps=12), 3) == ""
 
 
 def test_a_shaking_force_near_it_is_marked() -> None:

@@ -70,8 +70,12 @@ def test_what_stands_still_passes():
 
 
 def test_certify_does_not_run_a_memory_twice(wiper):
-    run = wiper.simulate(wiper.assemble(v={"A": 4.0}), 0.05, drive={"A": lw.torque(lambda t, st: 0.0, every=0.01)}, certify=True)
-    assert run.certificate.estimated_error is None and "may remember" in str(run.checks()).splitlines()[0]
+    asked = []
+    drive = {"A": lw.torque(lambda t, st: asked.append(t) or 0.1 * len(asked), every=0.01)}
+    run = wiper.simulate(wiper.assemble(v={"A": 4.0}), 0.05, drive=drive, certify=True)
+    samples = list(asked)
+    assert run.certificate.estimated_error is not None and run.certificate.estimated_error < 1e-6
+    assert asked == samples and "values that were sampled" in str(run.checks())
 
 
 def test_every_channel_of_a_run_can_be_read(wiper):

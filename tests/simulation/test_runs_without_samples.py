@@ -82,3 +82,10 @@ def test_a_run_that_did_not_start_is_saved_and_opened(runs, tmp_path):
     again = lw.open(runs["none"].save(tmp_path / "none.npz"))
     assert len(again) == 0 and not again.checks() and again["A"].shape == (0,)
     assert np.array_equal(again.counted_from, runs["none"].counted_from)
+
+
+def test_the_verdict_names_the_singular_start(runs):
+    """The cause in the mechanism's words, and the singular value of the start itself: zero, not that of some regular position."""
+    c = runs["none"].certificate
+    assert c.message.startswith("t = 0 s: at rest in a singular position") and "Python function" not in str(c)
+    assert c.smallest_singular_value < 1e-9 and "no loops" not in str(c)

@@ -45,7 +45,7 @@ def test_each_limit_is_the_documented_one(good, field):
 @pytest.mark.parametrize("status", ["stuck", "open", "interrupted", "not finite"])
 def test_a_run_that_did_not_finish_does_not_pass(good, status):
     bad = replace(good, status=status)
-    assert not bad.ok and str(bad).startswith("look at: finished; ")
+    assert not bad.ok and str(bad).startswith("look at: not finished; ")
 
 
 def test_the_energy_of_a_loose_run_is_measured(bar):

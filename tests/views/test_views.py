@@ -218,7 +218,7 @@ def test_page_is_self_contained_and_escapes(tmp_path: Path, wiper: lw.Mechanism)
     page = Page("A < B").heading("x & y").text("<script>alert(1)</script>").table(["h"], [["<b>"]]).picture(image, 'say "hi"')
     text = page.save(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script>" not in text and "&lt;b&gt;" in text and "<title>A &lt; B</title>" in text and "data:image/png;base64," in text
-    with pytest.raises(lw.LinkwrightError, match="existing file"):
+    with pytest.raises(lw.LinkwrightError, match="no such file"):
         page.picture(tmp_path / "missing.png")
 
 

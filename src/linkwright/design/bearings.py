@@ -76,6 +76,7 @@ class Bearing:
     sector: float | None
     unique: bool
     near_singular: bool = False  # the largest load is taken near a singular position: it depends on how close the sample is to it
+    near_moment: bool = False  # so is the largest moment
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "against": list(self.against)}
@@ -139,7 +140,7 @@ class Bearings:
             pace = "-" if r.movement == "fixed" else f"{r.mean_speed / rate[1]:.4g} {rate[0]}"
             on = ", ".join((r.on, *r.against)) if len(r.against) == 1 else r.on
             forces = [marked(x / force[1], r.near_singular) for x in (r.mean, r.rms, r.P3, r.P10_3)]
-            tilt = [r.moment_max / moment[1]] if bent else []
+            tilt = [marked(r.moment_max / moment[1], r.near_moment)] if bent else []
             rows.append((r.pin, on, marked(r.max / force[1], r.near_singular), r.at_max / at[1], *forces, *tilt, swing, pace, r.unique))
         return header, rows
 
@@ -187,7 +188,8 @@ def eyes(d: Description) -> list[tuple[str, str]]:
 
 def _bearing(c: Trajectory, pin: str, body: str, at_pin: list[Joint], moves: dict[str, Movement], where: np.ndarray) -> Bearing:
     own = c.load(pin, body, frame=body)
-    largest = int(np.argmax(own.size))
+    moments = np.linalg.norm(own.moment, axis=1)
+    largest, bent = int(np.argmax(own.size)), int(np.argmax(moments))
     carries = len(at_pin) > 1  # the pin is fixed in the body that all others are joined to
     move = _standing(c) if carries else moves[at_pin[0].name]
     return Bearing(
@@ -201,7 +203,7 @@ def _bearing(c: Trajectory, pin: str, body: str, at_pin: list[Joint], moves: dic
         rms=float(np.sqrt(time_mean(c.t, own.size**2))),
         P3=equivalent(c.t, own.size, move, 3.0),
         P10_3=equivalent(c.t, own.size, move, 10.0 / 3.0),
-        moment_max=float(np.linalg.norm(own.moment, axis=1).max()),
+        moment_max=float(moments[bent]),
         movement=move.kind,
         swing=move.swing,
         full_turns=move.full_turns,
@@ -211,6 +213,7 @@ def _bearing(c: Trajectory, pin: str, body: str, at_pin: list[Joint], moves: dic
         sector=_sector(own.force) if own.force.shape[1] == 2 else None,
         unique=own.unique,
         near_singular=bool(c.near_singular[largest]),
+        near_moment=bool(c.near_singular[bent]),
     )
 
 

@@ -22,6 +22,7 @@ from linkwright.design.tables import columns, integral, show, time_mean
 from linkwright.errors import UsageError, nearest
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
+from linkwright.results.singular_positions import NEAR_PEAK
 from linkwright.results.trajectory import Trajectory, unit_of
 
 MOTOR_KINDS = {
@@ -244,7 +245,7 @@ class DriveSizing:
             + (moving if r.speed_max else ", held")
         ]
         if r.near_peak:
-            lines.append("  the peak is taken near a singular position: it depends on how close the nearest sample is to it")
+            lines.append(f"  {NEAR_PEAK}")
         if self.motor is None:
             return "\n".join(lines)
         return "\n".join([*lines, *self._motor_lines()])

@@ -30,6 +30,7 @@ from linkwright.model.file import parse_unit, quantity
 from linkwright.model.file.units import KINDS
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion import cycle
+from linkwright.results.singular_positions import NEAR_PEAK, PEAKS
 from linkwright.system.system import System
 
 STATISTICS = ("peak", "rms", "max", "min", "mean")
@@ -211,7 +212,8 @@ class Cycle:
         c = system.turn(drive, steps=steps, speed=speed)
         kind = "angular speed" if cycle.is_rotary(system.description, c.drive) else "speed"
         self.plan = cycle.plan(system.loops, here, drive, None if speed is None else quantity(speed, KINDS[kind]))
-        self.lead, self.full_turn, self.notes = c.drive, c.full_turn, c.notes
+        self.lead, self.full_turn, self.near = c.drive, c.full_turn, c.near_singular
+        self.notes = tuple(n for n in c.notes if n != PEAKS)
         self.x = np.array([cycle.coordinate_now(system.loops, c.drive, cycle.Position(q, n)) for q, n in zip(c.q, c.near, strict=True)])
         law = self.plan.laws[c.drive]
         begin, slope, _ = law(0.0)
@@ -252,6 +254,8 @@ def _peak(c: Cycle, w: Wanted) -> tuple[Sample, list[str]]:
     heights = np.array([_height(w, s) for s in c.once])
     n, k = len(heights), int(np.argmax(heights))
     notes = []
+    if c.near[k]:  # towards a pole there is no peak to be refined
+        return c.samples[k], [NEAR_PEAK]
     ring = c.full_turn and c.plan.open_ended
     left, right = (heights[(k - 1) % n], heights[(k + 1) % n]) if ring else (heights[max(k - 1, 0)], heights[min(k + 1, n - 1)])
     if not ring and k in (0, n - 1):
@@ -309,7 +313,8 @@ def sensitivity(
     chosen += [known[name] for name in widths if name not in asked and parameters is None]
     at: float | None = None
     if w.statistic in ("rms", "mean"):
-        samples, notes = c.once, []
+        samples = c.once
+        notes = ["samples near a singular position are part of it: it depends on how close they are"] if c.near.any() else []
     else:
         best, notes = _peak(c, w)
         samples = [best]

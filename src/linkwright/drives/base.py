@@ -93,6 +93,11 @@ class ControlLoop(Protocol):
     @property
     def channels(self) -> Mapping[str, str]: ...
     @property
+    def curves(self) -> Sequence[Any]:
+        """Curves over time that it follows."""
+        ...
+
+    @property
     def feels_others(self) -> bool:
         """Whether it has force sensors and something else pushes."""
         ...

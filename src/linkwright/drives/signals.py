@@ -12,7 +12,7 @@ of every step, accepted or not. A sampled one is called once per sample, in orde
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,7 +151,7 @@ def read_signal(given: Any, dimension: Dimension, what: str, desc: Description, 
     return Constant(quantity(given, dimension, what))
 
 
-def joined(t: Sequence[float], y: Sequence[float], interpolation: Any, motion: str, what: str) -> Piecewise | Repeated:
+def joined(t: Iterable[float], y: Iterable[float], interpolation: Any, motion: str, what: str) -> Piecewise | Repeated:
     """Points as a curve over time. Beyond its ends a position continues at its end speed, all else keeps its end value."""
     if not isinstance(interpolation, str) or interpolation not in INTERPOLATIONS:
         raise UsageError(f"{what}: there is no interpolation {interpolation!r:.40}; take {', '.join(INTERPOLATIONS)}.")

@@ -248,7 +248,7 @@ def turn(
     found = sampled(loops, tied, begin, np.linspace(0.0, p.span, steps + 1)) if whole else None
     if found is None:
         return _swing(loops, tied, begin, p, steps, origin)
-    samples = trajectory(tied, found, p.lead, p.laws[p.lead], origin, full_turn=p.open_ended)
+    samples = trajectory(loops, tied, found, p.lead, p.laws[p.lead], origin, full_turn=p.open_ended)
     back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
     longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
     return _noted(desc, p, samples, longer)
@@ -293,7 +293,7 @@ def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin
         ends = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
         raise SingularityError(f"drive '{p.lead}' could not be followed between {ends}; choose another start position.")
     swing = _swing_note(desc, p, low, high, back.t > first, ahead.t < last)
-    return _noted(desc, p, trajectory(tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing])
+    return _noted(desc, p, trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing])
 
 
 def _before_zero(desc: Description, drive: str, law: Law, end: float) -> float:

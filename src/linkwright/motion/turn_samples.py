@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def sampled(loops: Loops, tied: Loops, here: Walker, times: np.ndarray) -> Walke
 
 
 def trajectory(
-    tied: Loops, walked: Walked, drive: str, law: Law, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
+    loops: Loops, tied: Loops, walked: Walked, drive: str, law: Law, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
 ) -> Trajectory:
     """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: times of dead centres beyond its ends."""
     t = np.array([w.t for w in walked.samples])
@@ -50,6 +50,10 @@ def trajectory(
     scale = Scale.of([w.spectrum for w in walked.samples])
 
     def at(i: int, time: float) -> float | None:
+        between = _between(loops, walked.path, i, time)
+        if between is not None:
+            q, near = between
+            return scale.strength(tied.factored(tied.at(q, np.zeros(tied.skel.tree.nv), time, near)).s)
         w = walk(tied, walked.path[i], time)
         return scale.strength(w.spectrum) if w.t == time else None
 
@@ -81,12 +85,28 @@ def _bridged(loops: Loops, tied: Loops, walkers: list[Walker]) -> list[Walker]:
         before, after = (_decided(tied, walkers[ends[0][0]], w.t, walkers[k].t - w.t, strong) for (k,) in ends)
         if before is None or after is None:
             continue
-        q, v, a, t = (np.array(x) for x in zip(*((e.q, e.v, e.a, e.t) for e in (before, after)), strict=True))
-        found = states(loops, Samples(t, q, v, a, cut_rows(loops.skel, [before.near, after.near])), np.array([w.t]))
+        found = _interpolated(loops, before, after, w.t)
         if np.abs(found.q[0] - w.q).max() > EXACT or np.abs(found.v[0] - w.v).max() > EXACT * (1.0 + np.abs(w.v).max()):
             near = CutReferences(loops.skel, found.q, found.near)[0]
             out[i] = w._replace(q=found.q[0], v=found.v[0], a=found.a[0], near=near)
     return out
+
+
+def _interpolated(loops: Loops, before: Walker, after: Walker, t: float) -> Samples:
+    """The state at t from the quintic through two others, on the loops."""
+    q, v, a, times = (np.array(x) for x in zip(*((e.q, e.v, e.a, e.t) for e in (before, after)), strict=True))
+    return states(loops, Samples(times, q, v, a, cut_rows(loops.skel, [before.near, after.near])), np.array([t]))
+
+
+def _between(loops: Loops, path: list[Walker], i: int, t: float) -> tuple[np.ndarray, Any] | None:
+    """(q, near) at t >= path[i].t between the nearest steps on both sides that the loops decide; None without such steps."""
+    strong = path[-1].strong
+    before = next((w for w in path[i::-1] if w.t <= t and _decides(w, strong)), None)
+    after = next((w for w in path[i + 1 :] if w.t >= t and _decides(w, strong)), None)
+    if before is None or after is None or before.t == after.t:
+        return None
+    found = _interpolated(loops, before, after, t)
+    return found.q[0], CutReferences(loops.skel, found.q, found.near)[0]
 
 
 def _decides(w: Walker, strong: int) -> bool:

@@ -108,6 +108,7 @@ def near_places(t: np.ndarray, strength: np.ndarray, places: Sequence[SingularPl
 
 
 PEAKS = "Loads grow without bound towards a singular position: values marked * depend on how close the nearest sample is to it."
+NEAR_PEAK = "the peak is taken near a singular position: it depends on how close the nearest sample is to it"
 
 
 def passage_note(places: Sequence[SingularPlace], text: Callable[[float], str]) -> str:

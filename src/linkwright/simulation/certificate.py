@@ -113,7 +113,7 @@ class Certificate:
 
     def __str__(self) -> str:
         checks = self.checks()
-        failed = ", ".join(k for k, good in checks.items() if not good)
+        failed = ", ".join("not finished" if k == "finished" else k for k, good in checks.items() if not good)
         lines = [f"{'passed: loops, energy, branch' if self.ok else f'look at: {failed}'}; {self.error_text}"]
         method = f"{self.integrator}, " + (f"tolerance {self.tolerance:.0e}" if self.tolerance is not None else f"step {self.step:g} s")
         lines.append(f"  run            {self.status}: {self.message} {method}, {self.stabiliser}, {self.formulation}, {self.engine}")
@@ -135,7 +135,8 @@ class Certificate:
             f"  singularity    smallest singular value of J {self.smallest_singular_value:.2e}, of the dependent part "
             f"{self.smallest_dependent:.2e}, of the independent part {self.smallest_independent:.2e}"
         )
-        lines.append(f"  branch         {self.branch_start or 'no loops'} -> {self.branch_end or 'no loops'}, {self.passages} passages")
+        none = "no loops" if self.steps else "not decided"
+        lines.append(f"  branch         {self.branch_start or none} -> {self.branch_end or none}, {self.passages} passages")
         lines.append(f"  inputs         {self.inputs}")
         if self.estimated_error is not None:
             lines.append(f"  error          {self.error_text}, by comparison with {self.estimated_by}")

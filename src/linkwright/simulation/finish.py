@@ -20,6 +20,7 @@ from linkwright.simulation.run import Simulation
 from linkwright.simulation.time_loops import energy_size
 
 REST = 1e-6  # share of the size of energies below which nothing moved
+ENDED = ("finished", "event", "interrupted", "stopped")  # at its end, or where the caller wanted
 KINDS_OF_STEPS = ("steps", "rejected", "refused", "evaluations", "fallbacks", "break points")
 LOOKED_AT = 500  # samples at which singular values are taken
 
@@ -61,7 +62,7 @@ class Proof:
         speed = max(1.0, f.speed)
         return Certificate(
             status=solution.status,
-            message=solution.message,
+            message=solution.message if solution.status in ENDED else why(sim),
             duration=float(solution.end_time - sim.start.t),
             size=float(sim.system.loops.kappa),
             position_residual=f.position,
@@ -117,10 +118,12 @@ class Proof:
         e.digest()
         found: list[list[float]] = [[], [], []]
         for mode, piece in enumerate(sim.pieces):
-            if not len(piece.solution.y):  # it ended where it began
-                continue
-            J = e.jacobians(mode, sim.system.loops.skel.pack(piece.start.near), piece.solution.y[::every, : tree.nq])
+            q = piece.solution.y[::every, : tree.nq] if len(piece.solution.y) else piece.start.q[None]  # it ended where it began
+            J = e.jacobians(mode, sim.system.loops.skel.pack(piece.start.near), q)
             part = e.partition_of(mode, J)
+            if len(part.rows) < sim.system.kernels.generic_rank and not len(piece.solution.y):  # a singular start: no part is regular
+                lost = float(np.linalg.svd(J[0], compute_uv=False)[sim.system.kernels.generic_rank - 1])
+                return lost, lost, lost
             for kept, x in zip(found, (J[:, part.rows], part.dependent_part(J), part.independent_part(J)), strict=True):
                 if min(x.shape):
                     kept.append(float(np.linalg.svd(x, compute_uv=False).min()))
@@ -140,7 +143,7 @@ def finished(sim: Simulation, again: Again, certify: bool = False) -> Trajectory
     solution = sim.pieces[-1].solution
     if solution.error is not None and not isinstance(solution.error, Exception):
         raise solution.error
-    if status not in ("finished", "event", "interrupted", "stopped"):
+    if status not in ENDED:
         raise SimulationError(why(sim), run) from solution.error
     if status in ("interrupted", "stopped"):
         return replace(run, notes=(*run.notes, f"{status} at t = {solution.end_time:.6g} s of {sim.t_end:.6g} s"))

@@ -5,8 +5,9 @@
     independent   J is regular, but the dependent coordinates rest while the independent ones move: dead centre of the output
 
 A determinant that changes its sign between two accepted steps, or touches zero (two rows lost at once), shows that there was one; the
-place inside the step is found on the quintic through positions, velocities and accelerations at both ends, and corrected once by
-integrating to it. That integration is bounded; where it does not arrive the place on the quintic is reported.
+place inside the step is found on the quintic through positions, velocities and accelerations at both ends, and corrected once: the
+error of the quintic is c x^3 (1 - x)^3 at the share x of the step, to leading order, and c follows from integrating to a place well
+before the root, where the loops are regular. That integration is bounded; where it does not arrive the place on the quintic is reported.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from linkwright.mechanics.closing.partition import Partition
 from linkwright.numerics.linalg import factor
 
 TOUCHED = 0.3  # share of the larger neighbour below which a smallest determinant may have touched zero between the steps
+BESIDE = 0.1  # of a step, before the root: there the quintic is compared with the motion
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 LOST = 1e-5  # a singular value of J below this at the located time is a lost row
 SAME_TIME = 1e-6  # s: determinants that vanish that close together vanish at once
@@ -205,18 +207,29 @@ def _root(measure: Any, curve: Quintic, watch: Watch, before: np.ndarray, kind: 
     ends = measure(np.array([curve.at(a), curve.at(b)]))
     if ends[0] * ends[1] < 0.0:
         find: Any = brentq
-        t = float(find(lambda x: float(measure(curve.at(x)[None])[0]), a, b, xtol=1e-13 * curve.h, rtol=1e-15, maxiter=100, disp=False))
+        share, _ = find(lambda x: float(measure(curve.at(a + x * curve.h)[None])[0]), 0.0, 1.0, xtol=1e-13, full_output=True, disp=False)
+        t = a + float(share) * curve.h
     else:
         t = a if abs(ends[0]) <= abs(ends[1]) else b
     e = min(1e-4 * curve.h, t - a, b - t)
-    there = watch.reach(before, t) if e > 0.0 else None
-    if there is None:
+    off = _quintic_error(watch, curve, before, t) if e > 0.0 else None
+    if off is None:
         return Root(t, curve.at(t), kind)
     low, high = measure(np.array([curve.at(t - e), curve.at(t + e)]))
     slope = (high - low) / (2.0 * e)
+    there = curve.at(t) + off
     shift = 0.0 if slope == 0.0 else -float(measure(there[None])[0]) / slope
     shift = float(np.clip(t + (shift if abs(shift) < 0.1 * curve.h else 0.0), a, b)) - t
     return Root(t + shift, there + shift * (curve.at(t + e) - curve.at(t - e)) / (2.0 * e), kind)
+
+
+def _quintic_error(watch: Watch, curve: Quintic, before: np.ndarray, t: float) -> np.ndarray | None:
+    """Position of the motion less that of the quintic at t, from one place before it; None if that is not reached."""
+    x = (t - curve.t) / curve.h
+    y = max(x - BESIDE, 0.5 * x)
+    at = curve.t + y * curve.h
+    there = watch.reach(before, at)
+    return None if there is None else (there - curve.at(at)) * (x * (1.0 - x) / (y * (1.0 - y))) ** 3
 
 
 def _touching(watch: Watch, rank: int, curve: Quintic) -> list[Root]:

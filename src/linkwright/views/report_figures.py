@@ -125,7 +125,7 @@ def _extremes(axes: Any, c: Trajectory, x: np.ndarray, y: np.ndarray, symbol: st
     axes.axhline(np.copysign(rms, y[k]), color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
     near = "*" if c.near_singular[k] else ""
-    told = f"peak {show(float(y[k])).replace('-', MINUS, 1)}{near}, RMS {show(rms)} {symbol} (dashed)"
+    told = f"peak {show(float(y[k])).replace('-', MINUS, 1)}{near}, RMS {show(rms)}{near} {symbol} (dashed)"
     axes.annotate(told, (0.0, 1.0), (0.0, 3.5), xycoords="axes fraction", textcoords="offset points", fontsize=6.8, parse_math=False)
 
 

@@ -213,10 +213,10 @@ def motor_table(sizings: list[Any]) -> str:
     turning = unit_of(units, "angular speed")
     rows = []
     for s in sizings:
-        x = s.figures()
+        x, near = s.figures(), s.load.near_peak
         rows.append((
-            s.history.name, s.ratio, x["torque_peak"], x["torque_rms"], x["speed_max"] / turning[1],
-            x["current_rms"], x["voltage_max"], x["heat_mean"],
+            s.history.name, s.ratio, marked(x["torque_peak"], near), marked(x["torque_rms"], near), x["speed_max"] / turning[1],
+            marked(x["current_rms"], near), marked(x["voltage_max"], near), marked(x["heat_mean"], near),
         ))  # fmt: skip
     header = [
         ("motor of", ""), ("ratio", ""), ("peak torque", "N m"), ("RMS", "N m"), ("top speed", turning[0]), ("RMS current", "A"),
@@ -230,7 +230,8 @@ def margins(sizing: Any) -> str:
     rows = []
     for m in sizing.margins:
         symbol, size = unit_of(sizing.units, m.dimension)
-        rows.append((m.what, f"{show(m.need / size)} {symbol}", f"{show(m.limit / size)} {symbol}", "kept" if m.ok else "EXCEEDED"))
+        need = show(marked(m.need / size, sizing.load.near_peak))
+        rows.append((m.what, f"{need} {symbol}", f"{show(m.limit / size)} {symbol}", "kept" if m.ok else "EXCEEDED"))
     return table([("limit", ""), ("needed", ""), ("allowed", ""), ("", "")], rows)
 
 

@@ -306,7 +306,7 @@ bodies:
     np.testing.assert_allclose(one["A.torque"][inside], two["A.torque"][inside], atol=0.05 * np.abs(two["A.torque"]).max())
     assert two["A"][5] == pytest.approx(1.3, abs=1e-9) and any("formula" in n for n in lw.load(by_formula).turn(steps=4).notes)
     (tmp_path / "path.csv").write_text("1\n2\n", encoding="utf-8")
-    with pytest.raises(lw.ModelError, match="two columns"):
+    with pytest.raises(lw.ModelError, match="1 column, but two are needed"):
         lw.load(by_file)
 
 

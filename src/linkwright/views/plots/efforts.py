@@ -83,6 +83,11 @@ def torque(
     return drawn(make, path, **paper)
 
 
+def near_text(c: Trajectory, i: int) -> str:
+    """What is added to a value taken at sample i."""
+    return " (near a singular position)" if c.near_singular[i] else ""
+
+
 def _effort(axes: Any, c: Trajectory, name: str, over: str, x: np.ndarray, colour: str, look: Theme) -> None:
     symbol, size = c.unit(name)
     y = c[name] / size
@@ -96,9 +101,9 @@ def _effort(axes: Any, c: Trajectory, name: str, over: str, x: np.ndarray, colou
     texts = []
     for word, i in (("max", int(np.argmax(y))), ("min", int(np.argmin(y)))):
         axes.plot(x[i], y[i], "o", ms=4.5, color=colour, mec=look.paper, mew=0.8, zorder=5)
-        near = " (near a singular position)" if c.near_singular[i] else ""
-        texts.append(f"{word} {four(y[i], y)} {symbol} at {four(where[i], x)} {unit}{near}")
-    axes.set_title(in_lines([*texts, f"RMS {four(rms)} {symbol} (dashed)"], axes, 8.0), fontsize=8, loc="left", parse_math=False)
+        texts.append(f"{word} {four(y[i], y)} {symbol} at {four(where[i], x)} {unit}{near_text(c, i)}")
+    mean = f"RMS {four(rms)} {symbol} (dashed){near_text(c, int(np.argmax(np.abs(y))))}"
+    axes.set_title(in_lines([*texts, mean], axes, 8.0), fontsize=8, loc="left", parse_math=False)
 
 
 def _powers(frame: Frame, axes: Any, c: Trajectory, efforts: list[str], x: np.ndarray) -> None:

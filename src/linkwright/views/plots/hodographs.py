@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.results.trajectory import Trajectory, unit_of
-from linkwright.views.plots.efforts import needs_loads, ranked_eyes
+from linkwright.views.plots.efforts import near_text, needs_loads, ranked_eyes
 from linkwright.views.plots.frame import Frame, Paper, Place, default_axis, drawn, four, open_side, places, turn_step
 from linkwright.views.style import DRIVEN, PALETTE, Theme
 
@@ -117,7 +117,7 @@ def _hodograph(axes: Any, c: Trajectory, pin: str, body: str, frame: str, look: 
     axes.margins(0.12)
     still = frame in ("world", c.skel.tree.description.bodies[0].name)
     name = "the world's" if still else f"its own ({frame}'s)" if frame == body else f"{frame}'s"
-    where = f"max {four(h.max / size)} {symbol} at {over} = {four(place[k], place)} {unit}"
+    where = f"max {four(h.max / size)} {symbol} at {over} = {four(place[k], place)} {unit}{near_text(c, k)}"
     axes.set_title(f"{pin} on {body}, in {name} axes\n{where}", fontsize=8.5, parse_math=False)
     axes.set_xlabel(f"along x [{symbol}]", parse_math=False)
     axes.set_ylabel(f"along y [{symbol}]", parse_math=False)
