@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Designer:
-    """What a turn can compute beyond kinematics: loads from the System, tables and diagrams from `machine` and `views`."""
+    """What a turn can compute beyond kinematics: loads from the System, tables and diagrams from `design` and `views`."""
 
     reader: LoadReader
 
