@@ -9,7 +9,6 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.mechanism import Designer
 from linkwright.results.batch import cut_references
 from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, system
@@ -70,7 +69,7 @@ def test_which_reactions_are_a_matter_of_choice_is_told():
 
 
 def test_bodies_of_a_free_run_are_in_balance_and_tables_can_be_made():
-    run = replace(free_run("carpet-scraper"), source=Designer(free_run("carpet-scraper").source))
+    run = free_run("carpet-scraper")
     assert max(run.instant(i).loads.residual for i in (0, 30, 60)) < 1e-11
     for body in run.skel.tree.description.bodies[1:3]:
         rows = run.free_body(body.name, at="0.25 s").rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,20 +20,11 @@ from linkwright.results.interpolation import least_norm
 from linkwright.results.load_channels import load_channels
 from linkwright.results.presented import Presented
 from linkwright.results.recorded import Column, acting, cut_rows
+from linkwright.results.state import State
 from linkwright.results.turn_loads import TurnLoads
 
 FEW = 12  # samples below which reading them one by one is faster
 LOOKS = 8  # samples at which it is looked whether reactions of a run are unique
-
-
-class LoadSource(Protocol):
-    """Who can compute loads for a trajectory: handed in by the System, above this layer.
-
-    It may also have `batch(trajectory, name) -> array | None`: its own answers for whole runs.
-    """
-
-    def loads_at(self, instant: Instant) -> Any: ...
-    def load_channels(self) -> Mapping[str, Channel]: ...
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,8 @@ class Loaded(Presented):
         v: np.ndarray
         a: np.ndarray
         near: Sequence[Mapping[str, Any]]
-        source: Any
+        system: Any
+        drives: tuple[str, ...]
         columns: Mapping[str, Column]
         arrays: Mapping[str, np.ndarray]
         settings: Mapping[str, Any]
@@ -91,8 +83,7 @@ class Loaded(Presented):
     @cached_property
     def frame(self) -> Loops:
         """The loops with their scales."""
-        system = getattr(getattr(self.source, "reader", self.source), "system", None)
-        return self.loops or Loops.of(self.skel, None if system is None else system.loops.kappa)
+        return self.loops or Loops.of(self.skel, None if self.system is None else self.system.loops.kappa)
 
     @cached_property
     def _acted(self) -> Acted | None:
@@ -104,17 +95,18 @@ class Loaded(Presented):
 
     def _solver(self, i: int) -> Any:
         if self._acted is None:
-            return None if self.source is None else self.source.loads_at
+            return None if self.system is None else lambda x: self.system.inverse(State.of(x), x.a, drives=self.drives)
         lam, efforts, wrenches, exact = self._acted
         acted = Acted(lam[i], {name: x[i] for name, x in efforts.items()}, {name: x[i] for name, x in wrenches.items()}, exact)
         return lambda x: given_loads(self.frame, x.q, x.v, x.known_a, x.t, x.references, acted)
 
     @cached_property
-    def _loads(self) -> Mapping[str, Channel]:
-        """Channels of loads: of the motion as it was, or for the drives of a source."""
-        if "lam" in self.arrays:
-            return load_channels(self.skel.tree.description, ())
-        return {} if self.source is None else self.source.load_channels()
+    def load_channels(self) -> Mapping[str, Channel]:
+        """Channels of loads: of the motion as it was, or for the drives of a turn."""
+        solved = "lam" not in self.arrays
+        if solved and self.system is None:
+            return {}
+        return load_channels(self.skel.tree.description, self.drives if solved else ())
 
     @cached_property
     def _rows(self) -> dict[str, np.ndarray]:
@@ -127,12 +119,10 @@ class Loaded(Presented):
     @cached_property
     def _turn(self) -> TurnLoads | None:
         """Loads of a turn solved for all samples together; None where that is not possible, or not worth it."""
-        reader = getattr(self.source, "reader", self.source)
-        drives = getattr(reader, "drives", ())
-        if self._acted is not None or not drives or len(self.t) < FEW or reader.system.skel is not self.skel:
+        if self._acted is not None or not self.drives or len(self.t) < FEW or self.system.skel is not self.skel:
             return None
         _ = self.instants[0].loads  # says what is missing, if masses are
-        return TurnLoads.of(self.frame, self._rows, drives, lambda i: self.instants[i])
+        return TurnLoads.of(self.frame, self._rows, self.drives, lambda i: self.instants[i])
 
     @property
     def loads(self) -> Sequence[Any]:
@@ -209,16 +199,16 @@ class Loaded(Presented):
 
     def bearings(self) -> Any:
         """Per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
-        return self._source("bearings").bearings(self)
+        return self._presenter("bearings").bearings(self)
 
     def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
         """Peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
-        return self._source("drive_sizing").drive_sizing(self, drive, **options)
+        return self._presenter("drive_sizing").drive_sizing(self, drive, **options)
 
     def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
         """The link alone with every force on it, drawn to scale."""
-        return self._source("free_body").free_body(self, body, at, path, **options)
+        return self._presenter("free_body").free_body(self, body, at, path, **options)
 
     def flywheel(self, fluctuation: float, **options: Any) -> Any:
         """The inertia at the drive that keeps the speed fluctuation over the cycle below a share of its mean."""
-        return self._source("flywheel").flywheel(self, fluctuation, **options)
+        return self._presenter("flywheel").flywheel(self, fluctuation, **options)

@@ -28,7 +28,7 @@ from linkwright.results import interpolation
 from linkwright.results import singular as singular_channels
 from linkwright.results import tables as table_views
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.loads import FEW, Loaded, LoadHistory, LoadSource
+from linkwright.results.loads import FEW, Loaded, LoadHistory
 from linkwright.results.recorded import (
     Column,
     CutReferences,
@@ -48,7 +48,7 @@ from linkwright.results.tables import unit_of
 NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
 PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t
 
-__all__ = ["Column", "Kept", "LoadHistory", "LoadSource", "RunEvent", "Trajectory", "restored", "unit_of"]
+__all__ = ["Column", "Kept", "LoadHistory", "RunEvent", "Trajectory", "unit_of"]
 
 
 @calls_explained
@@ -73,7 +73,8 @@ class Trajectory(Loaded):
     notes: tuple[str, ...] = ()
     full_turn: bool = False
     drive: str = ""
-    source: Any = None  # computes loads and gives their channels; see `LoadSource`
+    system: Any = None  # the System it comes from, which computes its loads
+    drives: tuple[str, ...] = ()  # drives whose efforts the loads of a turn are solved for
     columns: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -266,7 +267,7 @@ class Trajectory(Loaded):
     def _channels(self) -> Channels:
         kept = {n: Channel(n, x.dimension, _not_here) for n, x in self._recorded.items()}
         looked = {n: Channel(n, "none", _not_here) for n in self._singularity.names} if self._singularity is not None else {}
-        return Channels(self.skel, {**self._loads, **kept, **looked})
+        return Channels(self.skel, {**self.load_channels, **kept, **looked})
 
     @cached_property
     def _singularity(self) -> singular_channels.Singularity | None:
@@ -309,13 +310,9 @@ class Trajectory(Loaded):
         out = {name: self.t if name == "t" else self._recorded[name].values for name in wanted if name == "t" or name in self._recorded}
         if self._singularity is not None:
             out.update({name: self._singularity.column(name).values for name in wanted if name in singular_channels.NAMES})
-        own = getattr(self.source, "batch", None)
-        if own is not None:
-            answers = {name: own(self, name) for name in wanted if name not in out}
-            out.update({name: x for name, x in answers.items() if x is not None})
-        solved = set() if "lam" in self.arrays else set(self._loads)  # loads of a turn are solved for
+        solved = set() if "lam" in self.arrays else set(self.load_channels)  # loads of a turn are solved for
         left = [c for name, c in wanted.items() if name not in out and name not in solved]
-        if any(c.name in self._loads for c in left):
+        if any(c.name in self.load_channels for c in left):
             self._check_loads()
         found = self._batch.read(left) if left and len(self) >= FEW else {}
         loads = [c for name, c in wanted.items() if name not in out and name in solved]
@@ -351,7 +348,7 @@ class Trajectory(Loaded):
     def main_channels(self) -> list[str]:
         """t, the joints and body angles with their rates, the components of marked points, and what was recorded; loads,
         multipliers and energies only when asked for."""
-        computed = [n for n in self._channels.names if n not in self._loads and n not in self._recorded]
+        computed = [n for n in self._channels.names if n not in self.load_channels and n not in self._recorded]
         keep = [n for n in computed if not n.startswith(("ground.", "energy."))]
         recorded = [n for n, x in self.columns.items() if x.values.ndim == 1]
         return ["t", *(n for n in keep if self._is_component(n)), *recorded]
@@ -392,11 +389,6 @@ class Trajectory(Loaded):
     def identical(self, other: Trajectory) -> bool:
         """Whether two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
         return run_files.identical(self, other)
-
-
-def restored(stored: run_files.Stored, skel: Skeleton, source: Any) -> Trajectory:
-    """A trajectory as it was saved, with someone to compute its loads."""
-    return Trajectory(skel, **stored.fields(skel), source=source)
 
 
 def _not_here(x: Instant) -> Any:

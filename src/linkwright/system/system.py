@@ -7,7 +7,7 @@ SI and radians, `M a + h = tau + J' lam`, `J v + b = 0`, `J a + k = 0`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,9 +28,7 @@ from linkwright.motion import cycle
 from linkwright.motion.compiled import Compiled, Derivatives
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose
-from linkwright.results.channels import Channel
 from linkwright.results.forward import Acceleration, Crosscheck, GicmView, gicm_view
-from linkwright.results.load_channels import load_channels
 from linkwright.results.recorded import coordinate_names
 from linkwright.results.state import Branches, State
 from linkwright.results.trajectory import Trajectory
@@ -56,21 +54,6 @@ class Names(NamedTuple):
     v: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class LoadReader:
-    """Computes loads for the samples of a trajectory and names their channels."""
-
-    system: System
-    drives: tuple[str, ...]
-
-    def loads_at(self, x: Instant) -> Loads:
-        st = State(x.skel, x.q, x.v, x.references, x.t)
-        return self.system.inverse(st, x.a, drives=self.drives)
-
-    def load_channels(self) -> dict[str, Channel]:
-        return load_channels(self.system.description, self.drives)
-
-
 @calls_explained
 class System:
     """A mechanism ready to compute: tree, constants, constraints and forces."""
@@ -85,9 +68,12 @@ class System:
         formulation: Any = "auto",
         free: Sequence[str] = (),
         engine: str = "native",
+        *,
+        presenter: Any = None,
     ):
         formulations.registered(formulation)  # an unknown one is refused here
         self.formulation = formulation  # of forward(), unless a call names another
+        self.presenter = presenter  # makes tables and pages of results; see `results.presented`
         self.core = core = Compiled(description, cuts, length, free, engine)
         self.described, self.description, self.free, self.engine = core.described, core.description, core.free, core.engine
         self.tree, self.skel, self.loops, self.forces, self.assembler = core.tree, core.skel, core.loops, core.forces, core.assembler
@@ -284,11 +270,8 @@ class System:
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
         """One cycle of a drive: kinematics always, efforts and loads where there are masses."""
         c = self._motions.turn(drive, steps, speed, duration)
-        return replace(c, source=LoadReader(self, self._driven_in(c)))
-
-    def _driven_in(self, c: Trajectory) -> tuple[str, ...]:
         names = self.core.drive_names
-        return tuple(names if not c.drive or c.drive in names else [c.drive, *names])
+        return replace(c, system=self, drives=tuple(names if not c.drive or c.drive in names else [c.drive, *names]))
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
         """States and loads along a motion of drives, points or bodies, by name.
@@ -300,7 +283,7 @@ class System:
         accelerations, and positions in which the drives cannot hold the mechanism.
         """
         chosen = self.core.named_drives(drives)
-        return replace(self._motions.follow(motion, t, duration, steps, chosen), source=LoadReader(self, tuple(chosen)))
+        return replace(self._motions.follow(motion, t, duration, steps, chosen), system=self, drives=tuple(chosen))
 
     def potential(self, st: State) -> float:
         """Potential energy of weight and springs."""
@@ -356,14 +339,14 @@ class System:
         """
         given = {"drive": drive, "control": control, "integrator": integrator, "step": step, "tolerance": tolerance}
         try:
-            return self._with_source(self._runs.one(st, duration, {**given, "stabiliser": stabiliser, "output": output, **options}))
+            return self._own(self._runs.one(st, duration, {**given, "stabiliser": stabiliser, "output": output, **options}))
         except SimulationError as problem:  # the part computed so far has loads, too
-            if problem.run is not None and problem.run.source is None:
-                problem.run = self._with_source(problem.run)
+            if problem.run is not None and problem.run.system is None:
+                problem.run = self._own(problem.run)
             raise
 
-    def _with_source(self, run: Trajectory) -> Trajectory:
-        return replace(run, source=LoadReader(self, tuple(run.settings["drive"])))
+    def _own(self, run: Trajectory) -> Trajectory:
+        return replace(run, system=self, drives=tuple(run.settings["drive"]))
 
     def simulate_batch(self, states: Sequence[State] | State, duration: Any, *, threads: int | None = None, **options: Any) -> BatchRun:
         """Many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).

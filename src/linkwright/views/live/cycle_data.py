@@ -69,7 +69,7 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
         return Motion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
     here = cycle.Position(system.start.q, system.start.near)
     plan = cycle.plan(system.loops, here, None, 0.0 if static else None)
-    drives = turn.source.drives if set(turn.source.drives) == set(plan.laws) else tuple(plan.laws)
+    drives = turn.drives if set(turn.drives) == set(plan.laws) else tuple(plan.laws)
     lead = plan.laws[plan.lead]
     offset = 0.0
     if plan.open_ended and isinstance(lead, LinearLaw):
