@@ -73,7 +73,7 @@ class System:
     ):
         formulations.registered(formulation)  # an unknown one is refused here
         self.formulation = formulation  # of forward(), unless a call names another
-        self.presenter = presenter  # makes tables and pages of results; see `results.presented`
+        self.presenter = presenter  # makes tables and pages of results; one method a verb, with the Trajectory first
         self.core = core = Compiled(description, cuts, length, free, engine)
         self.described, self.description, self.free, self.engine = core.described, core.description, core.free, core.engine
         self.tree, self.skel, self.loops, self.forces, self.assembler = core.tree, core.skel, core.loops, core.forces, core.assembler
