@@ -42,7 +42,7 @@ class Motions:
         core = self.core
         if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
             raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
-        here = self._start
+        here = core.start.instant
         if drive is not None:
             core.need_drive(drive)
         lead = drive or cycle.plan(core.loops, here, None, None).lead
@@ -60,8 +60,7 @@ class Motions:
         core = self.core
         core.kernels.need_masses()
         st = core.start if start is None else start
-        here = cycle.Position(st.q, st.near)
-        held = [cycle.driven(core.description, n, LinearLaw(cycle.coordinate_now(core.loops, n, here), 0.0)) for n in hold]
+        held = [cycle.driven(core.description, n, LinearLaw(cycle.coordinate_now(core.loops, n, st.instant), 0.0)) for n in hold]
         return settle(core, State(core.skel, st.q, np.zeros(core.tree.nv), st.near, st.t), held)
 
     def jacobian(self, st: State, of: str, wrt: str | Sequence[str]) -> np.ndarray:
@@ -75,8 +74,4 @@ class Motions:
         """See `System.limits`."""
         self.core.need_drive(joint)
         others = [name for name in self.core.drive_names if name != joint]
-        return cycle.limits(self.core.loops, self._start, joint, others[: max(0, self.mobility.freedoms - 1)])
-
-    @property
-    def _start(self) -> cycle.Position:
-        return cycle.Position(self.core.start.q, self.core.start.near)
+        return cycle.limits(self.core.loops, self.core.start.instant, joint, others[: max(0, self.mobility.freedoms - 1)])
