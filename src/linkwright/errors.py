@@ -189,11 +189,10 @@ def call_explained(function: Callable[Given, Result], name: str = "") -> Callabl
 
 
 def calls_explained(cls: type[Some]) -> type[Some]:
-    """A class whose public methods, those of the parts it is made of too, answer ill-fitting calls as `call_explained` does."""
-    for part in cls.__mro__[:-1]:
-        for name, method in list(vars(part).items()):
-            if isinstance(method, FunctionType) and not name.startswith("_") and not hasattr(method, "__wrapped__"):
-                setattr(part, name, call_explained(method))
+    """A class whose public methods answer ill-fitting calls as `call_explained` does."""
+    for name, method in list(vars(cls).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, call_explained(method))
     return cls
 
 

@@ -13,20 +13,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwright.errors import SimulationError, UsageError, call_explained, calls_explained
+from linkwright.errors import UsageError, call_explained, calls_explained
 from linkwright.mechanics import formulations
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS
-from linkwright.results.presented import designed_by
 from linkwright.results.trajectory import Trajectory
 from linkwright.system import loading
-from linkwright.system.system import LoadReader, System
+from linkwright.system.system import System
 
 if TYPE_CHECKING:
     from linkwright.design.summary import Summary
@@ -35,17 +33,8 @@ if TYPE_CHECKING:
     from linkwright.results.state import State
 
 
-@dataclass(frozen=True)
 class Designer:
-    """What a turn can compute beyond kinematics: loads from the System, tables and diagrams from `design` and `views`."""
-
-    reader: LoadReader
-
-    def loads_at(self, instant: Any) -> Any:
-        return self.reader.loads_at(instant)
-
-    def load_channels(self) -> Any:
-        return self.reader.load_channels()
+    """Tables, diagrams and pages of turns and runs: the presenter of every System that is made here."""
 
     def bearings(self, c: Trajectory) -> Any:
         from linkwright.design.bearings import bearings
@@ -70,17 +59,17 @@ class Designer:
     def show(self, c: Trajectory, path: Any = None, *, browser: bool = True) -> Path:
         from linkwright.views.page import show
 
-        return show(self.reader.system, path, run=c, browser=browser)
+        return show(c.system, path, run=c, browser=browser)
 
     def page(self, c: Trajectory, path: Any) -> Path:
         from linkwright.views.page import write
 
-        return write(self.reader.system, path, run=c)
+        return write(c.system, path, run=c)
 
     def report(self, c: Trajectory, path: Any, *, motor: Any = None) -> Path:
         from linkwright.views.report import report
 
-        return report(self.reader.system, path, run=c, motor=motor)
+        return report(c.system, path, run=c, motor=motor)
 
     def plot(self, c: Trajectory, what: Any = None, path: Any = None, **options: Any) -> Any:
         from linkwright.views.plots import plot_of
@@ -100,15 +89,7 @@ class Designer:
     def snippet(self, c: Trajectory) -> str:
         from linkwright.views.notebook import snippet
 
-        return snippet(self.reader.system, run=c)
-
-
-designed_by(Designer)
-
-
-def _designed(c: Trajectory) -> Trajectory:
-    """A result of the System with tables and diagrams behind it."""
-    return c if isinstance(c.source, Designer) else replace(c, source=Designer(c.source))
+        return snippet(c.system, run=c)
 
 
 def _a_run(run: Any) -> Any:
@@ -136,7 +117,7 @@ class Mechanism:
     @cached_property
     def system(self) -> System:
         """The default System of this mechanism."""
-        return System(self.description)
+        return System(self.description, presenter=Designer())
 
     def with_(self, **changes: Any) -> Mechanism:
         """The same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`."""
@@ -157,14 +138,14 @@ class Mechanism:
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
         """One cycle of the drive: positions, velocities and accelerations of everything, by name."""
-        return _designed(self.system.turn(drive, steps=steps, speed=speed, duration=duration))
+        return self.system.turn(drive, steps=steps, speed=speed, duration=duration)
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
         """States and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.
 
         Options: duration ("1.2 s"), steps, drives; see `lw.System.follow`.
         """
-        return _designed(self.system.follow(motion, t, **options))
+        return self.system.follow(motion, t, **options)
 
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: State | None = None, **options: Any) -> Trajectory:
         """The motion for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
@@ -182,12 +163,7 @@ class Mechanism:
             taken = list(chosen) if given is None else [given] if isinstance(given, str) else list(given)
             chosen = {name: d for name, d in chosen.items() if name not in taken}
         st = self.system.starting(chosen) if start is None else start
-        try:
-            return _designed(self.system.simulate(st, duration, drive=chosen, **options))
-        except SimulationError as problem:
-            if problem.run is not None:
-                problem.run = _designed(problem.run)
-            raise
+        return self.system.simulate(st, duration, drive=chosen, **options)
 
     def settle(self, hold: Sequence[str] = ()) -> State:
         """Static equilibrium under weight, springs and loads, nearest downhill from the start."""
@@ -277,7 +253,7 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> M
 @call_explained
 def open(path: str | os.PathLike[str]) -> Trajectory:
     """A turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
-    return _designed(loading.run(path))
+    return loading.run(path, Designer())
 
 
 @call_explained
@@ -310,4 +286,4 @@ def compile(
     kappa = None if length is None else modelfile.quantity(length, KINDS["length"])
     if kappa is not None and not kappa > 0.0:
         raise UsageError(f"the characteristic length must be positive, not {length}.")
-    return System(description, cuts, kappa, formulation, free, engine)
+    return System(description, cuts, kappa, formulation, free, engine, presenter=Designer())

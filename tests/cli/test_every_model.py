@@ -11,7 +11,6 @@ import pytest
 from linkwright import cli, mechanism
 from linkwright.cli import gallery
 from linkwright.model import library as models
-from linkwright.system.system import System
 from tests.cli.schemas import disagreements
 
 PAGES = ("wiper",)  # the others by check-slow: seconds each
@@ -25,7 +24,7 @@ def done_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def load(model: str) -> mechanism.Mechanism:
         m = plain(model)
-        vars(m)["system"] = System(m.description, engine="python")
+        vars(m)["system"] = mechanism.compile(m, engine="python")
         return m
 
     monkeypatch.setattr(mechanism, "load", functools.cache(load))

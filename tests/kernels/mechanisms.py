@@ -8,9 +8,10 @@ import numpy as np
 
 import linkwright as lw
 from linkwright.kernels.kernels import Kernels
-from linkwright.kernels.planning import Sample, samples
+from linkwright.kernels.planning import samples
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import Forward, forward
+from linkwright.mechanics.instant import Instant
 from linkwright.numerics.linalg import factor
 from linkwright.system.system import System
 from tests.mechanics.formulations.mechanisms import moving
@@ -20,7 +21,7 @@ class Case(NamedTuple):
     """A system and some states on its loops."""
 
     system: System
-    states: list[Sample]
+    states: list[Instant]
 
 
 def shipped(name: str, count: int = 3) -> Case:
@@ -33,16 +34,16 @@ def cut_coordinates(s: Any, near: Any) -> np.ndarray:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def random_kernels(seed: int) -> tuple[Kernels, Sample, np.random.Generator]:
+def random_kernels(seed: int) -> tuple[Kernels, Instant, np.random.Generator]:
     """Kernels of a random mechanism and a moving state."""
     loops, q, v, rng = moving(seed)
     near = loops.skel.start_coordinates
     d = loops.skel.tree.description
-    return Kernels(loops, d, (), start=lambda: (q, near)), Sample(q, v, near), rng
+    return Kernels(loops, d, (), start=lambda: (q, near)), Instant(loops.skel, q, v, references=near), rng
 
 
-def float_forward(loops: Any, s: Sample, tau: np.ndarray, formulation: str = "auto", pushes: Any = ()) -> Forward:
-    return forward(terms(loops, s.q, s.v, 0.0, s.near, pushes), tau, formulation)
+def float_forward(loops: Any, s: Instant, tau: np.ndarray, formulation: str = "auto", pushes: Any = ()) -> Forward:
+    return forward(terms(loops, s.q, s.v, 0.0, s.references, pushes), tau, formulation)
 
 
 def conditioning(found: Forward) -> float:

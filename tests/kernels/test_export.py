@@ -16,7 +16,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import LinkwrightError
-from linkwright.kernels.planning import Sample
+from linkwright.mechanics.instant import Instant
 from linkwright.model import library as models
 from linkwright.model.parameters import with_values
 from linkwright.results.state import State
@@ -60,9 +60,9 @@ return{p,far,v,a,where,L,on,drives:m.drives(x.q,x.v),F:m.forward(x.q,x.v,x.tau),
 class Found:
     """One state of a model: what was given to the script, and the state by the float path."""
 
-    def __init__(self, case: Case, x: Sample, rng: np.random.Generator):
+    def __init__(self, case: Case, x: Instant, rng: np.random.Generator):
         s = self.s = case.system
-        here = State(s.skel, x.q, x.v, x.near)
+        here = State.of(x)
         self.drives = list(s.kernels.drives)
         drive = [float(np.atleast_1d(here[n])[0]) for n in self.drives]
         speed, acceleration = rng.normal(size=(2, len(drive)))

@@ -52,7 +52,7 @@ def complex_steps(kernels: Kernels, q: Any, v: Any, tau: Any, near: Any) -> dict
 
 def check(kernels: Kernels, x: Any, tau: np.ndarray, allowed: float, engine: str = "python") -> None:
     """Interpreted unless told otherwise: machine code of large programs takes seconds to make, and is compared elsewhere."""
-    near = cut_coordinates(kernels, x.near)
+    near = cut_coordinates(kernels, x.references)
     kernels = replace(kernels, engine=engine, made={})
     found = kernels.get("derivatives")(x.q, x.v, tau, near=near)
     nv = len(x.v)
@@ -79,7 +79,7 @@ def test_random_mechanisms(seed: int) -> None:
 def test_free_parameters() -> None:
     s = lw.compile("wiper", free=["coupler.mass", "coupler.com.x", "crank.B.x"])
     st = s.assemble(q={"A": 0.4}, v={"A": 3.0})
-    case = type("Sample", (), {"q": st.q, "v": st.v, "near": st.near})
+    case = st.instant
     check(s.kernels, case, np.array([0.2, -0.1, 0.3]), 1e-10)
     d = s.derivatives(st, {"A": 0.2})
     assert d.a_free.shape == (3, 3) and d.lam_free.shape == (2, 3)

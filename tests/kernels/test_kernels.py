@@ -51,8 +51,8 @@ def check_forward_and_inverse(case: Case, forwards: dict[str, Any]) -> None:
     s, rng = case.system, np.random.default_rng(3)
     loads = s.kernel("loads")
     for x in case.states:
-        st = State(s.skel, x.q, x.v, x.near)
-        near = cut_coordinates(s, x.near)
+        st = State(s.skel, x.q, x.v, x.references)
+        near = cut_coordinates(s, x.references)
         tau = rng.normal(size=s.tree.nv)
         right = s.forward(st, tau).solution
         allowed = 1e-12 * max(1.0, conditioning(right) * EPS / 1e-13)
@@ -75,8 +75,8 @@ def test_matrices_energies_and_places_are_the_float_paths(case: Case, interprete
     """Interpreted: machine code of the same programs is compared with the interpreter elsewhere."""
     s = interpreted
     for x in case.states:
-        st = State(s.skel, x.q, x.v, x.near)
-        near = cut_coordinates(s, x.near)
+        st = State(s.skel, x.q, x.v, x.references)
+        near = cut_coordinates(s, x.references)
         T = s.kernel("terms")(x.q, x.v, near=near)
         for got, want in ((T.M, s.M(st)), (T.h, s.h(st)), (T.J, s.J(st)), (T.k, s.k(st)), (T.phi, s.phi(st))):
             assert apart(got, want) < 1e-12
@@ -98,14 +98,14 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
     s, rng = case.system, np.random.default_rng(5)
     project, driven = s.kernel("projection"), s.kernel("kinematics")
     x = case.states[1]
-    near = cut_coordinates(s, x.near)
-    q, v = s.displaced(State(s.skel, x.q, x.v, x.near), 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv)), x.v
+    near = cut_coordinates(s, x.references)
+    q, v = s.displaced(State(s.skel, x.q, x.v, x.references), 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv)), x.v
     for _ in range(6):
         q, v, *_ = project(q, v, near=near)
-    st = State(s.skel, q, v, x.near)
+    st = State(s.skel, q, v, x.references)
     assert np.abs(s.phi(st) / s.loops.row_scale).max(initial=0.0) < 1e-13
     assert np.abs(s.J(st) @ v).max(initial=0.0) < 1e-11 * (1.0 + np.abs(v).max())
-    st = State(s.skel, x.q, x.v, x.near)
+    st = State(s.skel, x.q, x.v, x.references)
     here = np.array([np.atleast_1d(st[name])[0] for name in s.kernels.drives])
     zero = np.zeros(len(here))
     guess = s.displaced(st, 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv))
@@ -113,7 +113,7 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
         guess, *_ = driven(guess, x.v, here, zero, zero, near=near)
     fast = rng.normal(size=len(here))
     v = driven(guess, x.v, here, fast, zero, near=near).v
-    done = State(s.skel, guess, v, x.near)
+    done = State(s.skel, guess, v, x.references)
     assert np.abs(s.phi(done) / s.loops.row_scale).max(initial=0.0) < 1e-12
     for name, position, speed in zip(s.kernels.drives, here, fast, strict=True):
         assert abs(np.atleast_1d(done[name])[0] - position) < 1e-10
@@ -137,7 +137,7 @@ def check_random(seed: int, native: bool = True) -> None:
     tau = rng.normal(size=nv)
     right = float_forward(kernels.loops, x, tau)
     allowed = 1e-12 * max(1.0, conditioning(right) * EPS / 1e-13)
-    near = cut_coordinates(kernels, x.near)
+    near = cut_coordinates(kernels, x.references)
     for f in ("sslm", "slm", "kkt") if nv <= 16 else ("sslm",):
         chosen = kernels if f == "sslm" else replace(kernels, engine="python", made={})  # shipped models have all three natively
         found = chosen.get("forward", f)(x.q, x.v, tau, near=near)

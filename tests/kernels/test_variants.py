@@ -13,7 +13,7 @@ import linkwright as lw
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.variants import armature_of
 from linkwright.kernels.kernels import Variant
-from linkwright.kernels.planning import Sample, placed, samples
+from linkwright.kernels.planning import placed, samples
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.drives import Given, driven
 from linkwright.mechanics.dynamics import tree as dynamics
@@ -49,7 +49,7 @@ WORKSHOP: dict[str, Any] = {
 }
 
 
-def given(k, s: Sample, acceleration: Any) -> dict[str, np.ndarray]:
+def given(k, s: Instant, acceleration: Any) -> dict[str, np.ndarray]:
     """Inputs of the drivers where the sample has them."""
     if not k.chosen.drivers:
         return {}
@@ -58,20 +58,20 @@ def given(k, s: Sample, acceleration: Any) -> dict[str, np.ndarray]:
     return {"drive": values[:, 0], "speed": values[:, 1], "acceleration": np.asarray(acceleration, dtype=float)}
 
 
-def reference(k, s: Sample, tau, law: dict[str, np.ndarray], formulation="kkt"):
+def reference(k, s: Instant, tau, law: dict[str, np.ndarray], formulation="kkt"):
     """Forward dynamics by the float path on the same loops with drivers handed in."""
     d, loops = k.tree.description, k.loops
     rows = [driven(d, n, Given(*x)) for n, x in zip(k.chosen.drivers, zip(*law.values(), strict=True), strict=bool(law))]
-    at = Instant(loops.skel, s.q, s.v, 0.3, s.near)
+    at = Instant(loops.skel, s.q, s.v, 0.3, s.references)
     pushes = [w for f in forces.of_description(d) for w in f.wrenches(at)]
-    return forward(terms(loops.with_(rows), s.q, s.v, 0.3, s.near, pushes, armature=k.chosen.armature), tau, formulation)
+    return forward(terms(loops.with_(rows), s.q, s.v, 0.3, s.references, pushes, armature=k.chosen.armature), tau, formulation)
 
 
-def cut_row(k, s: Sample) -> np.ndarray:
-    return np.concatenate([np.zeros(0), *(np.asarray(s.near[n], dtype=float) for n in k.tree.cuts)])
+def cut_row(k, s: Instant) -> np.ndarray:
+    return np.concatenate([np.zeros(0), *(np.asarray(s.references[n], dtype=float) for n in k.tree.cuts)])
 
 
-def inputs(k, s: Sample, tau, law) -> dict[str, Any]:
+def inputs(k, s: Instant, tau, law) -> dict[str, Any]:
     return {"q": s.q, "v": s.v, "tau": tau, "t": np.array([0.3]), "near": cut_row(k, s), **law}
 
 
@@ -180,7 +180,7 @@ def test_without_its_cut_joint_a_four_bar_is_an_open_tree(rng):
 # -------------------------------------------------------------------- powers
 
 
-def energy_rate(k, s: Sample, a, near) -> float:
+def energy_rate(k, s: Instant, a, near) -> float:
     """dE/dt along the motion by a complex step of the float path."""
     eq = k.equations()
     E = eq.energy(s.q + 1j * STEP * qdot(k.loops.skel, s.q, s.v), s.v + 1j * STEP * a, np.array([0.3]), near)
@@ -202,7 +202,7 @@ def test_power_in_is_stored_or_lost(case, rng):
     s, k = variant(model, {**how, "power": True})
     signs = np.zeros(3)
     for st in samples(k.loops, s.start.q, dict(s.start.near), 4, seed=9)[1:]:
-        st = st._replace(v=4.0 * st.v)
+        st = Instant(st.skel, st.q, 4.0 * st.v, references=st.references)
         tau, law = rng.normal(size=k.tree.nv), given(k, st, rng.normal(size=len(k.chosen.drivers)))
         x = inputs(k, st, tau, law)
         found = k.get("loop_rates")(**{b.name: x[b.name] for b in k.get("loop_rates").inputs})
@@ -222,7 +222,7 @@ def test_loads_put_in_their_power():
     s, k = variant("punch-press", {"drivers": ("E",), "power": True})
     st = s.assemble({"E": s.start["E"] - 0.6}, {"E": 6.0})
     law = {"drive": st["E"], "speed": 6.0, "acceleration": 0.0}
-    r = k.get("loop_rates")(st.q, st.v, np.zeros(k.tree.nv), **law, near=cut_row(k, Sample(st.q, st.v, st.near)))
+    r = k.get("loop_rates")(st.q, st.v, np.zeros(k.tree.nv), **law, near=cut_row(k, st.instant))
     push = sum(w @ motion(s.skel, st.q, st.v).V[n] for n, w in s.applied(st))
     assert r.power[1] == pytest.approx(push, rel=1e-12)
     assert [b.name for b in k.get("loop_rates").outputs] == ["qdot", "a", "power"]

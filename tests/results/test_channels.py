@@ -51,7 +51,7 @@ def test_turns_read_as_single_states_do(turn):
 def test_loads_of_a_turn_are_those_of_single_states(name, singly):
     """All samples solved together: singular positions, redundant joints and idle spins too. What is left is solved singly."""
     turn = lw.load(name).turn(steps=24)
-    names = list(turn.source.load_channels())
+    names = list(turn.load_channels)
     found = turn.read(names)
     assert len(turn.one_by_one) == singly
     largest = {turn.dimension(n): max(np.abs(found[m]).max() for m in names if turn.dimension(m) == turn.dimension(n)) for n in names}
@@ -148,18 +148,9 @@ def test_parts_of_a_run():
             wrong()
 
 
-def test_a_source_may_answer_for_whole_runs_and_states_without_accelerations_say_so():
-    class Own:
-        def loads_at(self, instant):
-            raise AssertionError
-
-        def load_channels(self):
-            return {}
-
-        def batch(self, c, name):
-            return np.full(len(c), 7.0) if name == "energy.total" else None
-
-    run = replace(free_run("wiper"), source=Own())
+def test_recorded_columns_come_before_computed_ones_and_states_without_accelerations_say_so():
+    plain = free_run("wiper")
+    run = replace(plain, columns={"energy.total": Column(np.full(len(plain), 7.0), "energy")})
     assert (run["energy.total"] == 7.0).all() and (run["A"] == run.q[:, 0]).all()
     bare = Instant(run.skel, run.q[0], run.v[0])
     with pytest.raises(ChannelError, match="accelerations are not part"):

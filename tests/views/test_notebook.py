@@ -65,7 +65,7 @@ def test_turns_and_runs_play_in_it(four_bar: lw.Mechanism, monkeypatch: pytest.M
 def test_a_result_without_a_mechanism_prints_as_text(four_bar: lw.Mechanism) -> None:
     from dataclasses import replace
 
-    bare = replace(four_bar.turn(steps=4), source=None)
+    bare = replace(four_bar.turn(steps=4), system=None)
     assert bare._repr_html_() is None
     with pytest.raises(lw.UsageError, match=r"m\.turn"):
         bare.page("page.html")

@@ -207,7 +207,7 @@ def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:
     assert 'class="bad"' not in told
     weak = turn.drive_sizing(motor={**MOTOR, "max_current": "0.1 A"})
     assert "EXCEEDED" in report_tables.margins(weak)
-    assert (False, "Motor of A", "exceeds a limit") in report_tables.checks(turn.source.reader.system, turn, cycle_loads(turn), [weak])
+    assert (False, "Motor of A", "exceeds a limit") in report_tables.checks(turn.system, turn, cycle_loads(turn), [weak])
 
 
 def test_one_piece_that_needs_nothing(told: str) -> None:

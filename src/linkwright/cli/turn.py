@@ -89,7 +89,7 @@ def _with_progress(c: Any) -> None:
 
 def _channel_names(c: Any, loads: CycleLoads) -> list[str]:
     """Motion, and if loads were computed every load that is one number."""
-    known = c.source.load_channels()
+    known = c.load_channels
     motion = [n for n in c.main_channels() if n not in known]
     return motion if loads.why else [*motion, *(n for n in known if c[n].ndim == 1)]
 

@@ -335,7 +335,7 @@ def _bound(act: Any) -> Any:
 def _open_loop(system: Any, st: State, coordinates: Any, drives: Any, actuators: Any, tau: Any, free: np.ndarray) -> Linearised:
     if actuators is not None:
         raise UsageError("actuators belong to a controller: control=lw.pd(...).")
-    names = system._named_drives(drives)
+    names = system.named_drives(drives)
     targets = tuple(target(system.loops.skel, n) for n in names)
     eq = system.kernels.equations(free if len(free) else ())
     tasks = _coordinates(eq, st, coordinates, names, ())

@@ -294,7 +294,7 @@ def _result(
         mechanism=model,
         drive=c.drive,
         drives=reg.drives,
-        angle=np.array([cycle.coordinate_now(system.loops, c.drive, cycle.Position(q, near)) for q, near in zip(c.q, c.near, strict=True)]),
+        angle=np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c.instants]),
         before=Curves(*reg.curves(reg.theta)),
         after=Curves(*reg.curves(theta)),
         counterweights=tuple(rows),

@@ -208,13 +208,12 @@ class Cycle:
 
     def __init__(self, system: System, drive: str | None, steps: int, speed: Any):
         self.system = system
-        here = cycle.Position(system.start.q, system.start.near)
         c = system.turn(drive, steps=steps, speed=speed)
         kind = "angular speed" if cycle.is_rotary(system.description, c.drive) else "speed"
-        self.plan = cycle.plan(system.loops, here, drive, None if speed is None else quantity(speed, KINDS[kind]))
+        self.plan = cycle.plan(system.loops, system.start.instant, drive, None if speed is None else quantity(speed, KINDS[kind]))
         self.lead, self.full_turn, self.near = c.drive, c.full_turn, c.near_singular
         self.notes = tuple(n for n in c.notes if n != PEAKS)
-        self.x = np.array([cycle.coordinate_now(system.loops, c.drive, cycle.Position(q, n)) for q, n in zip(c.q, c.near, strict=True)])
+        self.x = np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c.instants])
         law = self.plan.laws[c.drive]
         begin, slope, _ = law(0.0)
         self.times = (self.x - begin) / slope if self.plan.open_ended else np.array(c.t)

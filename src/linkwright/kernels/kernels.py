@@ -39,7 +39,7 @@ from linkwright.topology.tree import Tree
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations, Plan
-    from linkwright.kernels.planning import Sample
+    from linkwright.mechanics.instant import Instant
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
 OWN = "linkwright."  # modules of this package
@@ -282,7 +282,7 @@ class Kernels:
         return planning.with_pivots(eq, self._samples, solve)
 
     @cached_property
-    def _samples(self) -> list[Sample]:
+    def _samples(self) -> list[Instant]:
         from linkwright.kernels import planning
 
         return planning.samples(self.loops, *self.start())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -36,42 +36,33 @@ SAMPLES = 5
 MUCH = 400  # velocities beyond which only the plain order is considered
 
 
-class Sample(NamedTuple):
-    """A state on the loops."""
-
-    q: np.ndarray
-    v: np.ndarray
-    near: Any
-
-
-def samples(loops: Loops, q: np.ndarray, near: Any, count: int = SAMPLES, seed: int = 1) -> list[Sample]:
+def samples(loops: Loops, q: np.ndarray, near: Any, count: int = SAMPLES, seed: int = 1) -> list[Instant]:
     """The given position and some reached from it one after the other, each with a random allowed velocity."""
     rng = np.random.default_rng(seed)
     zero = np.zeros(loops.skel.tree.nv)
-    out: list[Sample] = []
+    out: list[Instant] = []
     for _ in range(count):
         J = loops.dimensionless(loops.at(q, zero, 0.0, near))[1]
         null = factor(J).null
-        out.append(Sample(q, null @ rng.normal(size=null.shape[1]) * loops.columns, near))
+        out.append(Instant(loops.skel, q, null @ rng.normal(size=null.shape[1]) * loops.columns, references=near))
         there = wandered(loops, q, near, J, rng)
         if there is not None:
             q, near = there.q, there.near
     return out
 
 
-def placed(eq: Equations, s: Sample) -> Equations:
+def placed(eq: Equations, s: Instant) -> Equations:
     """The equations with drivers that are where the sample has them."""
     if not eq.drivers:
         return eq
-    at = Instant(eq.loops.skel, s.q, s.v, 0.0, s.near)
-    found = [(at.channel(name), at.channel(f"{name}.v")) for name in eq.drivers]
+    found = [(s.channel(name), s.channel(f"{name}.v")) for name in eq.drivers]
     return eq.moved([x for x, _ in found], [v for _, v in found], np.zeros(len(found)))
 
 
-def independent_rows(eq: Equations, states: Sequence[Sample]) -> tuple[int, ...] | None:
+def independent_rows(eq: Equations, states: Sequence[Instant]) -> tuple[int, ...] | None:
     """Rows to keep where some are implied by others in every position; None if all are independent somewhere."""
     loops = [placed(eq, s).loops for s in states]
-    matrices = [x.dimensionless(x.at(s.q, s.v, 0.0, s.near))[1] for x, s in zip(loops, states, strict=True)]
+    matrices = [x.dimensionless(x.at(s.q, s.v, 0.0, s.references))[1] for x, s in zip(loops, states, strict=True)]
     ranks = [factor(J).rank for J in matrices]
     if max(ranks, default=0) == len(loops[0].row_scale):
         return None
@@ -90,7 +81,7 @@ def _can_be_driven(eq: Equations, J: np.ndarray) -> None:
             raise UsageError(f"the motion of '{name}' cannot be given: {fixed}. Prescribe no more motions than the mechanism has freedoms.")
 
 
-def plan(eq: Equations, sizes: Sizes, states: Sequence[Sample], masses: bool) -> Plan:
+def plan(eq: Equations, sizes: Sizes, states: Sequence[Instant], masses: bool) -> Plan:
     """The plan of forward dynamics; without masses only what kinematics needs."""
     keep = independent_rows(eq, states)
     order = placed(eq, states[0]).loops.elimination_order
@@ -98,7 +89,7 @@ def plan(eq: Equations, sizes: Sizes, states: Sequence[Sample], masses: bool) ->
     return _dynamics(replace(eq, plan=found), sizes, states) if masses else found
 
 
-def with_drives(eq: Equations, states: Sequence[Sample], name: str) -> Plan:
+def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> Plan:
     """The plan with the order of a solve with drives, "kinematics" or "inverse", where such a solve exists."""
     chosen = _ordered(eq, name, states)
     if chosen is None:
@@ -107,16 +98,16 @@ def with_drives(eq: Equations, states: Sequence[Sample], name: str) -> Plan:
     return replace(eq.plan, orders={**eq.plan.orders, name: order}, nominal={**eq.plan.nominal, name: sizes_of})
 
 
-def with_pivots(eq: Equations, states: Sequence[Sample], formulation: str, loop_pivot: float = LOOP_PIVOT) -> Plan:
+def with_pivots(eq: Equations, states: Sequence[Instant], formulation: str, loop_pivot: float = LOOP_PIVOT) -> Plan:
     """The plan with the usual pivots of another formulation than sslm, or with another share of a loop's pivots."""
     return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, states, formulation, loop_pivot)})
 
 
-def constant_idle(loops: Loops, states: Sequence[Sample]) -> tuple[tuple[float, ...], ...]:
+def constant_idle(loops: Loops, states: Sequence[Instant]) -> tuple[tuple[float, ...], ...]:
     """Directions of v that spin a link in place, if they are the same in every position (a rod's own axis is); else none."""
     found = []
     for s in states:
-        null = loops.factored(loops.at(s.q, s.v, 0.0, s.near)).null
+        null = loops.factored(loops.at(s.q, s.v, 0.0, s.references)).null
         found.append(np.array([direction * loops.columns for _, direction in idle_motions(loops, s.q, null)]))
     if not len(found[0]) or any(f.shape != found[0].shape for f in found):
         return ()
@@ -130,7 +121,7 @@ def constant_idle(loops: Loops, states: Sequence[Sample]) -> tuple[tuple[float, 
     return tuple(tuple(float(x) for x in row) for row in rows)
 
 
-def _dynamics(eq: Equations, sizes: Sizes, states: Sequence[Sample]) -> Plan:
+def _dynamics(eq: Equations, sizes: Sizes, states: Sequence[Instant]) -> Plan:
     every = [_kept(eq, s) for s in states]
     healthy = [T for T in every if not _singular(T)] or every
     if any(lacks_inertia(T) for T in every):
@@ -146,9 +137,9 @@ def _dynamics(eq: Equations, sizes: Sizes, states: Sequence[Sample]) -> Plan:
     return replace(best, nominal=_nominal(eq, states))
 
 
-def _kept(eq: Equations, s: Sample) -> Terms:
+def _kept(eq: Equations, s: Instant) -> Terms:
     """Usual terms of the independent rows at a sample."""
-    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.near), lean=False)
+    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references), lean=False)
     return T if eq.plan.keep is None else T.select(list(eq.plan.keep))
 
 
@@ -190,12 +181,12 @@ def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...
 
 
 def _nominal(
-    eq: Equations, states: Sequence[Sample], formulation: str = "sslm", loop_pivot: float = LOOP_PIVOT
+    eq: Equations, states: Sequence[Instant], formulation: str = "sslm", loop_pivot: float = LOOP_PIVOT
 ) -> dict[str, tuple[float, ...]]:
     """Sizes below which the pivots of a formulation ask for the rank-revealing path."""
     out: dict[str, list[np.ndarray]] = {}
     for s in states:
-        T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.near))
+        T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
         place = T.place
         assert place is not None
         if eq.plan.keep is not None:
@@ -227,7 +218,7 @@ def _largest(rows: Sequence[np.ndarray]) -> list[float]:
     return [float(column[np.argmax(np.abs(column))]) for column in table.T]
 
 
-def _ordered(eq: Equations, name: str, states: Sequence[Sample]) -> tuple[Any, tuple[float, ...]] | None:
+def _ordered(eq: Equations, name: str, states: Sequence[Instant]) -> tuple[Any, tuple[float, ...]] | None:
     """Order of elimination and usual pivots of the solves with drives; None where they are not square or not regular."""
     matrices = [_driven_matrix(eq, name, s) for s in states]
     n, m = matrices[0].shape
@@ -251,24 +242,23 @@ def _balanced(A: np.ndarray) -> np.ndarray:
     return A / np.where(columns > 0.0, columns, 1.0)
 
 
-def _driven_matrix(eq: Equations, name: str, s: Sample) -> np.ndarray:
+def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
     N = np.array(eq.plan.idle, dtype=float).reshape(-1, eq.loops.skel.tree.nv)
     if name == "kinematics":
         loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives])
-        J = loops.at(s.q, s.v, 0.0, eq.loops.skel.unpack(s.q, eq.loops.skel.pack(s.near))).J
+        J = loops.at(s.q, s.v, 0.0, eq.loops.skel.unpack(s.q, eq.loops.skel.pack(s.references))).J
         keep = [*(range(eq.loops.skel.tree.nc) if eq.plan.keep is None else eq.plan.keep)]
         return np.concatenate([J[[*keep, *range(eq.loops.skel.tree.nc, len(J))]], N])
-    T = eq._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.near))
+    T = eq._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
     place = T.place
     assert place is not None
     kept = T.J if eq.plan.keep is None else T.J[list(eq.plan.keep)]
     return np.concatenate([kept.T, eq._effort_columns(place), N.T], axis=1)
 
 
-def _driver(eq: Equations, name: str, s: Sample) -> Any:
+def _driver(eq: Equations, name: str, s: Instant) -> Any:
     d = eq.loops.skel.tree.description
     length = [c for c in d.cylinders if c.name == name]
     if length:
-        at = Instant(eq.loops.skel, s.q, s.v, 0.0, s.near)
-        return driven(d, name, Given(float(line(at, length[0].between).length)))
+        return driven(d, name, Given(float(line(s, length[0].between).length)))
     return driven(d, name, Given(0.0))

@@ -25,6 +25,7 @@ from linkwright.mechanics.constraints import Constraint, PointTarget, PoseTarget
 from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.target import rotation_vector_between
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced, locate, locate_at, motion, node_motion
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
@@ -63,7 +64,7 @@ class Assembler:
         wanted = dict(self.description.start)
         positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
         speeds = {k.removesuffix(".v"): v for k, v in wanted.items() if k.endswith(".v")}
-        here = cycle.Position(closed.q, closed.near)
+        here = self._at(closed.q, closed.near)
         where = dict(self.description.start_places)
         place = next((f"{where[name]}: start: " for name in wanted if name in where and where[name].line), "start: ")
         try:
@@ -106,9 +107,9 @@ class Assembler:
         for what, wishes in (("q", q), ("v", v), ("pose", pose), ("point", point)):
             if wishes is not None and not isinstance(wishes, Mapping):
                 raise UsageError(f"{what} must be a dict by name, such as {{'A': 0.3}}, not {type(wishes).__name__}.")
-        here = cycle.Position(self.start.q, self.start.near)
+        here = self._at(self.start.q, self.start.near)
         if isinstance(guess, State):
-            here = cycle.Position(guess.q, guess.near)
+            here = self._at(guess.q, guess.near)
         elif guess:
             here = self._from_guess(guess, q or {})
         targets = self._positions(q or {}, here)
@@ -200,7 +201,7 @@ class Assembler:
 
     def _accelerated(self, name: str, value: Any, st: State) -> tuple[Constraint, np.ndarray]:
         """A constraint that reads a joint, cylinder or point, and the second derivative it should have."""
-        here = cycle.Position(st.q, st.near)
+        here = st.instant
         if self._is_point(name):
             return self._point_target(name, self._here(name, here), here), self._vector(value, "acceleration", name)[
                 : 2 if self.description.planar else 3
@@ -214,7 +215,7 @@ class Assembler:
 
     def branch(self, st: State, speeds: Mapping[str, Any]) -> np.ndarray:
         """The velocity along a branch through a singular position that is nearest to the named joint speeds."""
-        here = cycle.Position(st.q, st.near)
+        here = st.instant
         moving = self.loops.with_([c for name, x in speeds.items() for c in self.targets.speeds(name, x, here)])
         guess = self._solved(moving, st.q, st.near)
         v = branch_velocity(self.loops, st.q, guess, st.t, st.near)
@@ -226,11 +227,11 @@ class Assembler:
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
         """What `System.branches` promises."""
-        here = cycle.Position(self.start.q, self.start.near)
+        here = self.start.instant
         held = {d.joint: cycle.coordinate_now(self.loops, d.joint, here) for d in self.description.drives} if q is None else q
         fixed = self.loops.with_(self._held(held, here))
         cycle.check_driven(self.loops, fixed, here, list(held))
-        found = distinct_positions(fixed, here.q, here.near, most=most, tries=tries)
+        found = distinct_positions(fixed, here.q, here.references, most=most, tries=tries)
         states = [State(self.skel, x.closed.q, np.zeros(self.tree.nv), x.closed.near) for x in found]
         return Branches(states, [x.flips for x in found])
 
@@ -244,10 +245,10 @@ class Assembler:
             raise ChannelError(f"'{name}' of the {joint.type} joint '{joint.name}' is no single coordinate. Use {', '.join(single)}.")
         return joint, part.i, part.kind
 
-    def _positions(self, wanted: Mapping[str, Any], here: cycle.Position) -> list[Constraint]:
+    def _positions(self, wanted: Mapping[str, Any], here: Instant) -> list[Constraint]:
         return [c for name, x in wanted.items() for c in self.targets.positions(name, x, here)]
 
-    def _held(self, wanted: Mapping[str, Any], here: cycle.Position) -> list[Constraint]:
+    def _held(self, wanted: Mapping[str, Any], here: Instant) -> list[Constraint]:
         return [c for name, x in wanted.items() for c in self.targets.positions(name, x, here, walked=False)]
 
     def _is_point(self, name: str) -> bool:
@@ -265,15 +266,15 @@ class Assembler:
             raise UsageError(f"'{name}' needs {size} numbers, got {len(items)}.")
         return np.array([quantity(x, KINDS[kind]) for x in items] + [0.0] * (3 - size))
 
-    def _point_target(self, name: str, place: Any, here: cycle.Position) -> PointTarget:
+    def _point_target(self, name: str, place: Any, here: Instant) -> PointTarget:
         ref = self.point_ref(name)
-        now = locate(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), ref).position
+        now = locate(self.skel, here.motion, ref).position
         axes = (0, 1) if self.description.planar else (0, 1, 2)
         return PointTarget(ref, tuple(now), tuple(self._vector(place, "length", name)), axes)
 
-    def _pose_target(self, body: str, wanted: Any, here: cycle.Position) -> PoseTarget:
+    def _pose_target(self, body: str, wanted: Any, here: Instant) -> PoseTarget:
         node = self.skel.node(body)
-        X_now = node_motion(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), node)[0]
+        X_now = node_motion(self.skel, here.motion, node)[0]
         now = Pose(X_now.R, X_now.p + self.skel.origin(node))
         X = self.pose_value(body, wanted)
         turn = rotation_vector_between(now.R, X.R)
@@ -291,7 +292,7 @@ class Assembler:
             return Pose(np.asarray(wanted[0], float), np.asarray(wanted[1], float))
         raise UsageError(f"the pose of '{body}' must be a Pose, a pair (R, p)" + (" or (x, y, angle)." if self.description.planar else "."))
 
-    def _from_guess(self, guess: Mapping[str, Any], wanted: Mapping[str, Any]) -> cycle.Position:
+    def _from_guess(self, guess: Mapping[str, Any], wanted: Mapping[str, Any]) -> Instant:
         """Close the loops from other joint values, holding the wanted coordinates at their final values."""
         q, near, asked = np.array(self.start.q), dict(self.start.near), {}
         for name, value in guess.items():
@@ -300,7 +301,7 @@ class Assembler:
                 q[self.tree.nodes[self.tree.node_of_joint[joint]].q] = near[joint]
             elif name not in wanted:
                 asked[name] = value
-        here = cycle.Position(q, near)
+        here = self._at(q, near)
         fixed = self.loops.with_(self._held(wanted, here))
         if asked:  # cut joints and cylinders cannot be set, only asked for; best effort, then let go
             rough = close(fixed.with_(self._held(asked, here)), q, near, most=200)
@@ -308,7 +309,7 @@ class Assembler:
         done = close(fixed, q, near, most=200)
         if done.residual > GOOD_ENOUGH:
             raise open_error(fixed, done, "the guess does not lead to a closed position: ")
-        return cycle.Position(done.q, done.near)
+        return self._at(done.q, done.near)
 
     def _guessed(self, name: str, value: Any, near: dict[str, Any]) -> str:
         """Put a guess into the reference coordinates of its joint, and return the joint's name; empty for a cylinder."""
@@ -324,52 +325,56 @@ class Assembler:
         near[part.joint.name] = np.array([x if k == part.at else y for k, y in enumerate(near[part.joint.name])])
         return part.joint.name
 
-    def _walk(self, here: cycle.Position, targets: list[Constraint]) -> cycle.Position:
-        (q, near), left = skipped(self.loops, here.q, here.near, targets)
+    def _at(self, q: np.ndarray, references: Mapping[str, Any], v: np.ndarray | None = None) -> Instant:
+        """A position on the branch, with the direction v along which it was reached (zero: not walked to)."""
+        return Instant(self.skel, q, np.zeros(self.tree.nv) if v is None else v, references=references)
+
+    def _walk(self, here: Instant, targets: list[Constraint]) -> Instant:
+        (q, near), left = skipped(self.loops, here.q, here.references, targets)
         tied = self.loops.with_(left)
         there = continuation.walk(tied, continuation.start(tied, q, near), 1.0)
         done = close(tied, there.q, there.near, 1.0)
         if there.t < 1.0 and not (there.t > 1.0 - AT_THE_END and done.residual < GOOD_ENOUGH):
             raise unreachable(self.loops, left, there, q, near)
-        return cycle.Position(done.q, done.near, there.v)
+        return self._at(done.q, done.near, there.v)
 
-    def _with_velocity(self, here: cycle.Position, speeds: Mapping[str, Any], points: Mapping[str, Any]) -> State:
+    def _with_velocity(self, here: Instant, speeds: Mapping[str, Any], points: Mapping[str, Any]) -> State:
         zero = np.zeros(self.tree.nv)
         if not speeds and not points:
-            return State(self.skel, here.q, zero, here.near)
+            return State(self.skel, here.q, zero, here.references)
         moving = [c for name, value in speeds.items() for c in self.targets.speeds(name, value, here)]
         for name, value in points.items():
             target = self._point_target(name, self._here(name, here), here)
             moving.append(
                 PointTarget(target.ref, target.begin, tuple(np.array(target.begin) + self._vector(value, "speed", name)), target.axes)
             )
-        return State(self.skel, *self._rates(self.loops.with_(moving), here, len(moving)), here.near)
+        return State(self.skel, *self._rates(self.loops.with_(moving), here, len(moving)), here.references)
 
-    def _rates(self, tied: Loops, here: cycle.Position, wishes: int) -> tuple[np.ndarray, np.ndarray]:
+    def _rates(self, tied: Loops, here: Instant, wishes: int) -> tuple[np.ndarray, np.ndarray]:
         """Position, and velocities for the wanted speeds; in a singular position on the branch the walk came along."""
-        c = tied.at(here.q, np.zeros(self.tree.nv), 0.0, here.near)
+        c = tied.at(here.q, np.zeros(self.tree.nv), 0.0, here.references)
         s = tied.factored(c).s
-        if here.v is None or not len(s) or s[-1] > 1e-3:
-            return here.q, self._solved(tied, here.q, here.near)
+        if not len(s) or s[-1] > 1e-3:
+            return here.q, self._solved(tied, here.q, here.references)
         rows = slice(c.rows[-wishes].start, c.rows[-1].stop)
         came, wanted = c.J[rows] @ here.v, -c.b[rows]
         if not came @ came > 0.0:
-            return here.q, self._solved(tied, here.q, here.near)
-        v = branch_velocity(tied, here.q, here.v * float(came @ wanted) / float(came @ came), 0.0, here.near)
+            return here.q, self._solved(tied, here.q, here.references)
+        v = branch_velocity(tied, here.q, here.v * float(came @ wanted) / float(came @ came), 0.0, here.references)
         q, v = self._on_branch(here, v, c.J[rows], wanted)
-        c = tied.at(q, np.zeros(self.tree.nv), 0.0, here.near)
+        c = tied.at(q, np.zeros(self.tree.nv), 0.0, here.references)
         gap = np.abs((c.J @ v + c.b) / tied.row_scale).max(initial=0.0)
         if not gap <= CONSISTENT * (1.0 + np.abs(c.b / tied.row_scale).max(initial=0.0)):  # a dead centre of what is wanted
-            raise cannot_move(self.loops, tied, here.q, here.near)
+            raise cannot_move(self.loops, tied, here.q, here.references)
         return q, v
 
-    def _on_branch(self, here: cycle.Position, v: np.ndarray, rows: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _on_branch(self, here: Instant, v: np.ndarray, rows: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity on the smooth branch with rows v = wanted, the coordinates of these rows unchanged.
 
         Where rank is lost a residual of 1e-13 leaves q off the branch by its root: more than a run may correct in a step.
         """
         columns = self.loops.columns
-        branch, _ = on_loops(self.loops, here.q, v, 0.0, here.near, mobility(self.loops, here.q, dict(here.near)).rank)
+        branch, _ = on_loops(self.loops, here.q, v, 0.0, here.references, mobility(self.loops, here.q, dict(here.references)).rank)
         if branch is None:
             return here.q, v
         held = factor(np.concatenate([branch.Q.T, rows * columns]))
@@ -384,6 +389,6 @@ class Assembler:
         except SingularityError as error:
             raise cannot_move(self.loops, tied, q, near) from error
 
-    def _here(self, name: str, here: cycle.Position) -> np.ndarray:
-        p = locate(self.skel, motion(self.skel, here.q, np.zeros(self.tree.nv)), self.point_ref(name)).position
+    def _here(self, name: str, here: Instant) -> np.ndarray:
+        p = locate(self.skel, here.motion, self.point_ref(name)).position
         return p[:2] if self.description.planar else p

@@ -7,9 +7,8 @@ dead centres, and the result says so. `limits` finds how far a joint can go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.revolutions import returned, skipped
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
 from linkwright.model.description import Cylinder, Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
@@ -51,29 +51,19 @@ class Limits:
     dead_high: bool
 
 
-@dataclass(frozen=True)
-class Position:
-    """A place on the branch to walk from."""
-
-    q: np.ndarray
-    near: Mapping[str, Any]
-    v: np.ndarray | None = None  # direction along which it was reached, if it was
-
-
-def coordinate_now(loops: Loops, drive: str, here: Position) -> float:
+def coordinate_now(loops: Loops, drive: str, here: Instant) -> float:
     """Where a driven coordinate stands."""
     desc = loops.skel.tree.description
     for cylinder in desc.cylinders:
         if cylinder.name == drive:
             return _length(loops, cylinder, here)
-    return float(here.near[desc.joint(drive).name][0])
+    return float(here.references[desc.joint(drive).name][0])
 
 
-def _length(loops: Loops, cylinder: Cylinder, here: Position) -> float:
+def _length(loops: Loops, cylinder: Cylinder, here: Instant) -> float:
     from linkwright.mechanics.kinematics.motion import locate
 
-    m = motion(loops.skel, here.q, np.zeros(loops.skel.tree.nv))
-    a, b = (locate(loops.skel, m, ref).position for ref in cylinder.between)
+    a, b = (locate(loops.skel, here.motion, ref).position for ref in cylinder.between)
     return float(np.linalg.norm(b - a))
 
 
@@ -84,7 +74,7 @@ def is_rotary(desc: Description, drive: str) -> bool:
     return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
 
 
-def limits(loops: Loops, here: Position, joint: str, held: Sequence[str] = ()) -> Limits:
+def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = ()) -> Limits:
     """Walk a coordinate both ways from here until a dead centre or, for angles, a full turn."""
     desc = loops.skel.tree.description
     x0 = coordinate_now(loops, joint, here)
@@ -95,7 +85,7 @@ def limits(loops: Loops, here: Position, joint: str, held: Sequence[str] = ()) -
     def reached(sign: float) -> float:
         law = LinearLaw(x0, sign * span)
         tied, end = loops.with_([*still, driven(desc, joint, law)]), _before_zero(desc, joint, law, 1.0)
-        return dead_centre(tied, walk(tied, walker(tied, here.q, here.near), end, smallest_step=REACH_STEP), end)
+        return dead_centre(tied, walk(tied, walker(tied, here.q, here.references), end, smallest_step=REACH_STEP), end)
 
     up = reached(1.0)
     if rotary and up >= 1.0:
@@ -135,7 +125,7 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
-def plan(loops: Loops, here: Position, lead: str | None, speed: float | None, duration: float | None = None) -> Plan:
+def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, duration: float | None = None) -> Plan:
     """Choose the leading drive and the laws; the others hold still when one is asked for by name.
 
     At speed 0 all drives pass through the positions of their laws, and velocities and accelerations are zero.
@@ -212,7 +202,7 @@ def _programme_length(law: Law, notes: list[str]) -> float:
     return 1.0
 
 
-def _independent(loops: Loops, here: Position, lead: str, others: Sequence[str]) -> list[str]:
+def _independent(loops: Loops, here: Instant, lead: str, others: Sequence[str]) -> list[str]:
     """Drives that can be held while the lead moves: those that leave it free."""
     desc = loops.skel.tree.description
     zero = np.zeros(loops.skel.tree.nv)
@@ -220,8 +210,8 @@ def _independent(loops: Loops, here: Position, lead: str, others: Sequence[str])
     for name in (n for n in others if n != lead):
         trial = loops.with_([driven(desc, n, LinearLaw(coordinate_now(loops, n, here), 0.0)) for n in [*chosen, name]])
         base = loops.with_(trial.constraints[len(loops.constraints) : -1])
-        more = trial.factored(trial.at(here.q, zero, 0.0, here.near)).rank
-        if more > base.factored(base.at(here.q, zero, 0.0, here.near)).rank:
+        more = trial.factored(trial.at(here.q, zero, 0.0, here.references)).rank
+        if more > base.factored(base.at(here.q, zero, 0.0, here.references)).rank:
             chosen.append(name)
     return chosen[1:]
 
@@ -235,7 +225,7 @@ def _first_ground_joint(desc: Description) -> str:
 
 
 def turn(
-    loops: Loops, here: Position, lead: str | None = None, *, steps: int = 360, speed: float | None = None, duration: float | None = None
+    loops: Loops, here: Instant, lead: str | None = None, *, steps: int = 360, speed: float | None = None, duration: float | None = None
 ) -> Trajectory:
     """One cycle of the drives in `steps` equal steps of time; see the module's text."""
     p = plan(loops, here, lead, speed, duration)
@@ -243,7 +233,7 @@ def turn(
     here = _at_the_beginning(loops, here, p)
     tied = loops.with_([driven(desc, name, law) for name, law in p.laws.items()])
     check_driven(loops, tied, here, list(p.laws))
-    begin = walker(tied, here.q, here.near)
+    begin = walker(tied, here.q, here.references)
     whole = is_rotary(desc, p.lead) or not p.open_ended
     found = sampled(loops, tied, begin, np.linspace(0.0, p.span, steps + 1)) if whole else None
     if found is None:
@@ -254,7 +244,7 @@ def turn(
     return _noted(desc, p, samples, longer)
 
 
-def _at_the_beginning(loops: Loops, here: Position, p: Plan) -> Position:
+def _at_the_beginning(loops: Loops, here: Instant, p: Plan) -> Instant:
     """Walk to where the laws begin, if they begin elsewhere than the start position."""
     desc = loops.skel.tree.description
     now = {name: coordinate_now(loops, name, here) for name in p.laws}
@@ -262,13 +252,13 @@ def _at_the_beginning(loops: Loops, here: Position, p: Plan) -> Position:
     if all(abs(begin[n] - now[n]) < 1e-12 * (1.0 + abs(now[n])) for n in now):
         return here
     targets = [driven(desc, n, LinearLaw(now[n], begin[n] - now[n])) for n in now]
-    (q, near), left = skipped(loops, here.q, here.near, targets)
+    (q, near), left = skipped(loops, here.q, here.references, targets)
     tied = loops.with_(left)
     there = walk(tied, walker(tied, q, near), 1.0)
     if there.t < 1.0:
         place = position_text(desc, p.lead, begin[p.lead])
         raise SingularityError(f"the programme of drive '{p.lead}' begins at {place}, which cannot be reached from the start position.")
-    return Position(there.q, there.near)
+    return Instant(loops.skel, there.q, there.v, references=there.near)
 
 
 def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin: np.ndarray) -> Trajectory:
@@ -329,11 +319,11 @@ def _swing_note(desc: Description, p: Plan, low: float, high: float, dead_low: b
     return f"drive '{p.lead}' cannot turn fully: it swings {text}, {ends}" if rotary else f"drive '{p.lead}' slides {text}, {ends}"
 
 
-def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str]) -> None:
+def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]) -> None:
     """Every freedom that moves something must be driven; idle spins do not count."""
     zero = np.zeros(loops.skel.tree.nv)
-    c = tied.at(here.q, zero, 0.0, here.near)
-    f, free = tied.factored(c), loops.factored(loops.at(here.q, zero, 0.0, here.near))
+    c = tied.at(here.q, zero, 0.0, here.references)
+    f, free = tied.factored(c), loops.factored(loops.at(here.q, zero, 0.0, here.references))
     freedoms = free.null.shape[1]
     if f.rank - free.rank < len(drives) and len(drives) > freedoms:
         raise _too_many(loops, here, drives, freedoms)
@@ -348,7 +338,7 @@ def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str
         )
 
 
-def _too_many(loops: Loops, here: Position, drives: Sequence[str], freedoms: int) -> UsageError:
+def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int) -> UsageError:
     """More drives than freedoms; without any freedom it is the mechanism that is wrong."""
     desc = loops.skel.tree.description
     place = next((f"{d.where}: " for d in reversed(desc.drives) if d.joint in drives and d.where is not None), "")
@@ -365,21 +355,21 @@ def _too_many(loops: Loops, here: Position, drives: Sequence[str], freedoms: int
     )
 
 
-def _frees(loops: Loops, here: Position, name: str) -> bool:
+def _frees(loops: Loops, here: Instant, name: str) -> bool:
     """Whether something could move if this constraint were not there."""
-    c = loops.at(here.q, np.zeros(loops.skel.tree.nv), 0.0, here.near)
+    c = loops.at(here.q, np.zeros(loops.skel.tree.nv), 0.0, here.references)
     rows = [r for con, span in zip(loops.constraints, c.rows, strict=True) if con.name != name for r in range(span.start, span.stop)]
     J = loops.dimensionless(c)[1]
     return len(rows) < len(J) and factor(J[rows], 1e-9).null.shape[1] > 0
 
 
-def _undriven(loops: Loops, here: Position, null: np.ndarray) -> np.ndarray:
+def _undriven(loops: Loops, here: Instant, null: np.ndarray) -> np.ndarray:
     """Motions among the columns of `null` that are no idle spins: those orthogonal to all of them."""
     spins = np.array([v for _, v in idle_motions(loops, here.q, null)]).reshape(-1, len(null))
     return null @ factor(spins @ null).null if len(spins) else null
 
 
-def _moving_joints(loops: Loops, here: Position, null: np.ndarray) -> list[str]:
+def _moving_joints(loops: Loops, here: Instant, null: np.ndarray) -> list[str]:
     """Joints that move in the given motions; none if no joint point moves (a wheel that spins on its own axle)."""
     skel = loops.skel
     m = motion(skel, here.q, np.zeros(skel.tree.nv))
@@ -395,7 +385,7 @@ def _moving_joints(loops: Loops, here: Position, null: np.ndarray) -> list[str]:
         return []
     out = []
     for j in skel.tree.description.joints:
-        r = joint_rate(skel, m, j, here.near[j.name])
+        r = joint_rate(skel, m, j, here.references[j.name])
         rate = sum((G @ twists[i] for i, G in ((r.first, r.G_first), (r.second, r.G_second)) if i >= 0), np.zeros((1, null.shape[1])))
         if np.abs(rate).max(initial=0.0) > 1e-6 * min(1.0, loops.kappa):
             out.append(j.name)

@@ -14,8 +14,10 @@ import numpy as np
 
 from linkwright.errors import AssemblyError
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close
+from linkwright.mechanics.dynamics.tree import bias_force
 from linkwright.mechanics.kinematics.motion import displaced, velocity_kinds
 from linkwright.model.file.units import KINDS, shown
+from linkwright.motion.compiled import Compiled
 from linkwright.results.state import State
 
 PROBE = 1e-5  # dimensionless step of the central difference
@@ -23,12 +25,12 @@ MOST_STEPS = 200
 FALLING = 0.05  # share of the whole fall that the second half of the steps still brings
 
 
-def settle(system: Any, start: State, held: Sequence[Any] = ()) -> State:
+def settle(system: Compiled, start: State, held: Sequence[Any] = ()) -> State:
     """Equilibrium nearest to `start` downhill; `held` constraints keep some coordinates where they are."""
     loops = system.loops.with_(held)
     st, energies = start, []
     for _ in range(MOST_STEPS):
-        energies.append(system.potential(st))
+        energies.append(_potential(st))
         force, N = _free_force(system, loops, st)
         if N.shape[1] == 0:
             return st
@@ -39,7 +41,7 @@ def settle(system: Any, start: State, held: Sequence[Any] = ()) -> State:
     raise AssemblyError(_restless(system, loops, start, st, energies))
 
 
-def _restless(system: Any, loops: Any, start: State, st: State, energies: Sequence[float]) -> str:
+def _restless(system: Compiled, loops: Any, start: State, st: State, energies: Sequence[float]) -> str:
     """Why no equilibrium was found, by what the last steps did."""
     names, desc = system.kernels.entries["v"], system.description
     late = energies[len(energies) // 2 :]
@@ -60,22 +62,31 @@ def _restless(system: Any, loops: Any, start: State, st: State, energies: Sequen
     )
 
 
-def _size(system: Any, st: State) -> float:
-    return float(np.abs(system.h(st) * system.loops.columns).max(initial=0.0))
+def _potential(st: State) -> float:
+    return st.instant.energies()["potential"]
 
 
-def _free_force(system: Any, loops: Any, st: State) -> tuple[np.ndarray, np.ndarray]:
+def _bias(system: Compiled, st: State) -> np.ndarray:
+    """Coriolis and gravity efforts minus those of springs, dampers and loads."""
+    return bias_force(system.skel, system.motion(st), system.applied(st))
+
+
+def _size(system: Compiled, st: State) -> float:
+    return float(np.abs(_bias(system, st) * system.loops.columns).max(initial=0.0))
+
+
+def _free_force(system: Compiled, loops: Any, st: State) -> tuple[np.ndarray, np.ndarray]:
     """-N' h in the dimensionless free motions N: what pushes the mechanism."""
     N = loops.factored(loops.at(st.q, np.zeros_like(st.v), st.t, st.near)).null
-    return -(N.T @ (system.h(st) * system.loops.columns)), N
+    return -(N.T @ (_bias(system, st) * system.loops.columns)), N
 
 
-def _moved(system: Any, loops: Any, st: State, step: np.ndarray) -> State | None:
+def _moved(system: Compiled, loops: Any, st: State, step: np.ndarray) -> State | None:
     done = close(loops, displaced(system.skel, st.q, step * system.loops.columns), st.near, st.t, reach=1.0)
     return State(system.skel, done.q, np.zeros_like(st.v), done.near, st.t) if done.residual < GOOD_ENOUGH else None
 
 
-def _at(system: Any, loops: Any, st: State, N: np.ndarray, n: np.ndarray, size: float) -> np.ndarray:
+def _at(system: Compiled, loops: Any, st: State, N: np.ndarray, n: np.ndarray, size: float) -> np.ndarray:
     """Force along the motions N (carried over) a small step along n away."""
     there = _moved(system, loops, st, n * size)
     if there is None:
@@ -84,18 +95,18 @@ def _at(system: Any, loops: Any, st: State, N: np.ndarray, n: np.ndarray, size: 
     return N.T @ (M @ force)
 
 
-def _step(system: Any, loops: Any, st: State, N: np.ndarray, force: np.ndarray, slope: np.ndarray) -> State:
+def _step(system: Compiled, loops: Any, st: State, N: np.ndarray, force: np.ndarray, slope: np.ndarray) -> State:
     """A Newton step where the energy is convex, downhill otherwise; shortened until the energy falls or the force does."""
     values, vectors = np.linalg.eigh(-slope)
     floor = max(1e-6 * float(np.abs(values).max()), 1e-3 * float(np.abs(force).max()), 1e-300)  # no stiffness: as far as a step may go
     y = vectors @ ((vectors.T @ force) / np.maximum(np.abs(values), floor))
     length = float(np.linalg.norm(y))
     y = y * min(1.0, 0.3 / max(length, 1e-300))
-    energy = system.potential(st)
+    energy = _potential(st)
     for _ in range(40):
         there = _moved(system, loops, st, N @ y)
         if there is not None:
-            lower = system.potential(there) < energy - 1e-14 * abs(energy)
+            lower = _potential(there) < energy - 1e-14 * abs(energy)
             calmer = np.abs(_free_force(system, loops, there)[0]).max() < np.abs(force).max()
             if lower or (calmer and length < 1e-3):
                 return there

@@ -23,6 +23,7 @@ from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.mechanics.constraints import Constraint, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.target import JointTarget, rotation_vector_between
+from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS, shown
@@ -118,7 +119,7 @@ class Targets:
 
     # ---------------------------------------------------------------- constraints
 
-    def positions(self, name: str, value: Any, here: cycle.Position, *, walked: bool = True) -> list[Constraint]:
+    def positions(self, name: str, value: Any, here: Instant, *, walked: bool = True) -> list[Constraint]:
         """Constraints that lead from here (t = 0) to the wanted position (t = 1), or with `walked=False` hold it at once."""
         d = self.loops.skel.tree.description
 
@@ -135,11 +136,11 @@ class Targets:
             return self._whole(part, self.values(part, value, rate=False), here, walked)
         if part.at is None:
             raise UsageError(f"'{name}' is a component of an angular velocity, without a position; give the joint's quaternion.")
-        now, there = float(here.near[part.joint.name][part.at]), quantity(value, KINDS[part.kind], f"'{name}'")
+        now, there = float(here.references[part.joint.name][part.at]), quantity(value, KINDS[part.kind], f"'{name}'")
         self._check_far(name, now, there, part.kind)
         if part.at == part.i:
             return [Driver(part.joint, law(now, there), part.i)]
-        begin = np.array(here.near[part.joint.name], dtype=float)
+        begin = np.array(here.references[part.joint.name], dtype=float)
         rate = np.zeros(joints.create(part.joint.type, part.joint.options).nv)
         if walked:
             rate[part.i] = there - now
@@ -147,9 +148,9 @@ class Targets:
             begin[part.at] = there
         return [JointTarget(part.joint, tuple(begin), tuple(rate), (part.i,))]
 
-    def _whole(self, joint: Joint, there: np.ndarray, here: cycle.Position, walked: bool) -> list[Constraint]:
+    def _whole(self, joint: Joint, there: np.ndarray, here: Instant, walked: bool) -> list[Constraint]:
         jt = joints.create(joint.type, joint.options)
-        now = np.array(here.near[joint.name], dtype=float)
+        now = np.array(here.references[joint.name], dtype=float)
         if "quaternion" not in jt.coordinate_kinds:
             for i, kind in enumerate(jt.coordinate_kinds):
                 self._check_far(f"{joint.name}.{jt.q_names[i]}", now[i], there[i], kind)
@@ -167,7 +168,7 @@ class Targets:
             far, near = (shown(x, KINDS[kind], self.loops.skel.tree.description.units) for x in (there, now))
             raise UsageError(f"'{name}' = {far} is too far from its start, {near}, to be walked to; check the value and its unit.")
 
-    def speeds(self, name: str, value: Any, here: cycle.Position) -> list[Constraint]:
+    def speeds(self, name: str, value: Any, here: Instant) -> list[Constraint]:
         """Constraints that move at the wanted speed from here on."""
         base = name.removesuffix(".v")
         if self._is_cylinder(base):
@@ -179,15 +180,15 @@ class Targets:
             return [self._moving(part, self.values(part, value, rate=True), range(joints.create(part.type, part.options).nv), here)]
         x = quantity(value, KINDS[SPEED[part.kind]], f"the speed of '{name}'")
         if part.at == part.i:
-            return [Driver(part.joint, LinearLaw(float(here.near[part.joint.name][part.i]), x), part.i)]
+            return [Driver(part.joint, LinearLaw(float(here.references[part.joint.name][part.i]), x), part.i)]
         rates = np.zeros(joints.create(part.joint.type, part.joint.options).nv)
         rates[part.i] = x
         return [self._moving(part.joint, rates, [part.i], here)]
 
-    def _moving(self, joint: Joint, rates: np.ndarray, pick: Sequence[int], here: cycle.Position) -> JointTarget:
-        return JointTarget(joint, tuple(np.asarray(here.near[joint.name], dtype=float)), tuple(rates), tuple(pick))
+    def _moving(self, joint: Joint, rates: np.ndarray, pick: Sequence[int], here: Instant) -> JointTarget:
+        return JointTarget(joint, tuple(np.asarray(here.references[joint.name], dtype=float)), tuple(rates), tuple(pick))
 
-    def read(self, name: str, value: Any, here: cycle.Position) -> tuple[Constraint, np.ndarray]:
+    def read(self, name: str, value: Any, here: Instant) -> tuple[Constraint, np.ndarray]:
         """A constraint that reads the acceleration of a joint or one of its components, and the wanted one."""
         part = self.part(name)
         joint, pick = (part, None) if isinstance(part, Joint) else (part.joint, part.i)
@@ -199,7 +200,7 @@ class Targets:
         assert isinstance(part, Part)
         x = np.array([quantity(value, KINDS[ACCELERATION[part.kind]])])
         if part.at == pick:
-            return Driver(joint, LinearLaw(float(here.near[joint.name][pick]), 0.0), pick), x
+            return Driver(joint, LinearLaw(float(here.references[joint.name][pick]), 0.0), pick), x
         return self._moving(joint, np.zeros(nv), [pick], here), x
 
 

@@ -8,7 +8,7 @@ between its samples (`run.at(0.123)`), seen as numpy, pandas or xarray, saved, a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,10 +25,10 @@ from linkwright.model.file.units import KINDS
 from linkwright.numerics.pickling import essentials
 from linkwright.results import files as run_files
 from linkwright.results import interpolation
-from linkwright.results import singular as singular_channels
 from linkwright.results import tables as table_views
-from linkwright.results.channels import Channel, Channels
-from linkwright.results.loads import FEW, Loaded, LoadHistory, LoadSource
+from linkwright.results.channels import Channel
+from linkwright.results.loads import EachLoads, LoadHistory, SampleLoads
+from linkwright.results.readings import Readings
 from linkwright.results.recorded import (
     Column,
     CutReferences,
@@ -36,24 +36,22 @@ from linkwright.results.recorded import (
     RunEvent,
     checked_arrays,
     checked_columns,
-    coordinate_names,
     cut_rows,
-    multipliers,
     plain,
 )
 from linkwright.results.singular_positions import SingularPlace
-from linkwright.results.state import State, wound
+from linkwright.results.state import State
 from linkwright.results.tables import unit_of
 
 NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
 PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t
 
-__all__ = ["Column", "Kept", "LoadHistory", "LoadSource", "RunEvent", "Trajectory", "restored", "unit_of"]
+__all__ = ["Column", "Kept", "LoadHistory", "RunEvent", "Trajectory", "unit_of"]
 
 
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(Loaded):
+class Trajectory:
     """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn).
 
     `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
@@ -73,7 +71,8 @@ class Trajectory(Loaded):
     notes: tuple[str, ...] = ()
     full_turn: bool = False
     drive: str = ""
-    source: Any = None  # computes loads and gives their channels; see `LoadSource`
+    system: Any = None  # the System it comes from, which computes its loads
+    drives: tuple[str, ...] = ()  # drives whose efforts the loads of a turn are solved for
     columns: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -159,7 +158,7 @@ class Trajectory(Loaded):
     def instant(self, i: int) -> Instant:
         """The mechanism at a sample, for reading anything."""
         self._need_sample(i)
-        return Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.near[i], self.a[i], solver=self._solver(i))
+        return Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.near[i], self.a[i], solver=self._loads.solver(i))
 
     @cached_property
     def instants(self) -> list[Instant]:
@@ -215,7 +214,7 @@ class Trajectory(Loaded):
         )
         if "lam" not in self.arrays:
             return out
-        lam = np.where(where.exact[:, None], out.arrays["lam"], out.settled_multipliers())
+        lam = np.where(where.exact[:, None], out.arrays["lam"], out._loads.settled_multipliers())
         return replace(out, arrays={**out.arrays, "lam": lam})
 
     @property
@@ -258,32 +257,15 @@ class Trajectory(Loaded):
     # ---------------------------------------------------------------- channels
 
     @cached_property
-    def _recorded(self) -> dict[str, Column]:
-        lam = multipliers(self.skel, self.arrays["lam"]) if "lam" in self.arrays else {}
-        return {**lam, **self.columns}
-
-    @cached_property
-    def _channels(self) -> Channels:
-        kept = {n: Channel(n, x.dimension, _not_here) for n, x in self._recorded.items()}
-        looked = {n: Channel(n, "none", _not_here) for n in self._singularity.names} if self._singularity is not None else {}
-        return Channels(self.skel, {**self._loads, **kept, **looked})
-
-    @cached_property
-    def _singularity(self) -> singular_channels.Singularity | None:
-        """How near a run is to singular positions; nothing for a turn or a tree without loops."""
-        if "lam" not in self.arrays or not self.skel.tree.nc or not len(self):
-            return None
-        names = coordinate_names(self.skel, "v_names")
-        drives = self.settings.get("drive") or [d.joint for d in self.skel.tree.description.drives]
-        places = [names.index(n) for n in drives if n in names]
-        return singular_channels.Singularity(self.frame, self.t, self.q, self.near, places, self.arrays.get("closed"))
+    def _readings(self) -> Readings:
+        return Readings(self, self._loads)
 
     @property
     def channels(self) -> list[str]:
-        return ["t", *self._channels.names]
+        return ["t", *self._readings.table.names]
 
     def channel(self, name: str) -> Channel:
-        return Channel("t", "time", lambda x: x.t) if name == "t" else self._channels[name]
+        return self._readings.channel(name)
 
     @overload
     def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray: ...
@@ -305,27 +287,7 @@ class Trajectory(Loaded):
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
         """Several channels at once, in SI."""
-        wanted = {name: self.channel(name) for name in names}
-        out = {name: self.t if name == "t" else self._recorded[name].values for name in wanted if name == "t" or name in self._recorded}
-        if self._singularity is not None:
-            out.update({name: self._singularity.column(name).values for name in wanted if name in singular_channels.NAMES})
-        own = getattr(self.source, "batch", None)
-        if own is not None:
-            answers = {name: own(self, name) for name in wanted if name not in out}
-            out.update({name: x for name, x in answers.items() if x is not None})
-        solved = set() if "lam" in self.arrays else set(self._loads)  # loads of a turn are solved for
-        left = [c for name, c in wanted.items() if name not in out and name not in solved]
-        if any(c.name in self._loads for c in left):
-            self._check_loads()
-        found = self._batch.read(left) if left and len(self) >= FEW else {}
-        loads = [c for name, c in wanted.items() if name not in out and name in solved]
-        if loads and self._turn is not None:
-            found |= self._turn.read(loads)
-        for name, channel in wanted.items():
-            if name not in out:
-                values = found[name] if name in found else np.array([channel.read(x) for x in self.instants], dtype=float)
-                out[name] = values if channel.winds is None else wound(self.skel, self.counted_from, self.q, values, channel.winds)
-        return {name: out[name] for name in wanted}
+        return self._readings.read(names)
 
     def dimension(self, name: str) -> str:
         return self.channel(name).dimension
@@ -333,6 +295,103 @@ class Trajectory(Loaded):
     def unit(self, name: str) -> tuple[str, float]:
         """(symbol, size in SI) of the unit the model's file would use for a channel."""
         return unit_of(self.skel.tree.description.units, self.dimension(name))
+
+    # ---------------------------------------------------------------- loads
+
+    @cached_property
+    def frame(self) -> Loops:
+        """The loops with their scales."""
+        return self.loops or Loops.of(self.skel, None if self.system is None else self.system.loops.kappa)
+
+    @cached_property
+    def _loads(self) -> SampleLoads:
+        return SampleLoads(self)
+
+    @property
+    def loads(self) -> Sequence[Any]:
+        """Drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
+        return EachLoads(self.instants)
+
+    @property
+    def load_channels(self) -> Mapping[str, Channel]:
+        """Channels of loads: of the motion as it was, or for the drives of a turn."""
+        return self._loads.channels
+
+    @property
+    def one_by_one(self) -> list[Instant]:
+        """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
+        return self._loads.one_by_one
+
+    @property
+    def judges(self) -> list[Instant]:
+        """Samples at which uniqueness is tested: evenly spaced for a run, the rank outliers for a cycle; none near a singular position."""
+        return self._loads.judges
+
+    def load(self, pin: str, on: str | None = None, frame: str = "world") -> LoadHistory:
+        """What a pin does to a body's eye over the samples, in world axes or those of a body."""
+        return self._loads.history(pin, on, frame)
+
+    def sampled(self, named: Mapping[str, Callable[[Instant], Any]], *, loads: bool = False) -> dict[str, np.ndarray]:
+        """Anything that can be read off an instant, over all samples: at once where it can be traced. `loads`: it needs them."""
+        return self._loads.sampled(named, loads)
+
+    # ---------------------------------------------------------------- tables and pages, made by the presenter of the System
+
+    def bearings(self) -> Any:
+        """Per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
+        return self._presenter("bearings").bearings(self)
+
+    def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
+        """Peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
+        return self._presenter("drive_sizing").drive_sizing(self, drive, **options)
+
+    def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
+        """The link alone with every force on it, drawn to scale."""
+        return self._presenter("free_body").free_body(self, body, at, path, **options)
+
+    def flywheel(self, fluctuation: float, **options: Any) -> Any:
+        """The inertia at the drive that keeps the speed fluctuation over the cycle below a share of its mean."""
+        return self._presenter("flywheel").flywheel(self, fluctuation, **options)
+
+    def show(self, path: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Path:
+        """Open the page that plays this result; with `path` it is kept there."""
+        return self._presenter("show").show(self, path, browser=browser)
+
+    def page(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page that plays this result: one HTML file that needs nothing else."""
+        return self._presenter("page").page(self, path)
+
+    def report(self, path: str | os.PathLike[str], *, motor: Any = None) -> Path:
+        """Write the page with one or two sheets for print: what the machine is, how it moves, what it needs and carries."""
+        return self._presenter("report").report(self, path, motor=motor)
+
+    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """A plot of this result (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy"."""
+        return self._presenter("plot").plot(self, what, path, **options)
+
+    def animate(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """This motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
+        return self._presenter("animate").animate(self, path, **options)
+
+    def control(self, between: Any = None) -> Any:
+        """How a controlled run did: norms of the efforts, tracking and force errors; prints as tables."""
+        return self._presenter("control").control(self, between)
+
+    def _repr_html_(self) -> str | None:
+        """Notebooks: the page itself, playing this result."""
+        try:
+            presenter = self._presenter("snippet")
+        except UsageError:  # a result without a mechanism prints as text
+            return None
+        return presenter.snippet(self)
+
+    def _presenter(self, verb: str) -> Any:
+        """The object that makes tables and pages of this result."""
+        self._need_sample()
+        found = getattr(self.system, "presenter", None)
+        if found is None:
+            raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.turn().")
+        return found
 
     # ---------------------------------------------------------------- tables and files
 
@@ -351,24 +410,7 @@ class Trajectory(Loaded):
     def main_channels(self) -> list[str]:
         """t, the joints and body angles with their rates, the components of marked points, and what was recorded; loads,
         multipliers and energies only when asked for."""
-        computed = [n for n in self._channels.names if n not in self._loads and n not in self._recorded]
-        keep = [n for n in computed if not n.startswith(("ground.", "energy."))]
-        recorded = [n for n, x in self.columns.items() if x.values.ndim == 1]
-        return ["t", *(n for n in keep if self._is_component(n)), *recorded]
-
-    def _is_component(self, name: str) -> bool:
-        """A single number worth a column: no vectors, no derived sizes."""
-        points = (".x", ".y", ".z", ".vx", ".vy", ".vz", ".ax", ".ay", ".az")
-        if not (name.count(".") < 2 or name.endswith(points) or ".angle." in name):
-            return False
-        dimension = self._channels[name].dimension
-        return dimension not in ("mixed", "none") and np.ndim(self._channels[name].read(self._first)) == 0
-
-    @cached_property
-    def _first(self) -> Instant:
-        """An instant that shows the shape of every channel; of a run without samples the position of its start."""
-        still = np.zeros(self.skel.tree.nv)
-        return self.instant(0) if len(self) else Instant(self.skel, self.counted_from, still, a=still)
+        return self._readings.main()
 
     def to_numpy(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
         """Channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""
@@ -392,12 +434,3 @@ class Trajectory(Loaded):
     def identical(self, other: Trajectory) -> bool:
         """Whether two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
         return run_files.identical(self, other)
-
-
-def restored(stored: run_files.Stored, skel: Skeleton, source: Any) -> Trajectory:
-    """A trajectory as it was saved, with someone to compute its loads."""
-    return Trajectory(skel, **stored.fields(skel), source=source)
-
-
-def _not_here(x: Instant) -> Any:
-    raise ChannelError("this channel was recorded over a run and cannot be read at a state alone.")

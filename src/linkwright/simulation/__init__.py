@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from linkwright.simulation.switching import engage, lock, release, unlock, when
 
 if TYPE_CHECKING:
+    from linkwright.motion.compiled import Compiled
     from linkwright.results.state import State
     from linkwright.results.trajectory import Trajectory
-    from linkwright.simulation.compiled import Compiled
     from linkwright.simulation.run import Simulation
 
 

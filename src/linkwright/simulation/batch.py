@@ -25,7 +25,7 @@ from linkwright.simulation.rows import entries
 from linkwright.simulation.run import Simulation, closed_for, simulation
 
 if TYPE_CHECKING:
-    from linkwright.simulation.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 MOST_CALLED_BACK = 50_000  # steps of a run whose inputs are Python functions, if nothing else is said
 LOOKED_AT = 7  # times at which references are compared
@@ -127,7 +127,7 @@ def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None
         raise UsageError("some states belong to a system with other cuts; s.mirror(st) gives the same state in this one.")
     if free or not len(system.loops.row_scale):
         return
-    kernel = system.kernel("closure")
+    kernel = system.kernels.get("closure")
     given = {"q": np.array([st.q for st in states]), "v": np.array([st.v for st in states]), "t": np.array([[st.t] for st in states])}
     given["near"] = np.array([system.loops.skel.pack(st.near) for st in states])
     phi = kernel(**{b.name: given[b.name] for b in kernel.inputs}).phi / system.loops.row_scale

@@ -25,7 +25,7 @@ from linkwright.results.state import State
 from linkwright.simulation.rows import SIDES, Row
 
 if TYPE_CHECKING:
-    from linkwright.simulation.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 
 @dataclass(frozen=True)

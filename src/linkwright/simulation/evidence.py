@@ -21,7 +21,7 @@ from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.passages import Bracket, Passage, Watch, brackets, label, located
 
 if TYPE_CHECKING:
-    from linkwright.simulation.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 KEPT = 4_000_000  # numbers of steps kept in memory before they are digested: 32 MB
 PART = KEPT // 8  # numbers looked at together: where a run is cut must not depend on the clock, as the slices of its loop do

@@ -20,7 +20,7 @@ import numpy as np
 from linkwright.errors import UsageError, nearest
 
 if TYPE_CHECKING:
-    from linkwright.simulation.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 SIDES = ("sides", "input sides")  # of the break points of rates and of inputs
 HEAD = ("tau", "drive", "speed", "acceleration")  # parameters that an input kernel writes

@@ -35,7 +35,7 @@ from linkwright.simulation.switching import Mode, jump, resolved, stops, switcha
 from linkwright.simulation.watching import RunChannel
 
 if TYPE_CHECKING:
-    from linkwright.simulation.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 MOST_MODES = 10_000
 CLOSED = 1e-12  # dimensionless gap of a start that needs no closing

@@ -29,7 +29,7 @@ from linkwright.simulation.events import When
 from linkwright.simulation.watching import RunChannel
 
 if TYPE_CHECKING:
-    from linkwright.simulation.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 OPEN = 1e-6  # dimensionless gap above which a constraint cannot take hold
 

@@ -37,7 +37,7 @@ from linkwright.simulation.rows import HEAD, SIDES, Row, entries
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel
-    from linkwright.simulation.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ class Run:
     def energy(self) -> Any:
         """Kinetic and potential energy, (times, 1) each, in one call of the kernel."""
         more = {"free": self.free} if len(self.free) else {}
-        return self.system.kernel("energy")(self.q, self.v, t=self.t[:, None], near=self.near, **more)
+        return self.system.kernels.get("energy")(self.q, self.v, t=self.t[:, None], near=self.near, **more)
 
     def state(self, i: int) -> State:
         """The state at one of the times."""

@@ -14,9 +14,8 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.library.finding import model_file
 from linkwright.results import files as run_files
-from linkwright.results import trajectory as results
 from linkwright.results.trajectory import Trajectory
-from linkwright.system.system import LoadReader, System
+from linkwright.system.system import System
 
 
 def description(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Description:
@@ -28,21 +27,21 @@ def description(model: str | os.PathLike[str] | Mapping[str, Any], **changes: An
     return modelfile.read(model_file(model), **changes)
 
 
-def run(path: str | os.PathLike[str]) -> Trajectory:
-    """A turn or run from its file: the same numbers, with its System behind it."""
+def run(path: str | os.PathLike[str], presenter: Any = None) -> Trajectory:
+    """A turn or run from its file: the same numbers, with a System that has this presenter."""
     stored = run_files.read(path)
     told = stored.about
     try:
-        return _restored(stored, told)
+        return _restored(stored, told, presenter)
     except run_files.Misfit as problem:
         raise run_files.damaged(stored.path, str(problem)) from problem
 
 
-def _restored(stored: run_files.Stored, told: Mapping[str, Any]) -> Trajectory:
-    system = System(stored.model, told["cuts"] if told["cuts_given"] else None, told["length"])
+def _restored(stored: run_files.Stored, told: Mapping[str, Any], presenter: Any) -> Trajectory:
+    system = System(stored.model, told["cuts"] if told["cuts_given"] else None, told["length"], presenter=presenter)
     if list(system.tree.cuts) != told["cuts"]:  # another version would cut elsewhere today
-        system = System(stored.model, told["cuts"], told["length"])
-    found = results.restored(stored, system.skel, LoadReader(system, tuple(told["drives"])))
+        system = System(stored.model, told["cuts"], told["length"], presenter=presenter)
+    found = Trajectory(system.skel, **stored.fields(system.skel), system=system, drives=tuple(told["drives"]))
     known = {c.name for c in system.description.cylinders}
     for name in told["drives"]:
         if name not in known and driven_coordinate(system.description, name) is None:
@@ -66,4 +65,4 @@ def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
         str(Checks(certificate, passages))  # every number can be printed
     except (TypeError, ValueError, KeyError, AttributeError) as problem:
         raise run_files.Misfit(f"'certificate' or 'passages' cannot be used: {problem}") from problem
-    return Reopened(found, system, certificate, passages, files.shown(stored.path.name))
+    return Reopened(found, system.core, certificate, passages, files.shown(stored.path.name))

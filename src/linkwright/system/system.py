@@ -1,55 +1,50 @@
 """System: the researcher's face of a mechanism. States on the loops, and the terms of its equations.
 
-Every method is a short call into the stages below; arrays are in the order of `names.q` and `names.v`,
+Every method is a short call into the parts below; arrays are in the order of `names.q` and `names.v`,
 SI and radians, `M a + h = tau + J' lam`, `J v + b = 0`, `J a + k = 0`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import UsageError, calls_explained, nearest
-from linkwright.mechanics import forces, formulations, inverse
-from linkwright.mechanics.closing.idle import idle_motions
-from linkwright.mechanics.closing.mobility import Mobility, mobility
-from linkwright.mechanics.closing.newton import references
-from linkwright.mechanics.closing.traced import QuickLoops
+from linkwright.errors import SimulationError, calls_explained
+from linkwright.mechanics import formulations, inverse
+from linkwright.mechanics.closing.mobility import Mobility
 from linkwright.mechanics.constraints.closure import Closure
-from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics import tree as dynamics
-from linkwright.mechanics.dynamics.terms import Terms, terms
-from linkwright.mechanics.formulations.forward import forward
+from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
-from linkwright.mechanics.kinematics.motion import Skeleton, displaced, joint_rate, locate, motion, node_motion, skeleton
+from linkwright.mechanics.kinematics.motion import displaced, locate, node_motion
 from linkwright.model.description import Description, Joint
-from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
-from linkwright.model.laws import LinearLaw
 from linkwright.motion import cycle
-from linkwright.motion.assembly import Assembler
-from linkwright.motion.following import follow, sample_times
-from linkwright.motion.inputs import efforts, wrenches
-from linkwright.motion.statics import settle
-from linkwright.numerics.linalg import factor
+from linkwright.motion.compiled import Compiled, Derivatives
+from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose
-from linkwright.results.channels import Channel
-from linkwright.results.forward import Acceleration, Crosscheck, GicmView, crosscheck, gicm_view
-from linkwright.results.load_channels import load_channels
+from linkwright.results.forward import Acceleration, Crosscheck, GicmView, gicm_view
+from linkwright.results.recorded import coordinate_names
 from linkwright.results.state import Branches, State
 from linkwright.results.trajectory import Trajectory
-from linkwright.system.controlling import Controlling
-from linkwright.topology import Tree, build_tree
-from linkwright.topology.order import inverse_tree
+from linkwright.system.dynamics import Dynamics, mirrored
+from linkwright.system.feedback import Feedback
+from linkwright.system.motions import Motions
+from linkwright.system.runs import Runs
 
-MOST_STEPS = 100_000
-OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
+if TYPE_CHECKING:
+    from linkwright.control.alone import Controller
+    from linkwright.control.base import Control
+    from linkwright.control.controllability import Controllability
+    from linkwright.control.linearise import Linearised
+    from linkwright.kernels.kernel import Kernel
+    from linkwright.kernels.kernels import Kernels
+    from linkwright.simulation.batch import BatchRun
 
 
 class Names(NamedTuple):
@@ -59,24 +54,11 @@ class Names(NamedTuple):
     v: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class LoadReader:
-    """Computes loads for the samples of a trajectory and names their channels."""
-
-    system: System
-    drives: tuple[str, ...]
-
-    def loads_at(self, x: Instant) -> Loads:
-        st = State(x.skel, x.q, x.v, x.references, x.t)
-        return self.system.inverse(st, x.a, drives=self.drives)
-
-    def load_channels(self) -> dict[str, Channel]:
-        return load_channels(self.system.description, self.drives)
-
-
 @calls_explained
-class System(Controlling):
+class System:
     """A mechanism ready to compute: tree, constants, constraints and forces."""
+
+    __getstate__ = essentials
 
     def __init__(
         self,
@@ -86,17 +68,17 @@ class System(Controlling):
         formulation: Any = "auto",
         free: Sequence[str] = (),
         engine: str = "native",
+        *,
+        presenter: Any = None,
     ):
-        self.description = description.numbers()
-        self.set_up_kernels(description, free, engine)
-        self._given_cuts = cuts is not None
-        self.formulation = formulation  # what forward() uses unless told otherwise
         formulations.registered(formulation)  # an unknown one is refused here
-        self.tree: Tree = build_tree(self.description, cuts)
-        self.skel: Skeleton = skeleton(self.tree)
-        self.loops: Loops = QuickLoops.of(self.skel, length)
-        self.forces = forces.of_description(self.description)
-        self.assembler = Assembler(self.loops)
+        self.formulation = formulation  # of forward(), unless a call names another
+        self.presenter = presenter  # makes tables and pages of results; one method a verb, with the Trajectory first
+        self.core = core = Compiled(description, cuts, length, free, engine)
+        self.described, self.description, self.free, self.engine = core.described, core.description, core.free, core.engine
+        self.tree, self.skel, self.loops, self.forces, self.assembler = core.tree, core.skel, core.loops, core.forces, core.assembler
+        self._dynamics, self._motions = Dynamics(core, cuts is not None), Motions(core)
+        self._runs, self._feedback = Runs(core), Feedback(core)
 
     def __repr__(self) -> str:
         d, cuts = self.description, ", ".join(self.tree.cuts)
@@ -105,11 +87,7 @@ class System(Controlling):
 
     @cached_property
     def names(self) -> Names:
-        def full(pick: str) -> tuple[str, ...]:
-            parts = [(n.joint.name, getattr(jt, pick)) for n, jt in zip(self.tree.nodes, self.skel.types, strict=True)]
-            return tuple(f"{name}.{p}" if p else name for name, entries in parts for p in entries)
-
-        return Names(full("q_names"), full("v_names"))
+        return Names(*(tuple(coordinate_names(self.skel, pick)) for pick in ("q_names", "v_names")))
 
     # ---------------------------------------------------------------- states
 
@@ -150,21 +128,18 @@ class System(Controlling):
 
     def state(self, q: Any, v: Any = None) -> State:
         """A State from arrays, as they are: nothing is closed."""
-        q = np.asarray(q, dtype=float)
-        if q.shape != (self.tree.nq,):
-            raise UsageError(f"q has shape {q.shape}; it needs {self.tree.nq} entries: {', '.join(self.names.q)}.")
-        v = np.zeros(self.tree.nv) if v is None else np.asarray(v, dtype=float)
-        if not np.isfinite(q).all():
-            bad = [n for n, x in zip(self.names.q, q, strict=True) if not np.isfinite(x)]
-            raise UsageError(f"q has entries that are not finite numbers: {', '.join(bad)}.")
-        if v.shape != (self.tree.nv,) or not np.isfinite(v).all():
-            raise UsageError(f"v needs {self.tree.nv} finite entries: {', '.join(self.names.v)}.")
-        return State(self.skel, q, v, references(self.skel, q, self.start.near))
+        return self.core.state(q, v)
 
     # ---------------------------------------------------------------- terms
 
     def motion(self, st: State) -> Any:
-        return st.instant.motion if st.skel is self.skel else motion(self.skel, st.q, st.v)
+        return self.core.motion(st)
+
+    def instant(self, st: State, a: Any = None) -> Instant:
+        return self.core.instant(st, a)
+
+    def displaced(self, st: State, step: Any) -> np.ndarray:
+        return displaced(self.skel, st.q, step)
 
     def closure(self, st: State) -> Closure:
         return self.loops.at(st.q, st.v, st.t, st.near)
@@ -187,26 +162,26 @@ class System(Controlling):
 
     def M(self, st: State) -> np.ndarray:
         """Mass matrix of the tree."""
-        self._need_masses()
+        self.kernels.need_masses()
         return dynamics.mass_matrix(self.skel, self.motion(st))
 
     def h(self, st: State) -> np.ndarray:
         """Coriolis and gravity efforts minus those of springs, dampers and loads."""
-        self._need_masses()
+        self.kernels.need_masses()
         return dynamics.bias_force(self.skel, self.motion(st), self.applied(st))
 
     def applied(self, st: State, *, outside: bool = False) -> list[tuple[int, Any]]:
         """Wrenches of all forces of the model on bodies, or only of those that come from outside the machine."""
-        return st.instant.pushes(f for f in self.forces if f.from_outside or not outside)
+        return self.core.applied(st, outside=outside)
 
     def energy(self, st: State) -> dict[str, float]:
         """Kinetic, potential and total energy, J."""
-        self._need_masses()
+        self.kernels.need_masses()
         return st.instant.energies()
 
     def momentum(self, st: State, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """(linear, angular) momentum of all bodies; angular about the world's origin or a given point."""
-        self._need_masses()
+        self.kernels.need_masses()
         return dynamics.momentum(self.skel, self.motion(st), about)
 
     def pose(self, st: State, body: str) -> Pose:
@@ -223,10 +198,7 @@ class System(Controlling):
 
     def terms(self, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
         """M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
-        self._need_masses()
-        self._need_closed(st)
-        pushes = [*self.applied(st), *wrenches(self.skel, st, wrench or {}), *more]
-        return terms(self.loops, st.q, st.v, st.t, st.near, pushes)
+        return self._dynamics.terms(st, wrench, more)
 
     def forward(
         self,
@@ -240,26 +212,16 @@ class System(Controlling):
     ) -> Acceleration:
         """Accelerations and multipliers for efforts `tau` (by joint name, cut or not, or an array in the order of
         names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
-        effort, pushes = efforts(self.assembler, st, tau)
-        direction = None if branch is None else self.assembler.branch(st, branch)
         chosen = self.formulation if formulation is None else formulation
-        out = forward(self.terms(st, wrench, pushes), effort, chosen, limit=limit, branch=direction)
-        return Acceleration(out.a, out, self.names.v, self._accelerated(st, out.a))
+        return self._dynamics.forward(st, tau, wrench, chosen, limit, branch)
 
     def crosscheck(self, st: State, tau: Mapping[str, Any] | Any = None) -> Crosscheck:
         """Every formulation on one state: disagreement, residual, conditioning, time. Prints as a table."""
-        effort, pushes = efforts(self.assembler, st, tau)
-        return crosscheck(self.terms(st, None, pushes), effort)
+        return self._dynamics.crosscheck(st, tau)
 
     def gicm(self, st: State) -> GicmView:
         """The generalised inertia constraint matrix in blocks, with its interpretation."""
         return gicm_view(self.terms(st))
-
-    def _accelerated(self, st: State, a: np.ndarray) -> State:
-        """The state at these accelerations, with what was computed of it."""
-        there = State(self.skel, st.q, st.v, st.near, st.t, a)
-        vars(there).update(instant=self.instant(st, a), channels=st.channels)
-        return there
 
     # ---------------------------------------------------------------- inverse dynamics
 
@@ -282,24 +244,8 @@ class System(Controlling):
         of them as an array (checked). `rated` weighs efforts of redundant drives, `preload` is what they hold inside;
         `stiffness` and `release` choose among reactions that are not unique.
         """
-        self._need_masses()
-        self._need_closed(st)
-        chosen = [d.joint for d in self.description.drives] if drives is None else list(drives)
-        for name in chosen:
-            self._drive_name(name)
-        acceleration = self.assembler.accelerations(st, a, chosen)
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
-        method = inverse.method_of(method)
-        other = self._for_inverse if method is inverse.METHODS["subsystem"] else self
-        there = other.mirror(st) if other is not self else st
-        if other is not self:
-            acceleration = other.assembler.accelerations(there, other._of_joints(self.instant(st, acceleration)), [])
-        given = wrenches(other.skel, there, wrench or {})
-        pushes = [*other.applied(there), *given]
-        outside = [*other.applied(there, outside=True), *given]
-        acceleration = other._spun_freely(there, acceleration, pushes)
-        args = (other.loops, there.q, there.v, acceleration, there.t, there.near, pushes, chosen, method, outside)
-        return inverse.solve(*args, moving=there.instant.motion, **options)
+        return self._dynamics.inverse(st, a, wrench, drives, method, options)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
         """Which reactions are unique, and what least norm, given stiffnesses and released rows make of the others."""
@@ -310,69 +256,22 @@ class System(Controlling):
             choices["released"] = self.inverse(st, a, release=release, **options)
         return determinacy(choices, self.description.planar)
 
-    def _spun_freely(self, st: State, a: np.ndarray, pushes: Sequence[tuple[int, Any]]) -> np.ndarray:
-        """Idle freedoms (a rod spinning between ball joints) are nobody's to drive: they accelerate as they like."""
-        null = self.loops.factored(self.closure(st)).null
-        spins = [v for _, v in idle_motions(self.loops, st.q, null, self.motion(st))]
-        if not spins:
-            return a
-        N = np.array(spins).T * self.loops.columns[:, None]
-        m = self.motion(st)
-        K, rest = N.T @ dynamics.mass_matrix(self.skel, m) @ N, N.T @ dynamics.inverse_tree(self.skel, m, a, pushes)
-        return a - N @ factor(K, 1e-12 * max(1e-300, float(np.abs(K).max()))).solve(rest)
-
-    @cached_property
-    def _for_inverse(self) -> System:
-        """The same mechanism on the spanning tree that is most determinate for the inverse (this one if cuts were given)."""
-        if self._given_cuts or self.description.cuts is not None:
-            return self
-        tree = inverse_tree(self.description, [d.joint for d in self.description.drives])
-        return self if tree.cuts == self.tree.cuts else System(self.description, tree.cuts)
-
     def mirror(self, st: State) -> State:
         """A state of the same mechanism on another spanning tree, in this tree's coordinates."""
-        if any(n.joint.name not in st.near for n in self.tree.nodes):
-            raise UsageError("the two trees do not have the same joints; give the same cuts to both.")
-        q, v = np.zeros(self.tree.nq), np.zeros(self.tree.nv)
-        for n in self.tree.nodes:
-            node = st.skel.tree.node_of_joint.get(n.joint.name)
-            if node is None:
-                read = joint_rate(st.skel, st.instant.motion, n.joint, st.near[n.joint.name])
-                q[n.q], v[n.v] = read.q, read.v
-            else:
-                theirs = st.skel.tree.nodes[node]
-                q[n.q], v[n.v] = st.q[theirs.q], st.v[theirs.v]
-        return State(self.skel, q, v, self.loops.references(q, st.near), st.t)
+        return mirrored(self.core, st)
 
-    def _of_joints(self, there: Instant) -> np.ndarray:
-        """This tree's accelerations, of an instant in the coordinates of another tree."""
-        parts = [there.joint_accelerations(n.joint) for n in self.tree.nodes]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    @cached_property
+    @property
     def mobility(self) -> Mobility:
         """Freedoms by numerical rank, idle ones and redundant constraints named."""
-        return mobility(self.loops, self.start.q, dict(self.start.near))
+        return self._motions.mobility
 
     # ---------------------------------------------------------------- motions
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
         """One cycle of a drive: kinematics always, efforts and loads where there are masses."""
-        if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
-            raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
-        here = cycle.Position(self.start.q, self.start.near)
-        if drive is not None:
-            self._drive_name(drive)
-        lead = drive or cycle.plan(self.loops, here, None, None).lead
-        kind = "angular speed" if cycle.is_rotary(self.description, lead) else "speed"
-        value = None if speed is None else quantity(speed, KINDS[kind])
-        seconds = None if duration is None else quantity(duration, KINDS["time"])
-        c = cycle.turn(self.loops, here, drive, steps=steps, speed=value, duration=seconds)
-        return replace(c, source=LoadReader(self, self._driven_in(c)))
-
-    def _driven_in(self, c: Trajectory) -> tuple[str, ...]:
-        names = [d.joint for d in self.description.drives]
-        return tuple(names if not c.drive or c.drive in names else [c.drive, *names])
+        c = self._motions.turn(drive, steps, speed, duration)
+        names = self.core.drive_names
+        return replace(c, system=self, drives=tuple(names if not c.drive or c.drive in names else [c.drive, *names]))
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
         """States and loads along a motion of drives, points or bodies, by name.
@@ -383,9 +282,8 @@ class System(Controlling):
         steps in `duration` ("1.2 s"). drives: whose efforts carry the motion (default the model's). `notes` tell of jumps, doubtful
         accelerations, and positions in which the drives cannot hold the mechanism.
         """
-        chosen = self._named_drives(drives)
-        c = follow(self.assembler, self.start, motion, sample_times(t, duration, steps, MOST_STEPS), chosen)
-        return replace(c, source=LoadReader(self, tuple(chosen)))
+        chosen = self.core.named_drives(drives)
+        return replace(self._motions.follow(motion, t, duration, steps, chosen), system=self, drives=tuple(chosen))
 
     def potential(self, st: State) -> float:
         """Potential energy of weight and springs."""
@@ -393,61 +291,151 @@ class System(Controlling):
 
     def settle(self, start: State | None = None, hold: Sequence[str] = ()) -> State:
         """Static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
-        self._need_masses()
-        st = self.start if start is None else start
-        here = cycle.Position(st.q, st.near)
-        held = [cycle.driven(self.description, n, LinearLaw(cycle.coordinate_now(self.loops, n, here), 0.0)) for n in hold]
-        return settle(self, State(self.skel, st.q, np.zeros(self.tree.nv), st.near, st.t), held)
+        return self._motions.settled(start, hold)
 
     def jacobian(self, st: State, of: str, wrt: str | Sequence[str] = "drives") -> np.ndarray:
         """How a body (rows: angular velocity, then velocity of its origin) or a point moves per unit speed of the drives.
 
         In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", or names of joints and cylinders.
         """
-        names = [d.joint for d in self.description.drives] if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
-        for name in names:
-            self._drive_name(name)
-        return self.assembler.jacobian(st, of, names)
+        return self._motions.jacobian(st, of, wrt)
 
     def limits(self, joint: str) -> cycle.Limits:
         """How far a joint can go, the other drives held at their start."""
-        self._drive_name(joint)
-        others = [d.joint for d in self.description.drives if d.joint != joint]
-        freedoms = self.mobility.freedoms
-        return cycle.limits(self.loops, cycle.Position(self.start.q, self.start.near), joint, others[: max(0, freedoms - 1)])
+        return self._motions.limits(joint)
 
-    # ---------------------------------------------------------------- helpers
+    # ---------------------------------------------------------------- runs and control
 
-    def _ready(self, st: State, off: Sequence[str], closed: bool) -> None:
-        self._need_masses()
-        self._need_closed(st, (off,) if isinstance(off, str) else off, most=OPEN if closed else np.inf)
+    def simulate(
+        self,
+        st: State,
+        duration: Any,
+        *,
+        drive: Mapping[str, Any] | None = None,
+        control: Any = None,
+        integrator: Any = "dopri",
+        step: Any = None,
+        tolerance: float = 1e-9,
+        stabiliser: Any = "project",
+        output: Any = None,
+        **options: Any,
+    ) -> Trajectory:
+        """The motion from a state, for `duration` seconds.
 
-    def _with_source(self, run: Trajectory) -> Trajectory:
-        return replace(run, source=LoadReader(self, tuple(run.settings["drive"])))
+        drive: by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely.
+        control: lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names.
+        integrator: "dopri" (adaptive, order 8; order 5 for tolerances from 1e-5 on), "rk4" (fixed step), "rodas" (stiff), or a Method of
+        linkwright.integrators.
+        step: the fixed step, or the first one. tolerance: relative to the size of states, per step.
+        stabiliser: "project", "none", "baumgarte", "post_adjust", lw.baumgarte(...), or several.
+        output: seconds between samples, times, or "steps"; 500 intervals if nothing is said.
 
-    def _drive_name(self, name: str) -> None:
-        names = [*(j.name for j in self.description.joints), *(c.name for c in self.description.cylinders)]
-        if name not in names:
-            raise UsageError(f"there is no joint '{name}'. {nearest(name, names, 'Joints')}")
+        Further options: `formulation` (sslm, slm, kkt, ..., or an object), `events` (lw.when(...)), `off` (constraints switched off at the
+        start), `wrench` (by body), `free` (values of free parameters), `actuators`, `noise`
+        and `delay` (of a controller: lw.actuator, lw.noise, seconds), `certify=True` (runs again with half the step and
+        states the error), `engine` ("native" or "python"), `progress` (True, False, or a function of t), `largest_step`,
+        `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot go on
+        raises SimulationError, which holds it as `run`.
+        """
+        given = {"drive": drive, "control": control, "integrator": integrator, "step": step, "tolerance": tolerance}
+        try:
+            return self._own(self._runs.one(st, duration, {**given, "stabiliser": stabiliser, "output": output, **options}))
+        except SimulationError as problem:  # the part computed so far has loads, too
+            if problem.run is not None and problem.run.system is None:
+                problem.run = self._own(problem.run)
+            raise
 
-    def _need_closed(self, st: State, off: Sequence[str] = (), most: float = OPEN) -> None:
-        if not isinstance(st, State):
-            raise UsageError(f"a State is needed (from s.assemble, s.state or s.start), not {type(st).__name__}.")
-        mine, theirs = ([n.joint.name for n in tree.nodes] for tree in (self.tree, st.skel.tree))
-        if mine != theirs:
-            raise UsageError("this state belongs to a system with other cuts; s.mirror(st) gives the same state in this one.")
-        held = np.array([c.name not in off for c in self.loops.constraints for _ in c.labels], dtype=bool)
-        gap = np.abs(self.phi(st) / self.loops.row_scale)[held].max(initial=0.0) if self.tree.nc else 0.0
-        if not gap < most:
-            raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.")
+    def _own(self, run: Trajectory) -> Trajectory:
+        return replace(run, system=self, drives=tuple(run.settings["drive"]))
 
-    def _need_masses(self) -> None:
-        self.kernels.need_masses()
+    def simulate_batch(self, states: Sequence[State] | State, duration: Any, *, threads: int | None = None, **options: Any) -> BatchRun:
+        """Many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
 
-    def instant(self, st: State, a: Any = None) -> Instant:
-        x = Instant(self.skel, st.q, st.v, st.t, st.near, a)
-        vars(x)["motion"] = self.motion(st)  # the same one
-        return x
+        Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone.
+        """
+        return self._runs.many(states, duration, threads, options)
 
-    def displaced(self, st: State, step: Any) -> np.ndarray:
-        return displaced(self.skel, st.q, step)
+    def starting(self, drive: Mapping[str, Any]) -> State:
+        """The start of a run: that of the file, with prescribed motions at their own position and speed."""
+        return self._runs.start(drive)
+
+    def controllable(self, st: State, drives: str | Iterable[str] | None = None, tolerance: float = 1e-8) -> Controllability:
+        """Whether the drives can push every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
+
+        drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders; those of the model's `drive:` if nothing is said.
+        True where they can. `smallest` is the smallest singular value of the drives' speeds over the motions of the loops
+        (dimensionless, at most `tolerance` where control is lost), `direction` the motion that is hardest to push;
+        `nearly_lost` says that it is below 1e-3: efforts are that much larger than elsewhere. Idle freedoms, such as a rod's
+        spin between ball joints, are nobody's to drive and do not count.
+        """
+        return self._feedback.controllable(st, drives, tolerance)
+
+    def control(self, controller: Control, st: State | None = None, *, free: Any = None) -> Controller:
+        """A controller at this mechanism, to be called alone: `c = s.control(lw.projected(...))`, then `c(st)["A"]`.
+
+        st: where it begins (references that start from where things stand, usual sizes); default the start of the model.
+        """
+        return self._feedback.controller(controller, st, free)
+
+    def linearise(
+        self,
+        st: State,
+        *,
+        coordinates: str | Iterable[str] | None = None,
+        drives: str | Iterable[str] | None = None,
+        control: Control | None = None,
+        actuators: Any = None,
+        tau: Any = None,
+        free: Any = None,
+    ) -> Linearised:
+        """Small motions about a state on the loops: A, B, poles, natural frequencies; prints as a table.
+
+        coordinates: as many as there are freedoms, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
+        named, drives first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that
+        hold the state. control: the loop closed, with the controller's integrals and filters and, by `actuators`, currents of
+        motors among the states; its reference stands still. A sampled controller (every=...): from sample to sample, with
+        eigenvalues `z` and poles log(z) / every. Exact derivatives; idle freedoms are left out.
+        """
+        about = {"coordinates": coordinates, "drives": drives, "control": control, "actuators": actuators, "tau": tau}
+        return self._feedback.linearise(st, free, **about)
+
+    # ---------------------------------------------------------------- kernels
+
+    @property
+    def kernels(self) -> Kernels:
+        """Kernels of this mechanism, each made on first use."""
+        return self.core.kernels
+
+    @property
+    def stores(self) -> dict[str, Any]:
+        """Results that other rooms compute once for this mechanism; not pickled."""
+        return self.core.stores
+
+    def kernel(self, name: str, formulation: Any = None, *, drives: Sequence[str] | None = None, baumgarte: bool = False) -> Kernel:
+        """A compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
+
+        Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.
+        Arrays are in the order of names.q and names.v; results come back as a named tuple. `formulation` (of forward and
+        rates) is sslm, slm or kkt; `baumgarte` adds an input `gains` (alpha, beta).
+        `drives` replaces the model's.
+        """
+        return self.kernels.get(name, formulation, drives, baumgarte=baumgarte)
+
+    def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
+        """Exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
+
+        Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`.
+        """
+        return self.core.derivatives(st, tau, free)
+
+    def javascript(self, names: Sequence[str] | None = None, **options: Any) -> str:
+        """A script for pages and node that computes this mechanism by itself. Options: free, drives, name."""
+        from linkwright.kernels import export
+
+        return export.javascript(self.kernels, names, **options)
+
+    def c(self, names: Sequence[str] | None = None, **options: Any) -> dict[str, str]:
+        """C99 sources of kernels by file name, model.h and model.c. Options: free, drives, name."""
+        from linkwright.kernels import export
+
+        return export.c(self.kernels, names, **options)

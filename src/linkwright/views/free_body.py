@@ -218,7 +218,7 @@ def _nearest(x: np.ndarray, value: float, winds: bool) -> tuple[int, float]:
 
 def _between_samples(c: Trajectory, over: str, i: int, value: float) -> Loads | None:
     """Loads between two samples, where a single drive runs at constant speed; None otherwise."""
-    system = getattr(getattr(c.source, "reader", c.source), "system", None)
+    system = c.system
     if over == "t" or system is None:
         return None
     drives = list(c.loads[i].tau)

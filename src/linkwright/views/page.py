@@ -21,7 +21,8 @@ import numpy as np
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results.trajectory import Trajectory
-from linkwright.system.system import MOST_STEPS, System
+from linkwright.system.motions import MOST_STEPS
+from linkwright.system.system import System
 
 MOST_BYTES = 100_000_000  # of a picture put into a page
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}

@@ -87,7 +87,7 @@ class Subject:
         try:
             if self.is_run:
                 run = loading.run(self.path)
-                text = live.text(run.source.system, run=run, reload=reload, static=run.static)
+                text = live.text(run.system, run=run, reload=reload, static=run.static)
             else:
                 text = live.text(System(loading.description(self.source, **self.changes)), reload=reload, steps=self.steps)
             return Built(version, text.encode(), "")

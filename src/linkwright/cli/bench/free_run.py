@@ -76,7 +76,7 @@ def free_run(duration: float = DURATION) -> FreeRun:
     system = System(modelfile.read(models.path(MECHANISM)))
     state = system.assemble(q=setting.q, v=setting.v)
     case = Case(MECHANISM, system, state, {}, system.forward(state).a)
-    setup = time_loops.setup(system, near=state.near)
+    setup = time_loops.setup(system.core, near=state.near)
     start = np.concatenate([state.q, state.v])
     bare = FreeRun(case, duration, setup, start, 0.0, 0.0, energy(system, state.q, state.v))
     angle, doubt = _reference(bare)

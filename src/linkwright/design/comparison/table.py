@@ -19,7 +19,7 @@ from linkwright.errors import LinkwrightError, SimulationError, UsageError, call
 from linkwright.numerics.pickling import essentials
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory, unit_of
-from linkwright.system.simulating import OPTIONS
+from linkwright.system.runs import OPTIONS
 
 SHORT = 160  # characters of a reason in a table
 

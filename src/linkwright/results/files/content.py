@@ -115,9 +115,7 @@ def _array_names(skel: Skeleton, name: str, values: np.ndarray) -> list[str]:
 def _mechanism(c: Any) -> dict[str, Any]:
     """The model as written where it is known, else its numbers; and how its tree was made."""
     tree = c.skel.tree
-    reader = getattr(c.source, "reader", c.source)
-    system = getattr(reader, "system", None)
-    described = getattr(system, "described", None)
+    described = getattr(c.system, "described", None)
     if not isinstance(described, Description) or described.numbers() != tree.description:
         described = tree.description
     return {
@@ -126,7 +124,7 @@ def _mechanism(c: Any) -> dict[str, Any]:
         "cuts": list(tree.cuts),
         "cuts_given": tree.reason == CHOSEN,
         "length": float(c.frame.kappa),
-        "drives": list(getattr(reader, "drives", ())),
+        "drives": list(c.drives),
     }
 
 

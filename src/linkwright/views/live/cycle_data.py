@@ -67,13 +67,12 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
         turn = system.turn(steps=360 if steps is None else steps, speed=0.0 if static else None)
     except LinkwrightError as problem:
         return Motion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
-    here = cycle.Position(system.start.q, system.start.near)
-    plan = cycle.plan(system.loops, here, None, 0.0 if static else None)
-    drives = turn.source.drives if set(turn.source.drives) == set(plan.laws) else tuple(plan.laws)
+    plan = cycle.plan(system.loops, system.start.instant, None, 0.0 if static else None)
+    drives = turn.drives if set(turn.drives) == set(plan.laws) else tuple(plan.laws)
     lead = plan.laws[plan.lead]
     offset = 0.0
     if plan.open_ended and isinstance(lead, LinearLaw):
-        first = cycle.coordinate_now(system.loops, plan.lead, cycle.Position(turn.q[0], turn.near[0]))
+        first = cycle.coordinate_now(system.loops, plan.lead, turn.instant(0))
         offset = (first - float(lead(0.0)[0])) / lead.slope
     return Motion(drives, turn, tuple(plan.laws[n] for n in drives), offset, plan.rate == 0.0)
 

@@ -13,8 +13,7 @@ from linkwright.topology.tree import Tree
 def system_of(subject: Any) -> System:
     """The System of a Mechanism, a System or a Trajectory."""
     if isinstance(subject, Trajectory):
-        source = subject.source
-        found = getattr(getattr(source, "reader", source), "system", None)
+        found = subject.system
         return found if isinstance(found, System) else System(subject.skel.tree.description, subject.skel.tree.cuts)
     found = getattr(subject, "system", subject)
     if not isinstance(found, System):
