@@ -166,3 +166,11 @@ def test_a_source_may_answer_for_whole_runs_and_states_without_accelerations_say
         run.channel("A.a").read(bare)
     with pytest.raises(UsageError, match="only a simulation"):
         run.checks()
+
+
+def test_every_channel_of_a_run_can_be_read():
+    s = lw.compile("wiper")
+    run = s.simulate(s.assemble(v={"A": 4.0}), 0.1, output=0.05)
+    assert "det.dependent" in run.channels and "det.independent" not in run.channels
+    for values in run.read(run.channels).values():
+        assert np.isfinite(values).all()
