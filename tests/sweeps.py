@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from linkwright.model import library
 
-# planar with three loops; cylinders and three freedoms; redundant in space; in space with a ball; three drives; motors
+# planar with three loops; cylinders; redundant in space; with balls in space; a platform with motors
 REPRESENTATIVE = ("carpet-scraper", "excavator", "bennett", "rssr", "3-rrr-motors")
 
 
-def every_model(*always: str, among: Iterable[str] | None = None) -> list[Any]:
-    """Return parameters for all shipped models (or those `among` them); those not named or representative are marked slow."""
-    chosen = always or REPRESENTATIVE
-    names = list(among or library.names())
-    assert set(always) <= set(names)
-    return [pytest.param(n, marks=[] if n in chosen else [pytest.mark.slow]) for n in names]
+def every_model(*chosen: str, without: tuple[str, ...] = ()) -> list[Any]:
+    """Return parameters for all shipped models; those not chosen (not representative, if none is chosen) are marked slow."""
+    names = [n for n in library.names() if n not in without]
+    now = chosen or REPRESENTATIVE
+    assert set(now) <= set(names)
+    return [pytest.param(n, marks=[] if n in now else [pytest.mark.slow]) for n in names]
