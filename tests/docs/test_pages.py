@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import linkwright as lw
-from linkwright import cli
+from linkwright import cli, mechanism
+from linkwright.model import library
 from tests import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -43,8 +46,20 @@ def test_there_is_something_to_check() -> None:
     assert {p.name for p in pages_with("console")} >= {"README.md", "getting-started.md", "kinematics.md"}
 
 
+@cache
+def shipped(model: str) -> lw.Mechanism:
+    return mechanism.load(model)
+
+
+def load(model: Any, **changes: Any) -> lw.Mechanism:
+    """`lw.load`, with one mechanism for all pages that load the same shipped model: a mechanism is a value, its system is computed once."""
+    plain = isinstance(model, str) and not changes and model in library.names()
+    return shipped(model) if plain else mechanism.load(model, **changes)
+
+
 @pytest.mark.parametrize("page", pages_with("python"), ids=name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lw, "load", load)
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": page.stem}
     for line, source in blocks(page, "python"):
