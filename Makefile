@@ -44,8 +44,11 @@ check: check-style check-types check-layers check-builds
 check-style: $(VENV)/installed-test
 	$(PY) -m ruff check --output-format=concise .
 
-check-types: $(VENV)/installed-test
+# the longest of them: again only when a source has changed
+check-types: build/types
+build/types: $(shell find src benchmarks -name '*.py') $(VENV)/installed-test
 	$(PY) -m basedpyright --pythonpath $(abspath $(PY))
+	@mkdir -p build; touch $@
 
 check-layers: $(VENV)/installed-test
 	$(VENV)/bin/lint-imports

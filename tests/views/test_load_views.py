@@ -231,7 +231,14 @@ def test_the_force_polygon_closes(scraper: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "body"), [("wiper", "crank"), ("rssr", "coupler"), ("punch-press", "ram"), ("boot-lid", "lid"), ("stewart", "platform")]
+    ("name", "body"),
+    [
+        ("wiper", "crank"),
+        ("rssr", "coupler"),
+        ("punch-press", "ram"),
+        ("boot-lid", "lid"),
+        pytest.param("stewart", "platform", marks=pytest.mark.slow),
+    ],
 )
 def test_free_bodies_draw(name: str, body: str, tmp_path: Path) -> None:
     path = tmp_path / "fb.png"
@@ -305,7 +312,10 @@ def test_torque_speed_diagram(scraper: Any, tmp_path: Path) -> None:
     assert load_plots.torque_speed(sizing, tmp_path / "ts.png").stat().st_size > 5_000
 
 
-@pytest.mark.parametrize(("name", "lead"), [("wiper", None), ("stewart", "5 mm"), ("excavator", "20 mm")])
+SEVERAL = [("wiper", None), ("excavator", "20 mm"), pytest.param("stewart", "5 mm", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize(("name", "lead"), SEVERAL)
 def test_plots_of_several_drives(name: str, lead: str | None, tmp_path: Path) -> None:
     c = lw.load(name).turn(steps=6)
     drives = len(c.loads[0].tau)
