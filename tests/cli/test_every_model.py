@@ -12,9 +12,9 @@ from linkwright import cli, mechanism
 from linkwright.cli import gallery
 from linkwright.model import library as models
 from tests.cli.schemas import disagreements
+from tests.sweeps import every_model
 
-PAGES = ("wiper",)  # the others by check-slow: seconds each
-LARGE = ("delta", "stewart", "platform")  # likewise
+LARGE = ("platform",)  # seconds: by check-slow
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def json_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
     return data
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in models.names()])
+@pytest.mark.parametrize("name", every_model())
 def test_every_model_through_every_command(name: str, done_once: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", name]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -75,7 +75,7 @@ def check_page(words: list[str], path: Path, capsys: pytest.CaptureFixture[str])
     return text
 
 
-@pytest.mark.parametrize("name", [n if n in PAGES else pytest.param(n, marks=pytest.mark.slow) for n in models.names()])
+@pytest.mark.parametrize("name", every_model("wiper"))
 def test_every_model_has_a_page_and_a_report(name: str, tmp_path: Path, done_once: None, capsys: pytest.CaptureFixture[str]) -> None:
     page = check_page([name], tmp_path / "page.html", capsys)
     report = check_page(["report", name], tmp_path / "report.html", capsys)

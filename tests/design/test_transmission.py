@@ -92,9 +92,10 @@ def test_six_bars_with_ternary_links_by_hand(m: lw.Mechanism, name: str, points:
     pushed, pin, pivot = (place(c, p) for p in points)
     wanted = between(pin - pushed, pivot - pin)
     assert np.abs(c[f"{name}.transmission"] - wanted).max() < 1e-8  # arccos loses half the digits at 0
-    found = next(r for r in m.info().transmission if r.name == name)
+    listed = {r.name: r for r in m.info().transmission}
+    found = listed[name]
     assert found.low <= wanted.min() + 1e-9 and found.low == pytest.approx(wanted.min(), abs=2e-2)
-    assert {r.name for r in m.info().transmission} == {"C", "F"}
+    assert set(listed) == {"C", "F"}
 
 
 def test_pressure_angles_of_a_watt_six_bar_are_complementary_and_of_stephenson_only_at_the_output() -> None:
@@ -155,6 +156,44 @@ def test_left_out_by_name() -> None:
     group = lw.load("excavator").info()  # a triad of boom, link and cylinder; the dyads behind it have their angles
     assert set(group.no_transmission) == {"link", "lever", "boom", "boom_barrel", "boom_rod"} and len(group.transmission) == 2
     assert not lw.load("rssr").info().transmission  # in space
+
+
+def test_info_finds_extremes_between_its_samples() -> None:
+    fine = lw.load("wiper").turn(steps=1440)["rocker.angle"]
+    swing = next(r for r in lw.load("wiper").info().swings if r.name == "rocker.angle")
+    assert swing.low == pytest.approx(fine.min(), abs=2e-5) and swing.high == pytest.approx(fine.max(), abs=2e-5)
+    (flat,) = lw.load("change-point-four-bar").info().transmission
+    assert flat.low == pytest.approx(0.0, abs=1e-6) and flat.high == pytest.approx(np.pi / 2)
+
+
+def test_transmission_does_not_depend_on_how_a_pin_is_split() -> None:
+    one, two = (lw.load(n).info().transmission for n in ("carpet-scraper", "carpet-scraper-2007"))
+    assert len(one) == len(two) == 3
+    for a, b in zip(sorted(one, key=lambda r: r.low), sorted(two, key=lambda r: r.low), strict=True):
+        assert a.low == pytest.approx(b.low, abs=0.01)  # the two data sets differ in the third digit
+
+
+def test_a_link_of_three_joints_is_turned_about_the_one_on_the_ground() -> None:
+    """Jansen's upper triangle at its pin U: the push rod against the line to the triangle's pivot, whatever its third corner."""
+    m = lw.load("jansen-leg")
+    c, d = m.turn(), m.description
+    pivot = next(j.pin or j.name for j in d.joints if "shoulder" in (j.first, j.second) and "ground" in (j.first, j.second))
+    ends = [c[f"upper_rod.{p}"] for p in ("U", "X")], [c["shoulder.U"], c[f"shoulder.{pivot}"]]
+    a, b = (second - first for first, second in ends)
+    angle = np.degrees(np.arccos(np.abs(np.sum(a * b, axis=1)) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)))
+    listed = m.info().transmission
+    found = next(r for r in listed if r.name == "U")
+    assert np.degrees([found.low, found.high]) == pytest.approx([angle.min(), angle.max()], abs=0.02)  # its extremes at samples
+    assert not any(r.name.startswith(pivot) for r in listed)  # no angle at pins on the ground
+
+
+def test_every_pair_at_a_pin_of_three_has_its_own_transmission_angle() -> None:
+    """The rod-upper pair of a toggle press is what it is without the lower link and the ram."""
+    whole = next(r for r in lw.load("punch-press").info().transmission if r.name == "K rod-upper")
+    c = lw.load("punch-press").turn(steps=720)
+    rod, upper = c["rod.angle"], c["upper.angle"]
+    angle = np.abs((rod - upper + np.pi / 2) % np.pi - np.pi / 2)
+    assert whole.low == pytest.approx(angle.min(), abs=2e-4)  # a parabola through samples 5 deg apart
 
 
 def test_text_of_info() -> None:

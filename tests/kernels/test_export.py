@@ -17,7 +17,6 @@ import pytest
 import linkwright as lw
 from linkwright.errors import LinkwrightError
 from linkwright.mechanics.instant import Instant
-from linkwright.model import library as models
 from linkwright.model.parameters import with_values
 from linkwright.results.state import State
 from tests import ROOT
@@ -25,6 +24,7 @@ from tests.compiler import c_reader
 from tests.compiler.samples import node
 from tests.compiler.test_c99 import COMPILERS
 from tests.kernels.mechanisms import Case, apart, cut_coordinates, shipped
+from tests.sweeps import every_model
 
 # Loops close to 1e-13 of the mechanism's size; solved for positions and forces that is multiplied by a conditioning of up to some
 # hundreds in these mechanisms.
@@ -76,26 +76,17 @@ class Found:
         }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def everything() -> dict[str, list[tuple[Found, Any]]]:
-    """Two moving states of every shipped model, computed in one engine."""
-    rng, scripts, jobs, found = np.random.default_rng(11), {}, [], []
-    for name in models.names():
-        case = shipped(name, 3)
-        key = "m_" + name.replace("-", "_")
-        scripts[key] = case.system.javascript(name=key)
-        for x in case.states[1:]:
-            found.append((name, Found(case, x, rng)))
-            jobs.append((key, EVERYTHING, found[-1][1].x))
-    out: dict[str, list[tuple[Found, Any]]] = {}
-    for (name, f), answer in zip(found, run(scripts, jobs), strict=True):
-        out.setdefault(name, []).append((f, answer))
-    return out
+def everything(name: str) -> list[tuple[Found, Any]]:
+    """Two moving states of a shipped model and what its script answers."""
+    rng, case, key = np.random.default_rng(11), shipped(name, 3), "m_" + name.replace("-", "_")
+    found = [Found(case, x, rng) for x in case.states[1:]]
+    answers = run({key: case.system.javascript(name=key)}, [(key, EVERYTHING, f.x) for f in found])
+    return list(zip(found, answers, strict=True))
 
 
-@pytest.mark.parametrize("name", models.names())
-def test_the_script_is_the_float_path(name: str, everything: Any) -> None:
-    for f, got in everything[name]:
+@pytest.mark.parametrize("name", every_model())
+def test_the_script_is_the_float_path(name: str) -> None:
+    for f, got in everything(name):
         check_motion(f, got)
         check_forces(f, got)
 

@@ -11,21 +11,18 @@ import pytest
 import linkwright as lw
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics.formulations.projection import Projection
-from linkwright.model import library as models
 from linkwright.model.parameters import with_values
 from linkwright.results.state import State
 from tests.kernels.mechanisms import Case, apart, conditioning, cut_coordinates, float_forward, random_kernels, shipped
+from tests.sweeps import every_model
 
 EPS = 2.3e-16
-LARGE = ("delta", "stewart", "carpet-scraper-2007")  # seconds each, by check-slow; the last is the scraper with other numbers
-
-
 # Where all formulations become machine code in every run: a chain, coupled loops, redundant ones, space. With the others the default
 # one does, and `slm` and `kkt` are interpreted: the same programs without LLVM, which has nothing new to see in them. check-slow has all.
 IN_ALL_FORMULATIONS = ("carpet-scraper", "five-bar", "parallelogram-middle", "rssr-7r")
 
 
-@pytest.fixture(scope="module", params=[pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in models.names()])
+@pytest.fixture(scope="module", params=every_model(*IN_ALL_FORMULATIONS, "excavator", "bennett", "rssr", "3-rrr-motors", "punch-press"))
 def case(request: pytest.FixtureRequest) -> Case:
     return shipped(request.param)
 

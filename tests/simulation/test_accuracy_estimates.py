@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.model import library as models
 from linkwright.simulation.accuracy import LOOSER
+from tests.sweeps import every_model
 
 WITHIN = 30.0  # estimates scale a difference of two runs down by 31, which supposes errors proportional to the tolerance
 
@@ -59,7 +59,7 @@ def test_the_error_of_a_tabulated_load_is_estimated():
     check(*compared(s, s.assemble(v={"E": 9.0}), 0.5, tolerance=2e-8))
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", every_model())
 def test_estimates_on_every_model(name):
     """Nearly all within the factor; none silent about an error above 1e-3 (some are pessimistic beyond it)."""
     s = lw.compile(lw.load(name))
@@ -150,3 +150,13 @@ def test_sampled_functions_are_not_called_again(certify):
     efforts = dict(zip(np.round(calls, 9), run["A.torque"], strict=False))
     best = s.simulate(st, 1.0, drive={"A": lw.torque(lambda t: efforts[round(t, 9)], every=0.05)}, output=0.05, tolerance=1e-13)
     check(c, float(np.abs(run.q - best.q).max()))
+
+
+def test_certify_does_not_run_a_memory_twice():
+    s = lw.compile("wiper")
+    asked = []
+    drive = {"A": lw.torque(lambda t, st: asked.append(t) or 0.1 * len(asked), every=0.01)}
+    run = s.simulate(s.assemble(v={"A": 4.0}), 0.05, drive=drive, certify=True)
+    samples = list(asked)
+    assert run.certificate.estimated_error is not None and run.certificate.estimated_error < 1e-6
+    assert asked == samples and "values that were sampled" in str(run.checks())

@@ -82,7 +82,10 @@ HOW = {
 ROUGH = {"rk4": 1e-5, "rodas": 1e-4, "baumgarte stabiliser": 1e-6, "none stabiliser": 1e-6}
 
 
-@pytest.mark.parametrize("how", HOW)
+REPEATED = [f"{name} formulation" for name in ("kkt", "slm", "sslm", "projection")] + [f"{name} stabiliser" for name in ("project", "none")]
+
+
+@pytest.mark.parametrize("how", [pytest.param(how, marks=[pytest.mark.slow] * (how in REPEATED)) for how in HOW])
 def test_every_way_of_computing_passes(delta, cranks, linkage, how):
     limit = ROUGH.get(how, 2e-7)
     assert delta_error(delta, (-0.33, 0.83, -0.52), 0.4, PLATFORM, **HOW[how])[0] < limit

@@ -239,3 +239,13 @@ def test_a_system_may_have_its_own_formulation(scraper):
     assert s.forward(st).formulation == "projection" and s.forward(st, formulation="kkt").formulation == "kkt"
     with pytest.raises(lw.UsageError, match="Formulations"):
         lw.compile(lw.load("wiper"), formulation="projecting")
+
+
+def test_a_state_of_other_cuts_is_recognised_and_can_be_mirrored():
+    one, two = (lw.compile("four-bar", cuts=[c]) for c in ("B", "C"))
+    st = one.assemble(q={"A": 0.8}, v={"A": 5.0})
+    with pytest.raises(lw.UsageError, match="mirror"):
+        two.forward(st)
+    there = two.mirror(st)
+    assert two.forward(there, tau={"A": 1.0})["A"] == pytest.approx(one.forward(st, tau={"A": 1.0})["A"], rel=1e-10)
+    assert there["C"] == pytest.approx(st["C"], abs=1e-12) and there["B.v"] == pytest.approx(st["B.v"], abs=1e-12)

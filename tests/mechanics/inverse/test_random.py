@@ -73,7 +73,7 @@ def check_that_inverse_undoes_forward(mech: Drawn, seed: int):
     # and forward of inverse: the same accelerations again
     tau2 = np.zeros(T.nv)
     tau2[chosen] = loads.u
-    np.testing.assert_allclose(forward(T, tau2, "kkt").a, acc.a, atol=1e-7 * size(T) * (1.0 + np.abs(acc.a).max()))
+    np.testing.assert_allclose(forward(T, tau2, "kkt", rank=acc.rank).a, acc.a, atol=1e-7 * size(T) * (1.0 + np.abs(acc.a).max()))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -100,7 +100,7 @@ def check_redundant_drives(seed):
     u[chosen] = loads.u
     assert np.linalg.norm(loads.u) <= np.linalg.norm(tau) * (1.0 + 1e-9)
     tolerance = 1e-7 * size(T) * (1.0 + np.abs(acc.a).max())
-    np.testing.assert_allclose(forward(T, u, "kkt").a, acc.a, atol=tolerance)
+    np.testing.assert_allclose(forward(T, u, "kkt", rank=acc.rank).a, acc.a, atol=tolerance)
     v = T.place.v
     assert u @ v == pytest.approx(tau @ v, abs=1e-8 * size(T) * (1.0 + np.abs(tau).max() * np.abs(v).max()))
 

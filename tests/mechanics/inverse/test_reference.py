@@ -8,6 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.mechanics.inverse import METHODS
 from tests.reference import load
+from tests.sweeps import every_model
 
 SAHA = load("saha")
 CASES = {"B_R|gravity_-Y_9.81": 9.81, "B_R|no_gravity": 0.0}
@@ -131,7 +132,7 @@ def test_forces_at_rest_of_the_3rrr_are_the_listed_ones():
     assert max(abs(x) for x in loads.tau.values()) < 1e-10
 
 
-@pytest.mark.parametrize("model", [n for n in lw.models.names() if n not in ("door", "parallelogram-chain")])
+@pytest.mark.parametrize("model", every_model(without=("door", "parallelogram-chain")))
 def test_the_three_methods_agree_on_every_shipped_model(model):
     """Efforts, and every reaction component that is unique, at the start with the drives moving."""
     s = lw.load(model).system

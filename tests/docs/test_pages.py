@@ -1,4 +1,4 @@
-"""Every example runs, and every code block of README and docs runs and prints what it says.
+"""Every code block of README and docs runs and prints what it says; every link leads somewhere.
 
 ```python blocks of one page run one after another in one namespace. Complete ```yaml models (with `bodies:`) are read and
 assembled. In ```console blocks every `$ linkwright ...` line is run, and the lines shown under it must be among those printed,
@@ -7,21 +7,20 @@ in this order; `...` stands for lines left out, and round-off figures (1.0e-14) 
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import linkwright as lw
-from linkwright import cli
+from linkwright import cli, mechanism
+from linkwright.model import library
 from tests import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDINGS = "html|png|svg|pdf|csv|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
@@ -45,11 +44,22 @@ def name(path: Path) -> str:
 def test_there_is_something_to_check() -> None:
     assert {p.name for p in pages_with("python")} >= {"README.md", "getting-started.md", "kinematics.md"}
     assert {p.name for p in pages_with("console")} >= {"README.md", "getting-started.md", "kinematics.md"}
-    assert len(EXAMPLES) >= 5
+
+
+@cache
+def shipped(model: str) -> lw.Mechanism:
+    return mechanism.load(model)
+
+
+def load(model: Any, **changes: Any) -> lw.Mechanism:
+    """`lw.load`, with one mechanism for all pages that load the same shipped model: a mechanism is a value, its system is computed once."""
+    plain = isinstance(model, str) and not changes and model in library.names()
+    return shipped(model) if plain else mechanism.load(model, **changes)
 
 
 @pytest.mark.parametrize("page", pages_with("python"), ids=name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lw, "load", load)
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": page.stem}
     for line, source in blocks(page, "python"):
@@ -102,31 +112,6 @@ def commands(text: str) -> list[tuple[str, list[str]]]:
 
 def rounded(line: str) -> str:
     return ROUND_OFF.sub("#", line.rstrip())
-
-
-@pytest.mark.parametrize("script", EXAMPLES, ids=name)
-def test_example_runs(script: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "error", "PYTHONUTF8": "1"}
-    done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path / "out")], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() and not done.stderr
-    assert all(p.name == "out" for p in tmp_path.iterdir()), "a script writes only into the folder it is given"
-    if "folder" in script.read_text(encoding="utf-8"):
-        written = [p for p in (tmp_path / "out").iterdir()]
-        assert written and all(p.stat().st_size > 500 for p in written)
-    if script == EXAMPLES[0]:
-        check_page(tmp_path / "out" / "index.html")
-
-
-def check_page(page: Path) -> None:
-    """The demo's index shows pictures and tables, asks for nothing from outside, and leads to the two pages that compute."""
-    text = page.read_text(encoding="utf-8")
-    assert text.count("data:image/") == 8 and "<table>" in text
-    assert not re.search(r"""src\s*=\s*(?!["']?data:)|url\(|@import|<script""", text)
-    links = re.findall(r'href="([^"]*)"', text)
-    assert links == ["wiper.html", "carpet-scraper.html"] and all("var DATA=" in (page.parent / x).read_text("utf-8") for x in links)
 
 
 def test_links_lead_somewhere() -> None:
