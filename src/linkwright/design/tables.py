@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.files.columns import aligned
+
 
 def time_mean(t: np.ndarray, y: np.ndarray) -> float:
     """Average over the samples' time (trapezoidal: exact to all digits for smooth periodic y at equal steps)."""
@@ -34,12 +36,7 @@ def columns(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], le
     names, units = [n for n, _ in header], [f"[{u}]" if u else "" for _, u in header]
     texts = [[show(x) for x in row] for row in rows]
     lines = [names, units, *texts] if any(units) else [names, *texts]
-    widths = [max(len(x) for x in column) for column in zip(*lines, strict=True)]
-    out = []
-    for line in lines:
-        cells = [x.ljust(w) if i < left else x.rjust(w) for i, (x, w) in enumerate(zip(line, widths, strict=True))]
-        out.append("  ".join(cells).rstrip())
-    return "\n".join(out)
+    return "\n".join(aligned(lines, left))
 
 
 def show(x: Any) -> str:

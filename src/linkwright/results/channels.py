@@ -8,7 +8,7 @@
     energy.kinetic  .potential  .total
 
 Every joint can be read, cut or not. `Instant` evaluates lazily and once, over any scalar: run on symbols a channel
-becomes a program for whole runs (`batch_channels`). A `Channel` knows its dimension, so results convert units and
+becomes a program for whole runs (`results.batch`). A `Channel` knows its dimension, so results convert units and
 label axes by themselves.
 """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from linkwright.files.columns import aligned
 from linkwright.model.description import Description
 from linkwright.topology.cuts import protected_joints
 from linkwright.topology.graph import read_graph
@@ -164,10 +165,9 @@ def tables(tree: Tree, drives: Sequence[str] | None = None) -> list[Table]:
 def text(table: Table) -> str:
     """A table in plain ASCII, columns aligned."""
     lines = [table.heads, *table.rows]
-    widths = [max(len(line[c]) for line in lines) for c in range(len(table.heads))]
     out = [table.title, "-" * len(table.title)]
     if table.rows:
-        out += ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+        out += aligned(lines)
     if table.note:
         out.append(f"({table.note})")
     return "\n".join(out).encode("ascii", "backslashreplace").decode("ascii")

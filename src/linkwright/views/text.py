@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from linkwright.files import columns
 from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots import marked_points, natural_axis
 
@@ -62,6 +63,4 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0)
     names = [h.partition(" [")[0] for h in header]
     units = [f"[{h.partition(' [')[2]}" if " [" in h else "" for h in header]
     lines = [names, units, *rows] if any(units) else [names, *rows]
-    widths = [max(len(x) for x in column) for column in zip(*lines, strict=True)]
-    places = [str.ljust if i < left else str.rjust for i in range(len(widths))]
-    return "\n".join("  ".join(put(x, w) for put, x, w in zip(places, row, widths, strict=True)) for row in lines)
+    return "\n".join(columns.aligned(lines, left))

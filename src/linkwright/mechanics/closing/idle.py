@@ -17,6 +17,7 @@ from linkwright import joints
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, body_jacobian, locate, motion
 from linkwright.model.description import Description, Joint
+from linkwright.numerics.groups import Groups
 from linkwright.numerics.linalg import factor
 
 AT_REST = 1e-8  # dimensionless twist that counts as none
@@ -123,14 +124,7 @@ def _bases(d: Description, groups: dict[str, str], parts: dict[str, str]) -> lis
 
 def _connected(d: Description, by: Sequence[Joint]) -> dict[str, str]:
     """The first body of the connected component of each body, over the given joints."""
-    head = {b.name: b.name for b in d.bodies}
-
-    def root(name: str) -> str:
-        while head[name] != name:
-            name = head[name]
-        return name
-
+    groups = Groups(b.name for b in d.bodies)
     for j in by:
-        a, b = root(j.first), root(j.second)
-        head[b] = a
-    return {name: root(name) for name in head}
+        groups.join(j.first, j.second)
+    return groups.roots()

@@ -25,6 +25,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.model.description import Description, Joint
+from linkwright.numerics.groups import Groups
 
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
@@ -220,27 +221,16 @@ def inputs(d: Description) -> list[str]:
 
 def _clusters(d: Description) -> dict[str, str]:
     """The head of the rigid cluster of each body while the drives hold; a gear or coupling passes a held joint on."""
-    head = {b.name: b.name for b in d.bodies}
-
-    def root(b: str) -> str:
-        while head[b] != b:
-            b = head[b]
-        return b
-
-    def merge(j: Joint) -> bool:
-        a, b = root(j.first), root(j.second)
-        head[b] = a
-        return a != b
-
+    groups = Groups(b.name for b in d.bodies)
     driven = set(inputs(d))
     for j in d.joints:
         if joints.JOINTS[j.type].nv == 0 or j.name in driven:
-            merge(j)
+            groups.join(j.first, j.second)
     pairs = [(d.joint(g.first), d.joint(g.second)) for g in (*d.gears, *d.couplings)]
     both = [*pairs, *((b, a) for a, b in pairs)]
-    while any(merge(b) for a, b in both if root(a.first) == root(a.second)):
+    while any(groups.join(b.first, b.second) for a, b in both if groups.root(a.first) == groups.root(a.second)):
         pass
-    return {b: root(b) for b in head}
+    return groups.roots()
 
 
 class _Group(NamedTuple):

@@ -18,6 +18,7 @@ from linkwright.model.file.instead import instead, types
 from linkwright.model.file.nodes import Node
 from linkwright.model.file.shapes import Shape
 from linkwright.model.file.units import KINDS, LENGTH
+from linkwright.numerics.groups import Groups
 
 JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames")  # and those of single types
 
@@ -102,25 +103,17 @@ def _hinges(context: Context, shapes: dict[str, Shape], pin: str, bodies: list[s
 
 def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict[str, Node]) -> None:
     """Explicit joints at a pin must connect its bodies, each exactly once."""
-    group = {b: b for b in bodies}
-
-    def root(b: str) -> str:
-        while group[b] != b:
-            b = group[b]
-        return b
-
+    groups = Groups(bodies)
     for joint in joints:
         node = entries[joint.name]
         for body in (joint.first, joint.second):
-            if body not in group:
+            if body not in groups:
                 raise node.error(
                     f"joint '{joint.name}': body '{body}' does not name the pin '{pin}'. Bodies at this pin: {listing(bodies)}."
                 )
-        a, b = root(joint.first), root(joint.second)
-        if a == b:
+        if not groups.join(joint.first, joint.second):
             raise node.error(f"joint '{joint.name}' connects {joint.first} and {joint.second} at pin '{pin}' a second time. Remove it.")
-        group[b] = a
-    loose = [b for b in bodies if root(b) != root(joints[0].first)]
+    loose = [b for b in bodies if groups.root(b) != groups.root(joints[0].first)]
     if loose:
         node = entries[joints[-1].name]
         raise node.error(

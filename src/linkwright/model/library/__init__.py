@@ -1,7 +1,7 @@
 """The shipped mechanisms: one YAML file each, data and header only.
 
 Every file begins with a comment that says what the mechanism is and where its numbers come from,
-and has an `about:` line for lists. Reading a model is the business of `modelfile`.
+and has an `about:` line for lists. Reading a model is the business of `model.file`.
 """
 
 from __future__ import annotations
