@@ -11,7 +11,7 @@ import pytest
 import linkwright as lw
 from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import interpret
-from linkwright.control.binding import bind, cut_coordinates
+from linkwright.control.binding import bind
 from linkwright.control.bound import BoundControl
 from linkwright.control.least import Usual, least, usual
 from linkwright.control.tasks import PoseTask, TaskRows, Wanted, rpy_of, tasks_of, turning
@@ -184,7 +184,7 @@ def test_a_traced_law_gives_the_numbers_of_the_rank_revealing_path(name):
     s = lw.compile(lw.load(name))
     st, _ = moving(s, s.start if q is None else s.assemble(q))
     bound = bind(written, s, st)
-    x = bound.arrays(st.q, st.v, 0.3, cut_coordinates(s.loops.skel, st))
+    x = bound.arrays(st.q, st.v, 0.3, s.loops.skel.pack(st.near))
     command, _ = bound.law(x, safe=True)
     safe = np.array([float(e) for e in [*command.efforts, *command.rates]])
     program, native = traced(bound, x), bound.answer(x)

@@ -63,8 +63,8 @@ def loads_of(s: System, sample):
     laws = sample.laws
     cylinders = {c.name for c in s.description.cylinders}
     if cylinders & set(laws):  # a length is no coordinate: walk the model's own programme to that instant
-        return Cycle(s, None, 4, None).at(sample.t, 0).loads
-    st = s.assemble({n: law.x for n, law in laws.items()}, {n: law.dx for n, law in laws.items()}, guess=s.state(sample.q))
+        return Cycle(s, None, 4, None).at(sample.at.t, 0).loads
+    st = s.assemble({n: law.x for n, law in laws.items()}, {n: law.dx for n, law in laws.items()}, guess=s.state(sample.at.q))
     return s.inverse(st, {n: law.ddx for n, law in laws.items()})
 
 
@@ -88,7 +88,7 @@ def check_every_parameter(m: lw.Mechanism, quantity: str, at: int, only: str = "
             x = sample
             if p.name == "n":  # the speed itself is the parameter
                 laws = {"A": type(sample.laws["A"])(sample.laws["A"].x, p.value + sign * h, 0.0)}
-                x = type(sample)(s, sample.q, sample.v, sample.a, sample.t, sample.near, laws)
+                x = type(sample)(s, sample.at, laws)
             ends.append(np.real(w.read(loads_of(System(d, s.tree.cuts), x))))
         numeric = (ends[0] - ends[1]) / (2 * h)
         # 1e-6: truncation h^2 of a relative step of 1e-5, round-off 1e-12 over that step

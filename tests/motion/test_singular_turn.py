@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ K, P = (0.15, -0.25), 0.25 * math.hypot(0.9, 0.4)  # eye of the cylinder on grou
 STRETCHED = math.hypot(K[0], P - K[1])  # length of the cylinder with both arms vertical
 
 
-def scissor(**more: Any) -> lw.Mechanism:
+def drawn(**more: Any) -> lw.Mechanism:
     """A scissor table lifted by a cylinder at the arm on A; the other arm slides on the floor, the table on the first arm."""
     return lw.load({
         "name": "scissor table", "plane": "xy", "gravity": [0, -9.81],
@@ -42,10 +43,20 @@ def scissor(**more: Any) -> lw.Mechanism:
     })  # fmt: skip
 
 
+@cache
+def scissor() -> lw.Mechanism:
+    return drawn()
+
+
+@cache
+def turned(steps: int) -> Any:
+    return scissor().turn(steps=steps)
+
+
 @pytest.mark.parametrize("steps", [20, 60, 90])
 def test_a_turn_says_that_it_passed_the_stretched_position_and_where(steps: int) -> None:
     """Located on the minimum of a singular value by its square: to the root of round-off of the stroke, whatever the samples are."""
-    c = scissor().turn(steps=steps)
+    c = turned(steps)
     (passed,) = [x for x in c.singular if x.kind == "passage"]
     assert passed.at == pytest.approx(STRETCHED, abs=1e-7) and passed.drive == "cyl" and passed.strength < 1e-6
     assert f"passes a singular position at cyl = {STRETCHED:.5g} m" in c.notes
@@ -55,7 +66,7 @@ def test_a_turn_says_that_it_passed_the_stretched_position_and_where(steps: int)
 
 def test_dead_centres_at_the_ends_are_listed() -> None:
     """The cylinder ends where K, A and P are in line: |AK| - |AP| and, with the eye beyond, |AK| + |AP|."""
-    found = [x.at for x in scissor().turn(steps=60).singular if x.kind == "dead centre"]
+    found = [x.at for x in turned(60).singular if x.kind == "dead centre"]
     reach = math.hypot(*K)
     assert found == pytest.approx([abs(reach - P), reach + P], abs=1e-5)
 
@@ -63,7 +74,7 @@ def test_dead_centres_at_the_ends_are_listed() -> None:
 @pytest.mark.parametrize("steps", [100, 240, 400, 720])
 def test_samples_beside_it_are_on_the_branch(steps: int) -> None:
     """Arms cross symmetrically: their angles add up to pi at every sample, with zero rates; error of a quintic over a small gap."""
-    c = scissor().turn(steps=steps)
+    c = turned(steps)
     assert np.abs(c["arm1.angle"] + c["arm2.angle"] - np.pi).max() < 1e-12
     assert np.abs(c["arm1.angle.v"] + c["arm2.angle.v"]).max() < 1e-9
     assert np.abs(c["arm1.angle.a"] + c["arm2.angle.a"]).max() < 1e-7
@@ -71,7 +82,7 @@ def test_samples_beside_it_are_on_the_branch(steps: int) -> None:
 
 
 def test_peaks_beside_it_are_marked_and_others_not() -> None:
-    c = scissor().turn(steps=120)
+    c = turned(120)
     pins, own = c.bearings(), efforts(c)
     assert all(r.near_singular for r in pins) and "*" in str(pins)
     regular = lw.load("wiper").turn(steps=60)
@@ -83,12 +94,13 @@ def test_everything_taken_near_it_is_marked() -> None:
     """Efforts with their means and powers, shaking force, transmission angles next to a dead centre; of a turn without one nothing is."""
     from linkwright.design.cycle_loads import cycle_loads
 
-    found = cycle_loads(scissor().turn(steps=120))
+    found = cycle_loads(turned(120))
     row = str(found.efforts).splitlines()[-1].split()
     assert [x.endswith("*") for x in row[1:]] == [True, False, True, False, True, True, True, True, True]  # places are exact
-    text = str(scissor().info())
+    info = scissor().info()
+    text = str(info)
     assert "* .. " in text and "* taken next to a singular position" in text
-    angles = {r.name: r for r in scissor().info().transmission}
+    angles = {r.name: r for r in info.transmission}
     assert angles["cyl"].near_low and not angles["cyl"].near_high and angles["slide"].low == 0.0 and not angles["slide"].near_low
     regular = lw.load("wiper")
     assert "*" not in str(regular.info()) and "*" not in str(cycle_loads(regular.turn(steps=36)))
@@ -96,7 +108,7 @@ def test_everything_taken_near_it_is_marked() -> None:
 
 def test_sensitivities_of_peaks_near_it_say_so() -> None:
     """A pole has no peak to be refined: the value is that of the nearest sample."""
-    c = scissor().turn(steps=60)
+    c = turned(60)
     found = scissor().sensitivity("peak M.load", parameters=["table.mass"], steps=60)
     assert found.value == pytest.approx(c["M.on.arm1.size"].max(), rel=1e-9) and "* " not in str(found)
     assert "the peak is taken near a singular position: it depends on how close the nearest sample is to it" in found.notes
@@ -107,7 +119,7 @@ def test_plots_mark_values_near_it() -> None:
     """Titles of the effort and of the hodographs; a turn without a singular position has no such words."""
     from linkwright.views.plots.efforts import near_text
 
-    c = scissor().turn(steps=60)
+    c = turned(60)
     written = ["\n".join(a.get_title(loc) for a in c.plot(kind).axes for loc in ("left", "center")) for kind in ("torque", "hodograph")]
     assert written[0].count("(near a singular position)") == 3 and written[1].count("(near a singular position)") == 4
     assert near_text(lw.load("wiper").turn(steps=12), 3) == ""
@@ -141,7 +153,7 @@ def test_static_forces_beside_it_are_right_away_from_it() -> None:
     assert np.abs(c["cyl.force"] - wanted)[regular].max() < 1e-8 * np.abs(wanted[regular]).max()
 
 
-@pytest.mark.parametrize("steps", [36, 240])
+@pytest.mark.parametrize("steps", [36, pytest.param(240, marks=pytest.mark.slow)])
 def test_the_report_of_it_is_written_with_its_marks(tmp_path: Path, steps: int) -> None:
     text = scissor().report(tmp_path / "table.html", steps=steps).read_text(encoding="utf-8")
     assert "passes a singular position at cyl = 0.5184 m" in text and "values marked * depend on" in text
@@ -150,7 +162,7 @@ def test_the_report_of_it_is_written_with_its_marks(tmp_path: Path, steps: int) 
 
 def test_a_sample_exactly_in_it_has_loads_too() -> None:
     """The pin A drives: 90 and 270 deg are singular and are samples."""
-    m = scissor(drive={"A": "60 rpm"}, cylinders={}, start={"A": "20 deg"})
+    m = drawn(drive={"A": "60 rpm"}, cylinders={}, start={"A": "20 deg"})
     c = m.turn(steps=36)
     assert [math.degrees(x.at) for x in c.singular] == pytest.approx([90.0, 270.0], abs=1e-6)
     assert "passes singular positions at A = 1.5708 rad, 4.7124 rad" in c.notes
@@ -170,7 +182,7 @@ def test_shipped_models(name: str) -> None:
 
 
 def test_singular_places_survive_a_file(tmp_path: Path) -> None:
-    c = scissor().turn(steps=40)
+    c = turned(40)
     c.save(tmp_path / "turn.npz")
     again = lw.open(tmp_path / "turn.npz")
     assert again.singular == c.singular and np.array_equal(again.near_singular, c.near_singular)

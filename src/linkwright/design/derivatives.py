@@ -63,30 +63,25 @@ class Sample:
     """An instant of a cycle with its loads; `laws` are where each drive is and how fast it goes."""
 
     system: System
-    q: np.ndarray
-    v: np.ndarray
-    a: np.ndarray
-    t: float
-    near: Mapping[str, Any]
+    at: Instant
     laws: Mapping[str, HeldLaw]
 
     @cached_property
     def loads(self) -> Loads:
-        st = State(self.system.skel, self.q, self.v, self.near, self.t)
-        return self.system.inverse(st, self.a, drives=list(self.laws), method="system")
+        return self.system.inverse(State.of(self.at), self.at.a, drives=list(self.laws), method="system")
 
     @cached_property
     def tied(self) -> tuple[Loops, Factored]:
         """The loops with the drives held, and their factored Jacobian."""
         loops = self.system.loops.with_([cycle.driven(self.system.description, name, law) for name, law in self.laws.items()])
-        return loops, loops.factored(loops.at(self.q, self.v, self.t, self.near))
+        return loops, loops.factored(loops.at(self.at.q, self.at.v, self.at.t, self.at.references))
 
     def follow(self, right: np.ndarray, parameter: str) -> np.ndarray:
         """-J^+ right: how the coordinates follow a disturbance of the constraints."""
         loops, f = self.tied
         scaled = right / loops.row_scale
         if not np.any(scaled):
-            return np.zeros(len(self.v))
+            return np.zeros(len(self.at.v))
         if np.abs(f.left_null.T @ scaled).max(initial=0.0) > FITS * np.abs(scaled).max():
             raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
         if f.s[f.rank - 1] < SINGULAR:
@@ -106,34 +101,34 @@ class Disturbed:
         self.forces = forces.of_description(self.description)
         self.speed_given = speed_given
 
-    def loads(self, at: Sample) -> Loads:
-        q, v, a = self._moved(at) if self.parameter.geometry else (at.q + 0j, at.v + 0j, at.loads.problem.a + 0j)
-        rub = _load_friction(at.loads)
+    def loads(self, x: Sample) -> Loads:
+        q, v, a = self._moved(x) if self.parameter.geometry else (x.at.q + 0j, x.at.v + 0j, x.loads.problem.a + 0j)
+        rub = _load_friction(x.loads)
         if not rub:
-            return self._once(at, q, v, a, [])
+            return self._once(x, q, v, a, [])
         for _ in range(inverse.FRICTION_ROUNDS):  # contracts like the fixed point of the loads themselves
-            loads = self._once(at, q, v, a, rub)
+            loads = self._once(x, q, v, a, rub)
             old, rub = rub, _load_friction(loads)
             gap = max(float(np.abs(np.imag(x[1] - y[1])).max()) for x, y in zip(rub, old, strict=True))
             if gap <= 1e-13 * STEP * (1.0 + max(float(np.abs(np.imag(x[1])).max()) / STEP for x in rub)):
                 return loads
         raise UsageError("the derivative with friction by load does not settle: the joints are near jamming.")
 
-    def _moved(self, at: Sample) -> tuple[Any, Any, Any]:
+    def _moved(self, x: Sample) -> tuple[Any, Any, Any]:
         """(q, v, a) that keep the loops closed and the drives where they are."""
-        laws = {name: self._law(at, name, law) for name, law in at.laws.items()}
+        laws = {name: self._law(x, name, law) for name, law in x.laws.items()}
         tied = self.loops.with_([cycle.driven(self.description, name, law) for name, law in laws.items()])
         name, ih = self.parameter.name, 1j * STEP
-        v0 = at.v + 0j
-        phi = tied.at(at.q + 0j, v0, at.t, at.near).phi
-        q = displaced(self.skel, at.q, ih * at.follow(np.imag(phi) / STEP, name))
-        c = tied.at(q, v0, at.t, at.near)
-        v = at.v + ih * at.follow(np.imag(c.J @ at.v + c.b) / STEP, name)
-        c = tied.at(q, v, at.t, at.near)
-        a = at.loads.problem.a
-        return q, v, a + ih * at.follow(np.imag(c.J @ a + c.k) / STEP, name)
+        v0 = x.at.v + 0j
+        phi = tied.at(x.at.q + 0j, v0, x.at.t, x.at.references).phi
+        q = displaced(self.skel, x.at.q, ih * x.follow(np.imag(phi) / STEP, name))
+        c = tied.at(q, v0, x.at.t, x.at.references)
+        v = x.at.v + ih * x.follow(np.imag(c.J @ x.at.v + c.b) / STEP, name)
+        c = tied.at(q, v, x.at.t, x.at.references)
+        a = x.loads.problem.a
+        return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / STEP, name)
 
-    def _law(self, at: Sample, name: str, law: HeldLaw) -> HeldLaw:
+    def _law(self, x: Sample, name: str, law: HeldLaw) -> HeldLaw:
         """The same drive where its speed is written with the parameter."""
         drive = next((d for d in self.description.drives if d.joint == name), None)
         if drive is None or self.speed_given or not _is_stepped(drive):
@@ -145,12 +140,12 @@ class Disturbed:
             )
         return replace(law, dx=drive.value) if law.dx != 0.0 else law
 
-    def _once(self, at: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> Loads:
-        m = Instant(self.skel, q, v, at.t, at.near)
+    def _once(self, x: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> Loads:
+        m = Instant(self.skel, q, v, x.at.t, x.at.references)
         applied = m.pushes(self.forces)
-        T = terms(self.loops, q, v, at.t, at.near, [*applied, *rub])
+        T = terms(self.loops, q, v, x.at.t, x.at.references, [*applied, *rub])
         assert T.place is not None
-        real = at.loads
+        real = x.loads
         p = Problem(T, T.place, a, real.problem.drives, unit_pushes(self.description, m, real.problem.drives))
         z = np.concatenate([real.lam_all, real.u])
         right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / STEP

@@ -25,6 +25,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.continuation import walk
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
 from linkwright.model.file import parse_unit, quantity
 from linkwright.model.file.units import KINDS
@@ -225,14 +226,14 @@ class Cycle:
         for name, law in self.plan.laws.items():
             x, dx, ddx = (float(y) for y in law(t))
             laws[name] = HeldLaw(x, rate * dx, rate * ddx)
-        return Sample(self.system, q, v, a, t, near, laws)
+        return Sample(self.system, Instant(self.system.skel, q, v, t, near, a), laws)
 
     def at(self, t: float, near_to: int) -> Sample:
         """The instant t, walked to from a sample."""
-        begin = self.samples[near_to]
+        begin = self.samples[near_to].at
         desc = self.system.description
         tied: Loops = self.system.loops.with_([cycle.driven(desc, name, law) for name, law in self.plan.laws.items()])
-        w = walk(tied, walker(tied, begin.q, begin.near, begin.t), t)
+        w = walk(tied, walker(tied, begin.q, begin.references, begin.t), t)
         return self._sample(w.q, self.plan.rate * w.v, self.plan.rate * w.a, w.t, w.near)
 
     @property

@@ -5,7 +5,7 @@ switching.py    what events do, impacts                recording.py     rows -> 
 evidence.py     accepted steps, looked at afterwards   passages.py      singular positions on the way
 finish.py       the end of a run, its proof            certificate.py   the verdict
 accuracy.py     its error, estimated by cheaper runs
-batch.py        many runs at once                      verbs.py         s.simulate, s.simulate_batch
+batch.py        many runs at once
 """
 
 from __future__ import annotations
