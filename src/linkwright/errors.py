@@ -120,6 +120,11 @@ def listing(names: Iterable[str], most: int = 12) -> str:
     return ", ".join(all_names[:most]) + f", ... ({len(all_names)} in all)"
 
 
+def degrees_of_freedom(count: int) -> str:
+    """Return `1 degree of freedom`, `3 degrees of freedom`."""
+    return f"{count} degree{'s' * (count != 1)} of freedom"
+
+
 def nearest(name: str, allowed: Iterable[str], kind: str, synonyms: Mapping[str, str] | None = None) -> str:
     """The tail of an unknown-name message: did-you-mean, then what is allowed, all of it up to MOST_NAMES.
 

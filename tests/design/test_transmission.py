@@ -159,4 +159,4 @@ def test_left_out_by_name() -> None:
 
 def test_text_of_info() -> None:
     text = str(lw.load("wiper").info())
-    assert "Transmission angle: 90 deg is ideal; below 40 deg is usually poor." in text and "pressure angle up to 40.9" in text
+    assert "Transmission angle: 90 deg is ideal; below 40 deg is poor in most designs." in text and "pressure angle up to 40.9" in text

@@ -63,7 +63,7 @@ class Parser(argparse.ArgumentParser):
             flags = [f for action in self._actions for f in action.option_strings]
             word = unknown.partition("=")[0]
             self.error(f"there is no option '{word}'. {nearest(word, [f for f in flags if f.startswith('--')], 'Options')}")
-        self.error(f"'{extra[0]}' is one word too many. A value with spaces needs quotes: --speed '30 rpm'")
+        self.error(f"'{extra[0]}' is an unexpected argument. A value with spaces needs quotes: --speed '30 rpm'")
 
 
 def add_options(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:

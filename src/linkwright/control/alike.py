@@ -30,7 +30,7 @@ def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], 
             continue
         if any(np.abs(np.subtract(_here(*begin(i), name)[1], here)).max() > SAME for i in range(1, runs)):
             raise UsageError(
-                f"the {what} begins where the first state stands, but '{name}' differs among the runs: give it start= (or centre=), "
+                f"the {what} begins at the position of the first state, but '{name}' differs among the runs: give it start= (or centre=), "
                 "or simulate them one by one."
             )
 

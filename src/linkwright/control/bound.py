@@ -168,7 +168,7 @@ class BoundControl:
         return out
 
     def _where(self, out: Answer) -> str:
-        return "" if self.written.damping else " The drives have lost their grip, and damping=0 asks for no help: give damping=0.02."
+        return "" if self.written.damping else " The drives have lost control authority and damping=0 is given: use damping=0.02."
 
     def _by_program(self, x: Arrays, sensed: Any) -> Answer | None:
         y = self._plain(x) if sensed is None else self._sensing({**x, "sensed": sensed})

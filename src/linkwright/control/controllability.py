@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.drives.place import Target, target
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, degrees_of_freedom
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.closure import closure
@@ -222,9 +222,9 @@ def _motion_text(loops: Loops, coordinates: Sequence[str], motion: np.ndarray) -
 
 def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice: Sequence[str]) -> str:
     n, p = len(reach.singular_values), len(names)
-    drives, freedoms = _count(p, "drive"), _count(n, "freedom")
+    drives, freedoms = _count(p, "drive"), degrees_of_freedom(n)
     if not n:
-        return f"nothing can move here: the loops leave no freedom to {drives}."
+        return f"nothing can move here: the loops leave no degree of freedom to {drives}."
     if reach.ok and reach.smallest < NEARLY:
         return (
             f"{drives} move{'s' * (p == 1)} {freedoms}, but nearly not: smallest singular value {reach.smallest:.3g}. "
@@ -234,12 +234,12 @@ def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice:
     if reach.ok:
         return f"{drives} move{'s' * (p == 1)} {freedoms}; smallest singular value {reach.smallest:.3g}."
     beside = f", nor {_count(missing - 1, 'motion')} beside it" if missing > 1 else ""
-    nobody = f"nobody can push the motion in which {motion}{beside}"
+    lost = f"no drive acts on the motion in which {motion}{beside}"
     places = f" {'A drive' if missing == 1 else 'Drives'} at {_joined(advice)} would." if advice else ""
     if p < n:
         short = f"{drives} cannot move {freedoms}, {missing} more {'is' if missing == 1 else 'are'} needed"
-        return f"{short if p else freedoms + ' and no drive'}: {nobody}.{places}"
-    return f"{nobody}: drive{'s' * (p != 1)} {_joined(names)} lose{'s' * (p == 1)} control here (s = {reach.smallest:.2g}).{places}"
+        return f"{short if p else freedoms + ' and no drive'}: {lost}.{places}"
+    return f"{lost}: drive{'s' * (p != 1)} {_joined(names)} lose{'s' * (p == 1)} control authority here (s = {reach.smallest:.2g}).{places}"
 
 
 def _count(n: int, thing: str) -> str:

@@ -25,6 +25,6 @@ def said(columns: Mapping[str, Any], t: np.ndarray, state: Any, loops: Loops, dr
     worst = state(i)
     hardest = controllable(loops, worst, drive_rows(loops, worst, drives), drives).motion
     return [
-        f"{kind}: {when}: the drives lose their grip (down to {left:.2g} of what it was at the start): efforts are damped there and the "
+        f"{kind}: {when}: the drives lose control authority (down to {left:.2g} of that at the start): efforts are damped there and the "
         f"reference is not followed exactly. Hardest to push: {hardest}. damping=0 switches this off"
     ]

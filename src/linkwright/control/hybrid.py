@@ -64,7 +64,7 @@ class Hybrid(Projected):
         n, p = bound.n_tasks + len(rows), len(bound.targets)
         if n > p:
             raise UsageError(
-                f"hybrid: coordinates ({', '.join(bound.labels)}) and forces ({', '.join(r.name for r in rows)}) are {n} wishes for "
+                f"hybrid: coordinates ({', '.join(bound.labels)}) and forces ({', '.join(r.name for r in rows)}) need "
                 f"{n} drives; there {'is' if p == 1 else 'are'} {p} ({', '.join(x.name for x in bound.targets)}). Name more drives=[...]."
             )
         now = float(bound.start["t"][0])
@@ -92,7 +92,7 @@ class Hybrid(Projected):
             held, it = ("is", "it") if len(gone) == 1 else ("are", "they")
             bound.notes.append(
                 f"t = {bound.start['t'][0]:.6g} s: hybrid: {', '.join(gone)} {held} no longer held, as {it} went with a released "
-                "constraint; the motion goes on"
+                "constraint; the motion continues"
             )
         return tuple(i for i, r in enumerate(rows) if r.name not in gone)
 

@@ -202,8 +202,8 @@ class Plant:
     def need_smooth(values: np.ndarray, slopes: np.ndarray, margins: np.ndarray) -> None:
         if not (np.isfinite(values).all() and np.isfinite(slopes).all() and (margins > 0.0).all()):
             raise SingularityError(
-                "this position is singular, or the drives have no grip here: motions do not depend smoothly on the state, so there is "
-                "nothing to linearise. Linearise beside it."
+                "this position is singular, or the drives have no control authority here: motions do not depend smoothly on the state, so "
+                "there is nothing to linearise. Linearise beside it."
             )
 
     def holding(self) -> np.ndarray:

@@ -78,7 +78,7 @@ def _equilibrium(bound: Any, reference: Any) -> Plant:
     there = reached(eq, bound.tasks, wanted[:n], q, t, near)
     if there is None:
         told = ", ".join(f"{x} = {v:.4g}" for x, v in zip(bound.labels, wanted, strict=False))
-        raise UsageError(f"lqr: no position with {told} is reached from where the mechanism stands.")
+        raise UsageError(f"lqr: no position with {told} is reached from the present position.")
     fixed = {**start, "near": there[1]}
     return Plant(eq, bound.tasks, bound.targets, fixed, there[0], np.zeros(len(start["v"])), costly=bound.weights)
 

@@ -65,17 +65,17 @@ class Stacked(NamedTuple):
         return found * (columns if right.ndim == 1 else columns[:, None])
 
     def check(self, labels: Sequence[str]) -> None:
-        """That there are as many coordinates as freedoms, and that they tell everything."""
+        """Raise UsageError unless the coordinates are as many as the degrees of freedom and determine the motion."""
         if len(labels) != self.freedoms:
             raise UsageError(
-                f"as many coordinates as freedoms are needed: {self.freedoms} {'moves' if self.freedoms == 1 else 'move'} here, "
+                f"as many coordinates as degrees of freedom are needed ({self.freedoms} here): "
                 f"{len(labels)} {'is' if len(labels) == 1 else 'are'} named ({', '.join(labels) or 'none'})."
             )
         n = self.factors.Vt.shape[1]
         weakest = float(self.factors.s[n - 1]) if n else 1.0
         if weakest < INDEPENDENT:
             raise UsageError(
-                f"the coordinates {', '.join(labels)} do not tell the motion here (smallest singular value {weakest:.2g}): something "
+                f"the coordinates {', '.join(labels)} do not determine the motion here (smallest singular value {weakest:.2g}): something "
                 "moves that leaves them at rest. Name others."
             )
 

@@ -90,7 +90,7 @@ class Sample:
         if np.abs(f.left_null.T @ scaled).max(initial=0.0) > FITS * np.abs(scaled).max():
             raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
         if f.s[f.rank - 1] < SINGULAR:
-            raise Locks(f"'{parameter}' has no derivative here: the mechanism stands in a singular position.")
+            raise Locks(f"'{parameter}' has no derivative here: the mechanism is in a singular position.")
         return -f.solve(scaled) * loops.columns
 
 

@@ -67,7 +67,7 @@ class TopologyView:
             f"  Gruebler count {structural}, true mobility {r.mobility} "
             f"(rank {r.rank} of {r.rows} rows, {self._tree.nv} velocities, {r.positions} positions looked at)",
         ]
-        lines += [f"  idle freedom: {' + '.join(group)} can spin without moving anything else" for group in r.idle]
+        lines += [f"  idle degree of freedom: {' + '.join(group)} can spin without moving anything else" for group in r.idle]
         lines += [f"  redundant: {x}" for x in r.redundant]
         if r.singular_start:
             lines.append(f"  the start position is singular: rank {r.start_rank} there")

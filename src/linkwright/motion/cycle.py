@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import SingularityError, UsageError, listing
+from linkwright.errors import SingularityError, UsageError, degrees_of_freedom, listing
 from linkwright.mechanics.closing.continuation import Walker, dead_centre, walk
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.idle import idle_motions
@@ -286,7 +286,7 @@ def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin
     low = back.t + gap if back.t > first else back.t
     high = ahead.t - gap if ahead.t < last else ahead.t
     if high - low < 1e-6 * p.span:
-        raise SingularityError(f"drive '{p.lead}' stands at a dead centre and cannot move either way; choose another start position.")
+        raise SingularityError(f"drive '{p.lead}' is at a dead centre and cannot move either way; choose another start position.")
     dead = [dead_centre(tied, w, end) for w, end in ((back, first), (ahead, last)) if w.t != end]
     found = sampled(loops, tied, walk(tied, begin, low), np.linspace(low, high, steps + 1))
     if found is None:
@@ -354,7 +354,7 @@ def _too_many(loops: Loops, here: Position, drives: Sequence[str], freedoms: int
     place = next((f"{d.where}: " for d in reversed(desc.drives) if d.joint in drives and d.where is not None), "")
     if freedoms:
         return UsageError(
-            f"{place}{len(drives)} drives ({listing(drives)}) for {freedoms} freedom{'s' if freedoms != 1 else ''}: they contradict each "
+            f"{place}{len(drives)} drives ({listing(drives)}) for {degrees_of_freedom(freedoms)}: they contradict each "
             "other. Remove drives, or turn one by name: the others then follow or are held."
         )
     held = [*desc.rods, *desc.couplings, *desc.gears]

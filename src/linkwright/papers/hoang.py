@@ -140,7 +140,7 @@ def constant_voltages() -> Item:
 
 
 def pd_control() -> Item:
-    return _state_after_1s(2, "the PD law is read as joint torque with back-EMF kept; as volts it would cross 1 + 17 times")
+    return _state_after_1s(2, "the PD law is read as joint torque with back-EMF included; as volts it would cross 1 + 17 times")
 
 
 def reach() -> Item:

@@ -112,11 +112,11 @@ def initial_configuration() -> Item:
         "Table 2",
         "initial angles and speeds of the drives",
         "scraper 0 and 4.7124 rad/s; 3-RRR 1.04, 4.1883, 5.7637 rad at rest",
-        f"loops closed to {max(gap, 1e-17):.0e} m; the platform stands at {stands:.3f} deg, at 60 deg theta_1 would be {upright:.5f} rad",
+        f"loops closed to {max(gap, 1e-17):.0e} m; the platform is at {stands:.3f} deg, at 60 deg theta_1 would be {upright:.5f} rad",
         max(printed, abs(upright - 1.04)),
         5e-3,
         "the table; theta_1 for a platform at 60 deg, within the two digits that 1.04 has",
-        "on an equilateral base of 1 m, which is ours: that the platform then stands upright makes it probable, not certain",
+        "on an equilateral base of 1 m, which is ours: that the platform is then upright makes it probable, not certain",
     )
 
 

@@ -94,7 +94,7 @@ def plain(value: Any, where: str = "settings") -> Any:
         return {str(k): plain(x, f"{where}: {k}") for k, x in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(x, where) for x in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
-    raise UsageError(f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be kept in a file.")
+    raise UsageError(f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be saved in a file.")
 
 
 def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

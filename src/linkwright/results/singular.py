@@ -84,6 +84,6 @@ class Singularity:
         if picked.shape[1] != picked.shape[2]:
             raise ChannelError(
                 f"'{name}' has no determinant: {picked.shape[2]} independent coordinates for {picked.shape[1]} rows. "
-                "singular.independent tells how near that part is to losing rank."
+                "singular.independent measures how near that part is to losing rank."
             )
         return np.linalg.det(picked)

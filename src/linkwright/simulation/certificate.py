@@ -98,7 +98,7 @@ class Certificate:
         if self.growth is None:
             return ""
         if self.growth == 0.0:
-            return "the drives leave no freedom in which a change of the start could grow"
+            return "the drives leave no degree of freedom in which a change of the start could grow"
         least = "at least " if self.growth_saturated else ""
         text = f"a small change of the start grows {least}{self.growth:.2g} times"
         if not self.amplifies:
@@ -128,7 +128,7 @@ class Certificate:
         )
         lines.append(
             f"  energy         balance off by at most {self.energy_imbalance:.1e} J (end {self.energy_imbalance_end:.1e}) of "
-            f"{self.energy_turned_over:.3g} J turned over; work in {self.work_in:.4g}, of loads {self.work_of_loads:.4g}, "
+            f"{self.energy_turned_over:.3g} J exchanged; work in {self.work_in:.4g}, of loads {self.work_of_loads:.4g}, "
             f"lost {self.lost:.4g}, impacts {self.impact_losses:.4g} J"
         )
         lines.append(

@@ -42,8 +42,8 @@ class Passage(NamedTuple):
     def __str__(self) -> str:
         what = {
             "rank": f"J loses {self.lost} row{'s' if self.lost != 1 else ''}: branches meet",
-            "drives": "the drives do not tell the motion",
-            "coordinates": "the independent coordinates do not tell the motion",
+            "drives": "the drives do not determine the motion",
+            "coordinates": "the independent coordinates do not determine the motion",
             "independent": "the dependent coordinates rest",
         }[self.kind]
         s = ", ".join(f"{x:.1e}" for x in self.singular_values[:2])

@@ -86,7 +86,7 @@ def choose_cuts(description: Description) -> tuple[tuple[str, ...], tuple[str, .
     if kept and found.cuts:
         reason += f"; not to be cut: {listing(kept, 6)}"
     if faulty:
-        reason += f"; no tree gives every freedom inertia (bodies {listing(graph.bodies[b] for b in faulty)})"
+        reason += f"; no tree gives every degree of freedom inertia (bodies {listing(graph.bodies[b] for b in faulty)})"
     return tuple(graph.name(e) for e in found.cuts), tuple(graph.bodies[b] for b in found.tree.floating), reason
 
 

@@ -76,7 +76,7 @@ def joints_table(tree: Tree) -> Table:
     for body in tree.floating:
         joint = tree.nodes[tree.node_of_body[body]].joint
         rows.append((joint.name, joint.type, joint.first, body, f"carries {body} (implicit)", "floating body"))
-    return Table("Bodies and joints", ("joint", "type", "first", "second", "in the tree", "kept for"), tuple(rows))
+    return Table("Bodies and joints", ("joint", "type", "first", "second", "in the tree", "reason"), tuple(rows))
 
 
 def subsystems_table(tree: Tree) -> Table:

@@ -11,7 +11,7 @@ from linkwright.design.bearings import Bearings
 from linkwright.design.cycle_loads import CycleLoads
 from linkwright.design.summary import NEAR_ANGLES, Range, Summary, transmission_note
 from linkwright.design.tables import cleaned, marked, show
-from linkwright.errors import LinkwrightError
+from linkwright.errors import LinkwrightError, degrees_of_freedom
 from linkwright.results.recorded import RunEvent
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.system.system import System
@@ -42,10 +42,10 @@ def amount(system: System, value: float, kind: str) -> str:
 
 
 def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, str]]:
-    """The first lines about a mechanism; `c` is the motion the report tells of."""
+    """The first lines about a mechanism; `c` is the motion of the report."""
     ranks = system.mobility
     counted = grubler(system.description)
-    freedoms = f"{s.freedoms} {'freedom' if s.freedoms == 1 else 'freedoms'}"
+    freedoms = degrees_of_freedom(s.freedoms)
     if counted != ranks.mobility:
         freedoms += f" (counting joints alone gives {counted})"
     idle = [" and ".join(group) for group in ranks.idle]
@@ -94,7 +94,7 @@ def redundancy(system: System) -> str:
     """Over-constraint in plain words."""
     found = system.mobility.redundant
     if not found:
-        return "exact: nothing is over-constrained" if system.tree.nc else "a tree without loops"
+        return "not over-constrained" if system.tree.nc else "a tree without loops"
     count = sum(r.count for r in found)
     where = f"in loop {found[0].loop}" if len(found) == 1 else f"in {len(found)} loops"
     kept = "1 joint condition" if count == 1 else f"{count} joint conditions"
@@ -110,7 +110,7 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     shown = _telling(moving, most) if title == TRANSMISSION else moving[:most]
     ends = [(marked(r.low / size, r.near_low), marked(r.high / size, r.near_high)) for r in shown]
     rows: list[tuple[Any, ...]] = [(r.name, *x, (r.high - r.low) / size) for r, x in zip(shown, ends, strict=True)]
-    header = [(title, ""), ("least", symbol), ("largest", symbol), ("range", symbol)]
+    header = [(title, ""), ("min", symbol), ("max", symbol), ("range", symbol)]
     if drive:
         place = (f"at {drive}", unit)
         lows, highs = ([_told(x, scale) for x in column] for column in _places_of(shown))
@@ -171,7 +171,7 @@ def drives(found: CycleLoads) -> str:
         header = [
             ("drive", ""), (f"peak {kind}", effort[0]), (f"at {e.over}", at[0]), ("min", effort[0]), ("max", effort[0]),
             ("mean", effort[0]), ("RMS", effort[0]), ("top speed", speed[0]), ("peak power", power[0]), ("mean", power[0]),
-            ("work", energy[0]), ("braked", energy[0]),
+            ("work", energy[0]), ("energy to brake", energy[0]),
         ]  # fmt: skip
         rows = [
             (
@@ -199,7 +199,7 @@ def bearings(b: Bearings) -> str:
     if len(ranked) > MOST_ROWS:
         text += note(f"{len(ranked) - MOST_ROWS} pins with smaller loads are in the page's table.")
     if any(not r.unique for r in b.rows):
-        text += note("Not unique: redundant joints share the load in a way that rigid bodies do not tell; the least of all loads is shown.")
+        text += note("Statically indeterminate: redundant joints share the load; the least-norm solution is shown.")
     if b.rods:
         symbol, size = unit_of(b.units, "force")
         rods = [(r.rod, r.compression / size, r.tension / size, r.rms / size) for r in b.rods]
@@ -231,7 +231,7 @@ def margins(sizing: Any) -> str:
     for m in sizing.margins:
         symbol, size = unit_of(sizing.units, m.dimension)
         need = show(marked(m.need / size, sizing.load.near_peak))
-        rows.append((m.what, f"{need} {symbol}", f"{show(m.limit / size)} {symbol}", "kept" if m.ok else "EXCEEDED"))
+        rows.append((m.what, f"{need} {symbol}", f"{show(m.limit / size)} {symbol}", "met" if m.ok else "EXCEEDED"))
     return table([("limit", ""), ("needed", ""), ("allowed", ""), ("", "")], rows)
 
 
@@ -343,7 +343,7 @@ def certificate(run: Trajectory) -> list[Verdict]:
         (
             good["energy balanced"],
             "Energy",
-            f"balanced to {show(x.energy_imbalance)} J of {show(x.energy_turned_over)} J turned over; work in {show(x.work_in)}, "
+            f"balanced to {show(x.energy_imbalance)} J of {show(x.energy_turned_over)} J exchanged; work in {show(x.work_in)}, "
             f"of loads {show(x.work_of_loads)}, lost {show(x.lost)} J"
             + (f", in impacts {show(x.impact_losses)} J" if x.impact_losses else ""),
         ),

@@ -75,7 +75,7 @@ class ControlReport:
         parts = [f"{kind}{sampled}: t = {self.start:.6g} .. {self.end:.6g} s", *self._efforts()]
         parts += [_errors_table("follows", self.tracking, self.errors, self.units)] if self.tracking else []
         parts += [_errors_table("holds", self.forces, self.force_errors, self.units)] if self.forces else []
-        said = [f"work {show(self.shown_work)} J", f"smallest grip {show(self.grip)} of that at the start"]
+        said = [f"work {show(self.shown_work)} J", f"smallest control authority {show(self.grip)} of that at the start"]
         said += [f"damped {show(100.0 * self.damped)} % of the time"] if self.damped else []
         said += [f"{self.steps} steps"] if self.steps is not None else []
         return "\n".join([*parts, "; ".join(said), *(f"note: {n}" for n in self.notes if n not in USUAL)])

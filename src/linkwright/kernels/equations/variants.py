@@ -71,7 +71,7 @@ def armature_of(skel: Skeleton, inertias: Mapping[str, Any]) -> tuple[float, ...
             raise UsageError(f"there is no joint '{name}' to carry a rotor. {nearest(name, skel.tree.node_of_joint, 'Joints')}")
         span = skel.tree.nodes[node].v
         if span.stop - span.start != 1:
-            raise UsageError(f"joint '{name}' has {span.stop - span.start} freedoms; a rotor needs a hinge or a slider.")
+            raise UsageError(f"joint '{name}' has {span.stop - span.start} degrees of freedom; a rotor needs a hinge or a slider.")
         out[span] += float(inertia)
     return tuple(float(x) for x in out)
 

@@ -199,7 +199,7 @@ def _check_tangent(terms: Terms, f: Any, rows: Any) -> None:
 
 
 def tangent(u: np.ndarray, J: np.ndarray, k: np.ndarray, speed: float, Jdot: np.ndarray) -> bool:
-    """Whether a velocity goes along a branch as far as the lost row u knows."""
+    """Return True if the velocity is tangent to a branch in the degenerate direction u: abs(u.k) <= 1e-3 abs(v) norm(u.Jdot)."""
     return bool(np.linalg.norm(u @ J) > LOST or abs(u @ k) <= 1e-3 * speed * float(np.linalg.norm(u @ Jdot)))
 
 
@@ -273,7 +273,7 @@ def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) 
     names = tuple(_coordinate_names(terms)[i] for i in np.flatnonzero(idle))
     if np.abs(loose).max() > 1e-9 * max(1.0, np.abs(right).max()):
         raise ModelError(
-            f"a freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give the body at it a mass, or an "
+            f"a degree of freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give it a mass, or an "
             "inertia where its mass lies on the hinge."
         )
     return f.solve(right), names

@@ -113,7 +113,7 @@ class Problem:
         names = [n.joint.name for n in self.place.loops.skel.tree.nodes for _ in range(n.v.stop - n.v.start)]
         loose = list(dict.fromkeys(names[i] for i in np.argsort(-np.abs(missing)) if abs(missing[i]) > 1e-3 * np.abs(missing).max()))
         raise UsageError(
-            f"nobody drives the freedom in which {listing(loose[:6])} move together; drives are {listing(self.drives) or 'none'}. "
+            f"no drive acts on the degree of freedom in which {listing(loose[:6])} move; drives: {listing(self.drives) or 'none'}. "
             "Name one of these joints in drives=, or hold it by a spring."
         )
 

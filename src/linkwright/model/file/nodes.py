@@ -81,7 +81,7 @@ class Node:
 
     def string(self, what: str) -> str:
         if self.text is None:
-            raise self.error(f"{what} must be a single word or number, not {self.kind}.")
+            raise self.error(f"{what} must be a single name or number, not {self.kind}.")
         return self.text.strip()
 
     def flag(self, what: str) -> bool:
@@ -219,7 +219,7 @@ class _Builder:
         start, keys, values = parent
         if isinstance(start, yaml.MappingStartEvent) and len(keys) == len(values):
             if node.text is None:
-                raise node.error(f"{node.kind} cannot be a key; a key is one word. Put it after a colon.")
+                raise node.error(f"{node.kind} cannot be a key; a key is a single name. Put it after a colon.")
             if len(keys) >= MOST_ENTRIES:
                 raise node.error(TOO_MANY)
             keys.append(node)
@@ -313,7 +313,7 @@ def from_python(value: Any, path: str, depth: int = 0) -> Node:
         return Node(where, text="" if value is None else _valid(str(value), where))
     if isinstance(value, numbers.Real):
         return Node(where, text=repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value)))
-    raise ModelError(f"a {type(value).__name__} cannot stand in a model. Use dicts, lists, numbers and strings.", where)
+    raise ModelError(f"a {type(value).__name__} is not allowed in a model. Use dicts, lists, numbers and strings.", where)
 
 
 def _valid(text: str, where: Source) -> str:

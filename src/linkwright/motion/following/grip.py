@@ -69,8 +69,8 @@ def _lost(loops: Loops, c: Trajectory, drives: Sequence[str], passed: Sequence[f
     st = c.state(int(np.argmin(np.abs(c.t - passed[0]))))
     motion = controllable(loops, st, drive_rows(loops, st, drives), drives).motion
     return [
-        f"{_named(drives)} cannot hold the mechanism at t = {times} s: a singular position, in which nobody pushes the motion where "
-        f"{motion}. Towards it efforts and loads grow without bound: the largest ones only say how near a sample came. {SEE}"
+        f"{_named(drives)} cannot hold the mechanism at t = {times} s: a singular position, in which no drive acts on the motion where "
+        f"{motion}. Towards it efforts and loads grow without bound: peak values depend on how close the nearest sample is. {SEE}"
     ]
 
 
@@ -79,8 +79,8 @@ def _weak(c: Trajectory, drives: Sequence[str], share: Sequence[float]) -> list[
     if share[i] > WEAK:
         return []
     return [
-        f"{_named(drives)} nearly lose{'s' * (len(drives) == 1)} the mechanism at t = {c.t[i]:.5g} s: {100 * share[i]:.2g} % of the grip "
-        f"they have elsewhere on the path is left, and efforts grow with its inverse. {SEE}"
+        f"{_named(drives)} nearly lose{'s' * (len(drives) == 1)} the mechanism at t = {c.t[i]:.5g} s: {100 * share[i]:.2g} % of the "
+        f"control authority they have elsewhere on the path is left, and efforts grow with its inverse. {SEE}"
     ]
 
 

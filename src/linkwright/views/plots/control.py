@@ -261,8 +261,8 @@ def _grip(c: Trajectory) -> list[tuple[Panel, float]]:
     def draw(frame: Frame, axes: Any, x: np.ndarray) -> None:
         axes.plot(x, np.maximum(c["control.grip"], 1e-16), lw=1.4, color=frame.look.ink)
         axes.set_yscale("log")
-        y_axis(axes, "grip", "-")
-        axes.set_title("share of the grip at the start; shaded: efforts were damped", fontsize=8, loc="left")
+        y_axis(axes, "control authority", "-")
+        axes.set_title("relative to the start; shaded: efforts were damped", fontsize=8, loc="left")
 
     return [(draw, LOW)]
 

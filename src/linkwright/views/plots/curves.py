@@ -91,7 +91,7 @@ def _others(other: Any) -> dict[str, Trajectory]:
         if not isinstance(run, Trajectory):
             raise UsageError(f"other is a run to compare with, or runs by name, {{'coarse': run2}}; '{key}' is {type(run).__name__}.")
     if not 0 < len(named) <= len(DASHES):
-        raise UsageError(f"one to {len(DASHES)} other runs can be told apart in one plot, not {len(named)}.")
+        raise UsageError(f"one to {len(DASHES)} other runs can be distinguished in one plot, not {len(named)}.")
     return dict(named)
 
 

@@ -64,7 +64,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const size = recorded(DATA.run, `${pin.name}.on.${body}.size`);
       if (!DATA.loads || !entry) return unloaded(size);
       container.append(origin, key, figure, table.element);
-      if (pin.unique && pin.unique[body] === false) container.append(note("This load is not determined by the equations alone: the mechanism is over-constrained, and the one shown is the smallest that holds it in balance."));
+      if (pin.unique && pin.unique[body] === false) container.append(note("This load is statically indeterminate: the mechanism is over-constrained. The least-norm solution is shown."));
       const most = Math.sqrt(largest(entry.moment));
       row(2).hidden = !(most > 1e-9 * entry.max);
       table.set("moment", LW.format(most, "torque"));
@@ -102,7 +102,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const title = head(`Body ${body.name}`, body.mass ? LW.withUnit(LW.typed(body.mass / LW.unitOf("mass").size, 4), LW.unitOf("mass").symbol) : "", app.unpick);
       title.querySelector("h2").prepend(LW.el("span", { class: "swatch", style: `background:${body.colour}` }));
       container.replaceChildren(title);
-      if (body.ground) { container.append(note("The ground stands still and carries whatever its pins hand over. Pick a pin to see how much.")); return null; }
+      if (body.ground) { container.append(note("The ground is fixed and carries the reactions of its pins. Pick a pin to see its load.")); return null; }
       if (!DATA.loads) { container.append(note(DATA.why || "A free-body diagram needs the masses of the bodies.")); return null; }
       container.append(unknown, figure, table);
       return () => {

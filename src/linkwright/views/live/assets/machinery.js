@@ -30,7 +30,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const factsText = (topology) => {
     const freedoms = topology.freedoms === undefined ? topology.mobility : topology.freedoms;
     const idle = topology.mobility - freedoms;
-    const parts = [plural(freedoms, "freedom") + (idle > 0 ? ` and ${idle} idle` : "")];
+    const parts = [`${plural(freedoms, "degree")} of freedom` + (idle > 0 ? ` and ${idle} idle` : "")];
     parts.push(plural((topology.loops || []).length, "loop"), plural((topology.cuts || []).length, "cut"));
     parts.push(redundantCount(topology) ? plural(redundantCount(topology), "redundant equation") : "no redundant equation");
     return parts.join(" \u00b7 ");
