@@ -74,7 +74,7 @@ def test_a_coordinate_of_a_cut_joint_and_no_drive_at_all(crank: System) -> None:
     stretched = crank.assemble({"A": "1e-10 rad"})  # dead centre of the slider: its speed is 2e-10 of the crank's
     dead = crank.controllable(stretched, ["C.slide"])
     assert not dead and dead.smallest < 1e-9 and max(moves_nothing(crank, stretched, dead)) < 1e-9
-    assert "B and A turn against each other (B 1 rad/s, A -0.5 rad/s): drive C.slide loses control here (s = " in dead.text
+    assert "B and A turn against each other (B 1 rad/s, A -0.5 rad/s): drive C.slide loses control authority here (s = " in dead.text
     none = crank.controllable(st, [])
     assert not none and none.missing == 1 and none.text.startswith("1 degree of freedom and no drive: no drive acts on")
 
@@ -110,7 +110,7 @@ def test_motors_lose_the_platform_where_the_determinant_vanishes() -> None:
     assert np.linalg.svd(s.loops.dimensionless(s.closure(zero))[1], compute_uv=False)[-1] > 0.1
     assert max(moves_nothing(s, zero, found)) < 1e-11
     assert all(found.direction[name] == pytest.approx(0.0, abs=1e-11) for name in ("A1", "A2", "A3"))
-    assert "drives A1, A2 and A3 lose control here" in found.text
+    assert "drives A1, A2 and A3 lose control authority here" in found.text
     assert s.controllable(zero, ["A1", "A2", "A3", found.advice[0]])
 
 

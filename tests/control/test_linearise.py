@@ -332,7 +332,7 @@ def test_lqr_says_what_is_wrong(pole: System, crank: System) -> None:
 
 def test_linearise_says_what_is_wrong(crank: System, planar: System) -> None:
     st = crank.assemble({"A": 0.5})
-    assert "1 moves here, 2 are named (A, B)" in refused(crank, st=st, coordinates=["A", "B"])
+    assert "(1 here): 2 are named (A, B)" in refused(crank, st=st, coordinates=["A", "B"])
     assert "named twice" in refused(planar, coordinates=["J1", "J8", "J8"])
     assert "'Z' is no drive" in refused(crank, st=st, tau={"Z": 1.0})
     assert "open loop" in refused(crank, lw.pd({"A": 0.5}), st, drives=["A"])
