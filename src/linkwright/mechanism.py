@@ -169,7 +169,7 @@ class Mechanism:
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: State | None = None, **options: Any) -> Trajectory:
         """The motion for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
 
-        With `control=lw.projected(...)` the controller has its drives, and what else the file drives goes on as written.
+        With `control=lw.projected(...)` the controller has its drives, and the file's other drives act as written.
         It starts at the file's `start:`, prescribed motions at their own position and speed. Options: `lw.System.simulate`.
         """
         from linkwright.drives import drives_of_description
@@ -228,7 +228,7 @@ class Mechanism:
         return plot_of(self, what, path, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None, *, run: Trajectory | None = None, browser: bool = True) -> Path:
-        """Open the page of this mechanism in the browser (`run`: with that run in it); with `path` it is kept there."""
+        """Open the page of this mechanism in the browser (`run`: with that run in it); with `path` it is written there."""
         from linkwright.views.page import show
 
         return show(self, path, run=_a_run(run), browser=browser)

@@ -1,4 +1,4 @@
-"""Models and runs from the words of a command line. A bare number means what it would mean in the model's file."""
+"""Models and runs from the arguments of a command line. A bare number means what it would mean in the model's file."""
 
 from __future__ import annotations
 

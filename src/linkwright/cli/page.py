@@ -58,7 +58,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _name(given: argparse.Namespace) -> str:
-    """The model's own name; of a file that cannot be read yet, the words given."""
+    """The model's own name; of a file that cannot be read yet, the argument."""
     try:
         return loading.open_run(given).skel.tree.description.name if loading.is_run(given.model) else loading.load(given).name
     except LinkwrightError:

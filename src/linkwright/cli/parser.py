@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"error: {' '.join(message.split()).rstrip('.')}. Try '{self.prog} --help'.\n")
 
     def refuse(self, extra: Sequence[str]) -> NoReturn:
-        """Words that no option took: an unknown option and its nearest one, or a value that needed quotes."""
+        """Report arguments that no option took: an unknown option and its nearest one, or a value that needed quotes."""
         unknown = next((x for x in extra if x.startswith("-") and len(x) > 1), None)
         if unknown is not None:
             flags = [f for action in self._actions for f in action.option_strings]
@@ -72,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser, options: Sequence[Option]) -> N
 
 
 def settings_of(command: Command) -> dict[str, Any]:
-    """What argparse is told about a command, its options aside."""
+    """Describe a command to argparse, its options aside."""
     told = [x for x in command.options if not x.flags[0].startswith("-")]
     words = [f"[{x.settings['metavar']}]" if x.settings.get("nargs") == "?" else x.settings["metavar"] for x in told]
     return {

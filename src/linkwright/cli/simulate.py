@@ -1,4 +1,4 @@
-"""`linkwright simulate`: the motion in time, driven as the file says or otherwise; what was computed is kept when it stops early."""
+"""`linkwright simulate`: the motion in time, driven as the file says or otherwise; partial results are saved when it stops early."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def _body(program: Program, part: Part, cut: Plan) -> str:
 
 
 def _names() -> Iterator[str]:
-    """a, b, ... Z, aa, ab, ...: all that are not words of the language."""
+    """a, b, ... Z, aa, ab, ...: all that are not keywords of the language."""
     for n in count():
         text, rest = "", n
         while rest >= 0:

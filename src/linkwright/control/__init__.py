@@ -8,9 +8,9 @@
     hybrid            that, and constraint forces held at wanted values
     lqr               linear state feedback about an equilibrium
 
-Words they share: `drives` (joints with motors; default the model's), `every` (sampled, "1 ms"; else followed at all times),
+Common options: `drives` (joints with motors; default the model's), `every` (sampled, "1 ms"; else followed at all times),
 `model` (a mechanism that differs from the real one), `off` (loops the controller does not know), `rated` (efforts that cost the
-same), `damping` (share of the grip the drives had at the start below which efforts are damped, 0.02; 0: never).
+same), `damping` (share of the control authority at the start below which efforts are damped, 0.02; 0: never).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def hybrid(
 def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
     """State feedback of least cost int x' Q x + u' R u dt about an equilibrium: a State at rest, or set-points by coordinate.
 
-    x: errors of the coordinates, then their rates ("A", "A.v"); u: efforts beside those that hold. A number scales the usual
+    x: errors of the coordinates, then their rates ("A", "A.v"); u: efforts beside those that hold. A number scales the default
     weights (1 for angles, 1/kappa^2 for lengths, kappa^2 for forces; `rated` efforts instead); one each, dicts or matrices are SI.
     """
     return Lqr(reference=reference, Q=Q, R=R, **_known("lqr", common))

@@ -1,4 +1,4 @@
-"""Whether one controller serves runs from several states: references that begin where the first one stands do not."""
+"""Whether one controller serves runs from several states: references that begin at the position of the first one do not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAME = 1e-9  # rad or m: what counts as the same place
 
 
 def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], tuple[Skeleton, State]], times: np.ndarray) -> None:
-    """Refuse runs for which a reference would be another one than for the first, at which the controller is bound; `begin(i)` tells
+    """Refuse runs for which a reference would be another one than for the first, at which the controller is bound; `begin(i)` is
     where run i begins."""
     reference = bound.written.reference
     if not isinstance(reference, Mapping):  # a State or a Trajectory does not depend on where a run begins

@@ -1,4 +1,4 @@
-"""From a written controller to one at its place: drives and coordinates by name, references from where things stand, weights.
+"""From a written controller to one at its place: drives and coordinates by name, references from the present position, weights.
 
 Coordinates are those the reference names; a State or a Trajectory to follow names none, and then as many joint coordinates as
 there are freedoms are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
@@ -152,7 +152,7 @@ def _loops(of: Believed, start: Mapping[str, np.ndarray]) -> Loops:
 
 
 def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Target]) -> tuple[list[Task], list[Path]]:
-    """Coordinates and the references they follow, from where things stand in the controller's eyes."""
+    """Coordinates and the references they follow, from the position the controller believes."""
     skel, description, reference = loops.skel, loops.skel.tree.description, written.reference
     if not isinstance(reference, Mapping):
         reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)

@@ -4,7 +4,7 @@
 
 E has a row for each drive: its speed is E v, and B = E' is how its effort pushes. All is dimensionless (lengths in kappa), so
 the smallest singular value of E on N does not depend on units. Where the loops lose rank N grows and may hold motions that no
-drive sees; where the drives stand in a dead centre N is as large as ever, but one of its motions leaves them at rest.
+drive sees; where the drives are at a dead centre N is as large as ever, but one of its motions leaves them at rest.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Controllability:
 
     @property
     def nearly_lost(self) -> bool:
-        """True close to a position where control is lost: efforts of a thousand times the usual size and more."""
+        """True close to a position where control is lost: efforts of a thousand times the typical size and more."""
         return self.ok and self.smallest < NEARLY
 
     @property
@@ -81,7 +81,7 @@ class Controllability:
 
 
 def controllable_of_matrices(J: np.ndarray, B: np.ndarray, tolerance: float = TOLERANCE, idle: np.ndarray | None = None) -> Reach:
-    """Whether pushes along the columns of B (n, p) can drive every v with J v = 0; columns of `idle` (n, k) are nobody's to drive.
+    """Whether pushes along the columns of B (n, p) can drive every v with J v = 0; columns of `idle` (n, k) are not to be driven.
 
     B may also be the projector of [Aghili2005 (53)]. Both matrices are dimensionless: ranks are decided absolutely.
     """
@@ -110,8 +110,8 @@ def controllable(
 ) -> Controllability:
     """Whether drives can push every motion of the loops at a state.
 
-    rows (p, nv): the speed of drive j is rows[j] @ v (see `drive_rows`). idle: dimensionless velocities that are nobody's to
-    drive; found here if not given (rods that spin between ball joints).
+    rows (p, nv): the speed of drive j is rows[j] @ v (see `drive_rows`). idle: dimensionless velocities without
+    a drive; found here if not given (rods that spin between ball joints).
     """
     reach = reach_of(loops, st, rows, names, tolerance=tolerance, idle=idle)
     freedoms = reach.null.shape[1]
@@ -135,7 +135,7 @@ def reach_of(
     tolerance: float = TOLERANCE,
     idle: Sequence[np.ndarray] | None = None,
 ) -> Reach:
-    """The numbers of `controllable`, without words."""
+    """The numbers of `controllable`, without text."""
     targets = [target(loops.skel, name) for name in names]
     c = loops.at(st.q, st.v, st.t, st.near, st.instant.motion)
     if idle is None:

@@ -1,4 +1,4 @@
-"""What a run says afterwards about drives that lost their grip: when efforts were damped, and which motion nobody could push."""
+"""Notes of a run on lost control authority: when efforts were damped, and the uncontrollable motion."""
 
 from __future__ import annotations
 

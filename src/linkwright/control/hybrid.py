@@ -10,9 +10,9 @@ depends on the efforts at the same instant: without a filter that algebraic loop
 what its last efforts made: then e_f changes sign from sample to sample and grows where G_F > 1, unless the reading is filtered
 (`force_loop`).
 
-Where limits of the actuators bind, the motion is kept and forces yield, and integrals wait (`_within_limits`, `_unwound`).
-A force whose constraint an event releases is no wish any more: its row is left out, its integral and filter wait, and the motion goes
-on as with `projected`, until an event engages the constraint again.
+Where limits of the actuators bind, the motion has priority and forces yield, and integrals wait (`_within_limits`, `_unwound`).
+A force whose constraint an event releases is no longer controlled: its row is left out, its integral and filter wait, and the motion
+continues as with `projected`, until an event engages the constraint again.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Hybrid(Projected):
         return at.states[:n][live], at.states[n:][live] if self.filter > 0.0 else np.zeros(0)
 
     def _said(self, at: Situation, command: Command, sensed: Any, used: Any) -> Command:
-        """The command with the rates of integrals and filters, and what is told of the forces; `used` is sensed, or filtered."""
+        """The command with the rates of integrals and filters, and the channels of the forces; `used` is sensed, or filtered."""
         n, filtered = len(self.rows), self.filter > 0.0
         rates: list[Any] = [0.0] * (2 * n if filtered else n)
         told: list[Any] = [0.0] * (3 * n)

@@ -2,7 +2,7 @@
 
     S(q) v = [-b; theta'; spins],    S = [J; J_t; E]        rows of the loops, of the independent coordinates, of idle freedoms
 
-has one solution v where the coordinates are independent and tell everything. A small change of theta at held theta' moves q along
+has one solution v where the coordinates are independent and determine the motion. A small change of theta at held theta' moves q along
 Lambda = dq/dtheta, the solution of S Lambda = [0; 1; 0] [Aghili2005 (39)], and, because S turns with q, also v, along Gamma:
 
     S Gamma_j = -(D S along Lambda_j) v

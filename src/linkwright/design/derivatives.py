@@ -165,7 +165,7 @@ class Disturbed:
 
 
 def _spin(p: Problem, right: np.ndarray) -> np.ndarray:
-    """How idle freedoms (a rod between ball joints) accelerate along: nobody can hold them, so they take what is left over."""
+    """Accelerations of idle degrees of freedom (a rod between ball joints), which no drive determines."""
     N = p.scales[0][:, None] * p.factors.left_null
     if not N.shape[1]:
         return np.zeros(len(right))

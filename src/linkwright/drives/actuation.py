@@ -50,7 +50,7 @@ class Actuation:
 
     @cached_property
     def _key(self) -> Any:
-        """Under which traces and code are kept with the mechanism; None where functions of the caller's have a say."""
+        """Key of the traces and code cached with the mechanism; None if functions of the caller take part."""
         return key_of(self.equations)
 
     @cached_property

@@ -263,7 +263,7 @@ class Move:
 class Drive:
     """What moves a joint or cylinder. `kind`: speed, position, moves, torque, motor_dc or free (named, no law).
 
-    `value` is the speed, position or effort, of a motor the voltage; `motor` what stands on its plate.
+    `value` is the speed, position or effort, of a motor the voltage; `motor` the data of its name plate.
     """
 
     joint: str

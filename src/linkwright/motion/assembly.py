@@ -1,6 +1,6 @@
 """Putting a mechanism together at wanted joints, points and poses: targets by name, continuation, branches.
 
-`Assembler` turns wishes in a user's words ("A" at 30 deg, "coupler.P" here, the platform in that pose) into constraints
+`Assembler` turns a user's conditions ("A" at 30 deg, "coupler.P" here, the platform in that pose) into constraints
 and walks to them along the loops, from the drawn position or a given state.
 """
 

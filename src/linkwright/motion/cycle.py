@@ -61,7 +61,7 @@ class Position:
 
 
 def coordinate_now(loops: Loops, drive: str, here: Position) -> float:
-    """Where a driven coordinate stands."""
+    """Position of a driven coordinate."""
     desc = loops.skel.tree.description
     for cylinder in desc.cylinders:
         if cylinder.name == drive:

@@ -1,4 +1,4 @@
-"""Why a wanted position or speed cannot be had: decided by ranks at the place where the mechanism stops, in its own words."""
+"""Why a wanted position or speed cannot be had: decided by ranks at the place where the mechanism stops."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The figures cannot be read from the text; torques and forces are compared with values of two independent methods (power
 balance in 30 digits, all Newton-Euler equations at once). Gravity is 9.81 m/s^2 along -y: the paper states neither.
-papers/Chaudhary2007/README.md tells the whole story.
+papers/Chaudhary2007/README.md has the details.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a turn or a run shows of itself: pages, reports, plots and tables, made by layers above this one.
 
-A Trajectory carries a `source` that computes its loads. Whoever makes tables and pages of it stands above, registers once with
+A Trajectory carries a `source` that computes its loads. The module that makes tables and pages of it is a layer above, registers once with
 `designed_by`, and is asked for the verbs the source does not have itself: so results of a System show themselves as well as
 those of a Mechanism.
 """
@@ -32,7 +32,7 @@ class Presented:
         def _need_sample(self, i: int = 0) -> None: ...
 
     def show(self, path: Place | None = None, *, browser: bool = True) -> Path:
-        """Open the page that plays this result; with `path` it is kept there."""
+        """Open the page that plays this result; with `path` it is written there."""
         return self._source("show").show(self, path, browser=browser)
 
     def page(self, path: Place) -> Path:

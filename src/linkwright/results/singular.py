@@ -1,4 +1,4 @@
-"""Channels of a run that tell how near it is to singular positions.
+"""Channels of a run that measure how near it is to singular positions.
 
 singular.J            smallest singular value of the dimensionless J (of its independent rows)
 singular.dependent    of its part of the dependent coordinates; singular.independent: of that of the independent ones

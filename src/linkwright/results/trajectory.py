@@ -57,7 +57,7 @@ class Trajectory(Loaded):
     """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn).
 
     `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
-    `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are kept but not
+    `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are stored but not
     listed: `lam`, multipliers of the tree's loops (loads then are those of the motion as it was), `closed` (samples, loops), 0
     where a loop was switched off, and what else a run likes to keep.
     """
@@ -101,7 +101,7 @@ class Trajectory(Loaded):
 
     @property
     def static(self) -> bool:
-        """True for a static analysis: velocities, accelerations and powers are zero, and t only tells the positions apart."""
+        """True for a static analysis: velocities, accelerations and powers are zero, and t only numbers the positions."""
         return bool(self.settings.get("static"))
 
     def at_rest(self) -> Trajectory:
@@ -140,7 +140,7 @@ class Trajectory(Loaded):
 
     @property
     def certificate(self) -> Any:
-        """How well a run kept loops, energy and branch; None for a turn."""
+        """Certificate of a run: residuals of loops, energy and branch; None for a turn."""
         return None if self.proof is None else self.proof.certificate
 
     @property

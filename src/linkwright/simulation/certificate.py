@@ -1,4 +1,4 @@
-"""The certificate of a run: how well loops, energy and branch were kept, how large its error is, and the verdict.
+"""The certificate of a run: residuals of loops, energy and branch, an error estimate, and the verdict.
 
 Residuals are dimensionless (lengths in the mechanism's size kappa, angles in rad), taken after every accepted step. The energy
 balance is E(t) - E(0) = work of drives + work of loads - losses - impacts, with the works integrated along with the motion.

@@ -1,4 +1,4 @@
-"""Why a run ended before its end: computed from what the run had and did, in the words of the mechanism.
+"""Why a run ended before its end: computed from what the run had and did, in terms of the mechanism.
 
 Looked at in this order, each by numbers at the last steps: errors of functions, limits that the caller set, efforts that are not
 finite, loops that drifted open, dead centres of prescribed motions, singular positions of the loops, efforts that grow or jump,
@@ -121,7 +121,7 @@ class Diagnosis:
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        """Usual size of every effort over the run."""
+        """Typical size of every effort over the run."""
         p = self.setup.problem
         first = np.concatenate([self.sim.start.q, self.sim.start.v, np.zeros(p.n - p.nq - p.nv)])
         every = max(1, len(self.solution.t) // FEW)

@@ -1,7 +1,7 @@
 """Singular positions met on the way: when, of which kind, how singular, and which multipliers mean nothing there.
 
     rank          J loses rank: branches meet, the run passes on the smooth one; multipliers of the lost rows have a pole
-    drives        J is regular, but the driven (independent) coordinates do not tell the motion: no torque of theirs can push it
+    drives        J is regular, but the driven (independent) coordinates do not determine the motion: no control authority
     independent   J is regular, but the dependent coordinates rest while the independent ones move: dead centre of the output
 
 A determinant that changes its sign between two accepted steps, or touches zero (two rows lost at once), shows that there was one; the

@@ -1,6 +1,6 @@
 """Events on what only a run has: efforts, multipliers, reactions, currents.
 
-A state alone does not tell them, so they are read as the run's own channels are, from one sample made for the purpose: some
+A state alone does not determine them, so they are read as the run's own channels are, from one sample made for the purpose: some
 milliseconds each time the event is looked at.
 """
 
@@ -36,7 +36,7 @@ class RunChannel:
 
     @property
     def kind(self) -> str | None:
-        """Its dimension, as far as the name tells."""
+        """Its dimension, as far as the name says."""
         return KINDS_BY_NAME.get(self.name.rpartition(".")[2], "force" if ".on." in self.name or self.name.startswith("lam.") else None)
 
     def from_row(self, x: Mapping[str, Any]) -> Any:

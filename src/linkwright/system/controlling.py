@@ -34,7 +34,7 @@ class Controlling(Simulating):
         True where they can. `smallest` is the smallest singular value of the drives' speeds over the motions of the loops
         (dimensionless, at most `tolerance` where control is lost), `direction` the motion that is hardest to push;
         `nearly_lost` says that it is below 1e-3: efforts are that much larger than elsewhere. Idle freedoms, such as a rod's
-        spin between ball joints, are nobody's to drive and do not count.
+        spin between ball joints, have no drive and do not count.
         """
         from linkwright.control.controllability import controllable, drive_rows
 
@@ -45,7 +45,7 @@ class Controlling(Simulating):
     def control(self, controller: Control, st: State | None = None, *, free: Any = None) -> Controller:
         """A controller at this mechanism, to be called alone: `c = s.control(lw.projected(...))`, then `c(st)["A"]`.
 
-        st: where it begins (references that start from where things stand, usual sizes); default the start of the model.
+        st: where it begins (references that start from the present position, typical sizes); default the start of the model.
         """
         from linkwright.control.alone import Controller
         from linkwright.simulation.rows import entries
@@ -71,7 +71,7 @@ class Controlling(Simulating):
         coordinates: as many as there are freedoms, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
         named, drives first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that
         hold the state. control: the loop closed, with the controller's integrals and filters and, by `actuators`, currents of
-        motors among the states; its reference stands still. A sampled controller (every=...): from sample to sample, with
+        motors among the states; its reference is constant. A sampled controller (every=...): from sample to sample, with
         eigenvalues `z` and poles log(z) / every. Exact derivatives; idle freedoms are left out.
         """
         from linkwright.control.linearise import linearise

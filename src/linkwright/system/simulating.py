@@ -55,7 +55,7 @@ class Simulating(Compiled):
         start), `wrench` (by body), `free` (values of free parameters), `actuators`, `noise`
         and `delay` (of a controller: lw.actuator, lw.noise, seconds), `certify=True` (runs again with half the step and
         states the error), `engine` ("native" or "python"), `progress` (True, False, or a function of t), `largest_step`,
-        `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot go on
+        `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot continue
         raises SimulationError, which holds it as `run`.
         """
         from linkwright.simulation import simulate

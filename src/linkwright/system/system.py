@@ -311,7 +311,7 @@ class System(Controlling):
         return determinacy(choices, self.description.planar)
 
     def _spun_freely(self, st: State, a: np.ndarray, pushes: Sequence[tuple[int, Any]]) -> np.ndarray:
-        """Idle freedoms (a rod spinning between ball joints) are nobody's to drive: they accelerate as they like."""
+        """Idle degrees of freedom (a rod spinning between ball joints) have no drive: they accelerate freely."""
         null = self.loops.factored(self.closure(st)).null
         spins = [v for _, v in idle_motions(self.loops, st.q, null, self.motion(st))]
         if not spins:
@@ -380,7 +380,7 @@ class System(Controlling):
         A path is a function of t (a joint's may give (q, v, a)), what a controller takes as a reference ("5 mm * sin(3 rad/s * t)",
         lw.sinusoid(...), one for each component of a point), a place to stay at, or a sample for each time. Functions are
         differentiated exactly or nearly so, whatever `steps` are; samples through a spline. t: the times, else `steps` equal
-        steps in `duration` ("1.2 s"). drives: whose efforts carry the motion (default the model's). `notes` tell of jumps, doubtful
+        steps in `duration` ("1.2 s"). drives: whose efforts carry the motion (default the model's). `notes` report jumps, doubtful
         accelerations, and positions in which the drives cannot hold the mechanism.
         """
         chosen = self._named_drives(drives)

@@ -1,7 +1,7 @@
 """The report: the page with one or two sheets for print, as a designer sends them to a colleague.
 
 For a mechanism: what it is, how it moves, what its drives need, what its bearings carry, and what was checked. For a simulation:
-its time histories, energies, loads and certificate. Only what the model allows is told: without masses there are no loads, and
+its time histories, energies, loads and certificate. Only what the model allows is reported: without masses there are no loads, and
 a mechanism that cannot be turned says why. The same input gives the same file: there is no date in it.
 """
 

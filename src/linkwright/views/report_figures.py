@@ -106,7 +106,7 @@ def _legend_rows(p: Panel) -> int:
 
 
 def _heading(axes: Any, p: Panel, legend_rows: int) -> None:
-    """Title, and the names of the curves, above the axes so that none of them is covered; titles of a row stand level."""
+    """Title, and the names of the curves, above the axes so that none of them is covered; titles of a row are level."""
     axes.set_title(p.title, fontsize=7.5, loc="left", pad=4.0 + 9.0 * legend_rows, fontweight="bold", parse_math=False)
     if len(p.names) > 1:
         legend = axes.legend(

@@ -1,4 +1,4 @@
-"""What the report says in words and numbers: facts of a mechanism, swings, drives, motors, bearings, masses, checks."""
+"""Texts and tables of the report: facts of a mechanism, swings, drives, motors, bearings, masses, checks."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _loops(system: System) -> str:
 
 
 def _short(motion: str) -> str:
-    """A motion of many drives told by the first two; round-off of a position is zero."""
+    """A motion of many drives described by the first two; round-off of a position is zero."""
     motion = re.sub(r"-?\d(\.\d+)?e-(1[3-9]|[2-9]\d)\b", "0", motion)
     parts = motion.split(", ")
     if not motion.startswith("moves ") or len(parts) < 4:
@@ -91,7 +91,7 @@ def _short(motion: str) -> str:
 
 
 def redundancy(system: System) -> str:
-    """Over-constraint in plain words."""
+    """Return the over-constraint as a sentence."""
     found = system.mobility.redundant
     if not found:
         return "not over-constrained" if system.tree.nc else "a tree without loops"
@@ -313,7 +313,7 @@ def _same(a: Any, b: Any) -> bool:
 def _given_back(system: System, c: Trajectory) -> list[Verdict]:
     """Forward dynamics, with the efforts found, must give back the accelerations they were found from.
 
-    Links that spin about themselves do so as they like: where there are any, the drives' accelerations are compared.
+    Links that spin about themselves do so freely: where there are any, the drives' accelerations are compared.
     """
     worst, largest = 0.0, 0.0
     for i in np.linspace(0, len(c) - 1, CHECKED + 2).astype(int)[1:-1]:
@@ -333,7 +333,7 @@ def _given_back(system: System, c: Trajectory) -> list[Verdict]:
 
 
 def certificate(run: Trajectory) -> list[Verdict]:
-    """How well a simulation kept loops, energy and branch, and how large its error is."""
+    """Checks of a simulation: loops, energy, branch, error estimate."""
     x = run.certificate
     good = x.checks()
     return [

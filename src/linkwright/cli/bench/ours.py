@@ -1,7 +1,7 @@
 """Our own kernels as contenders: forward and inverse dynamics of one state in a native loop, per Python call, and in batches.
 
 Everything goes through `System.kernel(name)`. A kernel on a batch is timed as a user calls it, with all cores, and once more on one
-core, so that lanes and threads can be told apart.
+core, so that lanes and threads can be compared.
 """
 
 from __future__ import annotations

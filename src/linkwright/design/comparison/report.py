@@ -146,7 +146,7 @@ def _errors_table(word: str, found: Deviations, vectors: Deviations, units: tupl
 
 @call_explained
 def control_report(run: Trajectory, between: Any = None) -> ControlReport:
-    """Efforts, errors, forces, work and grip of a controlled run; `between=(t0, t1)`: of a part of it."""
+    """Efforts, errors, forces, work and control authority of a controlled run; `between=(t0, t1)`: of a part of it."""
     if not isinstance(run, Trajectory):
         raise UsageError(f"a report is made of a run, s.simulate(..., control=...), not of {type(run).__name__}.")
     if len(run) < 2:

@@ -158,7 +158,7 @@ class Comparison:
 
     @cached_property
     def remarks(self) -> list[str]:
-        """What stands under the table: reasons, notes, how efforts are weighed, what was followed."""
+        """Lines under the table: reasons, notes, how efforts are weighed, what was followed."""
         out = [f"{name} failed: {_short(why)}" for name, why in self.failed.items()]
         if self.window is not None:
             out.append(f"between t = {self.window[0]:.6g} s and {self.window[1]:.6g} s")
@@ -242,7 +242,7 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
 
     subject: a System or a Mechanism; st: where all begin, None for the start of the file. controllers: by name, a controller
     (lw.projected(...)) or a dict of options of `simulate` with its `control`. options: of `simulate`, for all. A run that fails
-    is a row that says why; the others go on.
+    is a row that says why; the others continue.
     """
     system = getattr(subject, "system", subject)
     if not hasattr(system, "simulate") or not hasattr(system, "assembler"):
@@ -262,7 +262,7 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
 
 
 def _options(name: str, given: Any, shared: Mapping[str, Any]) -> dict[str, Any]:
-    """What `simulate` is told for one controller; unknown words are mistakes of the call, not of a run."""
+    """Options of `simulate` for one controller; unknown ones are mistakes of the call, not of a run."""
     if isinstance(given, Mapping):
         out = {**shared, **given}
     elif isinstance(given, Control):

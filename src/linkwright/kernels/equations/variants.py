@@ -1,6 +1,6 @@
 """A mechanism with something changed that needs no other model: motions given, rotors added, closing conditions switched off.
 
-Variant(drivers=("A",))                 A moves as told: one row more, whose multiplier is the drive's effort
+Variant(drivers=("A",))                 the motion of A is prescribed: one row more, whose multiplier is the drive's effort
 Variant(armature=(0.02, 0.0, 0.0))      inertias of rotors (motors seen through their gears) on the tree's joints
 Variant(without=("rod1",))              a rod, cut joint, coupling or gear that holds nothing any more
 Variant(power=True)                     kernels of time loops also give the rates of three works, for the energy balance

@@ -7,7 +7,7 @@ including the small right vectors, and w = u'(Jdot + dk/dv) N. Differentiating J
 
 So where s |v| < 1e-3 |w| the state is a *passage*: the row u'(J a + k) = 0 is replaced by the one above, and the
 acceleration is the limit along the smooth branch. Otherwise, where s < 1e-9, the row is *redundant* and dropped.
-Otherwise it is kept. At velocity level the row u'(J v + b) = 0 gives way to u'k(q, v) = 0 in the same manner.
+Otherwise it is retained. At velocity level the row u'(J v + b) = 0 gives way to u'k(q, v) = 0 in the same manner.
 Derivatives along the motion are complex steps of the closure: exact.
 """
 

@@ -1,4 +1,4 @@
-"""What equations are told before they are evaluated: a plan that numbers decided, and drives whose motion is given."""
+"""Inputs of equations that are decided before evaluation: a plan that numbers decided, and drives whose motion is given."""
 
 from __future__ import annotations
 

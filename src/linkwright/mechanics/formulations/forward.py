@@ -1,11 +1,11 @@
 """Forward dynamics at one state, whatever its rank: the shared rules around the formulations.
 
 A regular state goes straight to the chosen formulation. Otherwise the rows are sorted by `passage`: a row lost in a
-singular passage is replaced by its once more differentiated form, a redundant one is dropped, the rest is kept. With a
+singular passage is replaced by its once more differentiated form, a redundant one is dropped, the rest is retained. With a
 passage the limit equations below are solved, the same for every formulation; with redundant rows only, the formulation
 works on an independent set (or copes by itself) and the multipliers of least reactions are chosen afterwards.
 
-The limit equations, with J = U s V' and rows A a = r after replacement (V_r: right vectors of kept and replaced rows):
+The limit equations, with J = U s V' and rows A a = r after replacement (V_r: right vectors of retained and replaced rows):
 
     M a + h - tau = V_r nu          the constraint force, finite where lam = U (nu / s) has a pole
     A a = r

@@ -3,8 +3,8 @@
     J' lam + B u = g,        g = M a + h
 
 g is what the motion needs in the tree's coordinates (forces of the model already counted in), B the columns of the
-drives. More columns than rank: the answer is not unique and is chosen afterwards; g outside their span: a freedom
-that nobody drives.
+drives. More columns than rank: the answer is not unique and is chosen afterwards; g outside their span: a degree of freedom
+without a drive.
 """
 
 from __future__ import annotations

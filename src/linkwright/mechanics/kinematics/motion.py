@@ -44,7 +44,7 @@ class Motion:
     there a hinge's subspace has no lever arm, a body's inertia about it is constant in the body, and nothing has to cancel.
 
     In space a turning joint starts new axes, those of N, and what it carries without turning shares them; in a plane all
-    axes are the world's, which cost nothing there. X, S, V, A are the usual quantities in world axes at the subsystem's
+    axes are the world's, which cost nothing there. X, S, V, A are the standard quantities in world axes at the subsystem's
     fixed origin, where twists simply add along a branch.
     """
 

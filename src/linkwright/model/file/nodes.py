@@ -1,4 +1,4 @@
-"""The model file as a tree of nodes that know where they stand.
+"""The model file as a tree of nodes that know their place in the text.
 
 YAML is read from its event stream: every scalar stays text (our own parser decides what is a
 number), every node keeps file:line, and whatever could surprise (duplicate keys, anchors,
@@ -130,7 +130,7 @@ def from_file(path: Path) -> Node:
 
 
 def from_text(text: str, name: str) -> Node:
-    """The tree of a YAML text; `name` stands in the messages."""
+    """The tree of a YAML text; `name` is used in messages."""
     import yaml
 
     if len(text) > MOST_BYTES:

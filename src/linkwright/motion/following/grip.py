@@ -1,4 +1,4 @@
-"""Where drives lose their grip along a path: positions in which some motion leaves all of them at rest.
+"""Loss of control authority along a path: positions in which some motion leaves all of them at rest.
 
 There no effort holds the mechanism, and on the way there efforts grow without bound. The determinant of the drives' speeds on the
 motions of the loops changes its sign where a path goes through such a position, wherever samples lie.
@@ -40,7 +40,7 @@ class Grip(NamedTuple):
 
 
 def gripped(loops: Loops, c: Trajectory, drives: Sequence[str], between: Callable[[int, float], State]) -> Trajectory:
-    """The trajectory with what should be told about its drives: notes, and events "singular" where they lose their grip.
+    """The trajectory with notes on its drives, and events "singular" where they lose control authority.
 
     between(i, share) is the state between samples i and i + 1.
     """

@@ -241,7 +241,7 @@ def _switched(system: System, run: Trajectory) -> list[tuple[str, np.ndarray]]:
 
 
 def interesting(system: System, run: Trajectory) -> list[str]:
-    """Single numbers, the telling ones first: joints, efforts and powers, pin loads, energies, angles, points, what was recorded."""
+    """Single numbers, the important ones first: joints, efforts and powers, pin loads, energies, angles, points, what was recorded."""
     d = system.description
     lead = [x.joint for x in d.drives]
     joined = list(dict.fromkeys([*lead, *(j.name for j in d.joints), *(c.name for c in d.cylinders)]))

@@ -1,6 +1,6 @@
 """A controlled run at a glance, or several of them on one task.
 
-control(run, "control.png")                          references and values, errors, efforts and voltages with limits, forces, grip
+control(run, "control.png")                          references and values, errors, efforts and voltages with limits, forces, authority
                                                      where it was lost, paths of points in a plane
 control(run, other={"hybrid": run2}, name="projected")    norms of efforts and of errors of all, over time  [Aghili2005 Fig. 8]
 """
@@ -254,7 +254,7 @@ def _not_too_close(axes: Any, least: float) -> None:
 
 
 def _grip(c: Trajectory) -> list[tuple[Panel, float]]:
-    """How firm the drives' grip was against the start, where efforts were ever damped."""
+    """Control authority relative to the start, where efforts were ever damped."""
     if "control.damping" not in c.columns or not (c["control.damping"] > 0.0).any():
         return []
 

@@ -204,7 +204,7 @@ def overview(trajectory: Trajectory, path: Place = None, *, over: str | None = N
 
 
 def main_angles(c: Trajectory, over: str = "") -> list[str]:
-    """Body angles in the plane, joint coordinates in space; without the one plotted over and what stands still or repeats it."""
+    """Body angles in the plane, joint coordinates in space; without the one plotted over and what is at rest or repeats it."""
     d = c.skel.tree.description
     names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else [j.name for j in d.joints if j.name in c.channels]
     base = c[over] if over in c.channels and over != "t" else None

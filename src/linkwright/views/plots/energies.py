@@ -1,4 +1,4 @@
-"""Energy of a motion, and how well a run kept loops and energy.
+"""Energy of a motion, and residuals of loops and energy in a run.
 
 energy(run, "energy.png")        kinetic, potential, total; work of drives and loads, losses
 drift(run, "drift.png")          residuals of the loops and of the energy balance, on logarithmic scales
@@ -118,7 +118,7 @@ def imbalance(c: Trajectory) -> tuple[np.ndarray, float]:
 
 
 def drift(c: Trajectory, path: Place = None, **paper: Unpack[Paper]) -> Any:
-    """How far loops are open in position and velocity, and the energy balance, at the samples; dashed: what counts as kept."""
+    """How far loops are open in position and velocity, and the energy balance, at the samples; dashed: the tolerances of the checks."""
     seen = c[:: max(1, -(-len(c) // LOOKS))]
     panels: list[tuple[str, np.ndarray, float]] = []
     if c.skel.tree.nc:
