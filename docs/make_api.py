@@ -1,6 +1,6 @@
 """Writes docs/api.md, the reference of the public Python surface, from the docstrings: `python docs/make_api.py` (`make docs` does so).
 
-What stands in `linkwright.__all__`, and of its classes every public method and property. A test holds the file
+All names of `linkwright.__all__`, and of its classes every public method and property. A test holds the file
 against what this would write, and that no public name is left out.
 """
 
@@ -104,7 +104,7 @@ def is_value(value: Any) -> bool:
 
 
 def documented(value: Any) -> str:
-    """The docstring, of properties too; that of a cached property stands on the function inside."""
+    """The docstring, of properties too; that of a cached property is on the function inside."""
     return inspect.cleandoc(getattr(inner(value), "__doc__", None) or "")
 
 

@@ -1,7 +1,7 @@
 """Mechanism: what `lw.load` returns, and the verbs of a designer.
 
     m = lw.load("wiper")        shipped name, path or dict
-    m.info()                    freedoms, reach, swing, transmission
+    m.info()                    degrees of freedom, reach, swing, transmission
     c = m.turn()                one cycle: c["rocker.angle", "deg"], c["coupler.P"]
     m.topology                  loops, cuts, subsystems, solve order; prints as tables
     m.show(); m.report("wiper.html")   the page that computes by itself; the same with sheets for print
@@ -150,7 +150,7 @@ class Mechanism:
         return TopologyView(self.system)
 
     def info(self) -> Summary:
-        """Freedoms, reach, swing and transmission, for people."""
+        """Degrees of freedom, reach, swing and transmission, for people."""
         from linkwright.design.summary import summarise
 
         return summarise(self.system)

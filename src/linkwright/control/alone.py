@@ -69,7 +69,7 @@ class Controller:
         self._acting = np.zeros(len(self.bound.targets))
 
     def __call__(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
-        """Efforts of the drives for a measured state; `force`: what the force sensors read.
+        """Drive torques and forces for a measured state; `force`: what the force sensors read.
 
         Default of `force`: as the model has it, with these efforts or, if the controller is sampled, with those of its last step.
         """

@@ -1,7 +1,7 @@
 """From a written controller to one at its place: drives and coordinates by name, references from the present position, weights.
 
 Coordinates are those the reference names; a State or a Trajectory to follow names none, and then as many joint coordinates as
-there are freedoms are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
+there are degrees of freedom are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
 masses and gravity may differ.
 """
 
@@ -246,7 +246,7 @@ def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
 
 
 def _lack(found: Controllability, n: int, p: int, labels: Sequence[str], forces: int) -> str:
-    """What is wrong with n coordinates and so many forces for p drives. Degrees of freedom that no drive reaches do not count."""
+    """What is wrong with n coordinates and so many forces for p drives. Degrees of degree of freedom that no drive reaches do not count."""
     reached = found.freedoms - found.missing
     if n > found.freedoms:
         return (

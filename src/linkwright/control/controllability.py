@@ -70,7 +70,7 @@ class Controllability:
 
     @property
     def excess(self) -> int:
-        """Drives beyond the freedoms."""
+        """Drives beyond the degrees of freedom."""
         return max(0, len(self.drives) - self.freedoms)
 
     def __bool__(self) -> bool:

@@ -3,7 +3,7 @@
     u = u_0 + K_P e + K_D e'
 
 u_0 are the efforts that hold the equilibrium (of least weighted norm where drives are redundant), e the errors of independent
-coordinates. The mechanism is linearised on its loops (`linearise`), where the drives may be fewer than the freedoms: what counts
+coordinates. The mechanism is linearised on its loops (`linearise`), where the drives may be fewer than the degrees of freedom: what counts
 is that they reach, through the motion, everything that does not die out by itself.
 """
 

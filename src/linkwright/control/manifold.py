@@ -1,13 +1,13 @@
 """Small motions on the loops: how all coordinates and speeds of a mechanism move with its independent ones.
 
-    S(q) v = [-b; theta'; spins],    S = [J; J_t; E]        rows of the loops, of the independent coordinates, of idle freedoms
+    S(q) v = [-b; theta'; spins],    S = [J; J_t; E]        rows of the loops, of the independent coordinates, of idle degrees of freedom
 
 has one solution v where the coordinates are independent and determine the motion. A small change of theta at held theta' moves q along
 Lambda = dq/dtheta, the solution of S Lambda = [0; 1; 0] [Aghili2005 (39)], and, because S turns with q, also v, along Gamma:
 
     S Gamma_j = -(D S along Lambda_j) v
 
-so that J v + b = 0 keeps holding. Idle freedoms (rods that spin between ball joints) stay as they are.
+so that J v + b = 0 keeps holding. Idle degrees of freedom (rods that spin between ball joints) stay as they are.
 """
 
 from __future__ import annotations

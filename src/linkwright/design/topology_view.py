@@ -1,6 +1,6 @@
 """What `m.topology` shows: the structural tables of topology with the numerical ranks beside them.
 
-The structural part is pure graph work; the numerical part (true mobility, redundant rows, idle freedoms) needs
+The structural part is pure graph work; the numerical part (true mobility, redundant rows, idle degrees of freedom) needs
 an assembled position, is computed on first use, and says so if the mechanism does not assemble.
 """
 
@@ -44,12 +44,12 @@ class TopologyView:
 
     @property
     def ranks(self) -> Mobility:
-        """Numerical ranks: freedoms, idle freedoms, redundant rows."""
+        """Numerical ranks: degrees of freedom, idle degrees of freedom, redundant rows."""
         return self._system.mobility
 
     @property
     def mobility(self) -> int:
-        """True mobility by rank, idle freedoms included."""
+        """True mobility by rank, idle degrees of freedom included."""
         return self._system.mobility.mobility
 
     def __str__(self) -> str:

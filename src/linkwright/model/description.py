@@ -150,7 +150,7 @@ class Gear:
 
 @dataclass(frozen=True)
 class TorsionSpring:
-    """effort = -stiffness (q - free) + preload, on a one-freedom joint (torque, or force on a slider)."""
+    """effort = -stiffness (q - free) + preload, on a one-degree of freedom joint (torque, or force on a slider)."""
 
     name: str
     joint: str

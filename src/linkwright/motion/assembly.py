@@ -152,7 +152,7 @@ class Assembler:
         )
 
     def _adds(self, st: State, readers: Sequence[Constraint], more: Constraint) -> bool:
-        """Whether one more reader fixes a freedom that the others leave."""
+        """Whether one more reader fixes a degree of freedom that the others leave."""
         ranks = []
         for tied in (self.loops.with_(readers), self.loops.with_([*readers, more])):
             ranks.append(tied.factored(tied.at(st.q, st.v, st.t, st.near)).rank)

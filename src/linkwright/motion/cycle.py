@@ -330,7 +330,7 @@ def _swing_note(desc: Description, p: Plan, low: float, high: float, dead_low: b
 
 
 def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str]) -> None:
-    """Every freedom that moves something must be driven; idle spins do not count."""
+    """Every degree of freedom that moves something must be driven; idle spins do not count."""
     zero = np.zeros(loops.skel.tree.nv)
     c = tied.at(here.q, zero, 0.0, here.near)
     f, free = tied.factored(c), loops.factored(loops.at(here.q, zero, 0.0, here.near))
@@ -349,7 +349,7 @@ def check_driven(loops: Loops, tied: Loops, here: Position, drives: Sequence[str
 
 
 def _too_many(loops: Loops, here: Position, drives: Sequence[str], freedoms: int) -> UsageError:
-    """More drives than freedoms; without any freedom it is the mechanism that is wrong."""
+    """More drives than degrees of freedom; without any degree of freedom it is the mechanism that is wrong."""
     desc = loops.skel.tree.description
     place = next((f"{d.where}: " for d in reversed(desc.drives) if d.joint in drives and d.where is not None), "")
     if freedoms:

@@ -14,7 +14,7 @@ CLOSED = 1e-9  # residual below which loops count as closed
 ACCURATE = 1e-3  # estimated error, in rad or of the size, below which positions count as known
 ROUND_OFF = 1e-13  # error below which only round-off is left
 AMPLIFIES = 1e3  # growth of a change of the start from which on a motion amplifies errors
-BALANCED = 1e-6  # share of the energy turned over below which the balance holds
+BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Controlling(Simulating):
         drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders; those of the model's `drive:` if nothing is said.
         True where they can. `smallest` is the smallest singular value of the drives' speeds over the motions of the loops
         (dimensionless, at most `tolerance` where control is lost), `direction` the motion that is hardest to push;
-        `nearly_lost` says that it is below 1e-3: efforts are that much larger than elsewhere. Idle freedoms, such as a rod's
+        `nearly_lost` says that it is below 1e-3: efforts are that much larger than elsewhere. Idle degrees of freedom, such as a rod's
         spin between ball joints, have no drive and do not count.
         """
         from linkwright.control.controllability import controllable, drive_rows
@@ -68,11 +68,11 @@ class Controlling(Simulating):
     ) -> Linearised:
         """Small motions about a state on the loops: A, B, poles, natural frequencies; prints as a table.
 
-        coordinates: as many as there are freedoms, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
+        coordinates: as many as there are degrees of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
         named, drives first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that
         hold the state. control: the loop closed, with the controller's integrals and filters and, by `actuators`, currents of
         motors among the states; its reference is constant. A sampled controller (every=...): from sample to sample, with
-        eigenvalues `z` and poles log(z) / every. Exact derivatives; idle freedoms are left out.
+        eigenvalues `z` and poles log(z) / every. Exact derivatives; idle degrees of freedom are left out.
         """
         from linkwright.control.linearise import linearise
         from linkwright.simulation.rows import entries

@@ -351,7 +351,7 @@ class System(Controlling):
 
     @cached_property
     def mobility(self) -> Mobility:
-        """Freedoms by numerical rank, idle ones and redundant constraints named."""
+        """Degrees of freedom by numerical rank, idle ones and redundant constraints named."""
         return mobility(self.loops, self.start.q, dict(self.start.near))
 
     # ---------------------------------------------------------------- motions

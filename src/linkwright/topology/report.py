@@ -30,7 +30,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Count:
-    """The structural count of freedoms: bodies' freedoms less the rows of everything that holds them."""
+    """The structural count of degrees of freedom: bodies' degrees of freedom less the rows of everything that holds them."""
 
     bodies: int
     freedoms: int  # 3 or 6 a body

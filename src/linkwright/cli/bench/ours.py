@@ -82,7 +82,7 @@ def _of_kernel(case: Case, name: str, inputs: tuple[np.ndarray, ...]) -> list[Co
 
 
 def _error(case: Case, name: str, result: Any) -> float:
-    """Against the float path: accelerations, or the efforts of the drives that caused them."""
+    """Against the float path: accelerations, or the drive torques and forces that caused them."""
     if name == "forward":
         return case.error(result.a)
     drives = [d.joint for d in case.system.description.drives]

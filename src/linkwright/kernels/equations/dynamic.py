@@ -263,13 +263,13 @@ class Equations(KinematicEquations):
     def inverse(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
         """Drive efforts u and multipliers lam with J' lam + B u = M a + h  [Chaudhary2007 (14)], by sparse elimination.
 
-        Idle freedoms (a rod that spins between ball joints) have no drive: they accelerate freely, whatever a
+        Idle degrees of freedom (a rod that spins between ball joints) have no drive: they accelerate freely, whatever a
         says, and their equations hold by themselves.
         """
         return self._inverse(q, v, a, t, near)[0]
 
     def _inverse(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> tuple[Arrays, Any]:
-        """The efforts and multipliers, and the accelerations with idle freedoms let go."""
+        """The efforts and multipliers, and the accelerations with idle degrees of freedom let go."""
         T = self._terms(q, v, t, near)
         place = _place(T)
         skel, m = place.loops.skel, place.motion

@@ -143,7 +143,7 @@ def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[st
     """Velocity with J v + b = 0, following the branch of `guess` where rows of J are (nearly) lost.
 
     Rows with singular values below the window are replaced by u'k(q, v) = 0, a quadratic condition on v that is
-    solved by Newton steps from the guess; freedoms nothing decides keep the guess's part.
+    solved by Newton steps from the guess; degrees of freedom nothing decides keep the guess's part.
     """
     c = loops.at(q, np.zeros(loops.skel.tree.nv), t, near)
     J, b = loops.dimensionless(c)[1], c.b / loops.row_scale

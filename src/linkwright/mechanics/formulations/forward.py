@@ -261,7 +261,7 @@ def _force_directions(terms: Terms, f: Factored, rows: Rows) -> np.ndarray:
 
 
 def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Solve the reduced motion; a freedom without inertia and without force is locked, a loaded one is an error."""
+    """Solve the reduced motion; a degree of freedom without inertia and without force is locked, a loaded one is an error."""
     if len(right) == 0:
         return right, ()
     size = max(float(np.linalg.norm(terms.M * terms.columns * terms.columns[:, None], 2)), 1e-300)

@@ -106,7 +106,7 @@ class Problem:
         return bool(np.abs(self.missing).max(initial=0.0) <= UNDRIVEN * (1.0 + need))
 
     def check_driven(self) -> None:
-        """Every freedom that needs an effort must have a drive that can give it."""
+        """Every degree of freedom that needs an effort must have a drive that can give it."""
         if self.driven:
             return
         missing = self.missing

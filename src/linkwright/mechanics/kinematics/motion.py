@@ -121,7 +121,7 @@ def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motio
     """Forward recursion over the tree: position, velocity, bias acceleration  [RBDA ch. 5].
 
     A reversed joint carries its first body: X_WF = X_WM X_FM^-1, V_F = V_M - S v, and the joint file is asked the same
-    questions as ever. `world_axes`: the turning freedoms of floating bodies are taken along the world's axes instead of the
+    questions as ever. `world_axes`: the turning degrees of freedom of floating bodies are taken along the world's axes instead of the
     moving ones (`turned_axes` maps between the two).
     """
     m = Motion(skel, q, v, *([] for _ in range(11)))

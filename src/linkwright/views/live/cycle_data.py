@@ -162,7 +162,7 @@ def compared_samples(c: Trajectory) -> list[int]:
 
 
 def _reference(c: Trajectory, motion: Motion) -> dict[str, Any]:
-    """Python's efforts of the drives at some samples; none without masses or where the drives do not decide them."""
+    """Python's drive torques and forces at some samples; none without masses or where the drives do not decide them."""
     at, u = [], []
     for i in compared_samples(c):
         try:

@@ -161,7 +161,7 @@ def _path(c: Trajectory, point: tuple[str, tuple[str, str]], frame: Frame, axes:
 
 
 def _efforts(c: Trajectory) -> list[tuple[Panel, float]]:
-    """Efforts of the drives by kind, with limits; held ones as steps. Below them what limits motors."""
+    """Drive torques and forces by kind, with limits; held ones as steps. Below them what limits motors."""
     norms = effort_norms(c)
     out: list[tuple[Panel, float]] = []
     for kind in dict.fromkeys(d.kind for d in norms.by_drive.values()):

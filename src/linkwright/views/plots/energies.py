@@ -108,7 +108,7 @@ def residuals(c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
 
 
 def imbalance(c: Trajectory) -> tuple[np.ndarray, float]:
-    """(E(t) - E(0) - works + losses in J, energy turned over in J)."""
+    """(E(t) - E(0) - works + losses in J, energy exchanged in J)."""
     stored = energies(c)
     works = [c[name] for name in WORKS]
     E = stored["total"] + rotors(c)
