@@ -35,7 +35,7 @@ CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, InverseDynamics
 
 @call_explained
 def pd(reference: Any, P: Any = 100.0, D: Any = None, *, gravity: bool = False, **common: Any) -> Pd:
-    """Springs P (effort per unit of error) and dampers D towards a reference; `gravity`: with what holds the mechanism."""
+    """A PD controller: springs P (effort per unit of error) and dampers D towards a reference; `gravity`: with what holds the mechanism."""
     return Pd(reference=reference, P=P, D=D, gravity=gravity, **_known("pd", common))
 
 
@@ -65,7 +65,7 @@ def hybrid(
     begin: Any = None,
     **common: Any,
 ) -> Hybrid:
-    """Motion as `projected`, and forces held: (1 + F) e' + I e = 0 of their errors.
+    """Hybrid control: motion as `projected`, and forces held: (1 + F) e' + I e = 0 of their errors.
 
     force: by multiplier ("C.y") or joint force ("C.on.rod.x"), house sign. filter: time constant of the force sensor's filter;
     integral: where the integrals of the force errors begin; begin: what filtered or sampled sensors read before the start
@@ -87,7 +87,7 @@ def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
 
 @call_explained
 def actuator(limit: Any = None, *, motor: Any = None, back_emf: bool = True) -> Actuator:
-    """What a controller acts through: an effort within `limit`, or a DC motor (lw.motor(...), True: the model's own).
+    """An actuator of a controller: an effort within `limit`, or a DC motor (lw.motor(...), True: the model's own).
 
     back_emf=False leaves the motor's back-EMF and friction in, instead of making them good.
     """

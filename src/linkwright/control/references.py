@@ -50,7 +50,7 @@ WAYS = (
 
 @call_explained
 def setpoint(value: Any) -> Setpoint:
-    """Stay at a value, or at one value per component: lw.setpoint("60 deg")."""
+    """A constant reference: a value, or at one value per component: lw.setpoint("60 deg")."""
     return Setpoint(_kept(value))
 
 

@@ -276,7 +276,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Description:
-    """The whole mechanism as the user described it."""
+    """A mechanism as the user described it."""
 
     __getstate__ = essentials
 
@@ -319,7 +319,7 @@ class Description:
         return self.plane is not None
 
     def numbers(self, values: Mapping[str, Any] | None = None) -> Description:
-        """This description with every `Expr` evaluated; `values` override parameters, over any scalar.
+        """Return this description with every `Expr` evaluated; `values` override parameters, over any scalar.
 
         Variables that are not parameters (channels in loads) stay expressions.
         """

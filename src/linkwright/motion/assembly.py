@@ -58,7 +58,7 @@ class Assembler:
 
     @cached_property
     def start(self) -> State:
-        """The drawn position closed exactly, at the positions and speeds of `start:`."""
+        """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
         closed = self._close_sketch()
         wanted = dict(self.description.start)
         positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
@@ -235,7 +235,7 @@ class Assembler:
         return Branches(states, [x.flips for x in found])
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
-        """(joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
+        """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
         part = self.targets.part(name)
         joint = part.joint if isinstance(part, Part) else part
         if not isinstance(part, Part) or part.at != part.i:

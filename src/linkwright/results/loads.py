@@ -136,7 +136,7 @@ class Loaded(Presented):
 
     @property
     def loads(self) -> Sequence[Any]:
-        """Drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
+        """Return drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
         return EachLoads(self.instants)
 
     @property
@@ -157,7 +157,7 @@ class Loaded(Presented):
         return {name: found[name] if name in found else np.array([read(x) for x in self.instants], float) for name, read in named.items()}
 
     def load(self, pin: str, on: str | None = None, frame: str = "world") -> LoadHistory:
-        """What a pin does to a body's eye over the samples, in world axes or those of a body."""
+        """Return the force of a pin on a body's eye over the samples, in world axes or those of a body."""
         if on is None:
             joints = [j for j in self.skel.tree.description.joints if pin in (j.name, j.pin)]
             bodies = dict.fromkeys(b for j in joints for b in (j.first, j.second))
@@ -208,17 +208,17 @@ class Loaded(Presented):
         return lam
 
     def bearings(self) -> Any:
-        """Per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
+        """Return per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
         return self._source("bearings").bearings(self)
 
     def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
-        """Peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
+        """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
         return self._source("drive_sizing").drive_sizing(self, drive, **options)
 
     def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
-        """The link alone with every force on it, drawn to scale."""
+        """Return the free-body diagram of a link: every force on it, drawn to scale."""
         return self._source("free_body").free_body(self, body, at, path, **options)
 
     def flywheel(self, fluctuation: float, **options: Any) -> Any:
-        """The inertia at the drive that keeps the speed fluctuation over the cycle below a share of its mean."""
+        """Return the flywheel inertia at the drive that holds the speed fluctuation over the cycle below a share of its mean."""
         return self._source("flywheel").flywheel(self, fluctuation, **options)

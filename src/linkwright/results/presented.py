@@ -44,15 +44,15 @@ class Presented:
         return self._source("report").report(self, path, motor=motor)
 
     def plot(self, what: Any = None, path: Place | None = None, **options: Any) -> Any:
-        """A plot of this result (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy"."""
+        """Plot this result (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy"."""
         return self._source("plot").plot(self, what, path, **options)
 
     def animate(self, path: Place, **options: Any) -> Path:
-        """This motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
+        """Write this motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
         return self._source("animate").animate(self, path, **options)
 
     def control(self, between: Any = None) -> Any:
-        """How a controlled run did: norms of the efforts, tracking and force errors; prints as tables."""
+        """Return measures of a controlled run: norms of the efforts, tracking and force errors; prints as tables."""
         return self._source("control").control(self, between)
 
     def _repr_html_(self) -> str | None:

@@ -17,7 +17,7 @@ from linkwright.results.channels import Channels
 
 @dataclass(frozen=True)
 class State:
-    """q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""
+    """A position with velocities: q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""
 
     __getstate__ = essentials
 

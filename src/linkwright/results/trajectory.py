@@ -54,7 +54,7 @@ __all__ = ["Column", "Kept", "LoadHistory", "LoadSource", "RunEvent", "Trajector
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(Loaded):
-    """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn).
+    """A motion in samples. `notes` report what a person should know (a swing instead of a full turn).
 
     `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
     `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are stored but not
@@ -122,17 +122,17 @@ class Trajectory(Loaded):
 
     @property
     def singular(self) -> tuple[SingularPlace, ...]:
-        """Singular positions of a turn: dead centres at its ends, and positions that it passes."""
+        """Return the singular positions of a turn: dead centres at its ends, and positions that it passes."""
         return tuple(SingularPlace(**x) for x in self.settings.get("singular", ()))
 
     @property
     def near_singular(self) -> np.ndarray:
-        """Mask of the samples near a singular position: peak loads there depend on how close they are to it."""
+        """Return a mask of the samples near a singular position: peak loads there depend on how close they are to it."""
         found = self.arrays.get(NEAR_SINGULAR)
         return np.zeros(len(self), dtype=bool) if found is None else found[:, 0] > 0.0
 
     def place(self, x: Any) -> Any:
-        """A position of the leading drive as a place in the cycle: in a full turn an angle from 0 to 360 deg, else as it is."""
+        """Return a position of the leading drive as a place in the cycle: in a full turn an angle from 0 to 360 deg, else as it is."""
         if not (self.full_turn and self.drive and self.dimension(self.drive) == "angle"):
             return x
         y = np.mod(x, 2.0 * np.pi)
@@ -140,16 +140,16 @@ class Trajectory(Loaded):
 
     @property
     def certificate(self) -> Any:
-        """Certificate of a run: residuals of loops, energy and branch; None for a turn."""
+        """None for a turn; of a run the certificate: residuals of loops, energy and branch."""
         return None if self.proof is None else self.proof.certificate
 
     @property
     def passages(self) -> tuple[Any, ...]:
-        """Singular positions a run passed."""
+        """Return the singular positions a run passed."""
         return () if self.proof is None else tuple(self.proof.passages)
 
     def checks(self) -> Any:
-        """The verdict on a run: prints as text, true if all is well."""
+        """Return the checks of a run: true if all passed, printed as text."""
         if self.proof is None:
             raise UsageError("only a simulation has a certificate; a turn is exact to round-off.")
         return self.proof.checks() if hasattr(self.proof, "checks") else self.certificate
@@ -166,7 +166,7 @@ class Trajectory(Loaded):
         return [self.instant(i) for i in range(len(self))]
 
     def state(self, i: int) -> State:
-        """The state at a sample."""
+        """Return the state at a sample."""
         self._need_sample(i)
         return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy(), self.counted_from)
 
@@ -182,7 +182,7 @@ class Trajectory(Loaded):
     @overload
     def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
     def at(self, t: Any) -> State | Trajectory:
-        """The state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
+        """Return the state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
         if self.static:  # positions between samples need the path's own rates
             found = self.in_motion().at(t)
             return found.at_rest() if isinstance(found, Trajectory) else replace(found, v=0.0 * found.v, a=0.0 * found.v)
@@ -227,7 +227,7 @@ class Trajectory(Loaded):
         return self.q[0]
 
     def between(self, t0: Any, t1: Any) -> Trajectory:
-        """The samples from t0 to t1, both included."""
+        """Return the samples from t0 to t1, both included."""
         low, high = sorted(quantity(x, KINDS["time"], "t") for x in (t0, t1))
         self._need_sample()
         inside = np.flatnonzero((self.t >= low) & (self.t <= high))
@@ -304,7 +304,7 @@ class Trajectory(Loaded):
         return values if unit is None else values / self.channel(name).size_of(unit)
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
-        """Several channels at once, in SI."""
+        """Return several channels at once, in SI."""
         wanted = {name: self.channel(name) for name in names}
         out = {name: self.t if name == "t" else self._recorded[name].values for name in wanted if name == "t" or name in self._recorded}
         if self._singularity is not None:
@@ -331,13 +331,13 @@ class Trajectory(Loaded):
         return self.channel(name).dimension
 
     def unit(self, name: str) -> tuple[str, float]:
-        """(symbol, size in SI) of the unit the model's file would use for a channel."""
+        """Return (symbol, size in SI) of the unit the model's file would use for a channel."""
         return unit_of(self.skel.tree.description.units, self.dimension(name))
 
     # ---------------------------------------------------------------- tables and files
 
     def table(self, names: Iterable[str] | None = None) -> tuple[list[str], np.ndarray]:
-        """Columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
+        """Return columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
         chosen = list(names) if names is not None else self.main_channels()
         header, columns = [], []
         found = self.read(chosen)
@@ -371,15 +371,15 @@ class Trajectory(Loaded):
         return self.instant(0) if len(self) else Instant(self.skel, self.counted_from, still, a=still)
 
     def to_numpy(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
-        """Channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""
+        """Return channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""
         return table_views.to_numpy(self, channels, units)
 
     def to_pandas(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
-        """A DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""
+        """Return a DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""
         return table_views.to_pandas(self, channels, units)
 
     def to_xarray(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
-        """A Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
+        """Return a Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
         return table_views.to_xarray(self, channels, units)
 
     def save(self, path: str | os.PathLike[str], *, channels: Iterable[str] | None = None) -> Path:
@@ -390,7 +390,7 @@ class Trajectory(Loaded):
         return run_files.save(self, path, channels)
 
     def identical(self, other: Trajectory) -> bool:
-        """Whether two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
+        """Return True if two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
         return run_files.identical(self, other)
 
 

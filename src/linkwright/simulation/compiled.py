@@ -59,12 +59,12 @@ class Compiled:
 
     @cached_property
     def stores(self) -> dict[str, Any]:
-        """What other layers made for this mechanism and want to find again; not pickled."""
+        """Cache of objects that other layers made for this mechanism; not pickled."""
         return {}
 
     @cached_property
     def kernels(self) -> Kernels:
-        """The maker and keeper of this mechanism's kernels."""
+        """Return the kernels of this mechanism, made on demand."""
         from linkwright.kernels.kernels import Kernels
         from linkwright.kernels.rank_revealing import answers
 
@@ -73,7 +73,7 @@ class Compiled:
         return Kernels(self.loops, self.described, drives, self.free, self.assembler.first_position, answers, self.engine)
 
     def kernel(self, name: str, formulation: Any = None, *, drives: Sequence[str] | None = None, baumgarte: bool = False) -> Kernel:
-        """A compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
+        """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.
         Arrays are in the order of names.q and names.v; results come back as a named tuple. `formulation` (of forward and
@@ -83,7 +83,7 @@ class Compiled:
         return self.kernels.get(name, formulation, drives, baumgarte=baumgarte)
 
     def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
-        """Exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
+        """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
 
         Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`.
         """
@@ -96,13 +96,13 @@ class Compiled:
         return Derivatives(**{**empty, **found._asdict()})
 
     def javascript(self, names: Sequence[str] | None = None, **options: Any) -> str:
-        """A script for pages and node that computes this mechanism by itself. Options: free, drives, name."""
+        """Return a script for pages and node that computes this mechanism by itself. Options: free, drives, name."""
         from linkwright.kernels import export
 
         return export.javascript(self.kernels, names, **options)
 
     def c(self, names: Sequence[str] | None = None, **options: Any) -> dict[str, str]:
-        """C99 sources of kernels by file name, model.h and model.c. Options: free, drives, name."""
+        """Return C99 sources of kernels by file name, model.h and model.c. Options: free, drives, name."""
         from linkwright.kernels import export
 
         return export.c(self.kernels, names, **options)

@@ -28,7 +28,7 @@ class Controlling(Simulating):
         def _need_closed(self, st: State, off: Sequence[str] = (), most: float = ...) -> None: ...
 
     def controllable(self, st: State, drives: str | Iterable[str] | None = None, tolerance: float = 1e-8) -> Controllability:
-        """Whether the drives can push every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
+        """True if the drives act on every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
 
         drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders; those of the model's `drive:` if nothing is said.
         True where they can. `smallest` is the smallest singular value of the drives' speeds over the motions of the loops
@@ -43,7 +43,7 @@ class Controlling(Simulating):
         return controllable(self.loops, st, drive_rows(self.loops, st, names), names, tolerance=tolerance)
 
     def control(self, controller: Control, st: State | None = None, *, free: Any = None) -> Controller:
-        """A controller at this mechanism, to be called alone: `c = s.control(lw.projected(...))`, then `c(st)["A"]`.
+        """Return a controller of this mechanism, to be called alone: `c = s.control(lw.projected(...))`, then `c(st)["A"]`.
 
         st: where it begins (references that start from the present position, typical sizes); default the start of the model.
         """
@@ -66,7 +66,7 @@ class Controlling(Simulating):
         tau: Any = None,
         free: Any = None,
     ) -> Linearised:
-        """Small motions about a state on the loops: A, B, poles, natural frequencies; prints as a table.
+        """Linearise about a state on the loops: A, B, poles, natural frequencies; prints as a table.
 
         coordinates: as many as there are degrees of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
         named, drives first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that

@@ -41,7 +41,7 @@ class Simulating(Compiled):
         output: Any = None,
         **options: Any,
     ) -> Trajectory:
-        """The motion from a state, for `duration` seconds.
+        """Simulate from a state, for `duration` seconds.
 
         drive: by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely.
         control: lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names.
@@ -77,7 +77,7 @@ class Simulating(Compiled):
             raise
 
     def simulate_batch(self, states: Sequence[State] | State, duration: Any, *, threads: int | None = None, **options: Any) -> BatchRun:
-        """Many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
+        """Simulate many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
 
         Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone.
         """

@@ -115,7 +115,7 @@ class System(Controlling):
 
     @property
     def start(self) -> State:
-        """The drawn position closed exactly, at the positions and speeds of `start:`."""
+        """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
         return self.assembler.start
 
     def assemble(
@@ -127,7 +127,7 @@ class System(Controlling):
         point: Mapping[str, Any] | None = None,
         guess: Mapping[str, Any] | State | None = None,
     ) -> State:
-        """The state on the loops with the given joints, body poses and points, on the branch of the start.
+        """Return the state on the loops with the given joints, body poses and points, on the branch of the start.
 
         `q` and `v` name joints (`"A"`, `"C.slide"`), cylinders (`"lift"`: its length), or all coordinates of a joint as a list
         (`"U"`; of a free joint q = [qw, qx, qy, qz, x, y, z], v = [wx, wy, wz, x, y, z]; docs/model-file.md).
@@ -137,7 +137,7 @@ class System(Controlling):
         return self.assembler.assemble(q, v, pose=pose, point=point, guess=guess)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
-        """Assembly modes found for the given joint values (default: the drives at the start), nearest to the start first (few loops only).
+        """Return assembly modes found for the given joint values (default: the drives at the start), nearest to it first (few loops only).
 
         One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places (a rod turned by
         half a turn about its own line).
@@ -145,11 +145,11 @@ class System(Controlling):
         return self.assembler.branches(q, most=most, tries=tries)
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
-        """(joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
+        """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
         return self.assembler.coordinate(name)
 
     def state(self, q: Any, v: Any = None) -> State:
-        """A State from arrays, as they are: nothing is closed."""
+        """Return a State from arrays, without closing the loops."""
         q = np.asarray(q, dtype=float)
         if q.shape != (self.tree.nq,):
             raise UsageError(f"q has shape {q.shape}; it needs {self.tree.nq} entries: {', '.join(self.names.q)}.")
@@ -170,28 +170,28 @@ class System(Controlling):
         return self.loops.at(st.q, st.v, st.t, st.near)
 
     def phi(self, st: State) -> np.ndarray:
-        """Residual of all loops, zero where they are closed."""
+        """Return the residual of all loops, zero where they are closed."""
         return self.closure(st).phi
 
     def J(self, st: State) -> np.ndarray:
-        """Jacobian of the loops: J v + b = 0."""
+        """Return the Jacobian of the loops: J v + b = 0."""
         return self.closure(st).J
 
     def k(self, st: State) -> np.ndarray:
-        """Bias of the loops at acceleration level: J a + k = 0."""
+        """Return the bias of the loops at acceleration level: J a + k = 0."""
         return self.closure(st).k
 
     def J_blocks(self, st: State) -> dict[tuple[int, int], np.ndarray]:
-        """Nonzero blocks J_ij: loop i against subsystem j."""
+        """Return the nonzero blocks J_ij: loop i against subsystem j."""
         return self.closure(st).blocks
 
     def M(self, st: State) -> np.ndarray:
-        """Mass matrix of the tree."""
+        """Return the mass matrix of the tree."""
         self._need_masses()
         return dynamics.mass_matrix(self.skel, self.motion(st))
 
     def h(self, st: State) -> np.ndarray:
-        """Coriolis and gravity efforts minus those of springs, dampers and loads."""
+        """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
         self._need_masses()
         return dynamics.bias_force(self.skel, self.motion(st), self.applied(st))
 
@@ -200,12 +200,12 @@ class System(Controlling):
         return st.instant.pushes(f for f in self.forces if f.from_outside or not outside)
 
     def energy(self, st: State) -> dict[str, float]:
-        """Kinetic, potential and total energy, J."""
+        """Return kinetic, potential and total energy, J."""
         self._need_masses()
         return st.instant.energies()
 
     def momentum(self, st: State, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """(linear, angular) momentum of all bodies; angular about the world's origin or a given point."""
+        """Return the (linear, angular) momentum of all bodies; angular about the world's origin or a given point."""
         self._need_masses()
         return dynamics.momentum(self.skel, self.motion(st), about)
 
@@ -216,13 +216,13 @@ class System(Controlling):
         return Pose(X.R, X.p + self.skel.origin(node))
 
     def point(self, st: State, name: str) -> np.ndarray:
-        """World position of a named point, `"coupler.P"`."""
+        """Return the world position of a named point, `"coupler.P"`."""
         return locate(self.skel, self.motion(st), self.assembler.point_ref(name)).position
 
     # ---------------------------------------------------------------- forward dynamics
 
     def terms(self, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
-        """M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
+        """Return M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
         self._need_masses()
         self._need_closed(st)
         pushes = [*self.applied(st), *wrenches(self.skel, st, wrench or {}), *more]
@@ -238,7 +238,7 @@ class System(Controlling):
         limit: str = "smooth",
         branch: Mapping[str, Any] | None = None,
     ) -> Acceleration:
-        """Accelerations and multipliers for efforts `tau` (by joint name, cut or not, or an array in the order of
+        """Solve for accelerations and multipliers from efforts `tau` (by joint name, cut or not, or an array in the order of
         names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
         effort, pushes = efforts(self.assembler, st, tau)
         direction = None if branch is None else self.assembler.branch(st, branch)
@@ -247,12 +247,12 @@ class System(Controlling):
         return Acceleration(out.a, out, self.names.v, self._accelerated(st, out.a))
 
     def crosscheck(self, st: State, tau: Mapping[str, Any] | Any = None) -> Crosscheck:
-        """Every formulation on one state: disagreement, residual, conditioning, time. Prints as a table."""
+        """Solve one state by every formulation: disagreement, residual, conditioning, time. Prints as a table."""
         effort, pushes = efforts(self.assembler, st, tau)
         return crosscheck(self.terms(st, None, pushes), effort)
 
     def gicm(self, st: State) -> GicmView:
-        """The generalised inertia constraint matrix in blocks, with its interpretation."""
+        """Return the generalised inertia constraint matrix in blocks, with its interpretation."""
         return gicm_view(self.terms(st))
 
     def _accelerated(self, st: State, a: np.ndarray) -> State:
@@ -276,7 +276,7 @@ class System(Controlling):
         stiffness: Mapping[str, Any] | None = None,
         release: Mapping[str, Sequence[str]] | None = None,
     ) -> Loads:
-        """Drive efforts and the reaction of every joint for a motion.
+        """Solve for drive efforts and the reaction of every joint in a motion.
 
         `a` gives the accelerations of drives (default zero), joints or points by name, completed on the loops, or all
         of them as an array (checked). `rated` weighs efforts of redundant drives, `preload` is what they hold inside;
@@ -302,7 +302,7 @@ class System(Controlling):
         return inverse.solve(*args, moving=there.instant.motion, **options)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
-        """Which reactions are unique, and what least norm, given stiffnesses and released rows make of the others."""
+        """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows."""
         choices = {"least norm": self.inverse(st, a, **options)}
         if stiffness is not None:
             choices["stiffness"] = self.inverse(st, a, stiffness=stiffness, **options)
@@ -330,7 +330,7 @@ class System(Controlling):
         return self if tree.cuts == self.tree.cuts else System(self.description, tree.cuts)
 
     def mirror(self, st: State) -> State:
-        """A state of the same mechanism on another spanning tree, in this tree's coordinates."""
+        """Return a state of the same mechanism on another spanning tree, in this tree's coordinates."""
         if any(n.joint.name not in st.near for n in self.tree.nodes):
             raise UsageError("the two trees do not have the same joints; give the same cuts to both.")
         q, v = np.zeros(self.tree.nq), np.zeros(self.tree.nv)
@@ -351,13 +351,13 @@ class System(Controlling):
 
     @cached_property
     def mobility(self) -> Mobility:
-        """Degrees of freedom by numerical rank, idle ones and redundant constraints named."""
+        """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
         return mobility(self.loops, self.start.q, dict(self.start.near))
 
     # ---------------------------------------------------------------- motions
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
-        """One cycle of a drive: kinematics always, efforts and loads where there are masses."""
+        """Return one cycle of a drive: kinematics always, efforts and loads where there are masses."""
         if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
             raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
         here = cycle.Position(self.start.q, self.start.near)
@@ -375,7 +375,7 @@ class System(Controlling):
         return tuple(names if not c.drive or c.drive in names else [c.drive, *names])
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
-        """States and loads along a motion of drives, points or bodies, by name.
+        """Return states and loads along a motion of drives, points or bodies, by name.
 
         A path is a function of t (a joint's may give (q, v, a)), what a controller takes as a reference ("5 mm * sin(3 rad/s * t)",
         lw.sinusoid(...), one for each component of a point), a place to stay at, or a sample for each time. Functions are
@@ -388,11 +388,11 @@ class System(Controlling):
         return replace(c, source=LoadReader(self, tuple(chosen)))
 
     def potential(self, st: State) -> float:
-        """Potential energy of weight and springs."""
+        """Return the potential energy of weight and springs."""
         return st.instant.energies()["potential"]
 
     def settle(self, start: State | None = None, hold: Sequence[str] = ()) -> State:
-        """Static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
+        """Return the static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
         self._need_masses()
         st = self.start if start is None else start
         here = cycle.Position(st.q, st.near)
@@ -400,7 +400,7 @@ class System(Controlling):
         return settle(self, State(self.skel, st.q, np.zeros(self.tree.nv), st.near, st.t), held)
 
     def jacobian(self, st: State, of: str, wrt: str | Sequence[str] = "drives") -> np.ndarray:
-        """How a body (rows: angular velocity, then velocity of its origin) or a point moves per unit speed of the drives.
+        """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin) or a point by the speeds of the drives.
 
         In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", or names of joints and cylinders.
         """
@@ -410,7 +410,7 @@ class System(Controlling):
         return self.assembler.jacobian(st, of, names)
 
     def limits(self, joint: str) -> cycle.Limits:
-        """How far a joint can go, the other drives held at their start."""
+        """Return the travel of a joint, the other drives held at their start."""
         self._drive_name(joint)
         others = [d.joint for d in self.description.drives if d.joint != joint]
         freedoms = self.mobility.freedoms

@@ -23,7 +23,7 @@ LOOKS = 600  # samples at which residuals are worked out
 
 
 def energies(c: Trajectory) -> dict[str, np.ndarray]:
-    """Kinetic, potential and total energy, J."""
+    """Return kinetic, potential and total energy, J."""
     try:
         read = c.read([f"energy.{part}" for part in STORED])
     except LinkwrightError as problem:
