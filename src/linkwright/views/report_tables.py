@@ -47,7 +47,7 @@ def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, s
     counted = grubler(system.description)
     freedoms = degrees_of_freedom(s.freedoms)
     if counted != ranks.mobility:
-        freedoms += f" (counting joints alone gives {counted})"
+        freedoms += f" (the Grübler count gives {counted})"
     idle = [" and ".join(group) for group in ranks.idle]
     spins = [f"{idle[0]}{f' and {len(idle) - 1} others' if len(idle) > 1 else ''} can spin freely"] if idle else []
     bodies = "1 moving body" if s.bodies == 1 else f"{s.bodies} moving bodies"
@@ -55,7 +55,7 @@ def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, s
     pull = f"gravity {show(gravity)} m/s²" if gravity else "no gravity"
     return [
         ("Mobility", "; ".join([freedoms, *spins])),
-        ("Built of", f"{s.space}, {bodies}, {s.joints} joints, {_loops(system)}"),
+        ("Structure", f"{s.space}, {bodies}, {s.joints} joints, {_loops(system)}"),
         ("Driven at", driven(system, c, s)),
         ("Motion", _short(s.motion) if c is None or c.proof is None else f"simulated for {c.t[-1] - c.t[0]:.6g} s, {len(c)} samples"),
         ("Constraint", redundancy(system)),
@@ -97,8 +97,7 @@ def redundancy(system: System) -> str:
         return "not over-constrained" if system.tree.nc else "a tree without loops"
     count = sum(r.count for r in found)
     where = f"in loop {found[0].loop}" if len(found) == 1 else f"in {len(found)} loops"
-    kept = "1 joint condition" if count == 1 else f"{count} joint conditions"
-    return f"over-constrained: {kept} {where} follow{'s' if count == 1 else ''} from the others; it moves because it is made exactly"
+    return f"over-constrained: {count} redundant constraint{'s' * (count != 1)} {where}; it moves with exact dimensions only"
 
 
 def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, drive: str, at: str, pressure: tuple[Range, ...] = ()) -> str:
@@ -277,10 +276,11 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     out.append(_balanced(system, c))
     out += _given_back(system, c)
     loose = [f"{r.pin} on {r.on}" for r in loads.bearings.rows if not r.unique]
-    told = "all determined" if not loose else f"not unique in {len(loose)} of {len(loads.bearings.rows)} eyes of the links"
+    count = f"{len(loose)} of {len(loads.bearings.rows)} eyes of the links"
+    told = f"statically indeterminate in {count}" if loose else "statically determinate"
     out.append((None if loose else True, "Loads", told))
     out += [(None, "Sampling", said) for said in loads.notes]
-    out += [(s.ok, f"Motor of {s.history.name}", "keeps its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
+    out += [(s.ok, f"Motor of {s.history.name}", "within its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
     return out
 
 
@@ -329,7 +329,7 @@ def _given_back(system: System, c: Trajectory) -> list[Verdict]:
         worst = max(worst, float(np.abs(got - wanted).max(initial=0.0)))
         largest = max(largest, float(np.abs(c.a[i]).max()), float(np.abs(c.v[i]).max()) ** 2)
     off = worst / largest if largest > 0.0 else worst
-    return [(off < AGREE, "Forward dynamics", f"gives back the motion from the drive efforts, {_to(off)} of it")]
+    return [(off < AGREE, "Forward dynamics", f"reproduces the motion from the drive efforts, {_to(off)} of it")]
 
 
 def certificate(run: Trajectory) -> list[Verdict]:
@@ -339,7 +339,7 @@ def certificate(run: Trajectory) -> list[Verdict]:
     return [
         (good["finished"], "Run", f"{x.status}: {x.message}"),
         (good["loops closed in position"], "Loops", f"closed {_to(x.position_residual)} of the mechanism's size"),
-        (good["loops closed in velocity"], "Velocities", f"along the loops {_to(x.velocity_residual)} of them"),
+        (good["loops closed in velocity"], "Velocities", f"satisfy the loops {_to(x.velocity_residual)} of the largest speed"),
         (
             good["energy balanced"],
             "Energy",

@@ -365,9 +365,9 @@ def flags_of(c: Trajectory) -> list[Flag]:
 
 PASSAGES = {
     "rank": "branches meet",
-    "drives": "drives lose the motion",
-    "coordinates": "coordinates lose the motion",
-    "independent": "output rests",
+    "drives": "drives lose control authority",
+    "coordinates": "coordinates do not determine the motion",
+    "independent": "output at rest",
 }  # in few words; str(passage) says more
 
 
