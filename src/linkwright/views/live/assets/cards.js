@@ -26,6 +26,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
   };
 
+  // [title, type]: "Pin C", "Slider guide"; of other joints their type
+  const nameOf = (pin) => (pin.hinge ? [`Pin ${pin.name}`, ""] : pin.type === "prismatic" ? [`Slider ${pin.name}`, ""] : [`Joint ${pin.name}`, pin.type]);
   const length = (a) => Math.hypot(a[0], a[1], a[2]);
   // a vector with the names of its axes; in the planes xz and yz, too, the first two numbers are those along the plane
   const components = (DATA, a, kind) => {
@@ -57,7 +59,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const table = numbers([["recorded", "In the recorded run now"], ["parts", "Now"], ["moment", "Largest moment"]]), row = (k) => table.element.querySelectorAll("tr")[k];
       const entry = e.cycle && e.cycle.pins && e.cycle.pins[`${pin.name}|${body}`];
       container.replaceChildren(
-        head(`Pin ${pin.name}`, pin.hinge ? "" : pin.type, app.unpick),
+        head(...nameOf(pin), app.unpick),
         LW.el("div", { class: "choice" }, choice("Force on", pin.bodies.map((name) => [name, name]), body, (name) => app.pick({ kind: "pin", name: pin.name, body: name })),
           choice("in axes of", frames, axes, (name) => { app.axes = name; app.pick(app.picked); })),
       );
