@@ -89,7 +89,7 @@ COMMAND = Command(
     name="MODEL",
     help="open the page of a model or run in the browser",
     about="Open the page of a model in the browser, moving; it follows the file and is built again whenever that is saved. "
-    "With -o the page is written instead: one HTML file that computes by itself and needs nothing else. A saved run plays in it.",
+    "With -o the page is written instead: one self-contained HTML file. A saved run plays in it.",
     examples=("linkwright wiper", "linkwright my.yaml --param L1=0.4 --no-browser", "linkwright jansen-leg -o leg.html"),
     options=(
         options.SUBJECT,

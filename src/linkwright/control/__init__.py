@@ -67,9 +67,9 @@ def hybrid(
 ) -> Hybrid:
     """Hybrid control: motion as `projected`, and forces held: (1 + F) e' + I e = 0 of their errors.
 
-    force: by multiplier ("C.y") or joint force ("C.on.rod.x"), house sign. filter: time constant of the force sensor's filter;
+    force: by multiplier ("C.y") or joint force ("C.on.rod.x"), signs as lam. filter: time constant of the force sensor's filter;
     integral: where the integrals of the force errors begin; begin: what filtered or sampled sensors read before the start
-    (default: what is wanted, so that nothing kicks).
+    (default: what is wanted, without a transient).
     """
     own: dict[str, Any] = {"force": force, "F": F, "I": I, "filter": filter, "integral": integral, "begin": begin}
     return Hybrid(reference=reference, P=P, D=D, **own, **_known("hybrid", common))
@@ -89,7 +89,7 @@ def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
 def actuator(limit: Any = None, *, motor: Any = None, back_emf: bool = True) -> Actuator:
     """An actuator of a controller: an effort within `limit`, or a DC motor (lw.motor(...), True: the model's own).
 
-    back_emf=False leaves the motor's back-EMF and friction in, instead of making them good.
+    back_emf=False does not compensate the motor's back-EMF and friction.
     """
     return Actuator(limit, motor, back_emf)
 

@@ -59,7 +59,7 @@ class Controllability:
     singular_values: np.ndarray
     direction: Mapping[str, float]  # the motion that is hardest to push: speeds by coordinate; the largest dimensionless one is 1
     motion: str  # the same in words
-    missing: int  # freedoms that nobody can push
+    missing: int  # degrees of freedom without control authority
     advice: tuple[str, ...]  # coordinates at which drives would reach them
     text: str
 

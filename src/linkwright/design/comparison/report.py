@@ -47,7 +47,7 @@ class ControlReport:
     force_errors: Deviations
     work: float  # of the drives, net
     turned_over: float  # the same without signs: what was put in and braked
-    damped: float  # share of time in which efforts were let go for lack of grip
+    damped: float  # share of time in which efforts were damped for lack of control authority
     grip: float  # the smallest, as a share of that at the start
     steps: int | None
     notes: tuple[str, ...] = ()
