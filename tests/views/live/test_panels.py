@@ -245,7 +245,7 @@ def merged(model: Any, fragment: Any) -> Any:
 
 
 def model_of(name: str) -> dict[str, Any]:
-    return yaml.load((Path(str(resources.files("linkwright"))) / "models" / f"{name}.yaml").read_text("utf-8"), yaml.BaseLoader)
+    return yaml.load((Path(str(resources.files("linkwright"))) / "model" / "library" / f"{name}.yaml").read_text("utf-8"), yaml.BaseLoader)
 
 
 def numbers(description: Any) -> list[float]:
