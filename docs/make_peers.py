@@ -1,9 +1,9 @@
-"""Writes the tables of docs/peers.md again, from the results kept in docs/benchmark.csv and docs/simulation-benchmark.csv.
+"""Writes the tables of docs/peers.md again, from the results in docs/benchmark.csv and docs/simulation-benchmark.csv.
 
     python docs/make_peers.py
 
 Measure first: `linkwright bench --peers -o docs/benchmark.csv --force` and `linkwright bench --runs only --peers -o
-docs/simulation-benchmark.csv --force`. The text of the page is written by hand; what stands between `<!-- table: name -->` and
+docs/simulation-benchmark.csv --force`. The text of the page is written by hand; the text between `<!-- table: name -->` and
 `<!-- end -->` comes from here.
 """
 

@@ -58,7 +58,7 @@ CALLS = {
     "assemble list": (lambda: WIPER.assemble([1.0]), "dict by name"),
     "assemble far": (lambda: WIPER.assemble({"A": 1e9}), "too far"),
     "state nan": (lambda: WIPER.state([np.nan, 0.0, 0.0]), "q has entries"),
-    "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).turn(), "2 drives .* for 1 freedom"),
+    "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).turn(), "2 drives .* for 1 degree of freedom"),
     "speeds contradict": (lambda: WIPER.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
     "no number": (lambda: lw.load("four-bar").simulate(1, drive={"A": lw.position(lambda t: np.sqrt(-9 - t))}), "motion of 'A' is nan"),
     "two positions of one freedom": (lambda: WIPER.assemble({"A": 0.3, "B": 0.1}), "2 values .A, B. are wanted of 1 degree of freedom"),

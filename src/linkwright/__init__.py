@@ -7,7 +7,7 @@
     c = m.turn()                      # one cycle of the drive
     c["rocker.angle", "deg"]
 
-Every public name has this one import path; what stands behind it is imported on first use.
+Every public name has this one import path; its implementation is imported on first use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Mechanism: what `lw.load` returns, and the verbs of a designer.
 
     m = lw.load("wiper")        shipped name, path or dict
-    m.info()                    freedoms, reach, swing, transmission
+    m.info()                    degrees of freedom, reach, swing, transmission
     c = m.turn()                one cycle: c["rocker.angle", "deg"], c["coupler.P"]
     m.topology                  loops, cuts, subsystems, solve order; prints as tables
     m.show(); m.report("wiper.html")   the page that computes by itself; the same with sheets for print
@@ -116,41 +116,41 @@ class Mechanism:
 
     @cached_property
     def system(self) -> System:
-        """The default System of this mechanism."""
+        """Return the default System of this mechanism."""
         return System(self.description, presenter=Designer())
 
     def with_(self, **changes: Any) -> Mechanism:
-        """The same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`."""
+        """Return the same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`."""
         return Mechanism(modelfile.reread(self.description, **changes))
 
     @cached_property
     def topology(self) -> TopologyView:
-        """Loops, cuts, subsystems, solve order, true mobility."""
+        """Return loops, cuts, subsystems, solve order and mobility."""
         from linkwright.design.topology_view import TopologyView
 
         return TopologyView(self.system)
 
     def info(self) -> Summary:
-        """Freedoms, reach, swing and transmission, for people."""
+        """Return degrees of freedom, reach, swing and transmission as a Summary."""
         from linkwright.design.summary import summarise
 
         return summarise(self.system)
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
-        """One cycle of the drive: positions, velocities and accelerations of everything, by name."""
+        """Return one cycle of the drive: positions, velocities and accelerations of everything, by name."""
         return self.system.turn(drive, steps=steps, speed=speed, duration=duration)
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
-        """States and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.
+        """Return states and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.
 
         Options: duration ("1.2 s"), steps, drives; see `lw.System.follow`.
         """
         return self.system.follow(motion, t, **options)
 
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: State | None = None, **options: Any) -> Trajectory:
-        """The motion for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
+        """Simulate for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
 
-        With `control=lw.projected(...)` the controller has its drives, and what else the file drives goes on as written.
+        With `control=lw.projected(...)` the controller has its drives, and the file's other drives act as written.
         It starts at the file's `start:`, prescribed motions at their own position and speed. Options: `lw.System.simulate`.
         """
         from linkwright.drives import drives_of_description
@@ -166,45 +166,45 @@ class Mechanism:
         return self.system.simulate(st, duration, drive=chosen, **options)
 
     def settle(self, hold: Sequence[str] = ()) -> State:
-        """Static equilibrium under weight, springs and loads, nearest downhill from the start."""
+        """Return the static equilibrium under weight, springs and loads, nearest downhill from the start."""
         return self.system.settle(hold=hold)
 
     def balance(self, **options: Any) -> Any:
-        """Counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
+        """Return counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
         from linkwright.design.balancing import balance
 
         return call_explained(balance)(self, **options)
 
     def sensitivity(self, quantity: str, **options: Any) -> Any:
-        """Which dimension or mass changes a peak torque or load most (exact derivatives), and the scatter from tolerances."""
+        """Return the exact derivatives of a peak torque or load by dimensions and masses, and the scatter from tolerances."""
         from linkwright.design.sensitivity import sensitivity
 
         return call_explained(sensitivity)(self, quantity, **options)
 
     def limits(self, joint: str) -> Limits:
-        """How far a joint can go from the start, dead centres included."""
+        """Return the travel of a joint from the start, up to its dead centres."""
         return self.system.limits(joint)
 
     def picture(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """A still picture (matplotlib figure, or a file)."""
+        """Draw a still picture (matplotlib Figure, or with `path` a file)."""
         from linkwright.views import picture
 
         return call_explained(picture.draw, "picture")(self, path, **options)
 
     def animate(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """An animated GIF of one turn."""
+        """Write an animated GIF of one turn."""
         from linkwright.views import animation
 
         return call_explained(animation.animate)(self, path, **options)
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """A plot of the mechanism or of one turn (matplotlib Figure, or a file): "topology", "gicm", or names of channels."""
+        """Plot the mechanism or one turn (matplotlib Figure, or a file): "topology", "gicm", or names of channels."""
         from linkwright.views.plots import plot_of
 
         return plot_of(self, what, path, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None, *, run: Trajectory | None = None, browser: bool = True) -> Path:
-        """Open the page of this mechanism in the browser (`run`: with that run in it); with `path` it is kept there."""
+        """Open the page of this mechanism in the browser (`run`: with that run in it); with `path` it is written there."""
         from linkwright.views.page import show
 
         return show(self, path, run=_a_run(run), browser=browser)
@@ -246,13 +246,13 @@ class Mechanism:
 
 @call_explained
 def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Mechanism:
-    """A mechanism from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
+    """Return the mechanism of a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
     return Mechanism(loading.description(model, **changes))
 
 
 @call_explained
 def open(path: str | os.PathLike[str]) -> Trajectory:
-    """A turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
+    """Return a turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
     return loading.run(path, Designer())
 
 
@@ -266,7 +266,7 @@ def compile(
     free: Sequence[str] = (),
     engine: str = "native",
 ) -> System:
-    """The researcher's System of a mechanism.
+    """Return the System of a mechanism: states, equations and kernels.
 
     `formulation` is what forward dynamics uses; `cuts` overrides which joints are taken out of the tree; `length` is the
     characteristic length that makes rotations and translations comparable (ranks, projections, least norms). `free` names

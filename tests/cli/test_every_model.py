@@ -46,10 +46,10 @@ def test_every_model_through_every_command(name: str, done_once: None, capsys: p
     assert cli.main(["info", name]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{name}: {models.about(name)}"
-    assert "freedom" in lines[1] and "driven at" in lines[1] and not lines[1].rstrip().endswith(";")
+    assert "of freedom" in lines[1] and "driven at" in lines[1] and not lines[1].rstrip().endswith(";")
     assert "not turned" not in lines[1]
     info = json_of(["info", name, "--internals"], capsys)
-    assert f"  {info['freedoms']} freedom" in lines[1] and info["topology"]["mobility"] >= info["freedoms"]
+    assert f"  {info['freedoms']} degree" in lines[1] and info["topology"]["mobility"] >= info["freedoms"]
 
     assert cli.main(["turn", name, "--steps", "12"]) == 0
     out, err = capsys.readouterr()

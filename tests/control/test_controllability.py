@@ -48,7 +48,7 @@ def test_one_active_joint_is_enough_at_regular_positions(crank: System, angle: f
     assert found.smallest == pytest.approx(PAPER[key]["smin_BV2"], abs=1e-11) == pytest.approx(1 / math.sqrt(5), abs=1e-11)
     assert (found.freedoms, found.drives, found.excess, found.missing) == (1, ("A",), 0, 0)
     assert found.direction == pytest.approx({"A": -0.5, "B": 1.0}, abs=1e-9)
-    assert str(found) == "1 drive moves 1 freedom; smallest singular value 0.447."
+    assert str(found) == "1 drive moves 1 degree of freedom; smallest singular value 0.447."
 
 
 def test_at_the_singular_position_both_joints_are_needed(crank: System) -> None:
@@ -58,7 +58,8 @@ def test_at_the_singular_position_both_joints_are_needed(crank: System) -> None:
     assert alone.freedoms == PAPER["C q1=pi/2"]["dimN"] == 2 and alone.direction == {"A": 0.0, "B": 1.0}
     assert alone.advice == ("B",)
     assert alone.text == (
-        "1 drive cannot move 2 freedoms, 1 more is needed: nobody can push the motion in which B turns (B 1 rad/s). A drive at B would."
+        "1 drive cannot move 2 degrees of freedom, 1 more is needed: "
+        "no drive acts on the motion in which B turns (B 1 rad/s). A drive at B would."
     )
     both = crank.controllable(upright, ["A", "B"])
     assert both and both.smallest == pytest.approx(1.0, abs=1e-12) and both.excess == 0
@@ -73,9 +74,9 @@ def test_a_coordinate_of_a_cut_joint_and_no_drive_at_all(crank: System) -> None:
     stretched = crank.assemble({"A": "1e-10 rad"})  # dead centre of the slider: its speed is 2e-10 of the crank's
     dead = crank.controllable(stretched, ["C.slide"])
     assert not dead and dead.smallest < 1e-9 and max(moves_nothing(crank, stretched, dead)) < 1e-9
-    assert "B and A turn against each other (B 1 rad/s, A -0.5 rad/s): drive C.slide loses control here (s = " in dead.text
+    assert "B and A turn against each other (B 1 rad/s, A -0.5 rad/s): drive C.slide loses control authority here (s = " in dead.text
     none = crank.controllable(st, [])
-    assert not none and none.missing == 1 and none.text.startswith("1 freedom and no drive: nobody can push")
+    assert not none and none.missing == 1 and none.text.startswith("1 degree of freedom and no drive: no drive acts on")
 
 
 # ---------------------------------------------------------------- Hoang's robot
@@ -109,7 +110,7 @@ def test_motors_lose_the_platform_where_the_determinant_vanishes() -> None:
     assert np.linalg.svd(s.loops.dimensionless(s.closure(zero))[1], compute_uv=False)[-1] > 0.1
     assert max(moves_nothing(s, zero, found)) < 1e-11
     assert all(found.direction[name] == pytest.approx(0.0, abs=1e-11) for name in ("A1", "A2", "A3"))
-    assert "drives A1, A2 and A3 lose control here" in found.text
+    assert "drives A1, A2 and A3 lose control authority here" in found.text
     assert s.controllable(zero, ["A1", "A2", "A3", found.advice[0]])
 
 

@@ -58,7 +58,7 @@ def test_runs_of_a_batch_begin_where_they_stand_or_not_at_all():
     s = lw.load("slider-crank").system
     states = [s.assemble({"A": f"{a} deg"}) for a in (30, 20)]
     begins = lw.projected({"A": lw.minimum_jerk("60 deg", "1 s")}, P=25, drives=["A"])
-    with pytest.raises(UsageError, match=r"'A' begins where the first state stands.*one by one"):
+    with pytest.raises(UsageError, match=r"'A' begins at the position of the first state.*one by one"):
         s.simulate_batch(states, 0.2, control=begins, output=0.1)
     same = s.simulate_batch([states[1], states[1]], 0.2, control=begins, output=0.1)
     given = lw.projected({"A": lw.minimum_jerk("60 deg", "1 s", start="30 deg")}, P=25, drives=["A"])
@@ -108,7 +108,7 @@ def test_references_begin_where_the_mechanism_of_the_run_stands():
     s = lw.compile(lw.load("slider-crank"), free=["l"])
     law = lw.projected({"rod.C.x": lw.minimum_jerk("-0.9 m", "1 s")}, P=25, drives=["A"])
     run = s.simulate(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": 1.2}, output=0.05)
-    with pytest.raises(UsageError, match=r"'rod\.C\.x' begins where the first state stands"):
+    with pytest.raises(UsageError, match=r"'rod\.C\.x' begins at the position of the first state"):
         s.simulate_batch(s.assemble({"A": "120 deg"}), 0.1, control=law, free={"l": [1.0, 1.2]}, output=0.05)
     assert run["rod.C.x"][0] == pytest.approx(-1.2) and np.abs(run["control.rod.C.x.error"]).max() < 1e-9
 
@@ -120,6 +120,6 @@ def test_freedoms_that_no_drive_reaches_do_not_count(beside):
         lw.hybrid({"A": "31 deg"}, {"C.ty": 1.0}, P=25, drives=["A", "B"]),
     ):
         c = beside.control(law)
-        assert c.notes and "freedoms are not followed" in c.notes[0]
+        assert c.notes and "degrees of freedom are not followed" in c.notes[0]
         a = beside.forward(beside.start, c(beside.start))
         assert float(a["A.a"]) == pytest.approx(25 * np.radians(1.0), rel=1e-9)

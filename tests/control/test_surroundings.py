@@ -220,7 +220,7 @@ def test_beside_a_prescribed_motion(five):
     assert np.abs(both["control.E.error"]).max() < 1e-7 and np.abs(both["E"] - run["E"]).max() < 1e-8
     less = np.sum(both["E.torque"] ** 2 + both["D.torque"] ** 2)
     assert less < 0.99 * np.sum(run["E.torque"] ** 2), "two motors on one freedom share the work"
-    with pytest.raises(UsageError, match="but 1 freedom moves here"):
+    with pytest.raises(UsageError, match="but there is 1 degree of freedom here"):
         five.simulate(st, 0.1, drive=told, control=lw.projected({"E": 0, "B": 0}, drives=["E", "D"]))
     with pytest.raises(UsageError, match="'A' is locked or moved as prescribed"):
         five.simulate(st, 0.1, drive=told, control=lw.projected({"A": 0, "E": 0}, drives=["A", "E"]))
@@ -234,7 +234,7 @@ def test_a_joint_is_locked_while_others_are_followed(five):
     events = [lw.when("t", 0.2, do=lw.lock("D")), lw.when("t", 0.3, do=lw.unlock("D"))]
     run = five.simulate(st, 1.0, control=law, events=events, output=0.01)
     held = (run.t > 0.21) & (run.t < 0.3)
-    assert np.ptp(run["D"][held]) < 1e-9 and any("lose their grip" in n for n in run.notes)
+    assert np.ptp(run["D"][held]) < 1e-9 and any("lose control authority" in n for n in run.notes)
     wrong = np.abs(run["control.E.error"])
     assert wrong[run.t < 0.2].max() < 1e-7 < 1e-3 < wrong.max() and wrong[-1] < 1e-4
     free = five.simulate(st, 1.0, control=law, output=0.01)

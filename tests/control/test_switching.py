@@ -33,7 +33,7 @@ def test_a_constraint_vanishes_and_the_motion_goes_on(arm):
     assert worst(run, "hand.E.x", "hand.angle") < 1e-8
     off = np.abs(run["hand.E.y"] + 0.27)
     assert off[run.t <= 0.4].max() < 1e-12 and off[-1] > 0.05
-    assert any("t = 0.4 s" in note and "3 freedoms can move" in note for note in run.notes)
+    assert any("t = 0.4 s" in note and "drives move 3 degrees of freedom" in note for note in run.notes)
 
 
 def reaching(x, y, L1=0.30, L2=0.25, L3=0.10):
@@ -84,7 +84,7 @@ def test_more_is_followed_than_can_move_once_a_constraint_appears(arm):
     engage = [lw.when("t", 0.4, do=lw.engage("tip"))]
     run = arm.simulate(arm.start, 0.8, off=["tip"], control=law, events=engage, output=0.01)
     assert worst(run, "hand.E.x", "hand.E.y", "hand.angle") < 1e-6
-    assert any("t = 0.4 s" in note and "2 freedoms" in note for note in run.notes)
+    assert any("t = 0.4 s" in note and "2 degrees of freedom" in note for note in run.notes)
     efforts = np.stack([run[f"{j}.torque"] for j in ALL])
     assert np.isfinite(efforts).all() and np.abs(efforts).max() < 10.0
     # held by its slider, the hand needs less: the two ways to push against it are left alone
@@ -132,7 +132,7 @@ def test_drives_that_lose_their_grip_are_damped_and_say_so(lost):
         law = lw.projected({"platform": [lw.minimum_jerk(x, "0.5 s") for x in pose(s, beyond)]}, P=100, damping=damping)
         run = s.simulate(before, 1.0, control=law, output=0.001, tolerance=1e-8)
         found[damping] = max(float(np.abs(run[f"{j}.torque"]).max()) for j in ("A1", "A2", "A3"))
-        told = [n for n in run.notes if "lose their grip" in n]
+        told = [n for n in run.notes if "lose control authority" in n]
         assert bool(told) == (damping > 0.0) == bool(run["control.damping"].max() > 0.0)
         assert "P.angle" in "".join(told) or not damping
         # what was let go on the way comes back as exp(-10 t)
@@ -157,7 +157,7 @@ def test_a_controller_that_begins_without_grip_is_refused(lost):
         middle = 0.5 * (a + b)
         a, b = (middle, b) if np.sign(det(middle)[0]) == sign else (a, middle)
     there = det(a)[1]
-    with pytest.raises(UsageError, match=r"nobody can push the motion in which .*P\.angle.* drives A1, A2 and A3 lose control here"):
+    with pytest.raises(UsageError, match=r"no drive acts on the motion in .*P\.angle.* drives A1, A2 and A3 lose control authority here"):
         s.simulate(there, 0.1, control=lw.projected({"platform": pose(s, there)}))
-    with pytest.raises(UsageError, match="nobody can push the motion"):
+    with pytest.raises(UsageError, match="no drive acts on the motion"):
         s.control(lw.inverse_dynamics({"platform": pose(s, there)}), there)

@@ -341,7 +341,7 @@ def test_turn_prints_efforts_and_bearings(capsys: pytest.CaptureFixture[str]) ->
     assert cli.main(["turn", "wiper", "--steps", "24"]) == 0
     out = capsys.readouterr().out
     c = lw.load("wiper").turn(steps=24)
-    assert str(c.bearings()) in out and "efforts of the drives" in out and "shaking force on the ground up to" in out
+    assert str(c.bearings()) in out and "drive torques and forces" in out and "shaking force on the ground up to" in out
     assert f"{c['A.torque'].max():.3f}" in out
 
 

@@ -124,7 +124,7 @@ def build_parser() -> tuple[Parser, dict[str, Parser]]:
     parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} MODEL [options]\n       {PROGRAM} COMMAND ...\n       {PROGRAM}",
-        description="Mechanisms with closed kinematic loops: what they are, how they move, what they carry. "
+        description="Mechanisms with closed kinematic loops: topology, motion, drive torques, joint loads. "
         f"{PROGRAM} MODEL opens the page of a model; {PROGRAM} alone lists the shipped ones.",
         epilog=EPILOG,
     )

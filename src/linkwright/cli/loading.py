@@ -1,4 +1,4 @@
-"""Models and runs from the words of a command line. A bare number means what it would mean in the model's file."""
+"""Models and runs from the arguments of a command line. A bare number means what it would mean in the model's file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def load(options: argparse.Namespace) -> Mechanism:
     """The model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in."""
     if is_run(options.model):
         raise UsageError(
-            f"'{options.model}' is a saved run; this needs a model. 'linkwright {options.model}' plays the run, 'report' tells of it."
+            f"'{options.model}' is a saved run; this needs a model. 'linkwright {options.model}' plays the run, 'report' describes it."
         )
     existing(model_file(options.model))
     from linkwright.mechanism import load  # only now: it takes the first part of a second

@@ -53,7 +53,7 @@ def model_name(stem: str) -> str:
 
 
 def named(text: str, stem: str) -> str:
-    """The text with its `name:` line telling the new file's name."""
+    """The text with the new file's name in its `name:` line."""
     return re.sub(r"^name:.*$", f"name: {model_name(stem)}", text, count=1, flags=re.MULTILINE)
 
 

@@ -1,7 +1,7 @@
 """Machine code in memory and how Python calls it: one packed state, or whole arrays of states over all cores.
 
 Built from object bytes and a little JSON (`llvm.Compiled`), so a second process needs neither the equations nor LLVM's
-optimiser. Calls release the interpreter's lock. Buffers have known addresses and are kept in a pool, because asking numpy
+optimiser. Calls release the interpreter's lock. Buffers have known addresses and are held in a pool, because asking numpy
 for an address costs more than the call.
 """
 
@@ -64,7 +64,7 @@ def aligned(n: int) -> tuple[np.ndarray, int]:
 
 @cache
 def _link_library() -> None:
-    """Tell the linker where the C library's functions are, under names LLVM attaches no meaning to."""
+    """Give the linker the addresses of the C library's functions, under names LLVM attaches no meaning to."""
     binding = target.binding()
     library = ctypes.CDLL("ucrtbase") if sys.platform == "win32" else ctypes.CDLL(None)
     for name in target.LIBRARY_FUNCTIONS:

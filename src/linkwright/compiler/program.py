@@ -125,7 +125,7 @@ def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs:
 
 
 def for_row(program: Program, row: Any) -> Program:
-    """The same program, reading its inputs where they stand in a row."""
+    """The same program, reading its inputs from their places in a row."""
     place: dict[int, int] = {}
     for block in program.inputs:
         if block.size:

@@ -8,9 +8,9 @@
     hybrid            that, and constraint forces held at wanted values
     lqr               linear state feedback about an equilibrium
 
-Words they share: `drives` (joints with motors; default the model's), `every` (sampled, "1 ms"; else followed at all times),
+Common options: `drives` (joints with motors; default the model's), `every` (sampled, "1 ms"; else followed at all times),
 `model` (a mechanism that differs from the real one), `off` (loops the controller does not know), `rated` (efforts that cost the
-same), `damping` (share of the grip the drives had at the start below which efforts are damped, 0.02; 0: never).
+same), `damping` (share of the control authority at the start below which efforts are damped, 0.02; 0: never).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CONTROLLERS: dict[str, type[Control]] = {c.kind: c for c in (Pd, InverseDynamics
 
 @call_explained
 def pd(reference: Any, P: Any = 100.0, D: Any = None, *, gravity: bool = False, **common: Any) -> Pd:
-    """Springs P (effort per unit of error) and dampers D towards a reference; `gravity`: with what holds the mechanism."""
+    """A PD controller: springs P (effort per unit of error) and dampers D towards a reference; `gravity`: with what holds the mechanism."""
     return Pd(reference=reference, P=P, D=D, gravity=gravity, **_known("pd", common))
 
 
@@ -65,11 +65,11 @@ def hybrid(
     begin: Any = None,
     **common: Any,
 ) -> Hybrid:
-    """Motion as `projected`, and forces held: (1 + F) e' + I e = 0 of their errors.
+    """Hybrid control: motion as `projected`, and forces held: (1 + F) e' + I e = 0 of their errors.
 
-    force: by multiplier ("C.y") or joint force ("C.on.rod.x"), house sign. filter: time constant of the force sensor's filter;
+    force: by multiplier ("C.y") or joint force ("C.on.rod.x"), signs as lam. filter: time constant of the force sensor's filter;
     integral: where the integrals of the force errors begin; begin: what filtered or sampled sensors read before the start
-    (default: what is wanted, so that nothing kicks).
+    (default: what is wanted, without a transient).
     """
     own: dict[str, Any] = {"force": force, "F": F, "I": I, "filter": filter, "integral": integral, "begin": begin}
     return Hybrid(reference=reference, P=P, D=D, **own, **_known("hybrid", common))
@@ -79,7 +79,7 @@ def hybrid(
 def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
     """State feedback of least cost int x' Q x + u' R u dt about an equilibrium: a State at rest, or set-points by coordinate.
 
-    x: errors of the coordinates, then their rates ("A", "A.v"); u: efforts beside those that hold. A number scales the usual
+    x: errors of the coordinates, then their rates ("A", "A.v"); u: efforts beside those that hold. A number scales the default
     weights (1 for angles, 1/kappa^2 for lengths, kappa^2 for forces; `rated` efforts instead); one each, dicts or matrices are SI.
     """
     return Lqr(reference=reference, Q=Q, R=R, **_known("lqr", common))
@@ -87,9 +87,9 @@ def lqr(reference: Any, Q: Any = None, R: Any = None, **common: Any) -> Lqr:
 
 @call_explained
 def actuator(limit: Any = None, *, motor: Any = None, back_emf: bool = True) -> Actuator:
-    """What a controller acts through: an effort within `limit`, or a DC motor (lw.motor(...), True: the model's own).
+    """An actuator of a controller: an effort within `limit`, or a DC motor (lw.motor(...), True: the model's own).
 
-    back_emf=False leaves the motor's back-EMF and friction in, instead of making them good.
+    back_emf=False does not compensate the motor's back-EMF and friction.
     """
     return Actuator(limit, motor, back_emf)
 

@@ -1,8 +1,8 @@
-"""What stands between a controller and a joint: an ideal drive, perhaps with a limit, or a DC motor that is given a voltage.
+"""Actuators between a controller and a joint: an ideal drive, perhaps with a limit, or a DC motor that is given a voltage.
 
     lw.actuator(limit="20 N m")                  efforts beyond are cut off
     lw.actuator(motor=lw.motor(...))             the voltage that makes the effort: coils, back-EMF, friction and gearbox made good
-    lw.actuator(motor=True, back_emf=False)      the model's own motor, driven as if it stood still: back-EMF is left in
+    lw.actuator(motor=True, back_emf=False)      the model's own motor, back-EMF is not compensated
 
 A motor's own limits (`rated`, `max_current`) hold as everywhere; its rotor is part of the mechanism and of the controller's model.
 """

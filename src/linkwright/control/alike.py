@@ -1,4 +1,4 @@
-"""Whether one controller serves runs from several states: references that begin where the first one stands do not."""
+"""Whether one controller serves runs from several states: references that begin at the position of the first one do not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAME = 1e-9  # rad or m: what counts as the same place
 
 
 def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], tuple[Skeleton, State]], times: np.ndarray) -> None:
-    """Refuse runs for which a reference would be another one than for the first, at which the controller is bound; `begin(i)` tells
+    """Refuse runs for which a reference would be another one than for the first, at which the controller is bound; `begin(i)` is
     where run i begins."""
     reference = bound.written.reference
     if not isinstance(reference, Mapping):  # a State or a Trajectory does not depend on where a run begins
@@ -30,7 +30,7 @@ def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], 
             continue
         if any(np.abs(np.subtract(_here(*begin(i), name)[1], here)).max() > SAME for i in range(1, runs)):
             raise UsageError(
-                f"the {what} begins where the first state stands, but '{name}' differs among the runs: give it start= (or centre=), "
+                f"the {what} begins at the position of the first state, but '{name}' differs among the runs: give it start= (or centre=), "
                 "or simulate them one by one."
             )
 

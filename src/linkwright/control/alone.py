@@ -17,7 +17,7 @@ from linkwright.results.state import State
 
 
 class Controller:
-    """A controller at a mechanism: `c(st)` tells the efforts, `c.step(st)` tells them and lets time and its own states go on.
+    """A controller at a mechanism: `c(st)` returns the efforts, `c.step(st)` returns them and advances time and its own states.
 
     Own states are integrals and filters of force errors (`states`, by name). The time of a reference is that of the call, `t=`,
     else that of the state; `step` counts its own from the start on, one `every` at a time. A sampled controller senses forces with
@@ -69,14 +69,14 @@ class Controller:
         self._acting = np.zeros(len(self.bound.targets))
 
     def __call__(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
-        """Efforts of the drives for a measured state; `force`: what the force sensors read.
+        """Drive torques and forces for a measured state; `force`: what the force sensors read.
 
         Default of `force`: as the model has it, with these efforts or, if the controller is sampled, with those of its last step.
         """
         return self._named(self._answer(st, t, force).efforts)
 
     def step(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
-        """The same for the next sample; own states go on by the time between samples."""
+        """The same for the next sample; own states advance by the time between samples."""
         every = self.bound.every
         if not every:
             raise UsageError(f"step needs the time between samples: lw.{self.bound.written.kind}(..., every='1 ms').")
@@ -88,7 +88,7 @@ class Controller:
         return self._named(found.efforts)
 
     def told(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
-        """References, values and errors of what is followed, forces, and how firm the drives' grip is."""
+        """References, values and errors of what is followed, forces, and the control authority."""
         found = self._answer(st, t, force)
         return {name: float(x) for name, x in zip(self.bound.channels, found.told, strict=True)}
 

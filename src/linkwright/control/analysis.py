@@ -254,7 +254,7 @@ def _doubt(window: Window, u: np.ndarray, held: Held | None) -> float:
 class Deviation:
     """How far a coordinate or a force was from what was wanted, SI. `at` is the time of the largest error; `settled` the time
     since the beginning from which on the error stays within 2 % of `size`, None where it never does. The size of a coordinate is
-    the farthest that was asked for from where it stood (at least a tenth of what was asked for of any other, for those that are
+    the farthest that was asked for from its start (at least a tenth of what was asked for of any other, for those that are
     to stay), that of a force the largest that was wanted or occurred."""
 
     name: str
@@ -278,7 +278,7 @@ def force_errors(run: Trajectory) -> dict[str, np.ndarray]:
 
 
 def force_of(run: Trajectory, name: str) -> np.ndarray:
-    """A force that was held, as it acted; as it was sensed where the run cannot tell."""
+    """A force that was held, as it acted; as it was sensed where the run has no record."""
     try:
         found = run[name if ".on." in name else f"lam.{name}"]
     except LinkwrightError:  # a result without masses or multipliers behind it

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """What a law says at an instant: efforts of the drives, rates of its own states, and how firm its grip is."""
+    """The answer of a law at an instant: drive torques and forces, rates of its own states, control authority."""
 
     efforts: Sequence[Any]
     rates: Sequence[Any] = ()
@@ -46,7 +46,7 @@ class OwnState(NamedTuple):
     closed: float = np.inf  # time constant in the closed loop: steps shall not be longer
 
     def after(self, value: Any, rate: Any, every: float) -> Any:
-        """Its value a sample later: an integral goes on at its rate, a filter takes in its share of what its rate says."""
+        """Its value a sample later: an integral grows at its rate, a filter takes in its share of what its rate says."""
         return value + (self.lag * taken_in(every, self.lag) if self.lag else every) * rate
 
 
@@ -57,7 +57,7 @@ def taken_in(every: float, lag: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Control(ABC):
-    """What all controllers are told; see `linkwright.control` for the words."""
+    """Options of all controllers; see `linkwright.control`."""
 
     reference: Any
     drives: Sequence[str] | None = None
@@ -85,11 +85,11 @@ class Control(ABC):
         return {}
 
     def outputs(self, at: Situation) -> Any:
-        """Rows of what is wanted per unit effort of the drives: their usual sizes are taken where a controller begins."""
+        """Rows of what is wanted per unit effort of the drives: their typical sizes are taken where a controller begins."""
         return at.J @ at.model.G
 
     def prepared(self, bound: BoundControl) -> Control:
-        """The controller with what only the mechanism can tell (names checked, gains filled in)."""
+        """The controller with what only the mechanism determines (names checked, gains filled in)."""
         return self
 
     @abstractmethod

@@ -1,7 +1,7 @@
-"""From a written controller to one at its place: drives and coordinates by name, references from where things stand, weights.
+"""From a written controller to one at its place: drives and coordinates by name, references from the present position, weights.
 
 Coordinates are those the reference names; a State or a Trajectory to follow names none, and then as many joint coordinates as
-there are freedoms are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
+there are degrees of freedom are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
 masses and gravity may differ.
 """
 
@@ -23,7 +23,7 @@ from linkwright.control.tasks import Task, tasks_of, values_of
 from linkwright.drives.base import sample_time
 from linkwright.drives.kept import Kept
 from linkwright.drives.place import Target, target
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, degrees_of_freedom
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import motion
@@ -104,7 +104,7 @@ def bind(
 def _check_numbers(written: Control) -> None:
     d = written.damping
     if isinstance(d, bool) or not isinstance(d, (int, float)) or not 0.0 <= d < 0.5:
-        raise UsageError(f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}; 0.02 is usual.")
+        raise UsageError(f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}; the default is 0.02.")
 
 
 def _believed(written: Control, system: Any, variant: Variant, real: Believed) -> Believed:
@@ -152,7 +152,7 @@ def _loops(of: Believed, start: Mapping[str, np.ndarray]) -> Loops:
 
 
 def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Target]) -> tuple[list[Task], list[Path]]:
-    """Coordinates and the references they follow, from where things stand in the controller's eyes."""
+    """Coordinates and the references they follow, from the position the controller believes."""
     skel, description, reference = loops.skel, loops.skel.tree.description, written.reference
     if not isinstance(reference, Mapping):
         reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)
@@ -203,8 +203,8 @@ def _check_outputs(bound: BoundControl) -> None:
     A = bound.outputs_at_start * bound.weights / bound.usual.sizes[:, None]
     if factor(A[:n], DEPENDENT).rank < n:
         raise UsageError(
-            f"{written.kind}: the coordinates {', '.join(bound.labels)} do not tell the motion here: something can move that leaves them "
-            "at rest, or they depend on each other. Follow others, or start elsewhere."
+            f"{written.kind}: the coordinates {', '.join(bound.labels)} do not determine the motion here: something can move that leaves "
+            "them at rest, or they depend on each other. Follow others, or start elsewhere."
         )
     if len(A) > n and factor(A, DEPENDENT).rank < len(A):
         forces = ", ".join(r.name for r in bound.force_rows)
@@ -221,7 +221,7 @@ def _begins(bound: BoundControl, kappa: float) -> list[str]:
         unit, far = ("m", FAR * kappa) if kind == "length" else ("rad", FAR_ANGLE)
         if abs(e) > far:
             said = "bare numbers are SI, m and rad, whatever the file's units"
-            out.append(f"reference of '{label}' begins {abs(e):.4g} {unit} away from where it stands ({said})")
+            out.append(f"reference of '{label}' begins {abs(e):.4g} {unit} away from the present position ({said})")
         elif abs(rate) > FAST * far:
             said = "s.assemble(v=...) gives a start on it"
             out.append(f"reference of '{label}' begins {abs(rate):.3g} {unit}/s faster or slower than it moves; {said}")
@@ -242,16 +242,16 @@ def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
         bound.notes.append(f"t = {st.t:.6g} s: {written.kind}: {problem}")
     elif n < found.freedoms:
         left = found.freedoms - n
-        bound.notes.append(f"{written.kind}: {left} of {found.freedoms} freedoms {'is' if left == 1 else 'are'} not followed")
+        bound.notes.append(f"{written.kind}: {left} of {degrees_of_freedom(found.freedoms)} {'is' if left == 1 else 'are'} not followed")
 
 
 def _lack(found: Controllability, n: int, p: int, labels: Sequence[str], forces: int) -> str:
-    """What is wrong with n coordinates and so many forces for p drives. Freedoms that no drive reaches are nobody's business."""
+    """What is wrong with n coordinates and so many forces for p drives. Degrees of degree of freedom that no drive reaches do not count."""
     reached = found.freedoms - found.missing
     if n > found.freedoms:
         return (
-            f"{n} coordinates are to be followed ({', '.join(labels)}), but {found.freedoms} "
-            f"{'freedom moves' if found.freedoms == 1 else 'freedoms move'} here: they would contradict each other."
+            f"{n} coordinates are to be followed ({', '.join(labels)}), but there "
+            f"{'is' if found.freedoms == 1 else 'are'} {degrees_of_freedom(found.freedoms)} here: they would contradict each other."
         )
     if p < n:
         return f"{p} drives cannot make {n} coordinates ({', '.join(labels)}) follow; name more drives=[...] or follow fewer."
@@ -259,7 +259,7 @@ def _lack(found: Controllability, n: int, p: int, labels: Sequence[str], forces:
         return found.text
     if n < reached and p > n + forces:
         return (
-            f"{n} coordinates are followed ({', '.join(labels)}), but {reached} freedoms can move and {p} drives push them: "
+            f"{n} coordinates are followed ({', '.join(labels)}), but {p} drives move {degrees_of_freedom(reached)}: "
             f"the reference must name {reached - n} more."
         )
     return ""

@@ -104,7 +104,7 @@ class BoundControl:
 
     @cached_property
     def channels(self) -> dict[str, str]:
-        """What is recorded: references, values and errors of the coordinates, the kind's own, own states, grip and damping."""
+        """Recorded channels: references, values, errors of the coordinates, the kind's own, own states, control authority, damping."""
         out: dict[str, str] = {}
         for label, kind in zip(self.labels, self.kinds, strict=True):
             out |= {f"control.{label}.{x}": kind for x in ("reference", "value", "error")}
@@ -168,7 +168,7 @@ class BoundControl:
         return out
 
     def _where(self, out: Answer) -> str:
-        return "" if self.written.damping else " The drives have lost their grip, and damping=0 asks for no help: give damping=0.02."
+        return "" if self.written.damping else " The drives have lost control authority and damping=0 is given: use damping=0.02."
 
     def _by_program(self, x: Arrays, sensed: Any) -> Answer | None:
         y = self._plain(x) if sensed is None else self._sensing({**x, "sensed": sensed})
@@ -205,7 +205,7 @@ class BoundControl:
         return fingerprint([*held, {k: len(v) for k, v in self.start.items()}, self.actuators, begun])
 
     def goes_on_from(self, other: BoundControl) -> None:
-        """After a switch: references go on as they began, and grip is measured against the same start. Coordinates that are chosen
+        """After a switch: references continue as they began, control authority is relative to the same start. Coordinates that are chosen
         for a State or a Trajectory may be others now; what these shall do does not depend on where a run begins."""
         if self.labels != other.labels:
             return
@@ -222,7 +222,7 @@ class BoundControl:
         return np.asarray(getattr(self.written, "begin", None), dtype=float) if self.force_rows else None
 
     def sense(self, x: Arrays, efforts: np.ndarray) -> np.ndarray | None:
-        """Forces of the mechanism as it is, under these efforts; None where nobody asks for them."""
+        """Forces of the mechanism as it is, under these efforts; None if they are not used."""
         if not self.force_rows:
             return None
         found = self._sensor({**x, "u": efforts})

@@ -4,7 +4,7 @@
 
 E has a row for each drive: its speed is E v, and B = E' is how its effort pushes. All is dimensionless (lengths in kappa), so
 the smallest singular value of E on N does not depend on units. Where the loops lose rank N grows and may hold motions that no
-drive sees; where the drives stand in a dead centre N is as large as ever, but one of its motions leaves them at rest.
+drive sees; where the drives are at a dead centre N is as large as ever, but one of its motions leaves them at rest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.drives.place import Target, target
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, degrees_of_freedom
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.closure import closure
@@ -59,18 +59,18 @@ class Controllability:
     singular_values: np.ndarray
     direction: Mapping[str, float]  # the motion that is hardest to push: speeds by coordinate; the largest dimensionless one is 1
     motion: str  # the same in words
-    missing: int  # freedoms that nobody can push
+    missing: int  # degrees of freedom without control authority
     advice: tuple[str, ...]  # coordinates at which drives would reach them
     text: str
 
     @property
     def nearly_lost(self) -> bool:
-        """True close to a position where control is lost: efforts of a thousand times the usual size and more."""
+        """True close to a position where control is lost: efforts of a thousand times the typical size and more."""
         return self.ok and self.smallest < NEARLY
 
     @property
     def excess(self) -> int:
-        """Drives beyond the freedoms."""
+        """Drives beyond the degrees of freedom."""
         return max(0, len(self.drives) - self.freedoms)
 
     def __bool__(self) -> bool:
@@ -81,7 +81,7 @@ class Controllability:
 
 
 def controllable_of_matrices(J: np.ndarray, B: np.ndarray, tolerance: float = TOLERANCE, idle: np.ndarray | None = None) -> Reach:
-    """Whether pushes along the columns of B (n, p) can drive every v with J v = 0; columns of `idle` (n, k) are nobody's to drive.
+    """Whether pushes along the columns of B (n, p) can drive every v with J v = 0; columns of `idle` (n, k) are not to be driven.
 
     B may also be the projector of [Aghili2005 (53)]. Both matrices are dimensionless: ranks are decided absolutely.
     """
@@ -110,8 +110,8 @@ def controllable(
 ) -> Controllability:
     """Whether drives can push every motion of the loops at a state.
 
-    rows (p, nv): the speed of drive j is rows[j] @ v (see `drive_rows`). idle: dimensionless velocities that are nobody's to
-    drive; found here if not given (rods that spin between ball joints).
+    rows (p, nv): the speed of drive j is rows[j] @ v (see `drive_rows`). idle: dimensionless velocities without
+    a drive; found here if not given (rods that spin between ball joints).
     """
     reach = reach_of(loops, st, rows, names, tolerance=tolerance, idle=idle)
     freedoms = reach.null.shape[1]
@@ -135,7 +135,7 @@ def reach_of(
     tolerance: float = TOLERANCE,
     idle: Sequence[np.ndarray] | None = None,
 ) -> Reach:
-    """The numbers of `controllable`, without words."""
+    """The numbers of `controllable`, without text."""
     targets = [target(loops.skel, name) for name in names]
     c = loops.at(st.q, st.v, st.t, st.near, st.instant.motion)
     if idle is None:
@@ -222,9 +222,9 @@ def _motion_text(loops: Loops, coordinates: Sequence[str], motion: np.ndarray) -
 
 def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice: Sequence[str]) -> str:
     n, p = len(reach.singular_values), len(names)
-    drives, freedoms = _count(p, "drive"), _count(n, "freedom")
+    drives, freedoms = _count(p, "drive"), degrees_of_freedom(n)
     if not n:
-        return f"nothing can move here: the loops leave no freedom to {drives}."
+        return f"nothing can move here: the loops leave no degree of freedom to {drives}."
     if reach.ok and reach.smallest < NEARLY:
         return (
             f"{drives} move{'s' * (p == 1)} {freedoms}, but nearly not: smallest singular value {reach.smallest:.3g}. "
@@ -234,12 +234,12 @@ def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice:
     if reach.ok:
         return f"{drives} move{'s' * (p == 1)} {freedoms}; smallest singular value {reach.smallest:.3g}."
     beside = f", nor {_count(missing - 1, 'motion')} beside it" if missing > 1 else ""
-    nobody = f"nobody can push the motion in which {motion}{beside}"
+    lost = f"no drive acts on the motion in which {motion}{beside}"
     places = f" {'A drive' if missing == 1 else 'Drives'} at {_joined(advice)} would." if advice else ""
     if p < n:
         short = f"{drives} cannot move {freedoms}, {missing} more {'is' if missing == 1 else 'are'} needed"
-        return f"{short if p else freedoms + ' and no drive'}: {nobody}.{places}"
-    return f"{nobody}: drive{'s' * (p != 1)} {_joined(names)} lose{'s' * (p == 1)} control here (s = {reach.smallest:.2g}).{places}"
+        return f"{short if p else freedoms + ' and no drive'}: {lost}.{places}"
+    return f"{lost}: drive{'s' * (p != 1)} {_joined(names)} lose{'s' * (p == 1)} control authority here (s = {reach.smallest:.2g}).{places}"
 
 
 def _count(n: int, thing: str) -> str:

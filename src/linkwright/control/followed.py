@@ -33,7 +33,7 @@ def recorded_references(reference: Any, loops: Loops, st: State, drives: Sequenc
 
 
 def independent(loops: Loops, st: State, drives: Sequence[str]) -> list[str]:
-    """As many joint coordinates as there are freedoms that tell the motion best, drives first  [Aghili2005 (38)]."""
+    """As many joint coordinates as there are degrees of freedom, those that determine the motion best, drives first  [Aghili2005 (38)]."""
     skel = loops.skel
     names = [n for node, jt in zip(skel.tree.nodes, skel.types, strict=True) if jt.q_names == jt.v_names for n in _full(node, jt)]
     ordered = [*drives, *(n for n in names if n not in drives)]
@@ -46,7 +46,7 @@ def independent(loops: Loops, st: State, drives: Sequence[str]) -> list[str]:
     first = [i for i in pivoted_columns(E[:, : len(drives)], FIRM)]
     chosen = pivoted_columns(E, FIRM, first=tuple(first))[: reach.freedoms]
     if len(chosen) < reach.freedoms:
-        raise UsageError("the reference names no coordinates, and joint coordinates alone do not tell this mechanism's motion: name them.")
+        raise UsageError("the reference names no coordinates, and joint coordinates alone do not determine the motion: name them.")
     return [ordered[i] for i in sorted(chosen)]
 
 

@@ -1,4 +1,4 @@
-"""What a run says afterwards about drives that lost their grip: when efforts were damped, and which motion nobody could push."""
+"""Notes of a run on lost control authority: when efforts were damped, and the uncontrollable motion."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def said(columns: Mapping[str, Any], t: np.ndarray, state: Any, loops: Loops, dr
     worst = state(i)
     hardest = controllable(loops, worst, drive_rows(loops, worst, drives), drives).motion
     return [
-        f"{kind}: {when}: the drives lose their grip (down to {left:.2g} of what it was at the start): efforts are damped there and the "
+        f"{kind}: {when}: the drives lose control authority (down to {left:.2g} of that at the start): efforts are damped there and the "
         f"reference is not followed exactly. Hardest to push: {hardest}. damping=0 switches this off"
     ]

@@ -10,9 +10,9 @@ depends on the efforts at the same instant: without a filter that algebraic loop
 what its last efforts made: then e_f changes sign from sample to sample and grows where G_F > 1, unless the reading is filtered
 (`force_loop`).
 
-Where limits of the actuators bind, the motion is kept and forces yield, and integrals wait (`_within_limits`, `_unwound`).
-A force whose constraint an event releases is no wish any more: its row is left out, its integral and filter wait, and the motion goes
-on as with `projected`, until an event engages the constraint again.
+Where limits of the actuators bind, the motion has priority and forces yield, and integrals wait (`_within_limits`, `_unwound`).
+A force whose constraint an event releases is no longer controlled: its row is left out, its integral and filter wait, and the motion
+continues as with `projected`, until an event engages the constraint again.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Hybrid(Projected):
         n, p = bound.n_tasks + len(rows), len(bound.targets)
         if n > p:
             raise UsageError(
-                f"hybrid: coordinates ({', '.join(bound.labels)}) and forces ({', '.join(r.name for r in rows)}) are {n} wishes for "
+                f"hybrid: coordinates ({', '.join(bound.labels)}) and forces ({', '.join(r.name for r in rows)}) need "
                 f"{n} drives; there {'is' if p == 1 else 'are'} {p} ({', '.join(x.name for x in bound.targets)}). Name more drives=[...]."
             )
         now = float(bound.start["t"][0])
@@ -92,7 +92,7 @@ class Hybrid(Projected):
             held, it = ("is", "it") if len(gone) == 1 else ("are", "they")
             bound.notes.append(
                 f"t = {bound.start['t'][0]:.6g} s: hybrid: {', '.join(gone)} {held} no longer held, as {it} went with a released "
-                "constraint; the motion goes on"
+                "constraint; the motion continues"
             )
         return tuple(i for i, r in enumerate(rows) if r.name not in gone)
 
@@ -195,7 +195,7 @@ class Hybrid(Projected):
         return at.states[:n][live], at.states[n:][live] if self.filter > 0.0 else np.zeros(0)
 
     def _said(self, at: Situation, command: Command, sensed: Any, used: Any) -> Command:
-        """The command with the rates of integrals and filters, and what is told of the forces; `used` is sensed, or filtered."""
+        """The command with the rates of integrals and filters, and the channels of the forces; `used` is sensed, or filtered."""
         n, filtered = len(self.rows), self.filter > 0.0
         rates: list[Any] = [0.0] * (2 * n if filtered else n)
         told: list[Any] = [0.0] * (3 * n)

@@ -2,7 +2,7 @@
 
     J_t G u = theta_d'' + G_D e' + G_P e - J_t a_0 - bias
 
-On a mechanism with all its loops and as many drives as freedoms this is `projected`, which has nothing left to minimise. With
+On a mechanism with all its loops and as many drives as degrees of freedom this is `projected`, which has nothing left to minimise. With
 `off=[...]` the controller does not know some of the constraints: it commands the directions they hold as well, stiffly, and a
 small error in where they are becomes a large force  [Aghili2005 IX-B].
 """

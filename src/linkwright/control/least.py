@@ -1,11 +1,11 @@
-"""Efforts of least weighted norm that do what is wanted, over any scalar; damped where the drives lose their grip.
+"""Efforts of least weighted norm that do what is wanted, over any scalar; damped where the drives lose control authority.
 
     A u = r,   sum (u_j / w_j)^2 least:        u = W A' (A W A')^-1 r,   W = diag(w^2)        [Aghili2005 (46), (47)]
 
-Rows are measured in their usual size. A pivot of K = A W A' is the square of what its row can do that the rows before it do not
+Rows are measured in their typical size. A pivot of K = A W A' is the square of what its row can do that the rows before it do not
 already; it falls where the drives can no longer push a direction. Below `damping`^2 of what it was at the start, something is
 added to that pivot alone, which grows smoothly from zero: efforts stay finite, that row is let go, and all others are still obeyed
-exactly. Rows that come first are kept: motions go before forces, and coordinates in the order they are named.
+exactly. Rows that come first have priority: motions go before forces, and coordinates in the order they are named.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Usual(NamedTuple):
 
 
 def usual(A: Any, weights: np.ndarray) -> Usual:
-    """Of the outputs A at the start; a row nobody moves counts as one."""
+    """Of the outputs A at the start; a row that no drive moves counts as one."""
     squares = np.sum((np.asarray(A, dtype=float) * weights) ** 2, axis=1)
     sizes = np.sqrt(np.where(squares > 0.0, squares, 1.0))
     Aw = np.asarray(A, dtype=float) * weights / sizes[:, None]

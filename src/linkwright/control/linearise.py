@@ -173,7 +173,7 @@ class Plant:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """Sizes of efforts that cost the same: torques, and forces times the characteristic length, or as told."""
+        """Sizes of efforts that cost the same: torques, and forces times the characteristic length, or as given."""
         return self.costly if self.costly is not None else np.array([1.0 if x.rotary else 1.0 / self.eq.loops.kappa for x in self.targets])
 
     @cached_property
@@ -202,8 +202,8 @@ class Plant:
     def need_smooth(values: np.ndarray, slopes: np.ndarray, margins: np.ndarray) -> None:
         if not (np.isfinite(values).all() and np.isfinite(slopes).all() and (margins > 0.0).all()):
             raise SingularityError(
-                "this position is singular, or the drives have no grip here: motions do not depend smoothly on the state, so there is "
-                "nothing to linearise. Linearise beside it."
+                "this position is singular, or the drives have no control authority here: motions do not depend smoothly on the state, so "
+                "there is nothing to linearise. Linearise beside it."
             )
 
     def holding(self) -> np.ndarray:
@@ -276,7 +276,7 @@ def _notes(plant: Plant, left: np.ndarray) -> list[str]:
 
 
 def plant_size(plant: Plant) -> float:
-    """The usual size of accelerations: those the mechanism has without efforts, dimensionless."""
+    """The typical size of accelerations: those the mechanism has without efforts, dimensionless."""
     bare = Plant(plant.eq, plant.tasks, plant.targets, plant.fixed, plant.q, plant.v)
     values, _ = bare.at(bare.x, np.zeros(len(plant.targets)), [])
     return float(np.abs(values["acceleration"] / plant.sizes).max(initial=0.0))

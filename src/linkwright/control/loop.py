@@ -1,10 +1,10 @@
 """A controller in a run: sensors with noise, its law, a delay, actuators; what the drives of a simulation see of it.
 
 Followed at all times, the law is traced with the drives' inputs and its states are states of the simulation. Sampled, it is
-called every so often; between samples its commands are held, and beside them its own states, what it told, and commands that
+called every so often; between samples its commands are held, and beside them its own states, its channels, and commands that
 are still on their way:
 
-    held = [commands, own states, told, commands on their way]
+    held = [commands, own states, channels, commands on their way]
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from linkwright.results.state import State
 
 @dataclass(frozen=True, eq=False)
 class Controlling:
-    """A controller as a simulation is told: with actuators by drive (or one for all), noise of the sensors, and a delay."""
+    """A controller in a simulation, with actuators by drive (or one for all), noise of the sensors, and a delay."""
 
     written: Control
     actuators: Any = None
@@ -163,7 +163,7 @@ class ControlLoop:
 
     @cached_property
     def _spans(self) -> list[slice]:
-        """Of what is held: commands, own states, told, on their way."""
+        """Of what is held: commands, own states, channels, on their way."""
         p = len(self.targets)
         own = len(self.bound.channels) - 3 * self.bound.n_tasks
         ends = np.cumsum([0, p, len(self.bound.states), own, p * self.late])
@@ -204,7 +204,7 @@ class Acting:
 
     @cached_property
     def _law(self) -> tuple[Any, Any, Any, Any]:
-        """(efforts, rates, told, margin) of a law that is followed at all times."""
+        """(efforts, rates, channels, margin) of a law that is followed at all times."""
         bound = self.loop.bound
         if is_traced(self.x["q"]):
             command, at = bound.law(self.read)

@@ -3,7 +3,7 @@
     u = u_0 + K_P e + K_D e'
 
 u_0 are the efforts that hold the equilibrium (of least weighted norm where drives are redundant), e the errors of independent
-coordinates. The mechanism is linearised on its loops (`linearise`), where the drives may be fewer than the freedoms: what counts
+coordinates. The mechanism is linearised on its loops (`linearise`), where the drives may be fewer than the degrees of freedom: what counts
 is that they reach, through the motion, everything that does not die out by itself.
 """
 
@@ -78,7 +78,7 @@ def _equilibrium(bound: Any, reference: Any) -> Plant:
     there = reached(eq, bound.tasks, wanted[:n], q, t, near)
     if there is None:
         told = ", ".join(f"{x} = {v:.4g}" for x, v in zip(bound.labels, wanted, strict=False))
-        raise UsageError(f"lqr: no position with {told} is reached from where the mechanism stands.")
+        raise UsageError(f"lqr: no position with {told} is reached from the present position.")
     fixed = {**start, "near": there[1]}
     return Plant(eq, bound.tasks, bound.targets, fixed, there[0], np.zeros(len(start["v"])), costly=bound.weights)
 

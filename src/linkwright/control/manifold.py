@@ -1,13 +1,13 @@
 """Small motions on the loops: how all coordinates and speeds of a mechanism move with its independent ones.
 
-    S(q) v = [-b; theta'; spins],    S = [J; J_t; E]        rows of the loops, of the independent coordinates, of idle freedoms
+    S(q) v = [-b; theta'; spins],    S = [J; J_t; E]        rows of the loops, of the independent coordinates, of idle degrees of freedom
 
-has one solution v where the coordinates are independent and tell everything. A small change of theta at held theta' moves q along
+has one solution v where the coordinates are independent and determine the motion. A small change of theta at held theta' moves q along
 Lambda = dq/dtheta, the solution of S Lambda = [0; 1; 0] [Aghili2005 (39)], and, because S turns with q, also v, along Gamma:
 
     S Gamma_j = -(D S along Lambda_j) v
 
-so that J v + b = 0 keeps holding. Idle freedoms (rods that spin between ball joints) stay as they are.
+so that J v + b = 0 keeps holding. Idle degrees of freedom (rods that spin between ball joints) stay as they are.
 """
 
 from __future__ import annotations
@@ -65,17 +65,17 @@ class Stacked(NamedTuple):
         return found * (columns if right.ndim == 1 else columns[:, None])
 
     def check(self, labels: Sequence[str]) -> None:
-        """That there are as many coordinates as freedoms, and that they tell everything."""
+        """Raise UsageError unless the coordinates are as many as the degrees of freedom and determine the motion."""
         if len(labels) != self.freedoms:
             raise UsageError(
-                f"as many coordinates as freedoms are needed: {self.freedoms} {'moves' if self.freedoms == 1 else 'move'} here, "
+                f"as many coordinates as degrees of freedom are needed ({self.freedoms} here): "
                 f"{len(labels)} {'is' if len(labels) == 1 else 'are'} named ({', '.join(labels) or 'none'})."
             )
         n = self.factors.Vt.shape[1]
         weakest = float(self.factors.s[n - 1]) if n else 1.0
         if weakest < INDEPENDENT:
             raise UsageError(
-                f"the coordinates {', '.join(labels)} do not tell the motion here (smallest singular value {weakest:.2g}): something "
+                f"the coordinates {', '.join(labels)} do not determine the motion here (smallest singular value {weakest:.2g}): something "
                 "moves that leaves them at rest. Name others."
             )
 

@@ -46,7 +46,7 @@ class Pd(Control):
 
     @staticmethod
     def _places(at: Situation) -> list[int] | None:
-        """Where the drives' own coordinates stand among those followed; None if they are not all of these."""
+        """Places of the drives' own coordinates among those followed; None if they are not all of these."""
         tasks = at.bound.tasks
         names = [t.name if isinstance(t, CoordinateTask) else "" for t in tasks]
         drives = [x.name for x in at.bound.targets]

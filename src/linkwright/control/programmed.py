@@ -48,7 +48,7 @@ class Programmed:
 
     @cached_property
     def _made(self) -> native.NativeCode | Program:
-        """As it was kept by an earlier run, or made now."""
+        """As cached by an earlier run, or made now."""
         return self.kept(lambda: native.NativeCode.of(self._program()) if self.compiled else self._program())
 
     def _program(self) -> Program:

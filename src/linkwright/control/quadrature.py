@@ -1,4 +1,4 @@
-"""Integrals over time of what a run kept at its samples.
+"""Integrals over time of what a run recorded at its samples.
 
 What changes smoothly between samples is integrated as a polynomial through the six samples nearest to each interval (sixth
 order, any spacing); a moment that occurs twice, before and after an event, parts the curve. What a sampled controller holds is

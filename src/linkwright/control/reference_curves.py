@@ -60,7 +60,7 @@ class Move:
 
 @dataclass(frozen=True)
 class MinimumJerkRise:
-    """The polynomial of degree five between two rests; before and after, where all its derivatives used here vanish, it stands."""
+    """The polynomial of degree five between two rests; before and after, where all its derivatives used here vanish, it is constant."""
 
     at: float
     duration: float

@@ -30,7 +30,7 @@ CLOSED = 1e-9  # of its range: how well a periodic curve must end where it began
 
 
 class Components(NamedTuple):
-    """What a reference is bound to: coordinates with their kinds, where they stand at t, and their names for messages."""
+    """What a reference is bound to: coordinates with their kinds, their values at t, and their names for messages."""
 
     kinds: tuple[str, ...]
     now: tuple[float, ...]
@@ -58,7 +58,7 @@ class Components(NamedTuple):
         return [number(x, d, f"{name}: {called}") for x, d, name in zip(entries, dimensions, self.names, strict=True)]
 
     def places(self, given: Any, called: str) -> list[float]:
-        """Values of the components; None: where they stand."""
+        """Values of the components; None: the present ones."""
         return list(self.now) if given is None else self.each(given, self.dimensions, called)
 
     def beginning(self, at: Any) -> float:
@@ -262,7 +262,7 @@ def number(given: Any, dimension: Dimension, what: str) -> float:
 
 
 def angular_frequency(given: Any, what: str) -> float:
-    """rad/s. Cycles and radians must be told apart, so the unit must be Hz or one of angular speed."""
+    """rad/s. Cycles and radians must be distinguished, so the unit must be Hz or one of angular speed."""
     try:
         read = read_quantity(from_python(given, what), QuantityAlgebra())
     except ModelError as error:
@@ -287,7 +287,7 @@ def count(kinds: Sequence[str]) -> str:
 
 
 def short(value: Any) -> str:
-    """A value as it stands in messages and reprs."""
+    """A value as written in messages and reprs."""
     if is_list(value) and len(value) > 6:
         return f"a list of {len(value)}"
     text = shown(value) if callable(value) else repr(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)

@@ -50,7 +50,7 @@ WAYS = (
 
 @call_explained
 def setpoint(value: Any) -> Setpoint:
-    """Stay at a value, or at one value per component: lw.setpoint("60 deg")."""
+    """A constant reference: a value, or at one value per component: lw.setpoint("60 deg")."""
     return Setpoint(_kept(value))
 
 
@@ -58,7 +58,7 @@ def setpoint(value: Any) -> Setpoint:
 def minimum_jerk(to: Any, duration: Any, *, start: Any = None, at: Any = None) -> MinimumJerk:
     """From rest to rest with the least jerk (degree five): no jump in speed or acceleration, peak speed 15/8 of the mean.
 
-    start and at: where and when it begins; by default where the coordinate stands, at the time the reference is bound. Several
+    start and at: where and when it begins; by default the present position, at the time the reference is bound. Several
     components move together.
     """
     return MinimumJerk(_kept(to), duration, start=_kept(start), at=at)
@@ -99,7 +99,7 @@ def csv(path: str | os.PathLike[str], *, time: Any = None, columns: Any = None, 
 def sinusoid(amplitude: Any, frequency: Any, *, centre: Any = None, phase: Any = 0.0) -> Sinusoid:
     """centre + amplitude sin(frequency t + phase); frequency "0.5 Hz" (cycles) or "3 rad/s".
 
-    centre: by default where the coordinate stands when the reference is bound. frequency and phase: one for all or one each.
+    centre: by default the position when the reference is bound. frequency and phase: one for all or one each.
     """
     return Sinusoid(_kept(amplitude), _kept(frequency), centre=_kept(centre), phase=_kept(phase))
 
@@ -138,7 +138,7 @@ def read_reference(
     t: float = 0.0,
     names: Sequence[str] = (),
 ) -> Path:
-    """The path of components that are angles or lengths (`kinds`), stand at `now` at time t, and are called `names` in messages."""
+    """The path of components that are angles or lengths (`kinds`), are at `now` at time t, and are called `names` in messages."""
     called = tuple(names) or ((what,) if len(kinds) == 1 else tuple(f"{what}, component {i + 1}" for i in range(len(kinds))))
     to = Components(tuple(kinds), tuple(float(x) for x in now), float(t), what, called, description)
     parts = _parts(given, to)

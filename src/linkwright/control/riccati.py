@@ -102,7 +102,7 @@ def _no_solution() -> UsageError:
 
 
 def cost_matrices(linear: Linear, Q: Any, R: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Q over the states, R over the efforts, from numbers, one a name, dicts, or matrices; numbers scale the usual ones."""
+    """Q over the states, R over the efforts, from numbers, one a name, dicts, or matrices; numbers scale the defaults."""
     x, u = _state_sizes(linear), np.asarray(linear.weights)
     usual = 1.0 / x**2
     usual[2 * len(linear.coordinates) :] = 0.0  # integrals and currents
@@ -147,7 +147,7 @@ def _matrix(given: Any, usual: np.ndarray, names: Sequence[str], what: str, leas
 
 
 def _by_name(given: Mapping[str, Any], usual: np.ndarray, names: Sequence[str], what: str) -> np.ndarray:
-    """Weights of the named ones; the others have their usual one."""
+    """Weights of the named ones; the others have their default."""
     out = np.array(usual)
     for name, value in given.items():
         if name not in names:

@@ -234,7 +234,7 @@ def nothing_wanted(task: Task) -> Wanted:
 
 
 def values_of(tasks: Sequence[Task], skel: Skeleton, m: Motion, near: Mapping[str, Any]) -> list[float]:
-    """Where the components of tasks stand."""
+    """Values of the components of tasks."""
     return [float(x) for task in tasks for x in task.rows(skel, m, near, nothing_wanted(task)).value]
 
 

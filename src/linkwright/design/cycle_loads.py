@@ -1,4 +1,4 @@
-"""The loads of a cycle at a glance: efforts of the drives, bearing table, shaking force; what `linkwright turn` prints."""
+"""The loads of a cycle at a glance: drive torques and forces, bearing table, shaking force; what `linkwright turn` prints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CycleLoads:
             return self.why
         pins = f"loads of the pins (P: equivalent load, docs/loads.md)\n{self.bearings}"
         said = "".join(f"\nnote: {x}" for x in self.notes)
-        return f"efforts of the drives\n{self.efforts}{said}\n\n{pins}\n\n{self.shaken}"
+        return f"drive torques and forces\n{self.efforts}{said}\n\n{pins}\n\n{self.shaken}"
 
     @property
     def shaken(self) -> str:

@@ -85,7 +85,7 @@ class Sample:
         if np.abs(f.left_null.T @ scaled).max(initial=0.0) > FITS * np.abs(scaled).max():
             raise Locks(f"'{parameter}' cannot vary alone: the loops are redundant and would no longer close.")
         if f.s[f.rank - 1] < SINGULAR:
-            raise Locks(f"'{parameter}' has no derivative here: the mechanism stands in a singular position.")
+            raise Locks(f"'{parameter}' has no derivative here: the mechanism is in a singular position.")
         return -f.solve(scaled) * loops.columns
 
 
@@ -160,7 +160,7 @@ class Disturbed:
 
 
 def _spin(p: Problem, right: np.ndarray) -> np.ndarray:
-    """How idle freedoms (a rod between ball joints) accelerate along: nobody can hold them, so they take what is left over."""
+    """Accelerations of idle degrees of freedom (a rod between ball joints), which no drive determines."""
     N = p.scales[0][:, None] * p.factors.left_null
     if not N.shape[1]:
         return np.zeros(len(right))

@@ -94,7 +94,7 @@ def _least(*values: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class Margin:
-    """How far a limit is away: `limit / need`; above 1 it is kept."""
+    """How far a limit is away: `limit / need`; above 1 it is met."""
 
     what: str
     need: float
@@ -184,7 +184,7 @@ class DriveSizing:
 
     @property
     def ok(self) -> bool:
-        """Whether every given limit of the motor is kept; without a motor there is nothing to say."""
+        """Whether every given limit of the motor is met; without a motor there is nothing to say."""
         return self._motor is not None and all(x.ok for x in self.margins)
 
     def figures(self) -> dict[str, float]:

@@ -50,7 +50,7 @@ class Flywheel:
 
     def __str__(self) -> str:
         speed, angle = unit_of(self.units, "angular speed"), unit_of(self.units, "angle")
-        without = "it would stand still" if np.isinf(self.fluctuation_without) else f"{100 * self.fluctuation_without:.3g} %"
+        without = "it would stop" if np.isinf(self.fluctuation_without) else f"{100 * self.fluctuation_without:.3g} %"
         return (
             f"flywheel of {show(self.inertia)} kg m^2 at the drive keeps {show(self.speed / speed[1])} {speed[0]} within "
             f"{100 * self.fluctuation:.3g} % (without: {without}); energy in and out {show(self.energy)} J, mean torque "

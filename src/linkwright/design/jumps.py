@@ -3,7 +3,7 @@
 A load that switches makes torque and forces jump. The trapezoidal rule puts the jump in the middle of its step, wherever it is, so
 a mean of n steps is off by up to jump/(2 n), and the largest value may lie between two samples. An effort jumps where the
 difference of two samples stands out and, looked at more and more finely, comes in a small part of the step with hardly any
-change on either side of it. A smooth curve becomes straight when it is looked at like this, a kink goes on in the next step, and a
+change on either side of it. A smooth curve becomes straight when it is looked at like this, a kink continues in the next step, and a
 pole grows.
 """
 

@@ -356,7 +356,7 @@ def _statistic(w: Wanted, samples: Sequence[Sample]) -> tuple[float, Callable[[D
         return float(values[0][0]), lambda x: float(slopes(x)[0][0])
     size = float(np.sqrt(np.mean([v @ v for v in values])))  # of one sample: the peak
     if size == 0.0:
-        raise UsageError(f"'{w.text}' is zero throughout; a size has no derivative there.")
+        raise UsageError(f"'{w.text}' is zero over the whole cycle; a size has no derivative there.")
     return size, lambda x: float(np.mean([v @ d for v, d in zip(values, slopes(x), strict=True)]) / size)
 
 

@@ -1,4 +1,4 @@
-"""What a designer wants to know of a mechanism at a glance: freedoms, reach, swing, transmission, mass.
+"""What a designer wants to know of a mechanism at a glance: degrees of freedom, reach, swing, transmission, mass.
 
 Computed from one coarse turn of the drives; `Summary` is data (`as_dict`), `str()` the text of `linkwright info`.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, listing, visible
+from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
 from linkwright.mechanics.kinematics.transmission import Passing
 from linkwright.model.description import Description, Table
@@ -72,9 +72,8 @@ class Summary:
     def __str__(self) -> str:
         angle, size = unit_of(self.units, "angle")
         lines = [f"{self.name}: {self.about}" if self.about else self.name]
-        plural = "freedom" if self.freedoms == 1 else "freedoms"
         driven = f"driven at {', '.join(self.drives)}" if self.drives else "no drive"
-        lines.append(f"  {self.freedoms} {plural}, {driven}; {self.motion}")
+        lines.append(f"  {degrees_of_freedom(self.freedoms)}, {driven}; {self.motion}")
         bodies = "1 moving body" if self.bodies == 1 else f"{self.bodies} moving bodies"
         lines.append(f"  {self.space}, {bodies}, {self.joints} joints, loops closed to {self.residual:.1e}")
         lines += [f"  {', '.join(group.split('+'))} can spin about itself without moving anything else" for group in self.idle]
@@ -101,10 +100,10 @@ NEAR_ANGLES = "* taken next to a singular position: the value depends on how clo
 
 
 def transmission_note(units: tuple[str, ...]) -> str:
-    """`Transmission angle: 90 deg is ideal; below 40 deg is usually poor.`"""
+    """`Transmission angle: 90 deg is ideal; below 40 deg is poor in most designs.`"""
     symbol, size = unit_of(units, "angle")
     ideal, poor = (f"{np.radians(x) / size:.4g} {symbol}" for x in (90.0, 40.0))
-    return f"Transmission angle: {ideal} is ideal; below {poor} is usually poor."
+    return f"Transmission angle: {ideal} is ideal; below {poor} is poor in most designs."
 
 
 def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float) -> list[str]:

@@ -32,7 +32,7 @@ def marked(x: float, near: bool) -> Any:
 
 
 def columns(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
-    """Aligned text: (name, unit) heads, numbers to four digits; the first `left` columns stand flush left."""
+    """Aligned text: (name, unit) heads, numbers to four digits; the first `left` columns are flush left."""
     names, units = [n for n, _ in header], [f"[{u}]" if u else "" for _, u in header]
     texts = [[show(x) for x in row] for row in rows]
     lines = [names, units, *texts] if any(units) else [names, *texts]

@@ -1,6 +1,6 @@
 """What `m.topology` shows: the structural tables of topology with the numerical ranks beside them.
 
-The structural part is pure graph work; the numerical part (true mobility, redundant rows, idle freedoms) needs
+The structural part is pure graph work; the numerical part (true mobility, redundant rows, idle degrees of freedom) needs
 an assembled position, is computed on first use, and says so if the mechanism does not assemble.
 """
 
@@ -44,12 +44,12 @@ class TopologyView:
 
     @property
     def ranks(self) -> Mobility:
-        """Numerical ranks: freedoms, idle freedoms, redundant rows."""
+        """Numerical ranks: degrees of freedom, idle degrees of freedom, redundant rows."""
         return self._system.mobility
 
     @property
     def mobility(self) -> int:
-        """True mobility by rank, idle freedoms included."""
+        """True mobility by rank, idle degrees of freedom included."""
         return self._system.mobility.mobility
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class TopologyView:
             f"  Gruebler count {structural}, true mobility {r.mobility} "
             f"(rank {r.rank} of {r.rows} rows, {self._tree.nv} velocities, {r.positions} positions looked at)",
         ]
-        lines += [f"  idle freedom: {' + '.join(group)} can spin without moving anything else" for group in r.idle]
+        lines += [f"  idle degree of freedom: {' + '.join(group)} can spin without moving anything else" for group in r.idle]
         lines += [f"  redundant: {x}" for x in r.redundant]
         if r.singular_start:
             lines.append(f"  the start position is singular: rank {r.start_rank} there")

@@ -50,7 +50,7 @@ class Actuation:
 
     @cached_property
     def _key(self) -> Any:
-        """Under which traces and code are kept with the mechanism; None where functions of the caller's have a say."""
+        """Key of the traces and code cached with the mechanism; None if functions of the caller take part."""
         return key_of(self.equations)
 
     @cached_property
@@ -349,7 +349,8 @@ def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bo
     x["held"] = np.zeros(equations.sizes["held"])
     for b, (mine, _) in zip(bounds, equations._places, strict=True):
         if b.moves and not b.target.alone:
-            raise UsageError(f"drive: '{b.target.name}' is one of several freedoms of its joint; it can be pushed, but not moved as told.")
+            several = "its joint has several degrees of freedom. Give an effort instead."
+            raise UsageError(f"drive: the motion of '{b.target.name}' cannot be prescribed: {several}")
         if check and isinstance(b, BoundMotion):
             check_start(b, start, x["x"][mine])
     return equations, {k: x[k] for k in equations.sizes}

@@ -140,7 +140,7 @@ class Written:
 
 
 def shown(value: Any) -> str:
-    """A value as it stands in a repr: arrays by their length, functions by their name."""
+    """A value as written in a repr: arrays by their length, functions by their name."""
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     if isinstance(value, (tuple, list)) and len(value) == 2 and all(np.ndim(x) == 1 for x in value):

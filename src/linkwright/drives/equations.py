@@ -1,7 +1,7 @@
 """All drives of a run as functions of arrays, over any scalar: what the input kernel is traced from, and its reference on floats.
 
 inputs   q, v, x, t, free, near, held -> tau, drive, speed, acceleration, rates of x
-record   the same -> everything the drives tell about themselves, in the order of their channels
+record   the same -> all channels of the drives, in the order of their channels
 sample   the same -> values that are held until the next sample
 """
 
@@ -133,7 +133,7 @@ class InputEquations:
     # ---------------------------------------------------------------- functions of arrays
 
     def here(self, x: Arrays) -> Instant:
-        """The instant of these arrays; the last one is kept, because tracing a controller twice takes as long as twice."""
+        """The instant of these arrays; the last one is cached, because tracing a controller twice takes as long as twice."""
         kept = vars(self).get("_here")
         if kept is None or kept[0] is not x:
             kept = vars(self)["_here"] = (x, self._instant(x))
@@ -175,14 +175,14 @@ class InputEquations:
 
     @property
     def _channels(self) -> Channels:
-        """Kept with the mechanism: naming them all takes longer than a short run."""
+        """Cached with the mechanism: naming them all takes longer than a short run."""
         known = self.system.stores
         if "channels" not in known:
             known["channels"] = Channels(self.skel)
         return known["channels"]
 
     def _with_free(self, free: Any) -> Skeleton:
-        """The skeleton at these values of the free parameters; the last one is kept, because they do not change in a run."""
+        """The skeleton at these values of the free parameters; the last one is cached, because they do not change in a run."""
         key = free.tobytes() if free.dtype.kind == "f" else None
         kept = vars(self).get("_kept")
         if key is None or kept is None or kept[0] != key:
@@ -231,7 +231,7 @@ class InputEquations:
         return tau, wrenches
 
     def record(self, x: Arrays) -> np.ndarray:
-        """What stands in the channels of each drive; of prescribed motions the factors of their multipliers."""
+        """Values of the channels of each drive; of prescribed motions the factors of their multipliers."""
         here, out = self.here(x), []
         for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
             out += b.record(here, x["x"][mine], x["held"][slot] if slot >= 0 else 0.0)

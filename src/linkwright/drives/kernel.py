@@ -97,7 +97,7 @@ def named(equations: InputEquations, spans: dict[str, slice], x: np.ndarray) -> 
 
 def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, key: Any = None) -> Kernel:
     """Compiled, interpreted or called back; a result that is not finite is asked for again in Python, which says whose it is.
-    The code is kept with the mechanism where the trace has a key."""
+    The code is cached with the mechanism where the trace has a key."""
 
     def direct(x: np.ndarray) -> np.ndarray:
         return equations.inputs(named(equations, row.spans, x))

@@ -54,7 +54,7 @@ class BoundMotion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Speed(Written):
-    """`lw.speed(value)`: a constant, (times, values), or a function of t; from where the joint stands."""
+    """`lw.speed(value)`: a constant, (times, values), or a function of t; from the present position."""
 
     value: Any
     kind = "speed"
@@ -102,7 +102,7 @@ class Position(Written):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moves(Written):
-    """The moves and dwells of a model file, in turn from t = 0 on. Where the first one began follows from where the joint stands."""
+    """The moves and dwells of a model file, in turn from t = 0 on. Where the first one began follows from the present position."""
 
     moves: tuple[Move, ...]
     kind = "moves"

@@ -80,7 +80,7 @@ class Law:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A Python function of t, or of t and the state; `what` it is for stands in messages."""
+    """A Python function of t, or of t and the state; `what` names its purpose in messages."""
 
     call: Callable[..., Any]
     what: str

@@ -202,7 +202,7 @@ def _only(system: System, joint: str, what: str) -> str:
     """MuJoCo's name of a joint's only coordinate; the joint must be in the tree."""
     j = system.description.joint(joint)
     if joint not in system.tree.node_of_joint or joints.create(j.type, j.options).nv != 1:
-        raise UsageError(f"MuJoCo needs the joint '{joint}' of '{what}' in the tree with one freedom. Cut another joint of its loop.")
+        raise UsageError(f"MuJoCo needs the joint '{joint}' of '{what}' in the tree, with one degree of freedom. Cut another of its loop.")
     return joint
 
 

@@ -1,4 +1,4 @@
-"""Fixed joint: no freedom; as a cut joint a weld with six rows."""
+"""Fixed joint: no degree of freedom; as a cut joint a weld with six rows."""
 
 from __future__ import annotations
 

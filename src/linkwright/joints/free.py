@@ -1,4 +1,4 @@
-"""Free joint: all six freedoms; what carries a body that no tree joint carries."""
+"""Free joint: all six degrees of freedom; what carries a body that no tree joint carries."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """All terms of the equations of motion, and how the rows of the loops change along the motion.
 
 What the rule for singular passages needs at once: M, h, J, k, b, phi (M and J by their blocks), then dJ/dt and dk/dt at
-fixed v, where q moves with qdot(q, v), time runs, and drivers go on with their speeds and accelerations. Differentiated in
+fixed v, where q moves with qdot(q, v), time runs, and drivers continue with their speeds and accelerations. Differentiated in
 forward mode while it is traced, so that the kernel costs little more than the terms themselves.
 """
 

@@ -93,7 +93,7 @@ def c(
 
 
 def chosen(kernels: Kernels, free: Sequence[str] | None, drives: Sequence[str] | None = None) -> Kernels:
-    """Kernels with other free parameters and drives, for writing them as text: nothing of them is kept on disk."""
+    """Kernels with other free parameters and drives, for writing them as text: nothing of them is cached on disk."""
     if drives is not None and tuple(drives) != kernels.drives:
         kernels = replace(kernels, drives=tuple(drives), made={}, plans={})
     if free is not None:
@@ -133,7 +133,7 @@ def possible(kernels: Kernels, name: str) -> bool:
 
 
 def _traced(kernels: Kernels, function: Callable[..., Mapping[str, Any]], *inputs: str) -> Program:
-    """A small kernel beside the usual ones: function(equations, inputs ..., near)."""
+    """A small kernel beside the standard ones: function(equations, inputs ..., near)."""
     g, sizes = Graph(), kernels.sizes
     lengths = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": sizes.nc, "u": sizes.nd, "t": sizes.one}
     arrays = [g.input(key, lengths[key]) for key in inputs]

@@ -96,7 +96,7 @@ class Kernel:
         return self.switched.count
 
     def made_from(self, what: str, row: Any, program: Callable[[], Program]) -> native.NativeCode:
-        """Machine code of a program made from this one's for a row, kept on disk like its own."""
+        """Machine code of a program made from this one's for a row, cached on disk like its own."""
         if self._parts is None:
             return native.NativeCode.of(program())
         return native.load([what, self._parts, list(row.sizes.items())], program)

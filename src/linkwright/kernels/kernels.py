@@ -1,4 +1,4 @@
-"""All kernels of one mechanism: the plan, the traces, the key under which code is kept on disk.
+"""All kernels of one mechanism: the plan, the traces, the key under which code is cached on disk.
 
 Built from a numeric tree; with free parameters the equations are traced on a tree whose numbers are symbols, and their
 values are inputs. Plans are stored on disk, and machine code is found there without tracing, under a key of everything the trace

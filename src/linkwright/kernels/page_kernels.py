@@ -167,7 +167,7 @@ def bodies(eq: Equations, q: Any, v: Any, a: Any, t: Any, near: Any) -> dict[str
 
 
 def _let_go(eq: Equations, q: Any, v: Any, a: Any, t: Any, near: Any) -> Any:
-    """a with idle freedoms (a rod that spins between ball joints) accelerating as they like, as the loads have them."""
+    """a with idle degrees of freedom (a rod that spins between ball joints) accelerating freely, as the loads have them."""
     if not eq.plan.idle:
         return a
     T = eq.usual_terms(q, v, t, near)

@@ -61,7 +61,7 @@ class QuickPassage:
 
     @cached_property
     def _places(self) -> tuple[np.ndarray, ...]:
-        """Where the entries of the blocks of M and J stand in the dense matrices, their scales, and the scale of all of J."""
+        """Places of the entries of the blocks of M and J in the dense matrices, their scales, and the scale of all of J."""
         nv, c = len(self.columns), self.columns
         T = self._eq.usual_terms(self.kernels.start()[0], np.zeros(nv), np.zeros(1), self.kernels.defaults["near"])
 

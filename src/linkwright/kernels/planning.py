@@ -1,4 +1,4 @@
-"""Decisions a trace cannot take, taken on numbers first: ranks, independent rows, orders of elimination, usual pivots.
+"""Decisions a trace cannot take, taken on numbers first: ranks, independent rows, orders of elimination, typical pivots.
 
 Ranks and pivots are looked at in several positions, the start and some reached from it, because one may be singular. The
 order of elimination (loops, which subsystem's inertia last, along which body's axes the rows are) is the one of fewest
@@ -78,7 +78,7 @@ def _can_be_driven(eq: Equations, J: np.ndarray) -> None:
         if factor(J[: i + 1]).rank == factor(J[:i]).rank:
             others = [f"'{n}'" for n in eq.drivers[: i - first]]
             fixed = f"together with {' and '.join(others)} it would be driven twice" if others else "the loops hold it already"
-            raise UsageError(f"the motion of '{name}' cannot be given: {fixed}. Prescribe no more motions than the mechanism has freedoms.")
+            raise UsageError(f"the motion of '{name}' cannot be given: {fixed}. Prescribe at most one motion for each degree of freedom.")
 
 
 def plan(eq: Equations, sizes: Sizes, states: Sequence[Instant], masses: bool) -> Plan:
@@ -99,7 +99,7 @@ def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> Plan:
 
 
 def with_pivots(eq: Equations, states: Sequence[Instant], formulation: str, loop_pivot: float = LOOP_PIVOT) -> Plan:
-    """The plan with the usual pivots of another formulation than sslm, or with another share of a loop's pivots."""
+    """The plan with the typical pivots of another formulation than sslm, or with another share of a loop's pivots."""
     return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, states, formulation, loop_pivot)})
 
 
@@ -138,7 +138,7 @@ def _dynamics(eq: Equations, sizes: Sizes, states: Sequence[Instant]) -> Plan:
 
 
 def _kept(eq: Equations, s: Instant) -> Terms:
-    """Usual terms of the independent rows at a sample."""
+    """Standard terms of the independent rows at a sample."""
     T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references), lean=False)
     return T if eq.plan.keep is None else T.select(list(eq.plan.keep))
 
@@ -219,7 +219,7 @@ def _largest(rows: Sequence[np.ndarray]) -> list[float]:
 
 
 def _ordered(eq: Equations, name: str, states: Sequence[Instant]) -> tuple[Any, tuple[float, ...]] | None:
-    """Order of elimination and usual pivots of the solves with drives; None where they are not square or not regular."""
+    """Order of elimination and typical pivots of the solves with drives; None where they are not square or not regular."""
     matrices = [_driven_matrix(eq, name, s) for s in states]
     n, m = matrices[0].shape
     regular = [A for A in matrices if n == m and n > 0 and np.linalg.cond(_balanced(A)) < 1e6]

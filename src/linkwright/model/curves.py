@@ -154,7 +154,7 @@ def through(x: tuple[float, ...], y: tuple[float, ...], interpolation: str = "mo
 
 
 def monotone(x: np.ndarray, y: np.ndarray, *, closed: bool = False) -> Piecewise:
-    """The monotone quintic through the points, straight beyond its ends; `closed`: it goes on as it began, y[-1] is y[0]."""
+    """The monotone quintic through the points, straight beyond its ends; `closed`: periodic, y[-1] is y[0]."""
     h = np.diff(x)
     s = np.diff(y) / h
     left, right = (np.concatenate([s[-1:], s]), np.concatenate([s, s[:1]])) if closed else (np.append(s[0], s), np.append(s, s[-1]))
@@ -250,7 +250,7 @@ def clamped(x: np.ndarray, y: np.ndarray) -> Piecewise:
 
 
 def periodic(x: np.ndarray, y: np.ndarray) -> Repeated:
-    """The cubic spline that goes on as it began, with speed and curvature; y[-1] is y[0]."""
+    """The periodic cubic spline, with speed and curvature; y[-1] is y[0]."""
     free, both = _curvatures(x, y), _curvatures(x, 0.0 * y, first=1.0, last=1.0)
     gap, change = (float(np.subtract(*_end_speeds(x, values, m))) for values, m in ((y, free), (0.0 * y, both)))
     pieces, _ = _cubics(x, y, free - gap / change * both)

@@ -150,7 +150,7 @@ class Gear:
 
 @dataclass(frozen=True)
 class TorsionSpring:
-    """effort = -stiffness (q - free) + preload, on a one-freedom joint (torque, or force on a slider)."""
+    """effort = -stiffness (q - free) + preload, on a one-degree of freedom joint (torque, or force on a slider)."""
 
     name: str
     joint: str
@@ -263,7 +263,7 @@ class Move:
 class Drive:
     """What moves a joint or cylinder. `kind`: speed, position, moves, torque, motor_dc or free (named, no law).
 
-    `value` is the speed, position or effort, of a motor the voltage; `motor` what stands on its plate.
+    `value` is the speed, position or effort, of a motor the voltage; `motor` the data of its name plate.
     """
 
     joint: str
@@ -276,7 +276,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Description:
-    """The whole mechanism as the user described it."""
+    """A mechanism as the user described it."""
 
     __getstate__ = essentials
 
@@ -319,7 +319,7 @@ class Description:
         return self.plane is not None
 
     def numbers(self, values: Mapping[str, Any] | None = None) -> Description:
-        """This description with every `Expr` evaluated; `values` override parameters, over any scalar.
+        """Return this description with every `Expr` evaluated; `values` override parameters, over any scalar.
 
         Variables that are not parameters (channels in loads) stay expressions.
         """

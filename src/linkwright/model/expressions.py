@@ -1,4 +1,4 @@
-"""Expressions of named variables, kept as frozen trees that compare, hash and print.
+"""Expressions of named variables, stored as frozen trees that compare, hash and print.
 
 An `Expr` takes part in arithmetic like a number, so plain geometry code runs on floats and on
 expressions alike; constants fold on the way, and an expression without variables is a float.

@@ -1,6 +1,6 @@
 """Putting a mechanism together at wanted joints, points and poses: targets by name, continuation, branches.
 
-`Assembler` turns wishes in a user's words ("A" at 30 deg, "coupler.P" here, the platform in that pose) into constraints
+`Assembler` turns a user's conditions ("A" at 30 deg, "coupler.P" here, the platform in that pose) into constraints
 and walks to them along the loops, from the drawn position or a given state.
 """
 
@@ -59,7 +59,7 @@ class Assembler:
 
     @cached_property
     def start(self) -> State:
-        """The drawn position closed exactly, at the positions and speeds of `start:`."""
+        """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
         closed = self._close_sketch()
         wanted = dict(self.description.start)
         positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
@@ -153,7 +153,7 @@ class Assembler:
         )
 
     def _adds(self, st: State, readers: Sequence[Constraint], more: Constraint) -> bool:
-        """Whether one more reader fixes a freedom that the others leave."""
+        """Whether one more reader fixes a degree of freedom that the others leave."""
         ranks = []
         for tied in (self.loops.with_(readers), self.loops.with_([*readers, more])):
             ranks.append(tied.factored(tied.at(st.q, st.v, st.t, st.near)).rank)
@@ -236,7 +236,7 @@ class Assembler:
         return Branches(states, [x.flips for x in found])
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
-        """(joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
+        """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
         part = self.targets.part(name)
         joint = part.joint if isinstance(part, Part) else part
         if not isinstance(part, Part) or part.at != part.i:

@@ -71,7 +71,7 @@ class Compiled:
 
     @property
     def start(self) -> State:
-        """The drawn position closed exactly, at the positions and speeds of `start:`."""
+        """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
         return self.assembler.start
 
     @cached_property

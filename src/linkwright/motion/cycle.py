@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkwright import joints
-from linkwright.errors import SingularityError, UsageError, listing
+from linkwright.errors import SingularityError, UsageError, degrees_of_freedom, listing
 from linkwright.mechanics.closing.continuation import Walker, dead_centre, walk
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.idle import idle_motions
@@ -52,7 +52,7 @@ class Limits:
 
 
 def coordinate_now(loops: Loops, drive: str, here: Instant) -> float:
-    """Where a driven coordinate stands."""
+    """Position of a driven coordinate."""
     desc = loops.skel.tree.description
     for cylinder in desc.cylinders:
         if cylinder.name == drive:
@@ -276,7 +276,7 @@ def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin
     low = back.t + gap if back.t > first else back.t
     high = ahead.t - gap if ahead.t < last else ahead.t
     if high - low < 1e-6 * p.span:
-        raise SingularityError(f"drive '{p.lead}' stands at a dead centre and cannot move either way; choose another start position.")
+        raise SingularityError(f"drive '{p.lead}' is at a dead centre and cannot move either way; choose another start position.")
     dead = [dead_centre(tied, w, end) for w, end in ((back, first), (ahead, last)) if w.t != end]
     found = sampled(loops, tied, walk(tied, begin, low), np.linspace(low, high, steps + 1))
     if found is None:
@@ -320,7 +320,7 @@ def _swing_note(desc: Description, p: Plan, low: float, high: float, dead_low: b
 
 
 def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]) -> None:
-    """Every freedom that moves something must be driven; idle spins do not count."""
+    """Every degree of freedom that moves something must be driven; idle spins do not count."""
     zero = np.zeros(loops.skel.tree.nv)
     c = tied.at(here.q, zero, 0.0, here.references)
     f, free = tied.factored(c), loops.factored(loops.at(here.q, zero, 0.0, here.references))
@@ -339,12 +339,12 @@ def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]
 
 
 def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int) -> UsageError:
-    """More drives than freedoms; without any freedom it is the mechanism that is wrong."""
+    """More drives than degrees of freedom; without any degree of freedom it is the mechanism that is wrong."""
     desc = loops.skel.tree.description
     place = next((f"{d.where}: " for d in reversed(desc.drives) if d.joint in drives and d.where is not None), "")
     if freedoms:
         return UsageError(
-            f"{place}{len(drives)} drives ({listing(drives)}) for {freedoms} freedom{'s' if freedoms != 1 else ''}: they contradict each "
+            f"{place}{len(drives)} drives ({listing(drives)}) for {degrees_of_freedom(freedoms)}: they contradict each "
             "other. Remove drives, or turn one by name: the others then follow or are held."
         )
     held = [*desc.rods, *desc.couplings, *desc.gears]

@@ -1,4 +1,4 @@
-"""Why a wanted position or speed cannot be had: decided by ranks at the place where the mechanism stops, in its own words."""
+"""Why a wanted position or speed cannot be had: decided by ranks at the place where the mechanism stops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import AssemblyError, SingularityError
+from linkwright.errors import AssemblyError, SingularityError, degrees_of_freedom
 from linkwright.mechanics.closing.newton import close, gap, gap_text, wandered
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops
@@ -35,7 +35,7 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Any, q: np.nd
     freedoms = loops.factored(loops.at(walk.q, zero, 1.0, walk.near)).null.shape[1]
     if wanted > freedoms:
         text = (
-            f"{wanted} values ({names}) are wanted of {freedoms} degree{'s' if freedoms != 1 else ''} of freedom, and they do not fit "
+            f"{wanted} values ({names}) are wanted of {degrees_of_freedom(freedoms)}, and they do not fit "
             f"together ({left}). Give {freedoms or 'none'}, and let the others follow."
         )
         return AssemblyError(text, gap=gaps[worst], loop=name)
@@ -106,7 +106,7 @@ def cannot_move(loops: Loops, tied: Loops, q: np.ndarray, near: Mapping[str, Any
     f = factor(J, WEAK)
     if len(extra) > freedoms:
         return SingularityError(
-            f"{len(extra)} speeds ({names}) are wanted of {freedoms} degree{'s' if freedoms != 1 else ''} of freedom, and they contradict "
+            f"{len(extra)} speeds ({names}) are wanted of {degrees_of_freedom(freedoms)}, and they contradict "
             f"each other. Give {freedoms or 'none'}, and let the others follow.",
             singular_values=tuple(f.s),
         )

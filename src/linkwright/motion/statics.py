@@ -1,6 +1,6 @@
 """Static equilibrium: where springs, weights and loads hold a mechanism still.
 
-The freedoms that are left (all, or all but the held drives) must feel no force: N' h = 0 with N the motions the loops
+The degrees of freedom that are left (all, or all but the held drives) must feel no force: N' h = 0 with N the motions the loops
 allow. Damped Newton steps along the loops, each closed again; the force's rate comes from central differences along the
 motion, which is exact enough for a root that is then checked to round-off.
 """
@@ -67,7 +67,7 @@ def _potential(st: State) -> float:
 
 
 def _bias(system: Compiled, st: State) -> np.ndarray:
-    """Coriolis and gravity efforts minus those of springs, dampers and loads."""
+    """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
     return bias_force(system.skel, system.motion(st), system.applied(st))
 
 

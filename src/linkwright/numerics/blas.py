@@ -18,7 +18,7 @@ WORTH_IT = 500  # rows from which that pays
 
 @cache
 def _threads() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """How to ask and tell the number of threads."""
+    """How to read and set the number of threads."""
     try:
         from numpy.linalg import _umath_linalg
 

@@ -49,7 +49,7 @@ def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE, *, thin: bool = Fal
     m, n = A.shape
     if min(m, n) == 0:
         return Factored(np.eye(m), np.zeros(0), np.eye(n), 0)
-    if not np.abs(A).max() <= 1e150:  # nor if it is not a number
+    if not np.abs(A).max() <= 1e150:  # also true for NaN
         raise UsageError(
             "numbers overflow in the equations: check the lengths, masses and speeds of the model (one is out of any proportion)."
         )

@@ -15,7 +15,7 @@ from linkwright.numerics.scalars import common_type
 
 
 class Pose(NamedTuple):
-    """X_AB: frame B in frame A; columns of R are B's axes, p its origin."""
+    """A pose X_AB, frame B in frame A: columns of R are B's axes, p its origin."""
 
     R: Any  # (3, 3)
     p: Any  # (3,)
@@ -27,7 +27,7 @@ class Pose(NamedTuple):
         return Pose(self.R.T, -(self.R.T @ self.p))
 
     def point(self, p: Any) -> Any:
-        """A point given in B, in A."""
+        """Return a point given in B, in A."""
         return self.R @ p + self.p
 
 

@@ -2,7 +2,7 @@
 
 The crank's runs are compared with the error equation e'' + 10 e' + 25 e = 0, which from rest gives (pi/6)(1 + 5 t) exp(-5 t).
 Lengths and masses of the arm are not printed; ours are those of the model `3r-slider`, so only what does not depend on them can
-be compared. papers/Aghili2005/README.md tells the whole story; its tables are computed by the functions here.
+be compared. papers/Aghili2005/README.md has the details; its tables are computed by the functions here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Hoang et al.: a 3-RRR robot driven by DC motors, simulated through singularities of its coordinate partition.
 
 The figures cannot be read from the text; states are compared with a solution in quadruple precision. The integration step is
-not in the paper: 0.002 s fits what it says of residuals in both cases. papers/Hoang2023/README.md tells the whole story.
+not in the paper: 0.002 s fits what it says of residuals in both cases. papers/Hoang2023/README.md has the details.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def constant_voltages() -> Item:
 
 
 def pd_control() -> Item:
-    return _state_after_1s(2, "the PD law is read as joint torque with back-EMF kept; as volts it would cross 1 + 17 times")
+    return _state_after_1s(2, "the PD law is read as joint torque with back-EMF included; as volts it would cross 1 + 17 times")
 
 
 def reach() -> Item:
@@ -171,7 +171,7 @@ def passages() -> Item:
 
 
 def arrival() -> Item:
-    """Reached is what a figure cannot tell from reached: half a hundredth of the longest way, 2.27 rad."""
+    """Reached is what a figure cannot distinguish from reached: half a hundredth of the longest way, 2.27 rad."""
     run = exact(2)
     off = np.max([np.abs(np.asarray(run[joint]) - goal) for joint, goal in WANTED.items()], axis=0)
     band = 0.01 * float(off[0])

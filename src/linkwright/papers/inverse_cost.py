@@ -107,7 +107,7 @@ class Solver:
 
 
 def dense_solve(n: int) -> Counts:
-    """Operations of one elimination with every entry a number (operations whose result nobody needs left out)."""
+    """Operations of one elimination with every entry a number (operations whose result is not used left out)."""
     graph = Graph()
     A, b = graph.variables(np.eye(n) + 0.1), graph.variables(np.ones(n))
     return sum_of(graph.live(eliminate(A, b)).values())
@@ -257,7 +257,7 @@ class Row:
 
     @property
     def again(self) -> tuple[int, int]:
-        """(folded, dense) operations for other masses in the same motion: geometry is kept, as in an optimisation of masses."""
+        """(folded, dense) operations for other masses in the same motion: geometry is unchanged, as in an optimisation of masses."""
         kept = self.stages["motion"].total
         return self.folded - kept, self.full - kept
 

@@ -1,7 +1,7 @@
 """Koul, Shah and Saha: subsystem-level Lagrange multipliers (SSLM), on the carpet scraper and the 3-RRR manipulator.
 
 The items in the paper's order; here those of its Tables 1 and 2. Ground pivots, the base of the manipulator and gravity (9.81 m/s^2
-along -y) are not in the paper and are taken as docs/models.md says. papers/Koul2013/README.md tells the whole story.
+along -y) are not in the paper and are taken as docs/models.md says. papers/Koul2013/README.md has the details.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def link_parameters() -> Item:
 
 
 def upright_angle() -> float:
-    """theta_1 of the manipulator for which its platform stands at exactly 60 deg, theta_6 and theta_7 as printed."""
+    """theta_1 of the manipulator for which its platform is at exactly 60 deg, theta_6 and theta_7 as printed."""
     s, st = manipulator()
 
     def tilt(x: float) -> float:
@@ -112,11 +112,11 @@ def initial_configuration() -> Item:
         "Table 2",
         "initial angles and speeds of the drives",
         "scraper 0 and 4.7124 rad/s; 3-RRR 1.04, 4.1883, 5.7637 rad at rest",
-        f"loops closed to {max(gap, 1e-17):.0e} m; the platform stands at {stands:.3f} deg, at 60 deg theta_1 would be {upright:.5f} rad",
+        f"loops closed to {max(gap, 1e-17):.0e} m; the platform is at {stands:.3f} deg, at 60 deg theta_1 would be {upright:.5f} rad",
         max(printed, abs(upright - 1.04)),
         5e-3,
         "the table; theta_1 for a platform at 60 deg, within the two digits that 1.04 has",
-        "on an equilateral base of 1 m, which is ours: that the platform then stands upright makes it probable, not certain",
+        "on an equilateral base of 1 m, which is ours: that the platform is then upright makes it probable, not certain",
     )
 
 

@@ -2,7 +2,7 @@
 
 `Counted` counts every operation that is carried out. Here an operation that was done before with the same operands is
 not done again, and `Graph.live` counts only those on which given results depend: functions of the float path can be
-run as they stand, although they also compute what one method does not need. Operations carry the stage they were
+run unchanged, although they also compute what one method does not need. Operations carry the stage they were
 first done in.
 """
 

@@ -106,7 +106,7 @@ class Batch:
 
 
 class Before(NamedTuple):
-    """What each sample goes on from: the last accepted step before it, one row a sample."""
+    """What each sample continues from: the last accepted step before it, one row a sample."""
 
     t: np.ndarray
     near: np.ndarray  # coordinates of the cut joints, turns counted
@@ -126,7 +126,7 @@ def cut_references(
 ) -> CutReferences:
     """Coordinates of the cut joints at every sample, turns counted.
 
-    `near` is what the first sample goes on from, by joint name (or the position q = `origin`, if that is given). In a plane the
+    `near` is what the first sample continues from, by joint name (or the position q = `origin`, if that is given). In a plane the
     turns of a cut joint are a sum of those of the tree's joints, which count them, so that no sampling can miss one. In space
     they follow from sample to sample from the speeds, and from the accelerations if they are given. Other forms of `near`: an
     array with one row a sample, each right to less than half a turn; the steps before the samples.

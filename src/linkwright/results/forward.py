@@ -128,7 +128,7 @@ class Crosscheck:
             f"rank {self.rank} of {self.rows} rows, smallest singular value {smallest:.2e}, gamma of least condition {self.best_gamma:.3g}"
         )
         if self.limit:
-            lines.append("all by the same limit equations (singular passage, or a freedom without inertia): nothing was compared")
+            lines.append("all by the same limit equations (singular passage, or a degree of freedom without inertia): nothing was compared")
         return "\n".join(lines)
 
 

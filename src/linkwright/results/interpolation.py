@@ -60,7 +60,7 @@ def places(t: np.ndarray, wanted: np.ndarray) -> Between:
 
 
 def states(loops: Loops, c: Samples, wanted: np.ndarray, closed: np.ndarray | None = None) -> Samples:
-    """States at any times in the range; `closed` (samples, loops) tells which loops are closed where some are switched off."""
+    """States at any times in the range; `closed` (samples, loops) says which loops are closed where some are switched off."""
     at = places(c.t, wanted)
     q, qd, qdd = _polynomial(loops.skel, c, at)
     v, a = _velocities(loops.skel, q, qd, qdd)

@@ -46,7 +46,7 @@ class LoadHistory:
 
 
 class EachLoads(Sequence[Any]):
-    """The loads of samples, solved when they are looked at and kept by their instants."""
+    """The loads of samples, solved when they are looked at and cached by their instants."""
 
     def __init__(self, instants: list[Instant]):
         self.instants = instants
@@ -155,7 +155,7 @@ class SampleLoads:
             _ = x.loads
 
     def settled_multipliers(self) -> np.ndarray:
-        """(n, entries): lam moved as little as balances the accelerations, in the coordinates nobody drives.
+        """(n, entries): lam moved as little as balances the accelerations, in the coordinates without a drive.
 
         For states between samples: interpolated multipliers belong to another state than interpolated accelerations.
         """

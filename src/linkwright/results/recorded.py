@@ -94,7 +94,7 @@ def plain(value: Any, where: str = "settings") -> Any:
         return {str(k): plain(x, f"{where}: {k}") for k, x in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(x, where) for x in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
-    raise UsageError(f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be kept in a file.")
+    raise UsageError(f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be saved in a file.")
 
 
 def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -131,7 +131,7 @@ def multipliers(skel: Skeleton, lam: np.ndarray) -> dict[str, Column]:
 
 
 class CutReferences(Sequence[Mapping[str, np.ndarray]]):
-    """Reference coordinates of every joint at every sample, kept as arrays: those of tree joints are rows of q."""
+    """Reference coordinates of every joint at every sample, stored as arrays: those of tree joints are rows of q."""
 
     def __init__(self, skel: Skeleton, q: np.ndarray, rows: np.ndarray):
         self.skel, self.q, self.rows = skel, q, np.asarray(rows, dtype=float)
@@ -176,7 +176,7 @@ def cut_rows(skel: Skeleton, near: Sequence[Mapping[str, Any]]) -> np.ndarray:
 
 
 def turns_counted(raw: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Angles known up to whole turns, made continuous: each goes on from the one before by about the predicted increment."""
+    """Angles known up to whole turns, made continuous: each continues from the one before by about the predicted increment."""
     whole = 2.0 * math.pi
     steps = np.diff(raw)
     turns = np.rint((predicted - steps) / whole)

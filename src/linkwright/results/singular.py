@@ -1,4 +1,4 @@
-"""Channels of a run that tell how near it is to singular positions.
+"""Channels of a run that measure how near it is to singular positions.
 
 singular.J            smallest singular value of the dimensionless J (of its independent rows)
 singular.dependent    of its part of the dependent coordinates; singular.independent: of that of the independent ones
@@ -84,6 +84,6 @@ class Singularity:
         if picked.shape[1] != picked.shape[2]:
             raise ChannelError(
                 f"'{name}' has no determinant: {picked.shape[2]} independent coordinates for {picked.shape[1]} rows. "
-                "singular.independent tells how near that part is to losing rank."
+                "singular.independent measures how near that part is to losing rank."
             )
         return np.linalg.det(picked)

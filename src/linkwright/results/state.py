@@ -17,7 +17,7 @@ from linkwright.results.channels import Channels
 
 @dataclass(frozen=True)
 class State:
-    """q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""
+    """A position with velocities: q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""
 
     __getstate__ = essentials
 
@@ -65,7 +65,7 @@ def wound(skel: Skeleton, origin: np.ndarray, q: np.ndarray, angle: Any, node: i
 
 
 class Branches(list[State]):
-    """Assembly modes, nearest to the start first. `flips[i]`: further sets of coordinates found in which the bodies of mode i stand in
+    """Assembly modes, nearest to the start first. `flips[i]`: further sets of coordinates found in which the bodies of mode i are in
     the same places, a rod turned by half a turn about its own line."""
 
     def __init__(self, states: Iterable[State], flips: Iterable[int]):

@@ -52,10 +52,10 @@ __all__ = ["Column", "Kept", "LoadHistory", "RunEvent", "Trajectory", "unit_of"]
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """Samples of a motion. `notes` say what a person should know (a swing instead of a full turn).
+    """A motion in samples. `notes` report what a person should know (a swing instead of a full turn).
 
     `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
-    `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are kept but not
+    `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are stored but not
     listed: `lam`, multipliers of the tree's loops (loads then are those of the motion as it was), `closed` (samples, loops), 0
     where a loop was switched off, and what else a run likes to keep.
     """
@@ -100,7 +100,7 @@ class Trajectory:
 
     @property
     def static(self) -> bool:
-        """True for a static analysis: velocities, accelerations and powers are zero, and t only tells the positions apart."""
+        """True for a static analysis: velocities, accelerations and powers are zero, and t only numbers the positions."""
         return bool(self.settings.get("static"))
 
     def at_rest(self) -> Trajectory:
@@ -121,17 +121,17 @@ class Trajectory:
 
     @property
     def singular(self) -> tuple[SingularPlace, ...]:
-        """Singular positions of a turn: dead centres at its ends, and positions that it passes."""
+        """Return the singular positions of a turn: dead centres at its ends, and positions that it passes."""
         return tuple(SingularPlace(**x) for x in self.settings.get("singular", ()))
 
     @property
     def near_singular(self) -> np.ndarray:
-        """Mask of the samples near a singular position: peak loads there depend on how close they are to it."""
+        """Return a mask of the samples near a singular position: peak loads there depend on how close they are to it."""
         found = self.arrays.get(NEAR_SINGULAR)
         return np.zeros(len(self), dtype=bool) if found is None else found[:, 0] > 0.0
 
     def place(self, x: Any) -> Any:
-        """A position of the leading drive as a place in the cycle: in a full turn an angle from 0 to 360 deg, else as it is."""
+        """Return a position of the leading drive as a place in the cycle: in a full turn an angle from 0 to 360 deg, else as it is."""
         if not (self.full_turn and self.drive and self.dimension(self.drive) == "angle"):
             return x
         y = np.mod(x, 2.0 * np.pi)
@@ -139,16 +139,16 @@ class Trajectory:
 
     @property
     def certificate(self) -> Any:
-        """How well a run kept loops, energy and branch; None for a turn."""
+        """None for a turn; of a run the certificate: residuals of loops, energy and branch."""
         return None if self.proof is None else self.proof.certificate
 
     @property
     def passages(self) -> tuple[Any, ...]:
-        """Singular positions a run passed."""
+        """Return the singular positions a run passed."""
         return () if self.proof is None else tuple(self.proof.passages)
 
     def checks(self) -> Any:
-        """The verdict on a run: prints as text, true if all is well."""
+        """Return the checks of a run: true if all passed, printed as text."""
         if self.proof is None:
             raise UsageError("only a simulation has a certificate; a turn is exact to round-off.")
         return self.proof.checks() if hasattr(self.proof, "checks") else self.certificate
@@ -165,7 +165,7 @@ class Trajectory:
         return [self.instant(i) for i in range(len(self))]
 
     def state(self, i: int) -> State:
-        """The state at a sample."""
+        """Return the state at a sample."""
         self._need_sample(i)
         return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy(), self.counted_from)
 
@@ -181,7 +181,7 @@ class Trajectory:
     @overload
     def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
     def at(self, t: Any) -> State | Trajectory:
-        """The state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
+        """Return the state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
         if self.static:  # positions between samples need the path's own rates
             found = self.in_motion().at(t)
             return found.at_rest() if isinstance(found, Trajectory) else replace(found, v=0.0 * found.v, a=0.0 * found.v)
@@ -226,7 +226,7 @@ class Trajectory:
         return self.q[0]
 
     def between(self, t0: Any, t1: Any) -> Trajectory:
-        """The samples from t0 to t1, both included."""
+        """Return the samples from t0 to t1, both included."""
         low, high = sorted(quantity(x, KINDS["time"], "t") for x in (t0, t1))
         self._need_sample()
         inside = np.flatnonzero((self.t >= low) & (self.t <= high))
@@ -286,14 +286,14 @@ class Trajectory:
         return values if unit is None else values / self.channel(name).size_of(unit)
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
-        """Several channels at once, in SI."""
+        """Return several channels at once, in SI."""
         return self._readings.read(names)
 
     def dimension(self, name: str) -> str:
         return self.channel(name).dimension
 
     def unit(self, name: str) -> tuple[str, float]:
-        """(symbol, size in SI) of the unit the model's file would use for a channel."""
+        """Return (symbol, size in SI) of the unit the model's file would use for a channel."""
         return unit_of(self.skel.tree.description.units, self.dimension(name))
 
     # ---------------------------------------------------------------- loads
@@ -309,7 +309,7 @@ class Trajectory:
 
     @property
     def loads(self) -> Sequence[Any]:
-        """Drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
+        """Return drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
         return EachLoads(self.instants)
 
     @property
@@ -328,7 +328,7 @@ class Trajectory:
         return self._loads.judges
 
     def load(self, pin: str, on: str | None = None, frame: str = "world") -> LoadHistory:
-        """What a pin does to a body's eye over the samples, in world axes or those of a body."""
+        """Return the force of a pin on a body's eye over the samples, in world axes or those of a body."""
         return self._loads.history(pin, on, frame)
 
     def sampled(self, named: Mapping[str, Callable[[Instant], Any]], *, loads: bool = False) -> dict[str, np.ndarray]:
@@ -338,23 +338,23 @@ class Trajectory:
     # ---------------------------------------------------------------- tables and pages, made by the presenter of the System
 
     def bearings(self) -> Any:
-        """Per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
+        """Return per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
         return self._presenter("bearings").bearings(self)
 
     def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
-        """Peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
+        """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
         return self._presenter("drive_sizing").drive_sizing(self, drive, **options)
 
     def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
-        """The link alone with every force on it, drawn to scale."""
+        """Return the free-body diagram of a link: every force on it, drawn to scale."""
         return self._presenter("free_body").free_body(self, body, at, path, **options)
 
     def flywheel(self, fluctuation: float, **options: Any) -> Any:
-        """The inertia at the drive that keeps the speed fluctuation over the cycle below a share of its mean."""
+        """Return the flywheel inertia at the drive that holds the speed fluctuation over the cycle below a share of its mean."""
         return self._presenter("flywheel").flywheel(self, fluctuation, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Path:
-        """Open the page that plays this result; with `path` it is kept there."""
+        """Open the page that plays this result; with `path` it is written there."""
         return self._presenter("show").show(self, path, browser=browser)
 
     def page(self, path: str | os.PathLike[str]) -> Path:
@@ -366,15 +366,15 @@ class Trajectory:
         return self._presenter("report").report(self, path, motor=motor)
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """A plot of this result (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy"."""
+        """Plot this result (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy"."""
         return self._presenter("plot").plot(self, what, path, **options)
 
     def animate(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """This motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
+        """Write this motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
         return self._presenter("animate").animate(self, path, **options)
 
     def control(self, between: Any = None) -> Any:
-        """How a controlled run did: norms of the efforts, tracking and force errors; prints as tables."""
+        """Return measures of a controlled run: norms of the efforts, tracking and force errors; prints as tables."""
         return self._presenter("control").control(self, between)
 
     def _repr_html_(self) -> str | None:
@@ -396,7 +396,7 @@ class Trajectory:
     # ---------------------------------------------------------------- tables and files
 
     def table(self, names: Iterable[str] | None = None) -> tuple[list[str], np.ndarray]:
-        """Columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
+        """Return columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
         chosen = list(names) if names is not None else self.main_channels()
         header, columns = [], []
         found = self.read(chosen)
@@ -413,15 +413,15 @@ class Trajectory:
         return self._readings.main()
 
     def to_numpy(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
-        """Channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""
+        """Return channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""
         return table_views.to_numpy(self, channels, units)
 
     def to_pandas(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
-        """A DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""
+        """Return a DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""
         return table_views.to_pandas(self, channels, units)
 
     def to_xarray(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
-        """A Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
+        """Return a Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
         return table_views.to_xarray(self, channels, units)
 
     def save(self, path: str | os.PathLike[str], *, channels: Iterable[str] | None = None) -> Path:
@@ -432,5 +432,5 @@ class Trajectory:
         return run_files.save(self, path, channels)
 
     def identical(self, other: Trajectory) -> bool:
-        """Whether two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
+        """Return True if two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
         return run_files.identical(self, other)

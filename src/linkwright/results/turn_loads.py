@@ -36,7 +36,7 @@ LOOKS = 8  # samples at which it is looked which reactions are unique, where som
 
 class TurnLoads:
     """What follows from the loads, over all samples of a turn. `open` are the samples that have to be solved by `instant(i)`,
-    `judged` those whose own loads tell what is unique: nothing is lost elsewhere."""
+    `judged` those at which uniqueness is tested."""
 
     def __init__(self, batch: Batch, open_: np.ndarray, judged: np.ndarray, instant: Callable[[int], Instant]):
         self.batch, self.open, self.judged, self.instant = batch, open_, judged, instant
@@ -165,7 +165,7 @@ def _idle_spins(loops: Loops, x: Instant) -> int:
 
 
 def _spun_freely(s: Stacked, t: _Terms, a: np.ndarray, spins: int) -> np.ndarray:
-    """Links that spin between ball joints accelerate as they like: N' (M a + h) = 0 along the motions N nobody drives.
+    """Links that spin between ball joints accelerate freely: N' (M a + h) = 0 along the motions N without a drive.
 
     Where there are more such motions than idle spins, a stays: the sample is not carried, and its own solver says why.
     """

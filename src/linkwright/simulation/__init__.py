@@ -1,6 +1,6 @@
 """Forward dynamics in time: `simulate` and everything a run consists of.
 
-options.py      what a run is told, checked            run.py           modes, events, the loop
+options.py      options of a run, checked             run.py           modes, events, the loop
 switching.py    what events do, impacts                recording.py     rows -> Trajectory
 evidence.py     accepted steps, looked at afterwards   passages.py      singular positions on the way
 finish.py       the end of a run, its proof            certificate.py   the verdict

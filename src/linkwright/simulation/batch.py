@@ -149,7 +149,7 @@ def _check_alike(drivers: Sequence[str], states: Sequence[State]) -> None:
             values = [float(st[what]) for st in states]
             if max(values) - min(values) > 1e-9 * max(1.0, abs(values[0])):
                 raise UsageError(
-                    f"the motion of '{name}' is prescribed from where the first state stands, but '{what}' differs among the states: "
+                    f"the motion of '{name}' is prescribed from the position of the first state, but '{what}' differs among the states: "
                     "assemble them alike, or simulate them one by one."
                 )
 

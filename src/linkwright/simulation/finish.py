@@ -27,7 +27,7 @@ LOOKED_AT = 500  # samples at which singular values are taken
 
 @dataclass(frozen=True)
 class Proof:
-    """What stands behind a run's certificate; computed when somebody asks for it."""
+    """Evidence for a run's certificate; computed on demand."""
 
     sim: Simulation
     t: np.ndarray
@@ -132,7 +132,7 @@ class Proof:
 
 
 def finished(sim: Simulation, again: Again, certify: bool = False) -> Trajectory:
-    """Run, and give back the trajectory; raise where the run could not go on."""
+    """Run, and give back the trajectory; raise where the run could not continue."""
     try:
         status = sim.go()
     except LinkwrightError as error:

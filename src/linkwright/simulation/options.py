@@ -119,7 +119,7 @@ def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
         count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
         if count > MOST_SAMPLES:
             raise UsageError(
-                f"output every {every:g} s would give {count} samples; at most {MOST_SAMPLES} are kept. Take a longer interval."
+                f"output every {every:g} s would give {count} samples; at most {MOST_SAMPLES} are allowed. Take a longer interval."
             )
         times = t0 + every * np.arange(count + 1)
         return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)

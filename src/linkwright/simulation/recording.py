@@ -59,7 +59,7 @@ def trajectory(sim: Simulation) -> Trajectory:
 
 
 def _grip(sim: Simulation, columns: Mapping[str, Column], t: np.ndarray, loops: Any) -> list[str]:
-    """What there is to say about a controller whose drives lost their grip."""
+    """Notes on a controller whose drives lost control authority."""
     if sim.control is None or sim.off or any(off for _, off in sim.evidence.modes):
         return []
     ends = np.cumsum([0, *(len(p.solution.t) for p in sim.pieces)])

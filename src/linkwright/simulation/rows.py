@@ -1,4 +1,4 @@
-"""What stands where in the rows that the kernels of a time loop read.
+"""Layout of the rows that the kernels of a time loop read.
 
     full row         q, v, x, t, parameters        inputs, samplers and events
     mechanism row    q, v, t, parameters           rates and projections

@@ -1,7 +1,7 @@
 """`simulate`: from a state, drives and options to a Trajectory with its certificate.
 
 A run is a sequence of modes: between two switching events the constraints and drives are the same and one native time loop
-does all the work; at an event the velocity may jump and the next mode begins. Whatever ends a run, what was computed is kept.
+does all the work; at an event the velocity may jump and the next mode begins. Whatever ends a run, what was computed is returned.
 """
 
 from __future__ import annotations
@@ -189,14 +189,14 @@ class Simulation:
 
 
 def explain(error: UsageError, system: Compiled, st: State) -> None:
-    """Say an error of equations that cannot be solved in the words of the mechanism: which joint moves no inertia."""
+    """Say an error of equations that cannot be solved in terms of the mechanism: which joint moves no inertia."""
     lack = "no order of elimination" in str(error) and lack_of_inertia(terms(system.loops, st.q, st.v, st.t, st.near))
     if lack:
         raise ModelError(lack) from error
 
 
 def _with_end(solution: Solution, watched: Sequence[When]) -> Solution:
-    """A run that ended early has its last state among the samples; one that only changes its mode goes on."""
+    """A run that ended early has its last state among the samples; one that only changes its mode continues."""
     last = [e for e in solution.events if e.time >= solution.end_time - 1e-12 * max(1.0, abs(solution.end_time))]
     goes_on = solution.status == "event" and not any(stops(watched[e.index]) for e in last)
     if solution.status == "finished" or goes_on or solution.error is not None or (len(solution.t) and solution.t[-1] >= solution.end_time):

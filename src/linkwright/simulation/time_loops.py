@@ -4,7 +4,7 @@
     run.t, run.q, run.v, run["A.v"], run.energy
 
 A `Setup` holds what a run needs besides a start: kernels of the right variant, drives, stabiliser, events. Where a kernel's
-pivots degenerate the loop calls back the rank-revealing path and then goes on natively. `near` counts whole turns of cut
+pivots degenerate the loop calls back the rank-revealing path and then continues natively. `near` counts whole turns of cut
 joints; where anything reads it (a spring in a cut joint, say), the loop counts on after every step.
 """
 
@@ -228,7 +228,7 @@ def loop_kernel(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], 
 
 @dataclass(frozen=True)
 class Run:
-    """A run by names: times, coordinates and speeds of the tree's joints, energies. `solution` tells how it went."""
+    """A run by names: times, coordinates and speeds of the tree's joints, energies. `solution` has its statistics."""
 
     system: Compiled = field(repr=False)
     solution: Solution

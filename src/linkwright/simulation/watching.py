@@ -1,6 +1,6 @@
 """Events on what only a run has: efforts, multipliers, reactions, currents.
 
-A state alone does not tell them, so they are read as the run's own channels are, from one sample made for the purpose: some
+A state alone does not determine them, so they are read as the run's own channels are, from one sample made for the purpose: some
 milliseconds each time the event is looked at.
 """
 
@@ -36,7 +36,7 @@ class RunChannel:
 
     @property
     def kind(self) -> str | None:
-        """Its dimension, as far as the name tells."""
+        """Its dimension, as far as the name says."""
         return KINDS_BY_NAME.get(self.name.rpartition(".")[2], "force" if ".on." in self.name or self.name.startswith("lam.") else None)
 
     def from_row(self, x: Mapping[str, Any]) -> Any:
@@ -71,7 +71,7 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
     loops = system.kernels.equations(sim.free).loops if len(sim.free) else system.loops
     loops = replace(loops, constraints=tuple(c for c in loops.constraints if c.name not in off))
     if not loops.constraints:
-        raise ChannelError(f"channel '{name}' tells how near loops are to losing rank; there are none that hold here.")
+        raise ChannelError(f"channel '{name}' measures how near loops are to losing rank; no loop is active here.")
     names = system.kernels.entries["v"]
     drives = [names.index(n) for n in sim.driven or [d.joint for d in system.description.drives] if n in names]
 

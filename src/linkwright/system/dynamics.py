@@ -113,7 +113,7 @@ def _of_joints(core: Compiled, there: Instant) -> np.ndarray:
 
 
 def _spun_freely(core: Compiled, st: State, a: np.ndarray, pushes: Sequence[tuple[int, Any]]) -> np.ndarray:
-    """Accelerations with those of idle freedoms (a rod spinning between ball joints) that result without any drive."""
+    """Accelerations with those of idle degrees of freedom (a rod spinning between ball joints) that result without any drive."""
     loops, m = core.loops, core.motion(st)
     null = loops.factored(loops.at(st.q, st.v, st.t, st.near)).null
     spins = [v for _, v in idle_motions(loops, st.q, null, m)]

@@ -93,7 +93,7 @@ class System:
 
     @property
     def start(self) -> State:
-        """The drawn position closed exactly, at the positions and speeds of `start:`."""
+        """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
         return self.assembler.start
 
     def assemble(
@@ -105,7 +105,7 @@ class System:
         point: Mapping[str, Any] | None = None,
         guess: Mapping[str, Any] | State | None = None,
     ) -> State:
-        """The state on the loops with the given joints, body poses and points, on the branch of the start.
+        """Return the state on the loops with the given joints, body poses and points, on the branch of the start.
 
         `q` and `v` name joints (`"A"`, `"C.slide"`), cylinders (`"lift"`: its length), or all coordinates of a joint as a list
         (`"U"`; of a free joint q = [qw, qx, qy, qz, x, y, z], v = [wx, wy, wz, x, y, z]; docs/model-file.md).
@@ -115,7 +115,7 @@ class System:
         return self.assembler.assemble(q, v, pose=pose, point=point, guess=guess)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
-        """Assembly modes found for the given joint values (default: the drives at the start), nearest to the start first (few loops only).
+        """Return assembly modes found for the given joint values (default: the drives at the start), nearest to it first (few loops only).
 
         One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places (a rod turned by
         half a turn about its own line).
@@ -123,11 +123,11 @@ class System:
         return self.assembler.branches(q, most=most, tries=tries)
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
-        """(joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
+        """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
         return self.assembler.coordinate(name)
 
     def state(self, q: Any, v: Any = None) -> State:
-        """A State from arrays, as they are: nothing is closed."""
+        """Return a State from arrays, without closing the loops."""
         return self.core.state(q, v)
 
     # ---------------------------------------------------------------- terms
@@ -145,28 +145,28 @@ class System:
         return self.loops.at(st.q, st.v, st.t, st.near)
 
     def phi(self, st: State) -> np.ndarray:
-        """Residual of all loops, zero where they are closed."""
+        """Return the residual of all loops, zero where they are closed."""
         return self.closure(st).phi
 
     def J(self, st: State) -> np.ndarray:
-        """Jacobian of the loops: J v + b = 0."""
+        """Return the Jacobian of the loops: J v + b = 0."""
         return self.closure(st).J
 
     def k(self, st: State) -> np.ndarray:
-        """Bias of the loops at acceleration level: J a + k = 0."""
+        """Return the bias of the loops at acceleration level: J a + k = 0."""
         return self.closure(st).k
 
     def J_blocks(self, st: State) -> dict[tuple[int, int], np.ndarray]:
-        """Nonzero blocks J_ij: loop i against subsystem j."""
+        """Return the nonzero blocks J_ij: loop i against subsystem j."""
         return self.closure(st).blocks
 
     def M(self, st: State) -> np.ndarray:
-        """Mass matrix of the tree."""
+        """Return the mass matrix of the tree."""
         self.kernels.need_masses()
         return dynamics.mass_matrix(self.skel, self.motion(st))
 
     def h(self, st: State) -> np.ndarray:
-        """Coriolis and gravity efforts minus those of springs, dampers and loads."""
+        """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
         self.kernels.need_masses()
         return dynamics.bias_force(self.skel, self.motion(st), self.applied(st))
 
@@ -175,12 +175,12 @@ class System:
         return self.core.applied(st, outside=outside)
 
     def energy(self, st: State) -> dict[str, float]:
-        """Kinetic, potential and total energy, J."""
+        """Return kinetic, potential and total energy, J."""
         self.kernels.need_masses()
         return st.instant.energies()
 
     def momentum(self, st: State, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """(linear, angular) momentum of all bodies; angular about the world's origin or a given point."""
+        """Return the (linear, angular) momentum of all bodies; angular about the world's origin or a given point."""
         self.kernels.need_masses()
         return dynamics.momentum(self.skel, self.motion(st), about)
 
@@ -191,13 +191,13 @@ class System:
         return Pose(X.R, X.p + self.skel.origin(node))
 
     def point(self, st: State, name: str) -> np.ndarray:
-        """World position of a named point, `"coupler.P"`."""
+        """Return the world position of a named point, `"coupler.P"`."""
         return locate(self.skel, self.motion(st), self.assembler.point_ref(name)).position
 
     # ---------------------------------------------------------------- forward dynamics
 
     def terms(self, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
-        """M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
+        """Return M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
         return self._dynamics.terms(st, wrench, more)
 
     def forward(
@@ -210,17 +210,17 @@ class System:
         limit: str = "smooth",
         branch: Mapping[str, Any] | None = None,
     ) -> Acceleration:
-        """Accelerations and multipliers for efforts `tau` (by joint name, cut or not, or an array in the order of
+        """Solve for accelerations and multipliers from efforts `tau` (by joint name, cut or not, or an array in the order of
         names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
         chosen = self.formulation if formulation is None else formulation
         return self._dynamics.forward(st, tau, wrench, chosen, limit, branch)
 
     def crosscheck(self, st: State, tau: Mapping[str, Any] | Any = None) -> Crosscheck:
-        """Every formulation on one state: disagreement, residual, conditioning, time. Prints as a table."""
+        """Solve one state by every formulation: disagreement, residual, conditioning, time. Prints as a table."""
         return self._dynamics.crosscheck(st, tau)
 
     def gicm(self, st: State) -> GicmView:
-        """The generalised inertia constraint matrix in blocks, with its interpretation."""
+        """Return the generalised inertia constraint matrix in blocks, with its interpretation."""
         return gicm_view(self.terms(st))
 
     # ---------------------------------------------------------------- inverse dynamics
@@ -238,7 +238,7 @@ class System:
         stiffness: Mapping[str, Any] | None = None,
         release: Mapping[str, Sequence[str]] | None = None,
     ) -> Loads:
-        """Drive efforts and the reaction of every joint for a motion.
+        """Solve for drive efforts and the reaction of every joint in a motion.
 
         `a` gives the accelerations of drives (default zero), joints or points by name, completed on the loops, or all
         of them as an array (checked). `rated` weighs efforts of redundant drives, `preload` is what they hold inside;
@@ -248,7 +248,7 @@ class System:
         return self._dynamics.inverse(st, a, wrench, drives, method, options)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
-        """Which reactions are unique, and what least norm, given stiffnesses and released rows make of the others."""
+        """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows."""
         choices = {"least norm": self.inverse(st, a, **options)}
         if stiffness is not None:
             choices["stiffness"] = self.inverse(st, a, stiffness=stiffness, **options)
@@ -257,51 +257,51 @@ class System:
         return determinacy(choices, self.description.planar)
 
     def mirror(self, st: State) -> State:
-        """A state of the same mechanism on another spanning tree, in this tree's coordinates."""
+        """Return a state of the same mechanism on another spanning tree, in this tree's coordinates."""
         return mirrored(self.core, st)
 
     @property
     def mobility(self) -> Mobility:
-        """Freedoms by numerical rank, idle ones and redundant constraints named."""
+        """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
         return self._motions.mobility
 
     # ---------------------------------------------------------------- motions
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
-        """One cycle of a drive: kinematics always, efforts and loads where there are masses."""
+        """Return one cycle of a drive: kinematics always, efforts and loads where there are masses."""
         c = self._motions.turn(drive, steps, speed, duration)
         names = self.core.drive_names
         return replace(c, system=self, drives=tuple(names if not c.drive or c.drive in names else [c.drive, *names]))
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
-        """States and loads along a motion of drives, points or bodies, by name.
+        """Return states and loads along a motion of drives, points or bodies, by name.
 
         A path is a function of t (a joint's may give (q, v, a)), what a controller takes as a reference ("5 mm * sin(3 rad/s * t)",
         lw.sinusoid(...), one for each component of a point), a place to stay at, or a sample for each time. Functions are
         differentiated exactly or nearly so, whatever `steps` are; samples through a spline. t: the times, else `steps` equal
-        steps in `duration` ("1.2 s"). drives: whose efforts carry the motion (default the model's). `notes` tell of jumps, doubtful
+        steps in `duration` ("1.2 s"). drives: whose efforts carry the motion (default the model's). `notes` report jumps, doubtful
         accelerations, and positions in which the drives cannot hold the mechanism.
         """
         chosen = self.core.named_drives(drives)
         return replace(self._motions.follow(motion, t, duration, steps, chosen), system=self, drives=tuple(chosen))
 
     def potential(self, st: State) -> float:
-        """Potential energy of weight and springs."""
+        """Return the potential energy of weight and springs."""
         return st.instant.energies()["potential"]
 
     def settle(self, start: State | None = None, hold: Sequence[str] = ()) -> State:
-        """Static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
+        """Return the static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
         return self._motions.settled(start, hold)
 
     def jacobian(self, st: State, of: str, wrt: str | Sequence[str] = "drives") -> np.ndarray:
-        """How a body (rows: angular velocity, then velocity of its origin) or a point moves per unit speed of the drives.
+        """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin) or a point by the speeds of the drives.
 
         In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", or names of joints and cylinders.
         """
         return self._motions.jacobian(st, of, wrt)
 
     def limits(self, joint: str) -> cycle.Limits:
-        """How far a joint can go, the other drives held at their start."""
+        """Return the travel of a joint, the other drives held at their start."""
         return self._motions.limits(joint)
 
     # ---------------------------------------------------------------- runs and control
@@ -320,7 +320,7 @@ class System:
         output: Any = None,
         **options: Any,
     ) -> Trajectory:
-        """The motion from a state, for `duration` seconds.
+        """Simulate from a state, for `duration` seconds.
 
         drive: by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely.
         control: lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names.
@@ -334,7 +334,7 @@ class System:
         start), `wrench` (by body), `free` (values of free parameters), `actuators`, `noise`
         and `delay` (of a controller: lw.actuator, lw.noise, seconds), `certify=True` (runs again with half the step and
         states the error), `engine` ("native" or "python"), `progress` (True, False, or a function of t), `largest_step`,
-        `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot go on
+        `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot continue
         raises SimulationError, which holds it as `run`.
         """
         given = {"drive": drive, "control": control, "integrator": integrator, "step": step, "tolerance": tolerance}
@@ -349,7 +349,7 @@ class System:
         return replace(run, system=self, drives=tuple(run.settings["drive"]))
 
     def simulate_batch(self, states: Sequence[State] | State, duration: Any, *, threads: int | None = None, **options: Any) -> BatchRun:
-        """Many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
+        """Simulate many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
 
         Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone.
         """
@@ -360,20 +360,20 @@ class System:
         return self._runs.start(drive)
 
     def controllable(self, st: State, drives: str | Iterable[str] | None = None, tolerance: float = 1e-8) -> Controllability:
-        """Whether the drives can push every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
+        """True if the drives act on every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
 
         drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders; those of the model's `drive:` if nothing is said.
         True where they can. `smallest` is the smallest singular value of the drives' speeds over the motions of the loops
         (dimensionless, at most `tolerance` where control is lost), `direction` the motion that is hardest to push;
-        `nearly_lost` says that it is below 1e-3: efforts are that much larger than elsewhere. Idle freedoms, such as a rod's
-        spin between ball joints, are nobody's to drive and do not count.
+        `nearly_lost` says that it is below 1e-3: efforts are that much larger than elsewhere. Idle degrees of freedom, such as a rod's
+        spin between ball joints, have no drive and do not count.
         """
         return self._feedback.controllable(st, drives, tolerance)
 
     def control(self, controller: Control, st: State | None = None, *, free: Any = None) -> Controller:
-        """A controller at this mechanism, to be called alone: `c = s.control(lw.projected(...))`, then `c(st)["A"]`.
+        """Return a controller of this mechanism, to be called alone: `c = s.control(lw.projected(...))`, then `c(st)["A"]`.
 
-        st: where it begins (references that start from where things stand, usual sizes); default the start of the model.
+        st: where it begins (references that start from the present position, typical sizes); default the start of the model.
         """
         return self._feedback.controller(controller, st, free)
 
@@ -388,13 +388,13 @@ class System:
         tau: Any = None,
         free: Any = None,
     ) -> Linearised:
-        """Small motions about a state on the loops: A, B, poles, natural frequencies; prints as a table.
+        """Linearise about a state on the loops: A, B, poles, natural frequencies; prints as a table.
 
-        coordinates: as many as there are freedoms, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
+        coordinates: as many as there are degrees of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
         named, drives first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that
         hold the state. control: the loop closed, with the controller's integrals and filters and, by `actuators`, currents of
-        motors among the states; its reference stands still. A sampled controller (every=...): from sample to sample, with
-        eigenvalues `z` and poles log(z) / every. Exact derivatives; idle freedoms are left out.
+        motors among the states; its reference is constant. A sampled controller (every=...): from sample to sample, with
+        eigenvalues `z` and poles log(z) / every. Exact derivatives; idle degrees of freedom are left out.
         """
         about = {"coordinates": coordinates, "drives": drives, "control": control, "actuators": actuators, "tau": tau}
         return self._feedback.linearise(st, free, **about)
@@ -412,7 +412,7 @@ class System:
         return self.core.stores
 
     def kernel(self, name: str, formulation: Any = None, *, drives: Sequence[str] | None = None, baumgarte: bool = False) -> Kernel:
-        """A compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
+        """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.
         Arrays are in the order of names.q and names.v; results come back as a named tuple. `formulation` (of forward and
@@ -422,20 +422,20 @@ class System:
         return self.kernels.get(name, formulation, drives, baumgarte=baumgarte)
 
     def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
-        """Exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
+        """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
 
         Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`.
         """
         return self.core.derivatives(st, tau, free)
 
     def javascript(self, names: Sequence[str] | None = None, **options: Any) -> str:
-        """A script for pages and node that computes this mechanism by itself. Options: free, drives, name."""
+        """Return a script for pages and node that computes this mechanism by itself. Options: free, drives, name."""
         from linkwright.kernels import export
 
         return export.javascript(self.kernels, names, **options)
 
     def c(self, names: Sequence[str] | None = None, **options: Any) -> dict[str, str]:
-        """C99 sources of kernels by file name, model.h and model.c. Options: free, drives, name."""
+        """Return C99 sources of kernels by file name, model.h and model.c. Options: free, drives, name."""
         from linkwright.kernels import export
 
         return export.c(self.kernels, names, **options)

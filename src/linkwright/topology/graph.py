@@ -1,7 +1,7 @@
 """The graph of bodies and joints as plain integers: adjacency, checks, and the tree that a cut set leaves.
 
 Bodies are numbered as written with ground 0, joints as written. Nothing here knows geometry; a
-joint counts by its freedoms (`nv`) and by the rows it has when cut (`labels`).
+joint counts by its degrees of freedom (`nv`) and by the rows it has when cut (`labels`).
 """
 
 from __future__ import annotations

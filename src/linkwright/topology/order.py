@@ -1,7 +1,7 @@
 """In which order the subsystems can be solved, and how the loops couple.
 
 Inverse dynamics: a subsystem is determinate when the unknowns that act on it (multipliers of the
-loops that touch it, efforts of the drives in it) are as many as its velocities. What it yields is
+loops that touch it, drive torques and forces in it) are as many as its velocities. What it yields is
 known for the others. Where no single subsystem is determinate the smallest coupled group is solved
 at once. Counts are structural; ranks at assembled states are found above.
 """

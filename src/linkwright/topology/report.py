@@ -31,7 +31,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Count:
-    """The structural count of freedoms: bodies' freedoms less the rows of everything that holds them."""
+    """The structural count of degrees of freedom: bodies' degrees of freedom less the rows of everything that holds them."""
 
     bodies: int
     freedoms: int  # 3 or 6 a body
@@ -77,7 +77,7 @@ def joints_table(tree: Tree) -> Table:
     for body in tree.floating:
         joint = tree.nodes[tree.node_of_body[body]].joint
         rows.append((joint.name, joint.type, joint.first, body, f"carries {body} (implicit)", "floating body"))
-    return Table("Bodies and joints", ("joint", "type", "first", "second", "in the tree", "kept for"), tuple(rows))
+    return Table("Bodies and joints", ("joint", "type", "first", "second", "in the tree", "reason"), tuple(rows))
 
 
 def subsystems_table(tree: Tree) -> Table:

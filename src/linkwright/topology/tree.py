@@ -51,7 +51,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Tree:
-    """Spanning tree, cuts, subsystems and loops of a description (kept for its numbers)."""
+    """Spanning tree, cuts, subsystems and loops of a description (cached by its numbers)."""
 
     __getstate__ = essentials
 

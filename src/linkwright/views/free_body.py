@@ -244,7 +244,7 @@ def of_loads(loads: Loads, body: str, where: str) -> FreeBody:
     d = skel.tree.description
     names = [b.name for b in d.bodies[1:]]
     if body == d.bodies[0].name:
-        raise UsageError(f"'{body}' is held by whatever it stands on; its load is the shaking force. Moving bodies: {', '.join(names)}.")
+        raise UsageError(f"'{body}' is fixed; its load is the shaking force. Moving bodies: {', '.join(names)}.")
     if body not in names:
         raise UsageError(f"there is no body '{body}'. {nearest(body, names, 'Bodies')}")
     node = skel.node(body)

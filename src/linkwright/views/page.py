@@ -136,7 +136,7 @@ def opened(address: str) -> bool:
 
 
 def checked_steps(steps: Any) -> int | None:
-    """The number of steps of a cycle, told before the long work if it is none: a page would only say that nothing can be turned."""
+    """The number of steps of a cycle, refused before the long work if it is none: a page would only say that nothing can be turned."""
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS):
         raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
     return steps

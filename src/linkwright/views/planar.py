@@ -138,7 +138,7 @@ class Planar:
             )
 
     def _ground(self, sheet: Sheet, stage: Stage) -> None:
-        """A bearing block on hatched ground under every pin that stands still."""
+        """A bearing block on hatched ground under every pin that is fixed."""
         from matplotlib.patches import Polygon
 
         down = self._down()

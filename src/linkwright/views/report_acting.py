@@ -92,7 +92,7 @@ def _sizes(d: Description, x: Any, c: Trajectory) -> str:
 
 
 def _directed(d: Description, x: Any, size: float) -> str:
-    """A constant size, with its direction where it is along an axis: `200 N along -x` is told as (-200, 0)."""
+    """A constant size, with its direction where it is along an axis: `200 N along -x` is written as (-200, 0)."""
     if not isinstance(x, Load) or any(isinstance(y, (Expr, Table)) for y in (*x.force, *x.moment)) or not any(x.force):
         return show(size)
     scale = size / float(np.linalg.norm(np.array(x.force, dtype=float)))

@@ -149,7 +149,7 @@ class Spatial:
         self._curve(axes, flat, mixed(self.look.faint, self.look.paper, 0.6), lw=3.0, zorder=1, solid_capstyle="round")
 
     def _ground(self, axes: Any, stage: Stage) -> None:
-        """What stands still: a thin dark outline through the joints on ground."""
+        """The fixed parts: a thin dark outline through the joints on ground."""
         spots = [self.seen(stage.spot(p.spot)) for p in self.scene.pins if p.grounded]
         spots += [self.seen(stage.spot(e)) for t in self.scene.telescopes for e in t.ends if e.node < 0]
         distinct: list[np.ndarray] = []

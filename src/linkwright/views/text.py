@@ -59,7 +59,7 @@ def _formatted(values: np.ndarray) -> list[str]:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0) -> str:
-    """Columns flush right (the first `left` flush left), two spaces apart; units (`name [unit]`) stand on a line of their own."""
+    """Columns flush right (the first `left` flush left), two spaces apart; units (`name [unit]`) are on a line of their own."""
     names = [h.partition(" [")[0] for h in header]
     units = [f"[{h.partition(' [')[2]}" if " [" in h else "" for h in header]
     lines = [names, units, *rows] if any(units) else [names, *rows]

@@ -328,7 +328,7 @@ def test_machinery_and_checks_say_what_python_says(page_of: Callable[[str], Path
     shown = here.text("#machinery")
     for cut in m.topology.cuts:
         assert str(cut) in shown
-    assert "1 freedom" in shown and "3 loops" in shown and "Block pattern" in shown
+    assert "1 degree of freedom" in shown and "3 loops" in shown and "Block pattern" in shown
     lam = {x["name"]: x["value"] for x in here.ask("e.multipliers()")}
     loads, cut = loads_at(m, [80])[0], m.system
     assert len(lam) == cut.tree.nc

@@ -23,7 +23,7 @@ from linkwright.system.system import System
 
 
 class Setting(NamedTuple):
-    """Positions, speeds and efforts of the drives."""
+    """Positions, speeds and drive torques and forces."""
 
     q: Mapping[str, float]
     v: Mapping[str, float]
@@ -68,7 +68,7 @@ class Case:
         return float(np.abs(np.asarray(a, float) - self.a).max() / np.abs(self.a).max())
 
     def effort_error(self, efforts: Any) -> float:
-        """The same for efforts of the drives, in the order of `tau`: the inverse of what caused `a` must give them back."""
+        """The same for drive torques and forces, in the order of `tau`: the inverse of what caused `a` must give them back."""
         given = np.array(list(self.tau.values()))
         return float(np.abs(np.asarray(efforts, float) - given).max() / np.abs(given).max())
 

@@ -1,4 +1,4 @@
-"""Motions through singular positions that are known otherwise, to judge runs by: one freedom, closed geometry, quadrature."""
+"""Motions through singular positions that are known otherwise, to judge runs by: one degree of freedom, closed geometry, quadrature."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Our own kernels as contenders: forward and inverse dynamics of one state in a native loop, per Python call, and in batches.
 
 Everything goes through `System.kernel(name)`. A kernel on a batch is timed as a user calls it, with all cores, and once more on one
-core, so that lanes and threads can be told apart.
+core, so that lanes and threads can be compared.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _of_kernel(case: Case, name: str, inputs: tuple[np.ndarray, ...]) -> list[Co
 
 
 def _error(case: Case, name: str, result: Any) -> float:
-    """Against the float path: accelerations, or the efforts of the drives that caused them."""
+    """Against the float path: accelerations, or the drive torques and forces that caused them."""
     if name == "forward":
         return case.error(result.a)
     drives = [d.joint for d in case.system.description.drives]

@@ -129,7 +129,7 @@ def batch_rows(count: int = BATCH, seconds: float = BATCH_SECONDS, repeats: int 
     """Runs of the four-bar from as many speeds of its crank: time per run on one core and on all, in turns.
 
     On a busy machine cores are not to be had; the processor time of the calling thread, which does its share of the runs and
-    everything else, tells how much faster all cores are where they are idle."""
+    everything else, measures the speed-up of all cores where they are idle."""
     system = shipped("four-bar")
     states = [system.assemble(q={"A": 1.0}, v={"A": speed}) for speed in np.linspace(2.0, 12.0, count)]
     ways: dict[str, int | None] = {"one core": 1, "all cores": None}

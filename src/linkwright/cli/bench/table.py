@@ -30,7 +30,7 @@ WIDE = 150  # columns where no terminal says how many: a file or a pipe
 
 
 def deliver(rows: list[Row], output: str | os.PathLike[str] | None, *, as_json: bool) -> list[Row]:
-    """What was measured, with the machine: kept as CSV if asked, and printed as JSON or as the table."""
+    """What was measured, with the machine: written as CSV if asked, and printed as JSON or as the table."""
     machine = machine_info.machine()
     if output is not None:
         write_csv(rows, machine, output)

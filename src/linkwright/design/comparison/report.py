@@ -47,7 +47,7 @@ class ControlReport:
     force_errors: Deviations
     work: float  # of the drives, net
     turned_over: float  # the same without signs: what was put in and braked
-    damped: float  # share of time in which efforts were let go for lack of grip
+    damped: float  # share of time in which efforts were damped for lack of control authority
     grip: float  # the smallest, as a share of that at the start
     steps: int | None
     notes: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class ControlReport:
         parts = [f"{kind}{sampled}: t = {self.start:.6g} .. {self.end:.6g} s", *self._efforts()]
         parts += [_errors_table("follows", self.tracking, self.errors, self.units)] if self.tracking else []
         parts += [_errors_table("holds", self.forces, self.force_errors, self.units)] if self.forces else []
-        said = [f"work {show(self.shown_work)} J", f"smallest grip {show(self.grip)} of that at the start"]
+        said = [f"work {show(self.shown_work)} J", f"smallest control authority {show(self.grip)} of that at the start"]
         said += [f"damped {show(100.0 * self.damped)} % of the time"] if self.damped else []
         said += [f"{self.steps} steps"] if self.steps is not None else []
         return "\n".join([*parts, "; ".join(said), *(f"note: {n}" for n in self.notes if n not in USUAL)])
@@ -146,7 +146,7 @@ def _errors_table(word: str, found: Deviations, vectors: Deviations, units: tupl
 
 @call_explained
 def control_report(run: Trajectory, between: Any = None) -> ControlReport:
-    """Efforts, errors, forces, work and grip of a controlled run; `between=(t0, t1)`: of a part of it."""
+    """Efforts, errors, forces, work and control authority of a controlled run; `between=(t0, t1)`: of a part of it."""
     if not isinstance(run, Trajectory):
         raise UsageError(f"a report is made of a run, s.simulate(..., control=...), not of {type(run).__name__}.")
     if len(run) < 2:

@@ -74,7 +74,7 @@ class Comparison:
 
     @property
     def runs(self) -> dict[str, Trajectory]:
-        """Those that came to their end."""
+        """Return the runs that reached their end."""
         return {r.name: r.run for r in self.rows if r.run is not None and r.report is not None}
 
     @property
@@ -82,7 +82,7 @@ class Comparison:
         return {r.name: r.failed for r in self.rows if r.failed}
 
     def between(self, t0: Any, t1: Any) -> Comparison:
-        """The same comparison over a part of the time."""
+        """Return the same comparison over a part of the time."""
         rows = [_reported(r.name, r.run, (t0, t1)) if r.report is not None and r.run is not None else r for r in self.rows]
         spans = [(r.report.start, r.report.end) for r in rows if r.report is not None]
         return Comparison(tuple(rows), spans[0] if spans else None)
@@ -101,7 +101,7 @@ class Comparison:
 
     @cached_property
     def quantities(self) -> dict[str, Quantity]:
-        """Columns that have something to say here, by the name `best` and `values` take."""
+        """Return the columns with values, by the name `best` and `values` take."""
         several = any(len(r.efforts.by_drive) > 1 for r in self._reports)  # then a norm of all of them stands beside the peak of one
         texts = EFFORTS_OF_SEVERAL if several else EFFORTS
         out = {name: Quantity(text, "force" if self._one_kind == "force" else "torque") for name, text in texts.items()}
@@ -116,7 +116,7 @@ class Comparison:
         return out if self.window else out | {"steps": Quantity("steps")}
 
     def values(self, quantity: str) -> dict[str, float | None]:
-        """One column in SI by controller, None where a run failed or has no such number."""
+        """Return one column in SI by controller, None where a run failed or has no such number."""
         if quantity not in self.quantities:
             raise UsageError(f"there is no column '{quantity}' here. {nearest(str(quantity), self.quantities, 'Columns')}")
         return {r.name: None if r.report is None else self._value(r.report, quantity) for r in self.rows}
@@ -131,7 +131,7 @@ class Comparison:
         return r.shown_work if quantity == "work" else getattr(r, quantity)
 
     def best(self, quantity: str = "rms") -> str:
-        """The name of the controller with the least of a column (work: the least, braking counts as negative)."""
+        """Return the name of the controller with the smallest value of a column (work: the least, braking counts as negative)."""
         found = {name: x for name, x in self.values(quantity).items() if x is not None}
         if not found:
             raise UsageError(f"no controller has a '{quantity}' to compare{', all failed' if not self._reports else ''}.")
@@ -158,7 +158,7 @@ class Comparison:
 
     @cached_property
     def remarks(self) -> list[str]:
-        """What stands under the table: reasons, notes, how efforts are weighed, what was followed."""
+        """Return the lines under the table: reasons, notes, how efforts are weighed, what was followed."""
         out = [f"{name} failed: {_short(why)}" for name, why in self.failed.items()]
         if self.window is not None:
             out.append(f"between t = {self.window[0]:.6g} s and {self.window[1]:.6g} s")
@@ -242,7 +242,7 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
 
     subject: a System or a Mechanism; st: where all begin, None for the start of the file. controllers: by name, a controller
     (lw.projected(...)) or a dict of options of `simulate` with its `control`. options: of `simulate`, for all. A run that fails
-    is a row that says why; the others go on.
+    is a row that says why; the others continue.
     """
     system = getattr(subject, "system", subject)
     if not hasattr(system, "simulate") or not hasattr(system, "assembler"):
@@ -262,7 +262,7 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
 
 
 def _options(name: str, given: Any, shared: Mapping[str, Any]) -> dict[str, Any]:
-    """What `simulate` is told for one controller; unknown words are mistakes of the call, not of a run."""
+    """Options of `simulate` for one controller; unknown ones are mistakes of the call, not of a run."""
     if isinstance(given, Mapping):
         out = {**shared, **given}
     elif isinstance(given, Control):

@@ -52,7 +52,7 @@ class Equations(KinematicEquations):
         return terms(loops, q, v, t[0], near, applied, lean=m if lean and self.plan.lean else None, armature=self.armature)
 
     def usual_terms(self, q: Any, v: Any, t: Any, cut: Any) -> Terms:
-        """All terms in the usual rows and axes, forces applied."""
+        """All terms in the standard rows and axes, forces applied."""
         return self._terms(q, v, t, cut, lean=False)
 
     def _solve(self, T: Terms, tau: Any, formulation: str) -> Raw:
@@ -124,7 +124,7 @@ class Equations(KinematicEquations):
         return {"a": raw.a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), (*raw.watch, *watch))}
 
     def _least(self, place: Instant, kept: Any, a: Any, weights: Callable[[Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
-        """Multipliers of all rows from those of the kept ones: (lam of least reactions in all joints, pivots to watch).
+        """Multipliers of all rows from those of the independent ones: (lam of least reactions in all joints, pivots to watch).
 
         A row d that is left out depends on the others, J_d = c J with c = weights(J_d): z with 1 there and -c on the others
         is a self-stress, which loads the joints and moves nothing.
@@ -156,7 +156,7 @@ class Equations(KinematicEquations):
         return self._balance(m, c, a, pushes, v, t, near, False)
 
     def balance(self, q: Any, v: Any, a: Any, lam: Any, tau: Any, t: Any, near: Any) -> Arrays:
-        """The same in lean rows and axes, with tau, and the usual a and lam those are reported as: for derivatives."""
+        """The same in economical rows and axes, with tau, and the standard a and lam those are reported as: for derivatives."""
         m, c, pushes = self._loaded(q, v, lam, t, near, True)
         out = self._balance(m, c, a, pushes, v, t, near, True)
         place = Instant(self.loops.skel, q, v, t[0], self.loops.skel.unpack(q, near), loops=self.loops, motion=m, closure=c)
@@ -185,7 +185,7 @@ class Equations(KinematicEquations):
         return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature, lean), a)
 
     def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Instant]:
-        """The factored matrix of forward dynamics, for several right sides (lean rows)."""
+        """The factored matrix of forward dynamics, for several right sides (economical rows)."""
         T = replace(self._terms(q, v, t, near), order=self.plan.order)
         return factorise(T), _place(T)
 
@@ -263,13 +263,13 @@ class Equations(KinematicEquations):
     def inverse(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
         """Drive efforts u and multipliers lam with J' lam + B u = M a + h  [Chaudhary2007 (14)], by sparse elimination.
 
-        Idle freedoms (a rod that spins between ball joints) are nobody's to drive: they accelerate as they like, whatever a
+        Idle degrees of freedom (a rod that spins between ball joints) have no drive: they accelerate freely, whatever a
         says, and their equations hold by themselves.
         """
         return self._inverse(q, v, a, t, near)[0]
 
     def _inverse(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> tuple[Arrays, Any]:
-        """The efforts and multipliers, and the accelerations with idle freedoms let go."""
+        """The efforts and multipliers, and the accelerations with idle degrees of freedom let go."""
         T = self._terms(q, v, t, near)
         place = _place(T)
         skel, m = place.loops.skel, place.motion
@@ -358,7 +358,7 @@ def _place(T: Terms) -> Instant:
 
 
 def _natural(n: int) -> Order:
-    """Rows and columns as they stand."""
+    """Rows and columns unchanged."""
     return tuple(range(n)), tuple(range(n))
 
 

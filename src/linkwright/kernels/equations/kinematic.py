@@ -38,7 +38,7 @@ class KinematicEquations:
 
     def moved(self, drive: Any, speed: Any, acceleration: Any, at: Any = None) -> Self:
         """The same equations with the rows of the drivers, whose values, speeds and accelerations are given now. With `at`
-        these belong to that time and the motion goes on from there: then the rows have derivatives by time."""
+        these belong to that time and the motion continues from there: then the rows have derivatives by time."""
         if not self.drivers:
             return self
         laws = [Given(*x, at=at) for x in zip(drive, speed, acceleration, strict=True)]
@@ -46,7 +46,7 @@ class KinematicEquations:
         return replace(self, loops=self.loops.with_([driven(description, n, law) for n, law in zip(self.drivers, laws, strict=True)]))
 
     def margin(self, solve: str, watch: Sequence[tuple[Any, Any]]) -> Any:
-        """Smallest pivot against its usual size, minus one: not positive where the rank-revealing path must take over."""
+        """Smallest pivot relative to its typical size, minus one: not positive where the rank-revealing path must take over."""
         nominal = self.plan.nominal.get(solve, ())
         sizes = [pivot * (1.0 / size) for (pivot, _), size in zip(watch, nominal, strict=False) if size != 0.0 and not constant(pivot)]
         smallest: Any = 2.0

@@ -1,6 +1,6 @@
 """A mechanism with something changed that needs no other model: motions given, rotors added, closing conditions switched off.
 
-Variant(drivers=("A",))                 A moves as told: one row more, whose multiplier is the drive's effort
+Variant(drivers=("A",))                 the motion of A is prescribed: one row more, whose multiplier is the drive's effort
 Variant(armature=(0.02, 0.0, 0.0))      inertias of rotors (motors seen through their gears) on the tree's joints
 Variant(without=("rod1",))              a rod, cut joint, coupling or gear that holds nothing any more
 Variant(power=True)                     kernels of time loops also give the rates of three works, for the energy balance
@@ -71,7 +71,7 @@ def armature_of(skel: Skeleton, inertias: Mapping[str, Any]) -> tuple[float, ...
             raise UsageError(f"there is no joint '{name}' to carry a rotor. {nearest(name, skel.tree.node_of_joint, 'Joints')}")
         span = skel.tree.nodes[node].v
         if span.stop - span.start != 1:
-            raise UsageError(f"joint '{name}' has {span.stop - span.start} freedoms; a rotor needs a hinge or a slider.")
+            raise UsageError(f"joint '{name}' has {span.stop - span.start} degrees of freedom; a rotor needs a hinge or a slider.")
         out[span] += float(inertia)
     return tuple(float(x) for x in out)
 

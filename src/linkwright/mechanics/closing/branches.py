@@ -20,7 +20,7 @@ SAME = 1e-6  # positions (in kappa) closer than this are one configuration
 
 
 class Mode(NamedTuple):
-    """An assembly mode: the position found first, and in how many further sets of coordinates its bodies stand the same."""
+    """An assembly mode: the position found first, and in how many further sets of coordinates its bodies have the same poses."""
 
     closed: Closed
     flips: int
@@ -68,7 +68,7 @@ def _signatures(loops: Loops, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _joint_points(loops: Loops, m: Motion, node: int) -> np.ndarray | None:
-    """Where the joints and rods of a body are; None if they are all in one place, which does not determine how it stands."""
+    """Where the joints and rods of a body are; None if they are all in one place, which does not determine its pose."""
     d, body = loops.skel.tree.description, loops.skel.tree.nodes[node].body
     at = [j.frame_first.at if j.first == body else j.frame_second.at for j in d.joints if body in (j.first, j.second)]
     at += [d.point(ref).at for r in (*d.rods, *d.cylinders) for ref in r.between if ref[0] == body]

@@ -2,7 +2,7 @@
 
 The constraints' parameter t (time of a drive, 0 .. 1 of a target) advances step by step: second-order Taylor
 predictor, Newton corrector, the step halved as soon as the corrector has to work hard. So the branch of the
-start is kept: a dead centre stops the walk instead of throwing it to another assembly mode, and a singular
+start is followed: a dead centre stops the walk instead of throwing it to another assembly mode, and a singular
 position that lies on the branch (a change point) is passed straight on, by the rules of `passage`.
 """
 
@@ -102,7 +102,7 @@ def _walked(loops: Loops, begin: Walker, end: float, floor: float, steps: list[W
 def dead_centre(loops: Loops, stopped: Walker, end: float) -> float:
     """The t at which a walk that stopped short would fold back, from its last point.
 
-    There q - q* grows with the square root of t* - t, so speed and acceleration with respect to t tell the rest of
+    There q - q* grows with the square root of t* - t, so speed and acceleration with respect to t give the rest of
     the way: t* - t = |v|^2 / (2 v.a).
     """
     if stopped.t == end:

@@ -1,8 +1,8 @@
-"""Idle freedoms: a link between ball joints spins in place while everything else rests.
+"""Idle degrees of freedom: a link between ball joints spins in place while everything else rests.
 
 A link here is a group of bodies that only ball joints connect to the others (a rod, a telescopic leg), moving as one rigid body;
 or a single body of such a group on ball and cylindrical joints (one half of a leg whose slide does not guide the angle). Motions
-inside a group are freedoms like any other. A group that carries further bodies on hinges, or whose spin changes the length of a
+inside a group are degrees of freedom like any other. A group that carries further bodies on hinges, or whose spin changes the length of a
 cylinder, spring or damper, does not idle. The group with a free joint is the base of a floating robot: a push-rod spins on the robot,
 not the robot on its push-rod.
 """

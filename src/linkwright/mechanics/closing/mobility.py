@@ -1,4 +1,4 @@
-"""True mobility, redundant rows and idle freedoms: numerical ranks at assembled positions.
+"""True mobility, redundant rows and idle degrees of freedom: numerical ranks at assembled positions.
 
 Structural counts cannot see that a planar loop modelled in space repeats itself or that a Bennett linkage
 moves at all. Ranks are taken on the dimensionless J at the start *and* at several positions reached from
@@ -42,7 +42,7 @@ class Redundancy:
 
 @dataclass(frozen=True)
 class Mobility:
-    """Freedoms counted by rank. `freedoms` are those that move the mechanism, `idle` spin a link in place."""
+    """Degrees of freedom counted by rank. `freedoms` are those that move the mechanism, `idle` spin a link in place."""
 
     freedoms: int
     idle: tuple[tuple[str, ...], ...]  # groups of bodies that can spin without moving anything else

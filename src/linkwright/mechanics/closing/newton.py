@@ -102,7 +102,7 @@ def solve_rates(loops: Loops, q: Any, near: Mapping[str, Any], t: float, v: Any 
     gap = np.abs((loops.dimensionless(c)[1] @ y) - right)
     if len(gap) and gap.max() > 1e-6 * (1.0 + np.abs(right).max()):
         raise SingularityError(
-            "the mechanism cannot move as asked: the speeds contradict each other, or it stands at a dead centre.",
+            "the mechanism cannot move as asked: the speeds contradict each other, or it is at a dead centre.",
             singular_values=tuple(f.s),
         )
     return y * loops.columns

@@ -7,7 +7,7 @@ including the small right vectors, and w = u'(Jdot + dk/dv) N. Differentiating J
 
 So where s |v| < 1e-3 |w| the state is a *passage*: the row u'(J a + k) = 0 is replaced by the one above, and the
 acceleration is the limit along the smooth branch. Otherwise, where s < 1e-9, the row is *redundant* and dropped.
-Otherwise it is kept. At velocity level the row u'(J v + b) = 0 gives way to u'k(q, v) = 0 in the same manner.
+Otherwise it is retained. At velocity level the row u'(J v + b) = 0 gives way to u'k(q, v) = 0 in the same manner.
 Derivatives along the motion are complex steps of the closure: exact.
 """
 
@@ -143,7 +143,7 @@ def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[st
     """Velocity with J v + b = 0, following the branch of `guess` where rows of J are (nearly) lost.
 
     Rows with singular values below the window are replaced by u'k(q, v) = 0, a quadratic condition on v that is
-    solved by Newton steps from the guess; freedoms nothing decides keep the guess's part.
+    solved by Newton steps from the guess; degrees of freedom nothing decides keep the guess's part.
     """
     c = loops.at(q, np.zeros(loops.skel.tree.nv), t, near)
     J, b = loops.dimensionless(c)[1], c.b / loops.row_scale

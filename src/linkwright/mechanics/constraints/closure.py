@@ -26,7 +26,7 @@ from linkwright.numerics.scalars import common_type
 
 @dataclass(frozen=True)
 class Closure:
-    """The stacked constraint equations at one motion; J is kept as its nonzero blocks and put together on demand."""
+    """The stacked constraint equations at one motion; J is stored as its nonzero blocks and put together on demand."""
 
     __getstate__ = essentials
 
@@ -59,7 +59,7 @@ def closure(
     lean: str = "",
 ) -> Closure:
     """Evaluate constraints (default: those of the tree's loops) at a motion. `lean` names the body ("first" or
-    "second") of every cut joint along whose axes rows are taken instead of the usual ones (`reported` turns multipliers back)."""
+    "second") of every cut joint along whose axes rows are taken instead of the standard ones (`reported` turns multipliers back)."""
     constraints = of_loops(skel) if constraints is None else constraints
     near = skel.start_coordinates if near is None else near
     cheap = [c.lean_rows(skel, m, near, lean) if lean and isinstance(c, CutJoint) else None for c in constraints]
@@ -74,7 +74,7 @@ def closure(
 
 
 def reported(c: Closure, lam: Any) -> Any:
-    """Multipliers of lean rows as those of the usual rows."""
+    """Multipliers of economical rows as those of the standard rows."""
     return _stack([c.turns[i] @ lam[r] if i in c.turns else lam[r] for i, r in enumerate(c.rows)])
 
 

@@ -1,4 +1,4 @@
-"""What equations are told before they are evaluated: a plan that numbers decided, and drives whose motion is given."""
+"""Inputs of equations that are decided before evaluation: a plan that numbers decided, and drives whose motion is given."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def driven(desc: Description, drive: str, law: Any) -> Constraint:
     joint = desc.joint(drive)
     jt = joints.create(joint.type, joint.options)
     if jt.nv != 1:
-        raise UsageError(f"joint '{drive}' has {jt.nv} freedoms and cannot be driven as one; drive a hinge, a slider or a cylinder.")
+        raise UsageError(f"joint '{drive}' has {jt.nv} degrees of freedom and is not one drive; drive a hinge, a slider or a cylinder.")
     return Driver(joint, law)

@@ -84,7 +84,7 @@ def _at_joint(place: Instant, joint: Joint, wrench: Any, origin_node: int) -> Jo
 
 
 class AtJoint(NamedTuple):
-    """A joint in one state, whatever acts: the axes of its first frame, its point in the world, its freedoms at that point."""
+    """A joint in one state, whatever acts: the axes of its first frame, its point in the world, its degrees of freedom at that point."""
 
     R: Any
     point: Any
@@ -118,7 +118,7 @@ def _at(place: Instant, joint: Joint) -> AtJoint:
 
 
 def constraint_part(place: Instant, w: JointWrench) -> JointWrench:
-    """The wrench without its component along the joint's own freedoms (that part is effort, not reaction)."""
+    """The wrench without its component along the joint's own degrees of freedom (that part is effort, not reaction)."""
     R, _, freedoms, gram = at_joint(place, w.joint)
     if freedoms is None:
         return w

@@ -148,7 +148,7 @@ def lacks_inertia(terms: Terms) -> bool:
 
 
 def along_world(place: Instant, tau: Any) -> Any:
-    """Efforts of quaternion joints along the world's axes, for lean terms."""
+    """Efforts of quaternion joints along the world's axes, for economical terms."""
     out = np.array(tau, dtype=common_type(tau, *place.motion.R))
     for span, R in turned_axes(place.loops.skel, place.motion):
         out[span] = R @ out[span]
@@ -156,7 +156,7 @@ def along_world(place: Instant, tau: Any) -> Any:
 
 
 def usual(place: Instant, a: Any, lam: Any) -> tuple[Any, Any]:
-    """Accelerations and multipliers of lean terms in the usual coordinates."""
+    """Accelerations and multipliers of economical terms in the standard coordinates."""
     out = np.array(a, dtype=common_type(a, *place.motion.R))
     for span, R in turned_axes(place.loops.skel, place.motion):
         out[span] = R.T @ out[span]

@@ -246,7 +246,7 @@ def potential_energy(skel: Skeleton, m: Motion) -> Any:
 
 
 def momentum(skel: Skeleton, m: Motion, about: Any = None) -> tuple[Any, Any]:
-    """(linear, angular) momentum of all bodies; angular about the world origin or a given point."""
+    """Return the (linear, angular) momentum of all bodies; angular about the world origin or a given point."""
     linear, angular = np.zeros(3), np.zeros(3)
     for i, (V, I) in enumerate(zip(m.V, body_inertias(skel, m), strict=True)):
         h = I @ V

@@ -27,7 +27,7 @@ from linkwright.numerics.scalars import real, where
 
 @dataclass(frozen=True, repr=False)
 class DCMotor:
-    """What stands on the plate, SI; `ratio` is motor speed over joint speed (rad/m where the joint slides)."""
+    """Data of the name plate, SI; `ratio` is motor speed over joint speed (rad/m where the joint slides)."""
 
     Kt: Any
     R: Any

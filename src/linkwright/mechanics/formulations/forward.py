@@ -1,11 +1,11 @@
 """Forward dynamics at one state, whatever its rank: the shared rules around the formulations.
 
 A regular state goes straight to the chosen formulation. Otherwise the rows are sorted by `passage`: a row lost in a
-singular passage is replaced by its once more differentiated form, a redundant one is dropped, the rest is kept. With a
+singular passage is replaced by its once more differentiated form, a redundant one is dropped, the rest is retained. With a
 passage the limit equations below are solved, the same for every formulation; with redundant rows only, the formulation
 works on an independent set (or copes by itself) and the multipliers of least reactions are chosen afterwards.
 
-The limit equations, with J = U s V' and rows A a = r after replacement (V_r: right vectors of kept and replaced rows):
+The limit equations, with J = U s V' and rows A a = r after replacement (V_r: right vectors of retained and replaced rows):
 
     M a + h - tau = V_r nu          the constraint force, finite where lam = U (nu / s) has a pole
     A a = r
@@ -199,7 +199,7 @@ def _check_tangent(terms: Terms, f: Any, rows: Any) -> None:
 
 
 def tangent(u: np.ndarray, J: np.ndarray, k: np.ndarray, speed: float, Jdot: np.ndarray) -> bool:
-    """Whether a velocity goes along a branch as far as the lost row u knows."""
+    """Return True if the velocity is tangent to a branch in the degenerate direction u: abs(u.k) <= 1e-3 abs(v) norm(u.Jdot)."""
     return bool(np.linalg.norm(u @ J) > LOST or abs(u @ k) <= 1e-3 * speed * float(np.linalg.norm(u @ Jdot)))
 
 
@@ -261,7 +261,7 @@ def _force_directions(terms: Terms, f: Factored, rows: Rows) -> np.ndarray:
 
 
 def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Solve the reduced motion; a freedom without inertia and without force is locked, a loaded one is an error."""
+    """Solve the reduced motion; a degree of freedom without inertia and without force is locked, a loaded one is an error."""
     if len(right) == 0:
         return right, ()
     size = max(float(np.linalg.norm(terms.M * terms.columns * terms.columns[:, None], 2)), 1e-300)
@@ -273,7 +273,7 @@ def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) 
     names = tuple(_coordinate_names(terms)[i] for i in np.flatnonzero(idle))
     if np.abs(loose).max() > 1e-9 * max(1.0, np.abs(right).max()):
         raise ModelError(
-            f"a freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give the body at it a mass, or an "
+            f"a degree of freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give it a mass, or an "
             "inertia where its mass lies on the hinge."
         )
     return f.solve(right), names

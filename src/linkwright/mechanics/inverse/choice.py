@@ -147,7 +147,7 @@ def _least_reactions(p: Problem, z: np.ndarray, rest: np.ndarray, given: Choices
 
 
 def joint_wrenches(p: Problem, z: np.ndarray, inertial: bool) -> list[JointWrench]:
-    """All joints' wrenches for (lam, u), efforts of the drives included as what they do to the bodies."""
+    """All joints' wrenches for (lam, u), drive torques and forces included as what they do to the bodies."""
     nc = p.terms.nc
     pushes = [(node, w * z[nc + i]) for i, push in enumerate(p.pushes) for node, w in push]
     place = p.place

@@ -1,7 +1,7 @@
 """Reactions that are not unique, side by side: least norm, with given stiffnesses, with rows released.
 
 Where constraints are redundant every code reports some choice. This table shows which components are certain and
-what each choice makes of the others, so that nobody designs a bearing on a number the statics does not contain.
+what each choice makes of the others, so that no bearing is designed for a number that statics does not determine.
 """
 
 from __future__ import annotations

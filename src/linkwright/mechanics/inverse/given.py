@@ -122,7 +122,7 @@ def _check(loads: Loads, left: np.ndarray) -> None:
     if np.abs(left * columns).max(initial=0.0) > UNBALANCED * max(size, 1.0):
         names = [n.joint.name for n in tree.nodes for _ in range(n.v.stop - n.v.start)]
         raise UsageError(
-            f"the loads of this run cannot be told: an effort or wrench acted on '{names[int(np.argmax(np.abs(left * columns)))]}' "
+            f"the loads of this run cannot be determined: an effort or wrench acted on '{names[int(np.argmax(np.abs(left * columns)))]}' "
             "that was not recorded, the loops have drifted apart, or the multipliers are those of other parameters."
         )
 

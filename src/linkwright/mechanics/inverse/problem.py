@@ -3,8 +3,8 @@
     J' lam + B u = g,        g = M a + h
 
 g is what the motion needs in the tree's coordinates (forces of the model already counted in), B the columns of the
-drives. More columns than rank: the answer is not unique and is chosen afterwards; g outside their span: a freedom
-that nobody drives.
+drives. More columns than rank: the answer is not unique and is chosen afterwards; g outside their span: a degree of freedom
+without a drive.
 """
 
 from __future__ import annotations
@@ -106,14 +106,14 @@ class Problem:
         return bool(np.abs(self.missing).max(initial=0.0) <= UNDRIVEN * (1.0 + need))
 
     def check_driven(self) -> None:
-        """Every freedom that needs an effort must have a drive that can give it."""
+        """Every degree of freedom that needs an effort must have a drive that can give it."""
         if self.driven:
             return
         missing = self.missing
         names = [n.joint.name for n in self.place.loops.skel.tree.nodes for _ in range(n.v.stop - n.v.start)]
         loose = list(dict.fromkeys(names[i] for i in np.argsort(-np.abs(missing)) if abs(missing[i]) > 1e-3 * np.abs(missing).max()))
         raise UsageError(
-            f"nobody drives the freedom in which {listing(loose[:6])} move together; drives are {listing(self.drives) or 'none'}. "
+            f"no drive acts on the degree of freedom in which {listing(loose[:6])} move; drives: {listing(self.drives) or 'none'}. "
             "Name one of these joints in drives=, or hold it by a spring."
         )
 

@@ -44,7 +44,7 @@ class Motion:
     there a hinge's subspace has no lever arm, a body's inertia about it is constant in the body, and nothing has to cancel.
 
     In space a turning joint starts new axes, those of N, and what it carries without turning shares them; in a plane all
-    axes are the world's, which cost nothing there. X, S, V, A are the usual quantities in world axes at the subsystem's
+    axes are the world's, which cost nothing there. X, S, V, A are the standard quantities in world axes at the subsystem's
     fixed origin, where twists simply add along a branch.
     """
 
@@ -121,7 +121,7 @@ def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motio
     """Forward recursion over the tree: position, velocity, bias acceleration  [RBDA ch. 5].
 
     A reversed joint carries its first body: X_WF = X_WM X_FM^-1, V_F = V_M - S v, and the joint file is asked the same
-    questions as ever. `world_axes`: the turning freedoms of floating bodies are taken along the world's axes instead of the
+    questions as ever. `world_axes`: the turning degrees of freedom of floating bodies are taken along the world's axes instead of the
     moving ones (`turned_axes` maps between the two).
     """
     m = Motion(skel, q, v, *([] for _ in range(11)))

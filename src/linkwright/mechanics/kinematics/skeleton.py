@@ -28,7 +28,7 @@ ROUND_OFF = 4e-16
 
 
 def pose_of(placement: Placement) -> Pose:
-    """The pose of a placement, kept with it: it is asked for at every state."""
+    """The pose of a placement, cached with it: it is asked for at every state."""
     known = vars(placement)
     if "_pose" not in known:
         known["_pose"] = Pose(_exact_units(array(placement.rotation)), array(placement.at))

@@ -319,7 +319,7 @@ def _dyad(
 
 
 def _last(found: Sequence[_Group], rigid: Mapping[str, str]) -> list[Passing | None]:
-    """For each group the angle of the only last one behind it; None where there are several, or where the power does not go on through
+    """For each group the angle of the only last one behind it; None where there are several, or where the power does not continue through
     the driven link (a coupler that passes it on itself, a pin that the next link shares)."""
     after = [[k for k, g in enumerate(found) if any(rigid[c] in own.clusters for c in g.carriers)] for own in found]
 

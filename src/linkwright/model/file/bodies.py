@@ -28,7 +28,7 @@ def read_shapes(context: Context, node: Node | None, guess: Node | None) -> dict
     if GROUND not in entries:
         place = f" {nearest(GROUND, entries, 'Bodies')}" if entries else ""
         raise (node or Node(context.root_where)).error(
-            f"the model has no body 'ground', the one that stands still. Add `ground: {{pins: [...]}}` to `bodies:`.{place}"
+            f"the model has no body 'ground', the fixed one. Add `ground: {{pins: [...]}}` to `bodies:`.{place}"
         )
     if len(entries) > MOST_BODIES:
         raise entries[GROUND].error(f"the model has {len(entries)} bodies, at most {MOST_BODIES} are read. Make `repeat` smaller.")

@@ -221,7 +221,7 @@ def read_parameters(context: Context, node: Node | None, overrides: dict[str, No
                 f"the parameter name '{name[:40]}' is not usable in expressions: use letters, digits and _, beginning with a letter."
             )
         if name in RESERVED:
-            raise entry.error(f"'{name}' cannot be a parameter: the word has a meaning in expressions. Rename it.")
+            raise entry.error(f"'{name}' cannot be a parameter: the name is reserved in expressions. Rename it.")
     given = {**entries, **overrides}
     needs = {name: _names_in(entry, given) for name, entry in given.items()}
     try:

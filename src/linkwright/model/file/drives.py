@@ -143,7 +143,7 @@ def _moves(context: Context, node: Node, position: Dimension, what: str) -> tupl
 
 
 def _motor(context: Context, node: Node, slides: bool, channels: Channels, what: str) -> tuple[tuple[tuple[str, Any], ...], Any]:
-    """(what stands on the motor's plate, its voltage)."""
+    """(data of the motor's name plate, its voltage)."""
     keys = node.keys(what, (*MOTOR, "voltage"), ("Kt", "R"))
     dimensions = {**MOTOR, "ratio": multiply(ANGLE, LENGTH, -1)} if slides else MOTOR
     fed = keys.pop("voltage", None)

@@ -159,7 +159,7 @@ class Elements:
         keys = entry.keys(what, ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius"))
         alpha = self.value(keys, "pressure_angle", ANGLE, what, Gear.pressure_angle, least=0.0)
         if self.context.numeric(alpha) >= math.radians(60):
-            raise keys["pressure_angle"].error(f"{what}: the pressure angle must be below 60 deg; usual is 20 deg.")
+            raise keys["pressure_angle"].error(f"{what}: the pressure angle must be below 60 deg; the standard is 20 deg.")
         if "pinion" in keys:
             entry.keys(what, ("pinion", "rack", "radius", "teeth", "module", "pressure_angle"), ("rack",))
             first, second = self.joint(keys["pinion"], what), self.joint(keys["rack"], what)

@@ -1,4 +1,4 @@
-"""Words people try that the model file does not have: what was meant, or what to use in their place.
+"""Names people try that the model file does not have: what was meant, or what to use in their place.
 
 `KEYS` and `types()` are synonyms, answered with "Did you mean"; `instead` has a sentence for parts of machines that are not
 modelled as such.

@@ -74,7 +74,7 @@ def _shared_pins(context: Context, shapes: dict[str, Shape]) -> dict[str, list[s
 
 
 def _lonely_pin(context: Context, shapes: dict[str, Shape], pin: str, body: str, named: dict[str, list[str]]) -> None:
-    """A pin that one body names is fine when a joint sits there, otherwise a slip."""
+    """A pin that one body names is valid when a joint sits there, otherwise a slip."""
     if pin in context.joint_places:
         return
     owners = [s.name for s in shapes.values() if s.name != body and pin in s.points]

@@ -1,4 +1,4 @@
-"""The model file as a tree of nodes that know where they stand.
+"""The model file as a tree of nodes that know their place in the text.
 
 YAML is read from its event stream: every scalar stays text (our own parser decides what is a
 number), every node keeps file:line, and whatever could surprise (duplicate keys, anchors,
@@ -81,7 +81,7 @@ class Node:
 
     def string(self, what: str) -> str:
         if self.text is None:
-            raise self.error(f"{what} must be a single word or number, not {self.kind}.")
+            raise self.error(f"{what} must be a single name or number, not {self.kind}.")
         return self.text.strip()
 
     def flag(self, what: str) -> bool:
@@ -130,7 +130,7 @@ def from_file(path: Path) -> Node:
 
 
 def from_text(text: str, name: str) -> Node:
-    """The tree of a YAML text; `name` stands in the messages."""
+    """The tree of a YAML text; `name` is used in messages."""
     import yaml
 
     if len(text) > MOST_BYTES:
@@ -219,7 +219,7 @@ class _Builder:
         start, keys, values = parent
         if isinstance(start, yaml.MappingStartEvent) and len(keys) == len(values):
             if node.text is None:
-                raise node.error(f"{node.kind} cannot be a key; a key is one word. Put it after a colon.")
+                raise node.error(f"{node.kind} cannot be a key; a key is a single name. Put it after a colon.")
             if len(keys) >= MOST_ENTRIES:
                 raise node.error(TOO_MANY)
             keys.append(node)
@@ -313,7 +313,7 @@ def from_python(value: Any, path: str, depth: int = 0) -> Node:
         return Node(where, text="" if value is None else _valid(str(value), where))
     if isinstance(value, numbers.Real):
         return Node(where, text=repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value)))
-    raise ModelError(f"a {type(value).__name__} cannot stand in a model. Use dicts, lists, numbers and strings.", where)
+    raise ModelError(f"a {type(value).__name__} is not allowed in a model. Use dicts, lists, numbers and strings.", where)
 
 
 def _valid(text: str, where: Source) -> str:

@@ -49,7 +49,7 @@ class PlainAlgebra:
 
     def number(self, value: float, unit: str) -> Any:
         if unit:
-            raise ModelError(f"'{value:g} {unit}': a unit cannot stand in this expression.")
+            raise ModelError(f"'{value:g} {unit}': a unit is not allowed in this expression.")
         return value
 
     def name(self, name: str) -> Any:
@@ -103,7 +103,7 @@ class _Parser:
             if not found or not found.lastgroup:
                 letter = self.text[position:].strip()[:1]
                 other = " Write digits as 0 to 9." if letter.isdigit() else ""
-                raise ModelError(f"'{_short(self.text)}' is not a number or an expression: '{letter}' cannot stand in one.{other} {_HELP}")
+                raise ModelError(f"'{_short(self.text)}' is not a number or an expression: '{letter}' is not allowed.{other} {_HELP}")
             kind = found.lastgroup
             yield Token(kind, found.group(kind), position)
             position = found.end()
@@ -165,7 +165,7 @@ class _Parser:
         if token.kind == "name":
             return self.named(token.text, depth)
         if token.text != "(":
-            raise self.error(f"'{token.text}' cannot stand there")
+            raise self.error(f"'{token.text}' is not allowed there")
         value = self.sum(depth + 1)
         if not self.take(")"):
             raise self.error("a ')' is missing")

@@ -1,6 +1,6 @@
 """Values with dimensions: expressions are read in the units of the file and come out in SI.
 
-A bare value takes the file's unit of the place where it stands; a value with a dimension must
+A bare value takes the file's unit of its place; a value with a dimension must
 match the place. Where a bare number could mean two things the message shows both readings.
 """
 
@@ -141,7 +141,7 @@ def _show(value: Any) -> str:
 
 
 def read_quantity(node: Node, algebra: QuantityAlgebra) -> Quantity:
-    """What stands in the node, with its own dimension."""
+    """The value of the node, with its own dimension."""
     if node.text is None:
         raise node.error(f"a number or an expression is needed here, not {node.kind}.")
     names = {**(algebra.names or {}), **{k: Quantity(float(v)) for k, v in node.scope.items()}} if node.scope else algebra.names

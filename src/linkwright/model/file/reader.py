@@ -51,7 +51,7 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
     """The mechanism of a model file (path) or dict; `overrides` are parameters or gravity, cuts, start, space, name.
 
     Bare numbers in overrides are SI and radians (for a parameter that the file gives without a
-    unit: as it stands there); texts may carry units: `read("wiper.yaml", L1="400 mm")`.
+    unit: as there); texts may carry units: `read("wiper.yaml", L1="400 mm")`.
     """
     if isinstance(source, Mapping):
         document = Document(from_python(source, "model dict"), Path(), "model", overrides)
@@ -65,7 +65,7 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
 
 
 def read_text(text: str, file: str = "model.yaml", /, **overrides: Any) -> Description:
-    """The mechanism of a YAML text; `file` stands in messages."""
+    """The mechanism of a YAML text; `file` is used in messages."""
     return _describe(Document(from_text(text, file), Path(), Path(file).stem, overrides))
 
 

@@ -272,7 +272,7 @@ Triple = tuple[float, float, float]
 
 
 def _compare_with_drawing(context: Context, shape: Shape, numbers: dict[str, Triple]) -> None:
-    """A warning where the exact shape is another size than the sketch: usually a slip of the decimal point."""
+    """A warning where the exact shape is another size than the sketch: mostly a slip of the decimal point."""
     names = [n for n in numbers if n in context.sketch]
     spans = {
         (a, b): (math.dist(numbers[a], numbers[b]), math.dist(context.sketch[a], context.sketch[b])) for a, b in combinations(names, 2)

@@ -154,7 +154,7 @@ def _unit_tokens(text: str) -> list[tuple[str, str]]:
     while position < len(text):
         found = UNIT_TOKEN.match(text, position)
         if not found:
-            raise UsageError(f"'{text}' is not a unit: '{text[position]}' cannot stand there. Write units like mm, kg m^2, N m/rad or 1/s.")
+            raise UsageError(f"'{text}' is not a unit: '{text[position]}' is not allowed. Write units like mm, kg m^2, N m/rad or 1/s.")
         kind = found.lastgroup or "op"
         tokens.append((kind, found.group(kind)))
         position = found.end()

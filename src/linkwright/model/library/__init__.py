@@ -14,19 +14,19 @@ _FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """Names of the shipped models, in alphabetical order."""
+    """Return the names of the shipped models, in alphabetical order."""
     return sorted(p.stem for p in _FOLDER.glob("*.yaml"))
 
 
 def path(name: str) -> Path:
-    """The file of a shipped model."""
+    """Return the file of a shipped model."""
     if name not in (known := names()):
         raise UsageError(f"there is no shipped model '{name}'. {nearest(name, known, 'Models')}")
     return _FOLDER / f"{name}.yaml"
 
 
 def about(name: str) -> str:
-    """The model's `about:` line, without reading the rest of the file."""
+    """Return the model's `about:` line, without reading the rest of the file."""
     with path(name).open(encoding="utf-8") as lines:
         for line in lines:
             if line.startswith("about:"):

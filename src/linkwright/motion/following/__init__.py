@@ -1,7 +1,7 @@
 """A mechanism along a prescribed motion of drives, points or bodies: "platform path in, drive efforts out".
 
-Every sample is walked to from the one before, so the branch is kept; velocities and accelerations are completed on the loops. What
-a path may be is in `wishes`, its derivatives are in `curves`, and positions in which the drives lose their grip in `grip`.
+Every sample is walked to from the one before, so the branch does not change; velocities and accelerations are completed on the loops. What
+a path may be is in `wishes`, its derivatives are in `curves`, and positions in which the drives lose control authority in `grip`.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def follow(assembler: Assembler, start: State, motion: Mapping[str, Any], times:
 
 
 def _at(assembler: Assembler, wishes: Sequence[Wish], guess: State, time: float) -> State:
-    """The wishes at any time, on the branch of a state near it."""
+    """The wanted motion at any time, on the branch of a state near it."""
     return _assembled(assembler, wishes, guess, [w.curve(np.array([time])).f[0] for w in wishes])
 
 

@@ -198,7 +198,7 @@ def of_function(entries: Callable[[Any], list[Any]], traced: Formulas | None, lo
 
 
 def guarded(call: Callable[[], Any], t: float, what: str) -> Any:
-    """The answer of a caller's function; what goes wrong in it is told with the time."""
+    """The answer of a caller's function; an error in it is reported with the time."""
     try:
         return call()
     except LinkwrightError:
@@ -217,7 +217,7 @@ FEW = 4  # of them told
 
 
 class Sizes(NamedTuple):
-    """What is usual along a curve, for each of its entries: range, largest speed, largest acceleration of its kind."""
+    """Typical sizes along a curve, for each of its entries: range, largest speed, largest acceleration of its kind."""
 
     f: np.ndarray
     df: np.ndarray

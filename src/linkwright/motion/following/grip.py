@@ -1,4 +1,4 @@
-"""Where drives lose their grip along a path: positions in which some motion leaves all of them at rest.
+"""Loss of control authority along a path: positions in which some motion leaves all of them at rest.
 
 There no effort holds the mechanism, and on the way there efforts grow without bound. The determinant of the drives' speeds on the
 motions of the loops changes its sign where a path goes through such a position, wherever samples lie.
@@ -40,7 +40,7 @@ class Grip(NamedTuple):
 
 
 def gripped(loops: Loops, c: Trajectory, drives: Sequence[str], between: Callable[[int, float], State]) -> Trajectory:
-    """The trajectory with what should be told about its drives: notes, and events "singular" where they lose their grip.
+    """The trajectory with notes on its drives, and events "singular" where they lose control authority.
 
     between(i, share) is the state between samples i and i + 1.
     """
@@ -69,8 +69,8 @@ def _lost(loops: Loops, c: Trajectory, drives: Sequence[str], passed: Sequence[f
     st = c.state(int(np.argmin(np.abs(c.t - passed[0]))))
     motion = controllable(loops, st, drive_rows(loops, st, drives), drives).motion
     return [
-        f"{_named(drives)} cannot hold the mechanism at t = {times} s: a singular position, in which nobody pushes the motion where "
-        f"{motion}. Towards it efforts and loads grow without bound: the largest ones only say how near a sample came. {SEE}"
+        f"{_named(drives)} cannot hold the mechanism at t = {times} s: a singular position, in which no drive acts on the motion where "
+        f"{motion}. Towards it efforts and loads grow without bound: peak values depend on how close the nearest sample is. {SEE}"
     ]
 
 
@@ -79,8 +79,8 @@ def _weak(c: Trajectory, drives: Sequence[str], share: Sequence[float]) -> list[
     if share[i] > WEAK:
         return []
     return [
-        f"{_named(drives)} nearly lose{'s' * (len(drives) == 1)} the mechanism at t = {c.t[i]:.5g} s: {100 * share[i]:.2g} % of the grip "
-        f"they have elsewhere on the path is left, and efforts grow with its inverse. {SEE}"
+        f"{_named(drives)} nearly lose{'s' * (len(drives) == 1)} the mechanism at t = {c.t[i]:.5g} s: {100 * share[i]:.2g} % of the "
+        f"control authority they have elsewhere on the path is left, and efforts grow with its inverse. {SEE}"
     ]
 
 

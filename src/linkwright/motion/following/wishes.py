@@ -1,4 +1,4 @@
-"""What a joint, a point or a body should do along a motion: a caller's words read into curves of entries.
+"""Prescribed motion of joints, points and bodies: a caller's input read into curves of entries.
 
 A joint has one entry, a point its coordinates, a body (x, y, angle) in a plane, else the nine entries of R and three of p. A path
 is a function of t, anything a controller takes as a reference, a place to stay at, or samples over the times.
@@ -198,7 +198,7 @@ def _entries(assembler: Assembler, name: str, value: Any) -> list[Any]:
 
 
 def _turning(w: Wish) -> Wish:
-    """The wish, once its matrices are known to be rotations."""
+    """The wanted motion, once its matrices are known to be rotations."""
     if len(w.kinds) == 12:
         R = w.jets.f[:, :9].reshape(-1, 3, 3)
         off = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))

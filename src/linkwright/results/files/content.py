@@ -143,7 +143,7 @@ def fingerprint(about: Mapping[str, Any], table: Mapping[str, np.ndarray]) -> st
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Whether two trajectories hold the same bits, words and mechanism."""
+    """Whether two trajectories hold the same bits, texts and mechanism."""
     if list(one.columns) != list(other.columns) or list(one.arrays) != list(other.arrays):
         return False
     bits, words = [], []

@@ -23,7 +23,7 @@ class Correction(NamedTuple):
 
     Not `once`: each call is one Newton step from the position handed in, v is made consistent at that position, and the
     residuals are those found there. `once`: one call is all; q and v are final, `residual` is what is left, `rate_residual`
-    and `correction` tell what was corrected.
+    and `correction` say what was corrected.
     """
 
     kernel: Kernel

@@ -23,7 +23,7 @@ def velocity_names(skel: Skeleton) -> list[str]:
 
 
 def named(skel: Skeleton, dependent: Sequence[str]) -> tuple[int, ...]:
-    """Entries of v from names, in their order: an entry ("P.x"), or a joint with all its freedoms ("P")."""
+    """Entries of v from names, in their order: an entry ("P.x"), or a joint with all its degrees of freedom ("P")."""
     names, tree = velocity_names(skel), skel.tree
     out: list[int] = []
     for name in dependent:

@@ -3,7 +3,7 @@
     M dq = J' mu, J (q + dq) = closed        M dv = J' nu, J (v + dv) + b = 0
 
 All coordinates move, by the least amount in the metric of kinetic energy, positions to round-off and then the velocity: no
-freedom of the mechanism is disturbed, no position is special. Near singular passages the rank-revealing path answers.
+degree of freedom of the mechanism is disturbed, no position is special. Near singular passages the rank-revealing path answers.
 """
 
 from __future__ import annotations

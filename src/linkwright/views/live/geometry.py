@@ -182,7 +182,7 @@ def _arrow(at: Places, a: Arrow) -> dict[str, Any]:
 
 
 def _base(at: Places) -> list[dict[str, Any]]:
-    """Places on the ground in the order of their outline: what stands still, where nothing else is drawn of it."""
+    """Places on the ground in the order of their outline: the fixed parts, where nothing else is drawn of it."""
     scene, distinct = at.scene, list[np.ndarray]()
     stage = Stage(scene.skel, scene.start)
     spots = [stage.spot(p.spot) for p in scene.pins if p.grounded]

@@ -51,7 +51,7 @@ def motor(
 
 
 def plate(c: Trajectory, drive: str) -> DCMotor | None:
-    """What is known of a motor: as the run was told, else as the model's file says."""
+    """What is known of a motor: as given to the run, else as the model's file says."""
     told = re.search(r"lw\.motor\([^()]*\)", str(dict(c.settings.get("drive") or {}).get(drive, "")))
     try:
         if told:

@@ -29,7 +29,7 @@ def path_of(
 ) -> Any:
     """Where points (`"coupler.P"`; default: the marked ones) go, with equal scales; in space as front, side and top view.
 
-    Dots stand at equal steps of the crank or of time, so that their distance shows the speed; the ring is the start.
+    Dots mark equal steps of the crank or of time, so that their distance shows the speed; the ring is the start.
     `mechanism`: draw it faintly behind, where it starts.
     """
     names = _points(c, points)
