@@ -12,6 +12,7 @@ import linkwright as lw
 from linkwright.exchange import MujocoMap, mujoco_state, to_mjcf
 from linkwright.system.system import System
 from tests.exchange import states
+from tests.sweeps import every_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:to_mjcf:UserWarning")  # tests of the warnings themselves expect them
 
@@ -112,7 +113,7 @@ def test_random_loops_closed_by_connects_and_welds(seed: int, kinds: tuple[str, 
     assert_same_motion(there, st, at(model, there, st), s.forward(st).a)
 
 
-@pytest.mark.parametrize("name", lw.models.names())
+@pytest.mark.parametrize("name", every_model())
 def test_every_shipped_model_converts(name: str) -> None:
     m = lw.load(name)
     text = to_mjcf(m)
