@@ -125,9 +125,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     read, build = modelfile.read_enclosed, loading.System
 
     def once(kind: str, make: Callable[..., Any]) -> Callable[..., Any]:
-        def get(*given: Any) -> Any:
+        def get(*given: Any, **options: Any) -> Any:
             key = f"{kind} {given}"
-            made[key] = made[key] if key in made else make(*given)
+            made[key] = made[key] if key in made else make(*given, **options)
             return made[key]
 
         return get

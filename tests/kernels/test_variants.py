@@ -274,7 +274,7 @@ def test_derivatives_of_a_driven_mechanism(rng):
 def test_wrong_variants_are_explained():
     s = lw.compile(lw.load("four-bar"))
     wrong = {
-        "freedoms": Variant(drivers=("A", "D")),
+        "degree of freedom": Variant(drivers=("A", "D")),
         "no joint or cylinder 'Q'": Variant(drivers=("Q",)),
         "closes no loop": Variant(without=("A",)),
         "one inertia for each": Variant(armature=(1.0,)),
