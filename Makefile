@@ -6,17 +6,19 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 export CHROMIUM
-# files in the order of tests/conftest.py, long ones first
-PYTEST_FLAGS ?= -n auto --dist loadfile --no-loadscope-reorder
+PYTEST_FLAGS ?= -n auto --dist worksteal
+# the wheel and the site: built and tested by `make check`
+BUILDS := tests/test_wheel.py tests/views/browser/test_site.py
 
-# What draws the pages in the tests of tests/browser: CHROMIUM=/path/to/it, or the first of these that is found
+# What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
-.PHONY: help demo test check-slow browser pictures gallery docs clean
+.PHONY: help demo test check check-style check-types check-layers check-builds check-slow browser pictures gallery docs clean
 
 help:
 	@echo "make demo        the wiper and the carpet scraper: what they are, one turn, pictures"
-	@echo "make test        linters, types, layers and all tests that take seconds"
+	@echo "make test        make check, and beside it all tests that take seconds"
+	@echo "make check       linter, types, layers, the wheel and the site"
 	@echo "make check-slow  the tests that take minutes"
 	@echo "make browser     find Chromium, or install it where apt-get may (make test does so by itself)"
 	@echo "make pictures    the pictures of pages and plots in docs/images, again"
@@ -27,8 +29,32 @@ help:
 demo: $(VENV)/installed
 	$(PY) examples/01_wiper_and_scraper.py
 
+# Both run at the same time, and either fails the target. The closing line of pytest is the last one printed.
 test: $(VENV)/installed-test browser
-	$(PY) -m pytest $(PYTEST_FLAGS)
+	@mkdir -p build; echo "make check runs beside the tests; its output is in build/check.txt"; \
+	$(MAKE) --no-print-directory --keep-going check >build/check.txt 2>&1 & check=$$!; \
+	{ $(PY) -m pytest $(PYTEST_FLAGS) $(BUILDS:%=--ignore=%) $(if $(MAKE_TERMOUT),--color=yes); echo $$? >build/tests.status; } | \
+	  tee build/tests.txt; \
+	wait $$check; checked=$$?; \
+	test $$checked = 0 || { echo; echo "make check fails:"; cat build/check.txt; echo; tail -n 1 build/tests.txt; }; \
+	test $$checked = 0 && test "$$(cat build/tests.status)" = 0
+
+check: check-style check-types check-layers check-builds
+
+check-style: $(VENV)/installed-test
+	$(PY) -m ruff check --output-format=concise .
+
+# the longest of them: again only when a source has changed
+check-types: build/types
+build/types: $(shell find src benchmarks -name '*.py') $(VENV)/installed-test
+	$(PY) -m basedpyright --pythonpath $(abspath $(PY))
+	@mkdir -p build; touch $@
+
+check-layers: $(VENV)/installed-test
+	$(VENV)/bin/lint-imports
+
+check-builds: $(VENV)/installed-test browser
+	$(PY) -m pytest -p no:xdist $(BUILDS)
 
 check-slow: $(VENV)/installed-test browser
 	$(PY) -m pytest $(PYTEST_FLAGS) -m slow

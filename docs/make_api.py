@@ -1,6 +1,6 @@
 """Writes docs/api.md, the reference of the public Python surface, from the docstrings: `python docs/make_api.py` (`make docs` does so).
 
-What stands in `linkwright.__all__`, and of its classes every public method and property. A test holds the file
+All names of `linkwright.__all__`, and of its classes every public method and property. A test holds the file
 against what this would write, and that no public name is left out.
 """
 
@@ -28,10 +28,10 @@ This page is made from the docstrings.
 """
 
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Loading": ("Where everything begins.", ("load", "compile", "open", "models", "Description", "Pose")),
-    "Mechanism": ("What `lw.load` returns: the verbs of a designer.", ("Mechanism",)),
-    "Trajectory": ("What a turn, a path or a run gives back ([channels and results](results.md)).", ("Trajectory",)),
-    "System": ("What `lw.compile` returns: states, equations, kernels. `m.system` is the default one.", ("System",)),
+    "Loading": ("Models and mechanisms.", ("load", "compile", "open", "models", "Description", "Pose")),
+    "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
+    "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](results.md)).", ("Trajectory",)),
+    "System": ("The result of `lw.compile`: states, equations, kernels. `m.system` is the default one.", ("System",)),
     "State": ("A position with velocities, on the loops.", ("State",)),
     "Drives": ("For `simulate(drive={...})` ([drives](drives.md)).", ("torque", "force", "speed", "position", "voltage", "motor")),
     "Events": (
@@ -42,7 +42,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "For `simulate(control=...)` ([control](control.md)).",
         ("pd", "inverse_dynamics", "projected", "hybrid", "lqr", "actuator", "noise"),
     ),
-    "References": ("What a controller shall follow.", ("setpoint", "minimum_jerk", "trapezoidal", "sinusoid", "spline", "csv")),
+    "References": ("The wanted motion of a controller.", ("setpoint", "minimum_jerk", "trapezoidal", "sinusoid", "spline", "csv")),
     "Comparing": ("Runs in a table ([comparing](compare-controllers.md)).", ("compare", "control_report", "Comparison")),
     "Stabilisers": ("For `simulate(stabiliser=...)` ([stabilisation](stabilisation.md)).", ("baumgarte", "post_adjust")),
     "Converters": ("To other programs ([converters](converters.md)).", ("to_pinocchio", "to_mjcf")),
@@ -104,7 +104,7 @@ def is_value(value: Any) -> bool:
 
 
 def documented(value: Any) -> str:
-    """The docstring, of properties too; that of a cached property stands on the function inside."""
+    """The docstring, of properties too; that of a cached property is on the function inside."""
     return inspect.cleandoc(getattr(inner(value), "__doc__", None) or "")
 
 

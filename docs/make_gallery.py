@@ -1,6 +1,6 @@
 """Runs every script of gallery/ and writes its live page and picture, with an index of all: `make gallery`.
 
-python docs/make_gallery.py [folder] [--keep]      into build/gallery unless told otherwise
+python docs/make_gallery.py [folder] [--keep]      into folder (default build/gallery)
 
 Each script runs in this process, one after another, and prints its number. `--keep` also puts the pictures into
 docs/images/gallery, with a palette that keeps each below 40 KB.

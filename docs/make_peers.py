@@ -1,9 +1,9 @@
-"""Writes the tables of docs/peers.md again, from the results kept in docs/benchmark.csv and docs/simulation-benchmark.csv.
+"""Writes the tables of docs/peers.md again, from the results in docs/benchmark.csv and docs/simulation-benchmark.csv.
 
     python docs/make_peers.py
 
 Measure first: `linkwright bench --peers -o docs/benchmark.csv --force` and `linkwright bench --runs only --peers -o
-docs/simulation-benchmark.csv --force`. The text of the page is written by hand; what stands between `<!-- table: name -->` and
+docs/simulation-benchmark.csv --force`. The text of the page is written by hand; the text between `<!-- table: name -->` and
 `<!-- end -->` comes from here.
 """
 
@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from pathlib import Path
 
-from linkwright import modelfile, models
-from linkwright.bench.cases import MECHANISMS, Row
-from linkwright.bench.table import OURS, duration, read_csv
-from linkwright.system import System
+from linkwright.cli.bench.cases import MECHANISMS, Row
+from linkwright.cli.bench.table import OURS, duration, read_csv
+from linkwright.model import file as modelfile
+from linkwright.model import library as models
+from linkwright.system.system import System
 
 DOCS = Path(__file__).resolve().parent
 PAGE, STATES, RUNS = DOCS / "peers.md", DOCS / "benchmark.csv", DOCS / "simulation-benchmark.csv"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import linkwright as lw
-from linkwright.bench.page import LAUNCH, NOT_FOUND, READY, WATCH, chromium
+from linkwright.cli.bench.page import LAUNCH, NOT_FOUND, READY, WATCH, chromium
 from linkwright.views import live
 
 IMAGES = Path(__file__).resolve().parent / "images"

@@ -31,7 +31,7 @@ ITEM = re.compile(r"(?:[-*+]|1[.)]) ")
 
 
 def site_path(repository_path: str) -> str | None:
-    """Where a file of the repository stands on the site, as a path of mkdocs; None if it is not there."""
+    """Place of a file of the repository on the site, as a path of mkdocs; None if it is not there."""
     if repository_path == "README.md":
         return "index.md"
     if repository_path.startswith("docs/"):
@@ -94,7 +94,7 @@ def pages_of(pattern: str) -> list[dict[str, str]]:
 
 
 def title(path: Path) -> str:
-    """Short, for the navigation: the key of a paper, the words of a script's name."""
+    """Short, for the navigation: the key of a paper, the text of a script's name."""
     return (
         path.parent.name if path.name == "README.md" else re.sub(r"^\d+_", "", path.stem).replace("_", " ").replace("-", " ").capitalize()
     )

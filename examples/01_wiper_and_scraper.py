@@ -2,7 +2,7 @@
 
 The two pages compute by themselves: drag a pin, move a length, let it swing; the simulation plays in them. The index shows the rest.
 
-python examples/01_wiper_and_scraper.py [folder]      writes into build/demo unless told otherwise
+python examples/01_wiper_and_scraper.py [folder]      writes into folder (default build/demo)
 """
 
 import sys

@@ -1,6 +1,6 @@
 """What the carpet scraper's drive and pins carry over a turn, and each link alone with its forces at the worst position.
 
-python examples/06_loads_and_free_bodies.py [folder]      writes into build/loads unless told otherwise
+python examples/06_loads_and_free_bodies.py [folder]      writes into folder (default build/loads)
 """
 
 import sys

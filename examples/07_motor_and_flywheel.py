@@ -1,13 +1,13 @@
 """A motor, its gearbox and a flywheel for the carpet scraper: what they see over a turn, and which ratio suits best.
 
-python examples/07_motor_and_flywheel.py [folder]      writes into build/drive unless told otherwise
+python examples/07_motor_and_flywheel.py [folder]      writes into folder (default build/drive)
 """
 
 import sys
 from pathlib import Path
 
 import linkwright as lw
-from linkwright.machine.flywheel import flywheel
+from linkwright.design.flywheel import flywheel
 from linkwright.views import load_plots
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/drive")

@@ -8,7 +8,7 @@ import numpy as np
 import linkwright as lw
 
 s = lw.compile("carpet-scraper")
-forward = s.kernel("forward")  # made on first use, then kept on disk
+forward = s.kernel("forward")  # made on first use, then cached on disk
 print(forward)
 
 st = s.assemble(q={"J1": 0.3}, v={"J1": 4.7})

@@ -1,6 +1,6 @@
 """The carpet scraper without Python: a page that turns it, with its crank's length on a slider, and C sources.
 
-python examples/09_kernels_elsewhere.py [folder]      writes into build/elsewhere unless told otherwise
+python examples/09_kernels_elsewhere.py [folder]      writes into folder (default build/elsewhere)
 """
 
 import shutil

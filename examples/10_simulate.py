@@ -1,6 +1,6 @@
 """Simulate: the carpet scraper let go and driven, a wiper under a controller, and what runs say about themselves.
 
-python examples/10_simulate.py [folder]      writes into build/simulate unless told otherwise
+python examples/10_simulate.py [folder]      writes into folder (default build/simulate)
 """
 
 import sys

@@ -1,6 +1,6 @@
 """DC motors on a planar robot: currents, heat, and where the electric power goes.
 
-python examples/11_motors.py [folder]      writes into build/motors unless told otherwise
+python examples/11_motors.py [folder]      writes into folder (default build/motors)
 """
 
 import sys

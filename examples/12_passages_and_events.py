@@ -47,7 +47,7 @@ run = s.simulate(s.state(q, v), 1.5, off=["catch"], events=[meet, part], output=
 for e in run.events:
     print(f"t = {e.time:.4f} s: {e.name}, {e.values['did']}, {e.values['energy lost']:.4f} J lost")
 
-# two freedoms become one: with the inertia m of the four-bar at its rocker and J of the lever, 1/2 m J / (m + J) w^2 is lost
+# two degrees of freedom become one: with the inertia m of the four-bar at its rocker and J of the lever, 1/2 m J / (m + J) w^2 is lost
 before = s.simulate(s.state(q, v), run.events[0].time, off=["catch"], output=[run.events[0].time])
 w, kinetic = before["D.v"][-1], before["energy.kinetic"][-1]
 m_rocker, J = 2 * kinetic / w**2, 0.01 + 0.5 * 0.3**2

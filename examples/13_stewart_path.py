@@ -1,6 +1,6 @@
 """A Stewart platform that follows a path: with the model as it is, with masses known to 20 %, and with a real controller's habits.
 
-python examples/13_stewart_path.py [folder]      writes into build/stewart_path unless told otherwise
+python examples/13_stewart_path.py [folder]      writes into folder (default build/stewart_path)
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""Motors that share the work: a planar robot with three motors and with nine, what they can push, and a bearing kept free of load.
+"""Motors that share the work: a planar robot with three motors and with nine, what they can push, and a bearing free of load.
 
-python examples/14_shared_work.py [folder]      writes into build/shared_work unless told otherwise
+python examples/14_shared_work.py [folder]      writes into folder (default build/shared_work)
 """
 
 import sys
@@ -14,7 +14,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/shared_work")
 folder.mkdir(parents=True, exist_ok=True)
 
 s = lw.compile("3-rrr")
-BASE = ["J1", "J8", "J9"]  # motors at the base, as many as freedoms
+BASE = ["J1", "J8", "J9"]  # motors at the base, as many as degrees of freedom
 task = {"J1": lw.minimum_jerk(1.24, "1 s"), "J8": lw.minimum_jerk(4.3883, "1 s"), "J9": lw.minimum_jerk(5.9637, "1 s")}
 drives = {"three motors": BASE, "nine motors": [*BASE, "J2", "J3", "J4", "J5", "J6", "J7"]}
 
@@ -28,7 +28,7 @@ print(result)
 rms = result.values("rms")
 print(f"nine motors need {100 * (1 - rms['nine motors'] / rms['three motors']):.0f} % less\n")
 
-# with two motors on one freedom the slider-crank can also choose the load of its guide: here none, all the way
+# with two motors on one degree of freedom the slider-crank can also choose the load of its guide: here none, all the way
 c = lw.load("slider-crank").system
 st = c.assemble(q={"A": "30 deg"})
 to = {"A": lw.minimum_jerk("60 deg", "1 s")}

@@ -6,7 +6,7 @@ The check is virtual work from positions alone: move the lid by a hair, and the 
 the rise of its centre, less the gas force times what the spring grows. The gas obeys Boyle: F = F1 / (1 - k x), x being how far it
 is pushed in and k such that the push is 1.3 F1 at full stroke.
 
-python gallery/boot_lid.py [folder]      writes boot_lid.html and boot_lid.png into build/gallery unless told otherwise
+python gallery/boot_lid.py [folder]      writes boot_lid.html and boot_lid.png into folder (default build/gallery)
 """
 
 import sys

@@ -6,7 +6,7 @@ The check is a delta robot on paper: the platform is a point that three spheres 
 inwards by the platform's radius; arms are rods about a hinge; a uniform rod between moving ends weighs m/6 (2 1; 1 2) on
 them. d'Alembert's principle with numerical derivatives of these positions gives the arm's torque, and from it the motor's.
 
-python gallery/delta_pick_and_place.py [folder]      writes delta_pick_and_place.html and .png into build/gallery unless told otherwise
+python gallery/delta_pick_and_place.py [folder]      writes delta_pick_and_place.html and .png into folder (default build/gallery)
 """
 
 import sys

@@ -5,7 +5,7 @@ Linkwright says so (`unique`). Sums over the hinges are certain. Whoever wants s
 The check is the balance of the door: together the hinges carry its weight m g and the moment m g a, a being how far its centre
 hangs out. If the lowest hinge bears the weight and the top one only holds, at a distance b, it pulls with m g a / b.
 
-python gallery/door_three_hinges.py [folder]      writes door_three_hinges.html and .png into build/gallery unless told otherwise
+python gallery/door_three_hinges.py [folder]      writes door_three_hinges.html and .png into folder (default build/gallery)
 """
 
 import sys

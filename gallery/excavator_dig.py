@@ -6,7 +6,7 @@ The check is virtual work: let one cylinder grow by a hair and hold the other tw
 weights times the rises of their centres, less the work of the digging force on the way of the teeth. Only positions are used, and
 the energy balance of the whole dig is held against the work at the teeth.
 
-python gallery/excavator_dig.py [folder]      writes excavator_dig.html and excavator_dig.png into build/gallery unless told otherwise
+python gallery/excavator_dig.py [folder]      writes excavator_dig.html and excavator_dig.png into folder (default build/gallery)
 """
 
 import sys

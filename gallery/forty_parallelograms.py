@@ -1,13 +1,13 @@
 """Forty parallelograms through forty singularities at once.
 
 One learns: when the cranks lie along the ground line all forty loops lose rank in the same instant, and each could fold into an
-antiparallelogram: 2^40 ways to go on, one of them smooth. The run takes that one and says what it passed.
+antiparallelogram: 2^40 ways to continue, one of them smooth. The run takes that one and says what it passed.
 The check: on the parallel branch the chain is a pendulum, theta'' = g 3 (3 N + 1) / (2 (4 N + 1)) sin theta, from N + 1 cranks of
 inertia 1/3 and N couplers that only translate. That single equation is integrated beside it.
 
 The page plays the run and computes with all 81 bodies: let them swing, turn the first crank by hand. The picture shows a chain of three.
 
-python gallery/forty_parallelograms.py [folder] [N]      writes forty_parallelograms.html and .png into build/gallery unless told otherwise
+python gallery/forty_parallelograms.py [folder] [N]      writes forty_parallelograms.html and .png into folder (default build/gallery)
 """
 
 import sys

@@ -1,11 +1,11 @@
 """An arm presses on its rail while it slides: motion and force controlled at once.
 
-One learns: three motors on two freedoms have one to spare, which is enough to choose the force on the rail. The controller takes the
-load in the hand for twice what it is, so the hand is off by a little while it moves, but the force rises as told.
+One learns: three motors on two degrees of freedom have one to spare, enough to choose the force on the rail. The controller takes the
+load in the hand for twice what it is, so the hand is off by a little while it moves, but the force rises as commanded.
 The check: at the end the arm rests, so each motor balances the force at the tip alone, torque = -F times the horizontal lever from
 its hinge to the tip. The levers come from lengths and angles, the force is the one that was asked for: 20 N at 0.12 m.
 
-python gallery/hybrid_force_control.py [folder]      writes hybrid_force_control.html and .png into build/gallery unless told otherwise
+python gallery/hybrid_force_control.py [folder]      writes hybrid_force_control.html and .png into folder (default build/gallery)
 """
 
 import sys

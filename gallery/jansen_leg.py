@@ -5,7 +5,7 @@ that join three bars need nothing special.
 The check rebuilds the leg with a pair of compasses: each joint is where two circles meet (the thirteen published lengths are the
 radii), from the crank to the foot, on the side where the drawing has it. No equation of Linkwright takes part.
 
-python gallery/jansen_leg.py [folder]      writes jansen_leg.html and jansen_leg.png into build/gallery unless told otherwise
+python gallery/jansen_leg.py [folder]      writes jansen_leg.html and jansen_leg.png into folder (default build/gallery)
 """
 
 import sys

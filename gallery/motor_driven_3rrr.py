@@ -6,7 +6,7 @@ The check is energy: nothing is lost but heat in the windings (no friction, no g
 kinetic energy of the bodies and of the rotors at the end, must have become heat. With L = 0 the current is (u - K N v) / R; heat is
 computed from the currents, the other side from voltages and speeds.
 
-python gallery/motor_driven_3rrr.py [folder]      writes motor_driven_3rrr.html and .png into build/gallery unless told otherwise
+python gallery/motor_driven_3rrr.py [folder]      writes motor_driven_3rrr.html and .png into folder (default build/gallery)
 """
 
 import sys

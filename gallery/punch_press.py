@@ -6,7 +6,7 @@ The check: at low speed the work that the crank does is the work the sheet takes
 trapezoids on paper) plus the lifting of links and ram. What a flywheel must lend is the range of that energy over a turn,
 E = range of (area + weight times height), and for a fluctuation f at speed w it needs I = E / (f w^2). Torques do not enter.
 
-python gallery/punch_press.py [folder]      writes punch_press.html and punch_press.png into build/gallery unless told otherwise
+python gallery/punch_press.py [folder]      writes punch_press.html and punch_press.png into folder (default build/gallery)
 """
 
 import sys
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.machine.flywheel import flywheel
+from linkwright.design.flywheel import flywheel
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ force = 1e3 * np.array([120, 100, 80, 45, 12, 0])
 
 
 def area(y):
-    """Work the sheet has taken when the ram stands at y: trapezoids between the points of the table above y."""
+    """Work the sheet has taken when the ram is at y: trapezoids between the points of the table above y."""
     h = np.append(y, height[height > y])
     f = np.append(np.interp(y, height, force), force[height > y])
     return float(np.sum(0.5 * (f[1:] + f[:-1]) * np.diff(h)))

@@ -5,7 +5,7 @@ number of stages.
 The check is virtual work by hand: with N stages of bars of length l at the angle a, the table is N l sin a high and the carriage
 l cos a away, so F = g cot a (N m_table + 2 m_bar (1/2 + 3/2 + ... )), each pair of bars having its middle half a stage up.
 
-python gallery/scissor_lift.py [folder]      writes scissor_lift.html and scissor_lift.png into build/gallery unless told otherwise
+python gallery/scissor_lift.py [folder]      writes scissor_lift.html and scissor_lift.png into folder (default build/gallery)
 """
 
 import sys

@@ -6,7 +6,7 @@ The check is virtual work: let leg 1 grow by a hair with the others held. Its fo
 platform, six barrels, six rods. Beside it, where they are installed, Pinocchio and MuJoCo: J' lambda + B u = weight solved with
 what these programs say about the same pose (packages pin and mujoco, part of linkwright[test]).
 
-python gallery/stewart_leg_forces.py [folder]      writes stewart_leg_forces.html and .png into build/gallery unless told otherwise
+python gallery/stewart_leg_forces.py [folder]      writes stewart_leg_forces.html and .png into folder (default build/gallery)
 """
 
 import sys
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwright as lw
-from linkwright.converters import mujoco_state
+from linkwright.exchange import mujoco_state
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ One learns: a crank-rocker four-bar turns rotation into a swing, and its ends ar
 The check: there the coupler's length and the crank's add up, or subtract, so C lies on the circle of radius L2 + L1 or L2 - L1
 about A. The law of cosines in the triangle A-C-D gives the rocker's two end angles with nothing but four lengths.
 
-python gallery/wiper.py [folder]      writes wiper.html (the live page) and wiper.png into build/gallery unless told otherwise
+python gallery/wiper.py [folder]      writes wiper.html (the live page) and wiper.png into folder (default build/gallery)
 """
 
 import sys

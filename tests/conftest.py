@@ -26,37 +26,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # compiled code of all workers in one place that is not the user's; its key holds the source, so nothing stale is ever met
 os.environ.setdefault("LINKWRIGHT_CACHE", str(Path(tempfile.gettempdir()) / f"linkwright-tests-{getpass.getuser()}"))
 
-# Whole files are handed to the workers (--dist loadfile) in this order, then the rest: what takes long must not begin last.
-FIRST = (
-    "test_quality.py",
-    "test_examples_and_docs.py",
-    "browser/test_every_model.py",
-    "browser/test_gallery.py",
-    "compiler/test_kernels.py",
-    "formulations/test_agreement.py",
-    "browser/test_shell.py",
-    "cli/test_every_model.py",
-    "machine/test_sensitivity.py",
-    "views/test_load_views.py",
-    "browser/test_panels.py",
-    "browser/test_by_hand.py",
-    "inverse/test_random.py",
-    "compiler/test_export.py",
-    "inverse/test_mechanics.py",
-    "views/live/test_engine.py",
-    "views/test_plots.py",
-    "views/test_views.py",
-    "simulation/test_passages.py",
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first, everything else as it was found."""
-    here = Path(__file__).parent
-    place = {here / name: i for i, name in enumerate(FIRST)}
-    assert all(path.is_file() for path in place), "FIRST names a file that is not there"
-    items.sort(key=lambda item: place.get(item.path, len(FIRST)))
-
 
 @pytest.fixture(autouse=True)
 def no_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:

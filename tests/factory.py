@@ -2,22 +2,50 @@
 
 A random tree is put into a random state; then joints, rods, couplings and gears are added whose frames are
 *defined* by the current poses, so every loop is closed exactly and nothing has to be assembled.
+
+Every body and joint has a stream of random numbers of its own, keyed by its name, and its type is the one of the highest
+key (`pick`). So a type that is added to the registry changes only the joints that become of that type: all other numbers
+of the mechanism, and all mechanisms without the new type, stay as they are.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwright import description as d
 from linkwright.joints import JOINTS, create
-from linkwright.kinematics import Skeleton, motion, pose_of, skeleton
-from linkwright.spatial import Pose, quaternion_rotation, rotation_z
+from linkwright.mechanics.kinematics.motion import Skeleton, motion, pose_of, skeleton
+from linkwright.model import description as d
+from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_z
 from linkwright.topology import build_tree
 
 SPATIAL = tuple(JOINTS)
 PLANAR = tuple(k for k in JOINTS if create(k).in_plane)
+
+
+RANGES = {"length": (0.05, 0.3), "angle": (0.1, 1.0)}  # of random options
+
+
+def _key(*names: object) -> int:
+    return int.from_bytes(hashlib.blake2b("/".join(map(str, names)).encode(), digest_size=8).digest(), "big")
+
+
+def stream(seed: int, *names: object) -> np.random.Generator:
+    """Return the random numbers of one thing, which depend on its name alone."""
+    return np.random.default_rng(_key(seed, *names))
+
+
+def pick(seed: int, name: str, kinds: Sequence[str]) -> str:
+    """Return the type of a joint: each of them bids with a number of its own (twice if listed twice), the highest wins."""
+    bids = [_key(seed, name, kind, kinds[:i].count(kind)) for i, kind in enumerate(kinds)]
+    return kinds[bids.index(max(bids))]
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**62))
 
 
 @dataclass(frozen=True)
@@ -48,7 +76,7 @@ def random_coordinates(rng, kind, options=()) -> np.ndarray:
 
 
 def options_of(rng, kind):
-    return (("pitch", float(rng.uniform(0.05, 0.3))),) if kind == "screw" else ()
+    return tuple((name, float(rng.uniform(*RANGES[option.dimension]))) for name, option in JOINTS[kind].options.items())
 
 
 def random_body(rng, name, planar=False) -> d.Body:
@@ -62,29 +90,30 @@ def random_body(rng, name, planar=False) -> d.Body:
 def random_tree(rng, n=5, kinds=SPATIAL, planar=False, chain=0.6, forward=False) -> Drawn:
     """n bodies on random joints, written in either direction unless `forward` asks for carrier first."""
     bodies = [d.Body("ground", (d.Point("P", (0.3, -0.2, 0.0)), d.Point("Q", (-0.4, 0.5, 0.0))))]
-    joints = []
+    joints, seed = [], seed_of(rng)
     for i in range(n):
-        bodies.append(random_body(rng, f"b{i}", planar))
-        carrier = f"b{i - 1}" if i and rng.random() < chain else bodies[rng.integers(0, i + 1)].name
-        kind = str(rng.choice(kinds))
-        pair = (carrier, f"b{i}") if forward or rng.random() < 0.5 else (f"b{i}", carrier)
-        frames = [placement(*random_pose(rng, planar)) for _ in range(2)]
-        joints.append(d.Joint(f"J{i}", kind, pair[0], pair[1], *frames, options_of(rng, kind)))
+        bodies.append(random_body(stream(seed, "body", i), f"b{i}", planar))
+        kind, own = pick(seed, f"J{i}", kinds), stream(seed, "joint", i)
+        carrier = f"b{i - 1}" if i and own.random() < chain else bodies[own.integers(0, i + 1)].name
+        pair = (carrier, f"b{i}") if forward or own.random() < 0.5 else (f"b{i}", carrier)
+        frames = [placement(*random_pose(own, planar)) for _ in range(2)]
+        joints.append(d.Joint(f"J{i}", kind, pair[0], pair[1], *frames, options_of(own, kind)))
     gravity = tuple(map(float, rng.normal(size=3) * 5 * ([1, 1, 0] if planar else 1)))
     desc = d.Description("random", tuple(bodies), tuple(joints), plane="xy" if planar else None, gravity=gravity)
     skel = skeleton(build_tree(desc, []))
-    q = np.concatenate([random_coordinates(rng, n.joint.type, n.joint.options) for n in skel.tree.nodes])
-    return drawn(skel, q, rng)
+    nodes = skel.tree.nodes
+    q = np.concatenate([random_coordinates(stream(seed, "q", n.joint.name), n.joint.type, n.joint.options) for n in nodes])
+    return drawn(skel, q, np.concatenate([stream(seed, "v", n.joint.name).normal(size=n.v.stop - n.v.start) for n in nodes]))
 
 
-def drawn(skel, q, rng) -> Drawn:
+def drawn(skel, q, v) -> Drawn:
     """The same mechanism with its bodies' start poses where q puts them."""
     m = motion(skel, q, np.zeros(skel.tree.nv))
     start = {n.body: placement(X.R, X.p + o) for n, X, o in zip(skel.tree.nodes, m.X, skel.origins, strict=True)}
     desc = skel.tree.description
     bodies = tuple(replace(b, start=start.get(b.name, b.start)) for b in desc.bodies)
     skel = skeleton(build_tree(replace(desc, bodies=bodies), skel.tree.cuts))
-    return Drawn(skel, q, rng.normal(size=skel.tree.nv))
+    return Drawn(skel, q, v)
 
 
 def closing_joint(rng, desc, name, kind, first, second, planar=False) -> d.Joint:
@@ -101,10 +130,11 @@ def with_loops(rng, tree: Drawn, kinds, planar=False, rods=0) -> Drawn:
     """Add one cut joint of each kind (and rods) between random bodies; the old tree stays the tree."""
     desc = tree.skel.tree.description
     names = [b.name for b in desc.bodies]
-    joints = list(desc.joints)
+    joints, seed = list(desc.joints), seed_of(rng)
     for i, kind in enumerate(kinds):
-        first, second = rng.choice(names, size=2, replace=False)
-        joints.append(closing_joint(rng, desc, f"C{i}", kind, str(first), str(second), planar))
+        own = stream(seed, "joint", i)
+        first, second = own.choice(names, size=2, replace=False)
+        joints.append(closing_joint(own, desc, f"C{i}", kind, str(first), str(second), planar))
     links = []
     for i in range(rods):
         a, b = (str(x) for x in rng.choice(names, size=2, replace=False))

@@ -1,28 +1,18 @@
-"""The house rules, checked by machine: linter, types, layers, size of files and functions, citations, wording."""
+"""The house rules, checked by machine: size of files and functions, citations, wording. `make check` has linter, types and layers."""
 
 from __future__ import annotations
 
 import ast
-import os
 import re
 import subprocess
-import sys
-import zipfile
+from functools import cache
 from pathlib import Path
 
-import pytest
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
+SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")])
 MOST_LINES_OF_A_FILE = 450
 MOST_LINES_OF_A_FUNCTION = 80
-
-PYTHON_FOLDERS = [name for name in ("src", "tests", "examples", "gallery", "docs") if (ROOT / name).is_dir()]
-TOOLS = {
-    "ruff": ["-m", "ruff", "check", "--no-cache", "--output-format=concise", *PYTHON_FOLDERS],
-    "basedpyright": ["-m", "basedpyright", "--pythonpath", sys.executable],
-    "import-linter": ["-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-cache"],
-}
 
 # [Koul2013 (22)], [Aghili2005 III-B], [RBDA ch. 6]: a key opens the bracket, a place may follow.
 CITATION = re.compile(r"\[((?:[A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?)|(?:RBDA))(?=[ ,;\]])")
@@ -32,22 +22,10 @@ LEFT_OPEN = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 SWITCHED_OFF = re.compile(r"pytest\.(?:skip|xfail)\b|mark\.(?:skip|skipif|xfail)\b|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*noqa")
 
 
-@pytest.mark.parametrize("name", TOOLS)
-def test_tool_is_content(name: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"}
-    done = subprocess.run([sys.executable, *TOOLS[name]], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, f"{name} complains:\n{done.stdout}{done.stderr}"
-
-
-def test_the_wheel_holds_the_models_and_the_type_marker(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, f"the wheel cannot be built:\n{done.stdout}{done.stderr}"
-    (wheel,) = tmp_path.glob("*.whl")
-    inside = set(zipfile.ZipFile(wheel).namelist())
-    models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/models").glob("*.yaml")}
-    assert models and inside >= {*models, "linkwright/py.typed"}
-    assert not [name for name in inside if name.startswith("tests")]
+@cache
+def syntax() -> dict[Path, ast.Module]:
+    """The syntax tree of every source file."""
+    return {p: ast.parse(p.read_text(encoding="utf-8")) for p in SOURCES}
 
 
 def repository_texts() -> list[Path]:
@@ -80,8 +58,8 @@ def test_files_are_short() -> None:
 
 def test_functions_fit_a_screen() -> None:
     long = []
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, module in syntax().items():
+        for node in ast.walk(module):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > MOST_LINES_OF_A_FUNCTION:
@@ -90,8 +68,7 @@ def test_functions_fit_a_screen() -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    modules = {p.relative_to(ROOT): ast.parse(p.read_text(encoding="utf-8")) for p in SOURCES}
-    silent = [str(name) for name, module in modules.items() if module.body and not ast.get_docstring(module)]
+    silent = [str(path.relative_to(ROOT)) for path, module in syntax().items() if module.body and not ast.get_docstring(module)]
     assert not silent, f"no module docstring: {silent}"
 
 

@@ -58,7 +58,7 @@ CALLS = {
     "assemble list": (lambda: WIPER.assemble([1.0]), "dict by name"),
     "assemble far": (lambda: WIPER.assemble({"A": 1e9}), "too far"),
     "state nan": (lambda: WIPER.state([np.nan, 0.0, 0.0]), "q has entries"),
-    "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).turn(), "2 drives .* for 1 freedom"),
+    "two drives": (lambda: lw.load(FOUR_BAR | {"drive": {"A": "45 rpm", "D": "4 rpm"}}).turn(), "2 drives .* for 1 degree of freedom"),
     "speeds contradict": (lambda: WIPER.assemble({"A": 1.0}, {"A": 1.0, "D": 5.0}), "contradict"),
     "no number": (lambda: lw.load("four-bar").simulate(1, drive={"A": lw.position(lambda t: np.sqrt(-9 - t))}), "motion of 'A' is nan"),
     "two positions of one freedom": (lambda: WIPER.assemble({"A": 0.3, "B": 0.1}), "2 values .A, B. are wanted of 1 degree of freedom"),
@@ -121,53 +121,6 @@ def test_natural_guesses_work():
     assert still.static and any("Static analysis" in note for note in still.notes)
     other = lw.load("four-bar").turn("D", steps=12)  # a joint that is not the drive: the drive is let go
     assert len(other) == 13
-
-
-def test_info_finds_extremes_between_its_samples():
-    fine = lw.load("wiper").turn(steps=1440)["rocker.angle"]
-    swing = next(r for r in lw.load("wiper").info().swings if r.name == "rocker.angle")
-    assert swing.low == pytest.approx(fine.min(), abs=2e-5) and swing.high == pytest.approx(fine.max(), abs=2e-5)
-    (flat,) = lw.load("change-point-four-bar").info().transmission
-    assert flat.low == pytest.approx(0.0, abs=1e-6) and flat.high == pytest.approx(np.pi / 2)
-
-
-def test_transmission_does_not_depend_on_how_a_pin_is_split():
-    one, two = (lw.load(n).info().transmission for n in ("carpet-scraper", "carpet-scraper-2007"))
-    assert len(one) == len(two) == 3
-    for a, b in zip(sorted(one, key=lambda r: r.low), sorted(two, key=lambda r: r.low), strict=True):
-        assert a.low == pytest.approx(b.low, abs=0.01)  # the two data sets differ in the third digit
-
-
-def test_a_link_of_three_joints_is_turned_about_the_one_on_the_ground():
-    """Jansen's upper triangle at its pin U: the push rod against the line to the triangle's pivot, whatever its third corner."""
-    m = lw.load("jansen-leg")
-    c, d = m.turn(), m.description
-    pivot = next(j.pin or j.name for j in d.joints if "shoulder" in (j.first, j.second) and "ground" in (j.first, j.second))
-    ends = [c[f"upper_rod.{p}"] for p in ("U", "X")], [c["shoulder.U"], c[f"shoulder.{pivot}"]]
-    a, b = (second - first for first, second in ends)
-    between = np.degrees(np.arccos(np.abs(np.sum(a * b, axis=1)) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)))
-    found = next(r for r in m.info().transmission if r.name == "U")
-    assert np.degrees([found.low, found.high]) == pytest.approx([between.min(), between.max()], abs=0.02)  # its extremes at samples
-    assert not any(r.name.startswith(pivot) for r in m.info().transmission)  # pins on the ground turn nobody
-
-
-def test_every_pair_at_a_pin_of_three_has_its_own_transmission_angle():
-    """The rod-upper pair of a toggle press is what it is without the lower link and the ram."""
-    whole = next(r for r in lw.load("punch-press").info().transmission if r.name == "K rod-upper")
-    c = lw.load("punch-press").turn(steps=720)
-    rod, upper = c["rod.angle"], c["upper.angle"]
-    between = np.abs((rod - upper + np.pi / 2) % np.pi - np.pi / 2)
-    assert whole.low == pytest.approx(between.min(), abs=2e-4)  # a parabola through samples 5 deg apart
-
-
-def test_a_state_of_other_cuts_is_recognised_and_can_be_mirrored():
-    one, two = (lw.compile("four-bar", cuts=[c]) for c in ("B", "C"))
-    st = one.assemble(q={"A": 0.8}, v={"A": 5.0})
-    with pytest.raises(lw.UsageError, match="mirror"):
-        two.forward(st)
-    there = two.mirror(st)
-    assert two.forward(there, tau={"A": 1.0})["A"] == pytest.approx(one.forward(st, tau={"A": 1.0})["A"], rel=1e-10)
-    assert there["C"] == pytest.approx(st["C"], abs=1e-12) and there["B.v"] == pytest.approx(st["B.v"], abs=1e-12)
 
 
 def test_messages_with_names_and_apostrophes_are_whole_and_quoted_pages_are_cut():

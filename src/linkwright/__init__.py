@@ -7,7 +7,7 @@
     c = m.turn()                      # one cycle of the drive
     c["rocker.angle", "deg"]
 
-Every public name has this one import path; what stands behind it is imported on first use.
+Every public name has this one import path; its implementation is imported on first use.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linkwright import models
-    from linkwright.comparison import Comparison, compare, control_report
-    from linkwright.controllers import (
+    from linkwright.control import (  # fmt: skip
         actuator,
         csv,
         hybrid,
@@ -32,19 +30,21 @@ if TYPE_CHECKING:
         sinusoid,
         spline,
         trapezoidal,
-    )  # fmt: skip
-    from linkwright.converters import to_mjcf, to_pinocchio
-    from linkwright.description import Description
+    )
+    from linkwright.design.comparison import Comparison, compare, control_report
     from linkwright.drives import force, motor, position, speed, torque, voltage
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
+    from linkwright.exchange import to_mjcf, to_pinocchio
     from linkwright.mechanism import Mechanism, compile, load, open
-    from linkwright.results import Trajectory
+    from linkwright.model import library as models
+    from linkwright.model.description import Description
+    from linkwright.numerics.spatial import Pose
+    from linkwright.results.state import State
+    from linkwright.results.trajectory import Trajectory
+    from linkwright.simulation.stabilisers.baumgarte import baumgarte
+    from linkwright.simulation.stabilisers.post_adjust import post_adjust
     from linkwright.simulation.switching import engage, lock, release, unlock, when
-    from linkwright.spatial import Pose
-    from linkwright.stabilisers.baumgarte import baumgarte
-    from linkwright.stabilisers.post_adjust import post_adjust
-    from linkwright.state import State
-    from linkwright.system import System
+    from linkwright.system.system import System
 
 __version__ = "0.1.0"
 
@@ -101,20 +101,20 @@ __all__ = [
 ]
 
 _HOME = {
-    "Comparison": "comparison",
-    "Description": "description",
+    "Comparison": "design.comparison",
+    "Description": "model.description",
     "Mechanism": "mechanism",
-    "Pose": "spatial",
-    "State": "state",
-    "System": "system",
-    "Trajectory": "results",
-    "compare": "comparison",
+    "Pose": "numerics.spatial",
+    "State": "results.state",
+    "System": "system.system",
+    "Trajectory": "results.trajectory",
+    "compare": "design.comparison",
     "compile": "mechanism",
-    "control_report": "comparison",
+    "control_report": "design.comparison",
     "load": "mechanism",
     "open": "mechanism",
-    "to_mjcf": "converters",
-    "to_pinocchio": "converters",
+    "to_mjcf": "exchange",
+    "to_pinocchio": "exchange",
     **dict.fromkeys(
         (
             "actuator",
@@ -131,21 +131,21 @@ _HOME = {
             "spline",
             "trapezoidal",
         ),
-        "controllers",
+        "control",
     ),
     **dict.fromkeys(("force", "motor", "position", "speed", "torque", "voltage"), "drives"),
     **dict.fromkeys(
         ("AssemblyError", "ChannelError", "LinkwrightError", "ModelError", "SimulationError", "SingularityError", "UsageError"), "errors"
     ),
     **dict.fromkeys(("engage", "lock", "release", "unlock", "when"), "simulation.switching"),
-    "baumgarte": "stabilisers.baumgarte",
-    "post_adjust": "stabilisers.post_adjust",
+    "baumgarte": "simulation.stabilisers.baumgarte",
+    "post_adjust": "simulation.stabilisers.post_adjust",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "models":
-        return import_module("linkwright.models")
+        return import_module("linkwright.model.library")
     if name in _HOME:
         value = getattr(import_module(f"linkwright.{_HOME[name]}"), name)
         globals()[name] = value

@@ -2,7 +2,7 @@
 
 All of them derive from `LinkwrightError`, so `except lw.LinkwrightError` catches whatever
 bad input can cause. The text is one paragraph a person can act on; data that a program may
-want (the place, the gap, the names allowed) is kept in attributes.
+want (the place, the gap, the names allowed) is in attributes.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class UsageError(LinkwrightError):
 
 
 class SimulationError(LinkwrightError):
-    """A run could not go on; `run` holds everything up to there."""
+    """A run could not continue; `run` holds everything up to there."""
 
     def __init__(self, message: str, run: Any = None):
         self.run = run
@@ -120,10 +120,15 @@ def listing(names: Iterable[str], most: int = 12) -> str:
     return ", ".join(all_names[:most]) + f", ... ({len(all_names)} in all)"
 
 
+def degrees_of_freedom(count: int) -> str:
+    """Return `1 degree of freedom`, `3 degrees of freedom`."""
+    return f"{count} degree{'s' * (count != 1)} of freedom"
+
+
 def nearest(name: str, allowed: Iterable[str], kind: str, synonyms: Mapping[str, str] | None = None) -> str:
     """The tail of an unknown-name message: did-you-mean, then what is allowed, all of it up to MOST_NAMES.
 
-    Letters' case does not matter for the guess; `synonyms` are other words for allowed ones.
+    Letters' case does not matter for the guess; `synonyms` are other names of allowed ones.
 
     >>> nearest("copler", ["crank", "coupler"], "Bodies")
     "Did you mean 'coupler'? Bodies: crank, coupler."
@@ -189,11 +194,10 @@ def call_explained(function: Callable[Given, Result], name: str = "") -> Callabl
 
 
 def calls_explained(cls: type[Some]) -> type[Some]:
-    """A class whose public methods, those of the parts it is made of too, answer ill-fitting calls as `call_explained` does."""
-    for part in cls.__mro__[:-1]:
-        for name, method in list(vars(part).items()):
-            if isinstance(method, FunctionType) and not name.startswith("_") and not hasattr(method, "__wrapped__"):
-                setattr(part, name, call_explained(method))
+    """A class whose public methods answer ill-fitting calls as `call_explained` does."""
+    for name, method in list(vars(cls).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, call_explained(method))
     return cls
 
 

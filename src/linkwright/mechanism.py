@@ -1,7 +1,7 @@
 """Mechanism: what `lw.load` returns, and the verbs of a designer.
 
     m = lw.load("wiper")        shipped name, path or dict
-    m.info()                    freedoms, reach, swing, transmission
+    m.info()                    degrees of freedom, reach, swing, transmission
     c = m.turn()                one cycle: c["rocker.angle", "deg"], c["coupler.P"]
     m.topology                  loops, cuts, subsystems, solve order; prints as tables
     m.show(); m.report("wiper.html")   the page that computes by itself; the same with sheets for print
@@ -13,50 +13,41 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwright import formulations, loading, modelfile
-from linkwright.description import Description
-from linkwright.errors import SimulationError, UsageError, call_explained, calls_explained
-from linkwright.modelfile.units import KINDS
-from linkwright.presented import designed_by
-from linkwright.results import Trajectory
-from linkwright.system import LoadReader, System
+from linkwright.errors import UsageError, call_explained, calls_explained
+from linkwright.mechanics import formulations
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.file.units import KINDS
+from linkwright.results.trajectory import Trajectory
+from linkwright.system import loading
+from linkwright.system.system import System
 
 if TYPE_CHECKING:
-    from linkwright.cycle import Limits
-    from linkwright.state import State
-    from linkwright.summary import Summary
-    from linkwright.topology_view import TopologyView
+    from linkwright.design.summary import Summary
+    from linkwright.design.topology_view import TopologyView
+    from linkwright.motion.cycle import Limits
+    from linkwright.results.state import State
 
 
-@dataclass(frozen=True)
 class Designer:
-    """What a turn can compute beyond kinematics: loads from the System, tables and diagrams from `machine` and `views`."""
-
-    reader: LoadReader
-
-    def loads_at(self, instant: Any) -> Any:
-        return self.reader.loads_at(instant)
-
-    def load_channels(self) -> Any:
-        return self.reader.load_channels()
+    """Tables, diagrams and pages of turns and runs: the presenter of every System that is made here."""
 
     def bearings(self, c: Trajectory) -> Any:
-        from linkwright.machine.bearings import bearings
+        from linkwright.design.bearings import bearings
 
         return bearings(c)
 
     def drive_sizing(self, c: Trajectory, drive: str | None, **options: Any) -> Any:
-        from linkwright.machine.drive_sizing import drive_sizing
+        from linkwright.design.drive_sizing import drive_sizing
 
         return call_explained(drive_sizing)(c, drive, **options)
 
     def flywheel(self, c: Trajectory, fluctuation: float, **options: Any) -> Any:
-        from linkwright.machine.flywheel import flywheel
+        from linkwright.design.flywheel import flywheel
 
         return call_explained(flywheel)(c, fluctuation, **options)
 
@@ -68,17 +59,17 @@ class Designer:
     def show(self, c: Trajectory, path: Any = None, *, browser: bool = True) -> Path:
         from linkwright.views.page import show
 
-        return show(self.reader.system, path, run=c, browser=browser)
+        return show(c.system, path, run=c, browser=browser)
 
     def page(self, c: Trajectory, path: Any) -> Path:
         from linkwright.views.page import write
 
-        return write(self.reader.system, path, run=c)
+        return write(c.system, path, run=c)
 
     def report(self, c: Trajectory, path: Any, *, motor: Any = None) -> Path:
         from linkwright.views.report import report
 
-        return report(self.reader.system, path, run=c, motor=motor)
+        return report(c.system, path, run=c, motor=motor)
 
     def plot(self, c: Trajectory, what: Any = None, path: Any = None, **options: Any) -> Any:
         from linkwright.views.plots import plot_of
@@ -86,7 +77,7 @@ class Designer:
         return plot_of(c, what, path, **options)
 
     def control(self, c: Trajectory, between: Any = None) -> Any:
-        from linkwright.comparison import control_report
+        from linkwright.design.comparison import control_report
 
         return control_report(c, between)
 
@@ -98,15 +89,7 @@ class Designer:
     def snippet(self, c: Trajectory) -> str:
         from linkwright.views.notebook import snippet
 
-        return snippet(self.reader.system, run=c)
-
-
-designed_by(Designer)
-
-
-def _designed(c: Trajectory) -> Trajectory:
-    """A result of the System with tables and diagrams behind it."""
-    return c if isinstance(c.source, Designer) else replace(c, source=Designer(c.source))
+        return snippet(c.system, run=c)
 
 
 def _a_run(run: Any) -> Any:
@@ -133,41 +116,41 @@ class Mechanism:
 
     @cached_property
     def system(self) -> System:
-        """The default System of this mechanism."""
-        return System(self.description)
+        """Return the default System of this mechanism."""
+        return System(self.description, presenter=Designer())
 
     def with_(self, **changes: Any) -> Mechanism:
-        """The same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`."""
+        """Return the same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`."""
         return Mechanism(modelfile.reread(self.description, **changes))
 
     @cached_property
     def topology(self) -> TopologyView:
-        """Loops, cuts, subsystems, solve order, true mobility."""
-        from linkwright.topology_view import TopologyView
+        """Return loops, cuts, subsystems, solve order and mobility."""
+        from linkwright.design.topology_view import TopologyView
 
         return TopologyView(self.system)
 
     def info(self) -> Summary:
-        """Freedoms, reach, swing and transmission, for people."""
-        from linkwright.summary import summarise
+        """Return degrees of freedom, reach, swing and transmission as a Summary."""
+        from linkwright.design.summary import summarise
 
         return summarise(self.system)
 
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
-        """One cycle of the drive: positions, velocities and accelerations of everything, by name."""
-        return _designed(self.system.turn(drive, steps=steps, speed=speed, duration=duration))
+        """Return one cycle of the drive: positions, velocities and accelerations of everything, by name."""
+        return self.system.turn(drive, steps=steps, speed=speed, duration=duration)
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
-        """States and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.
+        """Return states and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.
 
         Options: duration ("1.2 s"), steps, drives; see `lw.System.follow`.
         """
-        return _designed(self.system.follow(motion, t, **options))
+        return self.system.follow(motion, t, **options)
 
     def simulate(self, duration: Any, *, drive: Mapping[str, Any] | None = None, start: State | None = None, **options: Any) -> Trajectory:
-        """The motion for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
+        """Simulate for `duration` seconds, driven as the file says (or as `drive` does; {} lets it move freely).
 
-        With `control=lw.projected(...)` the controller has its drives, and what else the file drives goes on as written.
+        With `control=lw.projected(...)` the controller has its drives, and the file's other drives act as written.
         It starts at the file's `start:`, prescribed motions at their own position and speed. Options: `lw.System.simulate`.
         """
         from linkwright.drives import drives_of_description
@@ -180,53 +163,48 @@ class Mechanism:
             taken = list(chosen) if given is None else [given] if isinstance(given, str) else list(given)
             chosen = {name: d for name, d in chosen.items() if name not in taken}
         st = self.system.starting(chosen) if start is None else start
-        try:
-            return _designed(self.system.simulate(st, duration, drive=chosen, **options))
-        except SimulationError as problem:
-            if problem.run is not None:
-                problem.run = _designed(problem.run)
-            raise
+        return self.system.simulate(st, duration, drive=chosen, **options)
 
     def settle(self, hold: Sequence[str] = ()) -> State:
-        """Static equilibrium under weight, springs and loads, nearest downhill from the start."""
+        """Return the static equilibrium under weight, springs and loads, nearest downhill from the start."""
         return self.system.settle(hold=hold)
 
     def balance(self, **options: Any) -> Any:
-        """Counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
-        from linkwright.machine.balancing import balance
+        """Return counterweights or redistributed masses that lower shaking force, shaking moment and drive torque over a cycle."""
+        from linkwright.design.balancing import balance
 
         return call_explained(balance)(self, **options)
 
     def sensitivity(self, quantity: str, **options: Any) -> Any:
-        """Which dimension or mass changes a peak torque or load most (exact derivatives), and the scatter from tolerances."""
-        from linkwright.machine.sensitivity import sensitivity
+        """Return the exact derivatives of a peak torque or load by dimensions and masses, and the scatter from tolerances."""
+        from linkwright.design.sensitivity import sensitivity
 
         return call_explained(sensitivity)(self, quantity, **options)
 
     def limits(self, joint: str) -> Limits:
-        """How far a joint can go from the start, dead centres included."""
+        """Return the travel of a joint from the start, up to its dead centres."""
         return self.system.limits(joint)
 
     def picture(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """A still picture (matplotlib figure, or a file)."""
+        """Draw a still picture (matplotlib Figure, or with `path` a file)."""
         from linkwright.views import picture
 
         return call_explained(picture.draw, "picture")(self, path, **options)
 
     def animate(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """An animated GIF of one turn."""
+        """Write an animated GIF of one turn."""
         from linkwright.views import animation
 
         return call_explained(animation.animate)(self, path, **options)
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """A plot of the mechanism or of one turn (matplotlib Figure, or a file): "topology", "gicm", or names of channels."""
+        """Plot the mechanism or one turn (matplotlib Figure, or a file): "topology", "gicm", or names of channels."""
         from linkwright.views.plots import plot_of
 
         return plot_of(self, what, path, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None, *, run: Trajectory | None = None, browser: bool = True) -> Path:
-        """Open the page of this mechanism in the browser (`run`: with that run in it); with `path` it is kept there."""
+        """Open the page of this mechanism in the browser (`run`: with that run in it); with `path` it is written there."""
         from linkwright.views.page import show
 
         return show(self, path, run=_a_run(run), browser=browser)
@@ -268,14 +246,14 @@ class Mechanism:
 
 @call_explained
 def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Mechanism:
-    """A mechanism from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
+    """Return the mechanism of a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
     return Mechanism(loading.description(model, **changes))
 
 
 @call_explained
 def open(path: str | os.PathLike[str]) -> Trajectory:
-    """A turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
-    return _designed(loading.run(path))
+    """Return a turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
+    return loading.run(path, Designer())
 
 
 @call_explained
@@ -288,7 +266,7 @@ def compile(
     free: Sequence[str] = (),
     engine: str = "native",
 ) -> System:
-    """The researcher's System of a mechanism.
+    """Return the System of a mechanism: states, equations and kernels.
 
     `formulation` is what forward dynamics uses; `cuts` overrides which joints are taken out of the tree; `length` is the
     characteristic length that makes rotations and translations comparable (ranks, projections, least norms). `free` names
@@ -308,4 +286,4 @@ def compile(
     kappa = None if length is None else modelfile.quantity(length, KINDS["length"])
     if kappa is not None and not kappa > 0.0:
         raise UsageError(f"the characteristic length must be positive, not {length}.")
-    return System(description, cuts, kappa, formulation, free, engine)
+    return System(description, cuts, kappa, formulation, free, engine, presenter=Designer())

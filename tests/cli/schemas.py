@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "command-line.md"
+from tests import ROOT
+
+PAGE = ROOT / "docs" / "command-line.md"
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|", re.MULTILINE)
 OPTIONAL, ANY = "optional", "any"
 TYPES = {"text": str, "number": (int, float), "integer": int, "true or false": bool, "object": dict}

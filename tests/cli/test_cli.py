@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli, models
+from linkwright import cli
 from linkwright.files import read_csv_table
-
-ROOT = Path(__file__).resolve().parent.parent.parent
+from linkwright.model import library as models
+from tests import ROOT
 
 
 def run(*words: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
@@ -101,7 +101,7 @@ def test_csv_columns_are_the_channels(tmp_path: Path) -> None:
     assert cli.main(["turn", "carpet-scraper", "--steps", "6", "-o", str(path)]) == 0
     c = lw.load("carpet-scraper").turn(steps=6)
     header = read_csv_table(path, 10**7).header
-    loads = c.source.load_channels()
+    loads = c.load_channels
     names = [n for n in c.main_channels() if n not in loads] + [n for n in loads if c[n].ndim == 1]
     assert list(header) == [f"{n} [{c.unit(n)[0]}]" for n in names]
     table = np.loadtxt(path, delimiter=",", skiprows=1)

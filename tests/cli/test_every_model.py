@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from linkwright import cli, mechanism, models
+from linkwright import cli, mechanism
 from linkwright.cli import gallery
-from linkwright.system import System
+from linkwright.model import library as models
 from tests.cli.schemas import disagreements
+from tests.sweeps import every_model
 
-PAGES = ("wiper",)  # the others by check-slow: seconds each
-LARGE = ("delta", "stewart", "platform")  # likewise
+LARGE = ("platform",)  # seconds: by check-slow
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def done_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def load(model: str) -> mechanism.Mechanism:
         m = plain(model)
-        vars(m)["system"] = System(m.description, engine="python")
+        vars(m)["system"] = mechanism.compile(m, engine="python")
         return m
 
     monkeypatch.setattr(mechanism, "load", functools.cache(load))
@@ -41,15 +41,15 @@ def json_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
     return data
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in models.names()])
+@pytest.mark.parametrize("name", every_model())
 def test_every_model_through_every_command(name: str, done_once: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", name]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{name}: {models.about(name)}"
-    assert "freedom" in lines[1] and "driven at" in lines[1] and not lines[1].rstrip().endswith(";")
+    assert "of freedom" in lines[1] and "driven at" in lines[1] and not lines[1].rstrip().endswith(";")
     assert "not turned" not in lines[1]
     info = json_of(["info", name, "--internals"], capsys)
-    assert f"  {info['freedoms']} freedom" in lines[1] and info["topology"]["mobility"] >= info["freedoms"]
+    assert f"  {info['freedoms']} degree" in lines[1] and info["topology"]["mobility"] >= info["freedoms"]
 
     assert cli.main(["turn", name, "--steps", "12"]) == 0
     out, err = capsys.readouterr()
@@ -75,7 +75,7 @@ def check_page(words: list[str], path: Path, capsys: pytest.CaptureFixture[str])
     return text
 
 
-@pytest.mark.parametrize("name", [n if n in PAGES else pytest.param(n, marks=pytest.mark.slow) for n in models.names()])
+@pytest.mark.parametrize("name", every_model("wiper"))
 def test_every_model_has_a_page_and_a_report(name: str, tmp_path: Path, done_once: None, capsys: pytest.CaptureFixture[str]) -> None:
     page = check_page([name], tmp_path / "page.html", capsys)
     report = check_page(["report", name], tmp_path / "report.html", capsys)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from linkwright import cli, papers
-from linkwright.bench import table
-from linkwright.bench.cases import Row
 from linkwright.cli import dispatch
+from linkwright.cli.bench import table
+from linkwright.cli.bench.cases import Row
 from tests.cli.schemas import disagreements, documented
 
 

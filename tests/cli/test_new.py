@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import linkwright as lw
-from linkwright import cli, models
+from linkwright import cli
 from linkwright.cli import gallery
+from linkwright.model import library as models
 from tests.cli.schemas import disagreements
 
 

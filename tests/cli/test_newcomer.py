@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from linkwright import cli
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 THREE_MINUTES = 180.0
 
 
@@ -46,7 +46,7 @@ def test_from_nothing_to_a_report_in_three_minutes(tmp_path: Path, capsys: pytes
     somebody.gets("pip", "install", "--quiet", ".", cwd=ROOT)
     assert "linkwright new my.yaml" in somebody.gets("linkwright")
     assert "wrote my.yaml" in somebody.gets("linkwright", "new", "my.yaml")
-    assert "1 freedom, driven at A; full turn" in somebody.gets("linkwright", "info", "my.yaml")
+    assert "1 degree of freedom, driven at A; full turn" in somebody.gets("linkwright", "info", "my.yaml")
     turned = somebody.gets("linkwright", "turn", "my.yaml")
     simulated = somebody.gets("linkwright", "simulate", "my.yaml", "1", "-o", "run.npz")
     assert "\npassed: loops, energy, branch; estimated error of positions " in simulated and "wrote run.npz" in simulated

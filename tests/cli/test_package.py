@@ -6,13 +6,11 @@ import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import pytest
 
 import linkwright as lw
-
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests import ROOT
 
 
 def test_public_names_exist() -> None:

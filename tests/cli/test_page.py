@@ -17,9 +17,9 @@ import pytest
 import linkwright as lw
 from linkwright import cli
 from linkwright.views import live, report, serve
+from tests import ROOT
 from tests.cli.schemas import disagreements
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 ARM = """name: arm
 plane: xy
 parameters: {L: 1 m}

@@ -18,8 +18,8 @@ import pytest
 import linkwright as lw
 from linkwright import cli
 from linkwright.cli import run_text, simulate
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 CRANK = """name: crank
 plane: xy
 units: [deg, rpm]
@@ -159,7 +159,7 @@ def test_an_interrupt_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch, c
 
 
 def test_interrupted_while_writing_nothing_stays(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from linkwright import run_files
+    from linkwright.results import files as run_files
 
     def half(c: object, path: Path, channels: object) -> None:
         path.write_bytes(b"half of it")

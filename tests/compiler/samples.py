@@ -12,9 +12,9 @@ import numpy as np
 import linkwright as lw
 from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import Op, Program, pruned
-from linkwright.formulations import create
-from linkwright.scalars import where
-from linkwright.terms import terms
+from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.formulations import create
+from linkwright.numerics.scalars import where
 
 
 def every_operation() -> Program:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright import scalars
 from linkwright.compiler.graph import Graph, Sym, TracingError, trace
 from linkwright.compiler.program import Op, interpret
-from linkwright.curves import through
 from linkwright.errors import UsageError
-from linkwright.scalars import where
+from linkwright.model.curves import through
+from linkwright.numerics import scalars
+from linkwright.numerics.scalars import where
 
 
 def three() -> tuple[Graph, Sym, Sym, Sym]:
@@ -191,7 +191,7 @@ def test_what_needs_the_number_is_refused_with_advice(action: Callable[[Any, Any
     _, a, b, _ = three()
     with pytest.raises(TracingError, match="was applied to a traced value") as caught:
         action(a, b)
-    assert named in str(caught.value) and "linkwright.scalars.where(condition, a, b)" in str(caught.value)
+    assert named in str(caught.value) and "linkwright.numerics.scalars.where(condition, a, b)" in str(caught.value)
     assert isinstance(caught.value, UsageError)
 
 

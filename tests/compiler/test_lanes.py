@@ -18,7 +18,7 @@ from linkwright.compiler.program import Block, Op, Program, interpret, pruned
 from linkwright.compiler.schedule import Schedule, schedule
 from linkwright.compiler.sums import LANE, TOTAL, arranged, operands, wide_ones
 from linkwright.compiler.target import host
-from linkwright.scalars import where
+from linkwright.numerics.scalars import where
 from tests.compiler.samples import forward_of, random_program
 
 

@@ -22,9 +22,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import loading, modelfile, run_files
-from linkwright.run_files import bounds, writing
-from linkwright.run_files.content import fingerprint
+from linkwright.model import file as modelfile
+from linkwright.results import files as run_files
+from linkwright.results.files import bounds, writing
+from linkwright.results.files.content import fingerprint
+from linkwright.system import loading
 
 MODEL = {
     "plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0], "B": [0.1, 0.1], "C": [0.5, 0.3], "D": [0.6, 0]},
@@ -123,9 +125,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     read, build = modelfile.read_enclosed, loading.System
 
     def once(kind: str, make: Callable[..., Any]) -> Callable[..., Any]:
-        def get(*given: Any) -> Any:
+        def get(*given: Any, **options: Any) -> Any:
             key = f"{kind} {given}"
-            made[key] = made[key] if key in made else make(*given)
+            made[key] = made[key] if key in made else make(*given, **options)
             return made[key]
 
         return get

@@ -9,9 +9,9 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
-from linkwright.controllers.reference_files import read_curves
+from linkwright.control.reference_files import read_curves
 from linkwright.files.tables import TableError, read_csv_table
-from linkwright.modelfile.units import KINDS
+from linkwright.model.file.units import KINDS
 
 MODEL = """
 plane: xy

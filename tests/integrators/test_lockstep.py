@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import time_loops
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.integrators import Problem, batch, integrate, integrate_many, lanes, python_kernel
 from linkwright.integrators.memory import RUNNING
-from linkwright.loop_events import native_kernel
+from linkwright.simulation import time_loops
+from linkwright.simulation.events import native_kernel
 
 
 class Seen(list):

@@ -11,17 +11,17 @@ import yaml
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
-from linkwright import models
-from linkwright.bench import known_motions
-from linkwright.closing import consistent_velocity
+from linkwright.cli.bench import known_motions
 from linkwright.errors import ChannelError, UsageError
-from linkwright.forward import forward
-from linkwright.kinematics import qdot
-from linkwright.loop_events import When
-from linkwright.loop_rows import Row
-from linkwright.state import State
-from linkwright.terms import terms
-from linkwright.time_loops import march, problem
+from linkwright.mechanics.closing.newton import consistent_velocity
+from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.formulations.forward import forward
+from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.model import library as models
+from linkwright.results.state import State
+from linkwright.simulation.events import When
+from linkwright.simulation.rows import Row
+from linkwright.simulation.time_loops import march, problem
 from tests.reference import load
 from tests.simulation.closed_forms import slider_crank
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwright.joints import JOINTS, create
-from linkwright.spatial import cross, quaternion_rotation, skew
+from linkwright.numerics.spatial import cross, quaternion_rotation, skew
 
 STEP = 1e-30  # complex step: no subtraction, so the derivative is exact to round-off
 EXACT = 1e-12  # a few dozen roundings of numbers of order one
@@ -14,7 +14,7 @@ KINDS = sorted(JOINTS)
 
 
 def joint(kind):
-    return create(kind, (("pitch", 0.13),) if kind == "screw" else ())
+    return create(kind, tuple((name, 0.13) for name in JOINTS[kind].options))
 
 
 def state(kind, seed):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "papers"
+from tests import ROOT
+
+FOLDER = ROOT / "papers"
 
 
 class Page:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from linkwright.controllers import force_loop
+from linkwright.control import force_loop
 from linkwright.papers import aghili, aghili_control
 from tests.papers.pages import Page, same
 

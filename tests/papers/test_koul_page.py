@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from linkwright.papers import koul, koul_by_hand, koul_cost, koul_eliminations, koul_matrices, koul_runs
+from linkwright.papers import koul, koul_cost, koul_eliminations, koul_matrices, koul_printed, koul_runs
+from tests import ROOT
+from tests.papers import koul_by_hand
 from tests.reference import load
 
-PAGE = (Path(__file__).parents[2] / "papers" / "Koul2013" / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "papers" / "Koul2013" / "README.md").read_text(encoding="utf-8")
 SAHA = load("saha")
 SCRAPER = SAHA["carpet_scraper"]["forward_dynamics"]["A_R"]["t0"]
 EXAMPLES = {"scraper": koul_matrices.scraper, "3-RRR": koul_matrices.manipulator}
@@ -36,7 +38,7 @@ def test_matrices_of_the_paper(name):
     """Ours and those written out by hand are the listed ones; the eliminations give the listed multipliers."""
     s, st = EXAMPLES[name]()
     e, listed = koul_matrices.example(s), LISTED[name]
-    for m in (koul_matrices.paper_form(s, st), e.matrices(*koul_matrices.angles(s, st))):
+    for m in (koul_matrices.paper_form(s, st), koul_by_hand.LINKS[s.description.name].matrices(*koul_matrices.angles(s, st))):
         for key, x in {"I": m.I, "phi": m.phi, "J": m.J, "Psi": m.Psi, "GICM_Ibar": m.gicm, "Psibar": m.Psi_bar}.items():
             np.testing.assert_allclose(x, listed[key], atol=1e-12)  # entries up to 124, listed to 16 digits
         ways = [koul_eliminations.system_approach(m), koul_eliminations.system_level(m)]
@@ -46,6 +48,17 @@ def test_matrices_of_the_paper(name):
             ways += [koul_eliminations.manipulator_subsystems(m, e), koul_eliminations.manipulator_whole(m, e, corrected=True)]
         for lam in ways:
             np.testing.assert_allclose(lam, listed["lam"], rtol=0.0, atol=1e-9)
+
+
+def test_the_reference_is_the_derivation_by_hand():
+    """koul_reference.json: at the start for the matrices, in motion for the Coriolis terms."""
+    for (s, start), (_, st) in zip((koul_matrices.scraper(), koul_matrices.manipulator()), koul_matrices.in_motion(), strict=True):
+        links, there = koul_by_hand.LINKS[s.description.name], koul_printed.reference(s.description.name)
+        for found, right in zip(there.start, links.matrices(*koul_matrices.angles(s, start)), strict=True):
+            np.testing.assert_allclose(found, right, rtol=0.0, atol=1e-12)  # entries up to 124, angles to round-off
+        theta, rate = koul_matrices.angles(s, st)
+        np.testing.assert_allclose(there.moving_I, links.matrices(theta, rate).I, rtol=0.0, atol=1e-13)
+        np.testing.assert_allclose(there.moving_C, links.coriolis(theta, rate), rtol=0.0, atol=1e-13)
 
 
 def test_the_upper_triangle_of_the_appendix_is_what_it_says():
@@ -65,14 +78,14 @@ def test_misprints():
     robot, start = koul_matrices.manipulator()
     pose, _ = koul_matrices.angles(robot, start)
     J, K = koul_matrices.paper_form(s, st).J, koul_matrices.paper_form(robot, start).J
-    np.testing.assert_allclose(koul_by_hand.printed_scraper(theta, corrected=True), J, atol=1e-14)
-    np.testing.assert_allclose(koul_by_hand.printed_manipulator(pose, corrected=True), K, atol=1e-14)
-    first = np.abs(koul_by_hand.printed_scraper(theta, corrected=False) - J)
-    second = np.abs(koul_by_hand.printed_manipulator(pose, corrected=False) - K)
+    np.testing.assert_allclose(koul_printed.printed_scraper(theta, corrected=True), J, atol=1e-14)
+    np.testing.assert_allclose(koul_printed.printed_manipulator(pose, corrected=True), K, atol=1e-14)
+    first = np.abs(koul_printed.printed_scraper(theta, corrected=False) - J)
+    second = np.abs(koul_printed.printed_manipulator(pose, corrected=False) - K)
     assert np.argwhere(first > 1e-9).tolist() == [[3, 1]] and np.argwhere(second > 1e-9).tolist() == [[1, 0], [1, 1]]
     rows = table("place | as printed")
     same([x[3].split()[0] for x in rows], [first.max(), second.max(), float(koul_eliminations.whole_elimination().deviation or 0.0)])
-    read = koul_by_hand.printed_scraper(theta, corrected=False, lengths=koul_by_hand.TABLE_LENGTHS)
+    read = koul_printed.printed_scraper(theta, corrected=False, lengths=koul_by_hand.TABLE_LENGTHS)
     assert (np.abs(read - J) > 1e-9).sum() == 12 and "12 entries are wrong" in PAGE
 
 
@@ -156,8 +169,13 @@ def test_where_the_platform_stands():
 
 def test_another_geometry_would_be_noticed(monkeypatch):
     """The items that agree can fail: a millimetre, and a block of the excavator."""
-    wrong = koul_by_hand.Example(**{**vars(koul_by_hand.SCRAPER), "masses": (1.501, *koul_by_hand.MASSES[1:])})
-    monkeypatch.setattr(koul_by_hand, "SCRAPER", wrong)
-    assert koul_matrices.matrices_at_start().verdict == "differs"
+    links = replace(koul_by_hand.SCRAPER, masses=(1.501, *koul_printed.MASSES[1:]))
+    there = koul_printed.reference("carpet-scraper")
+    (s, st), _ = koul_matrices.in_motion()
+    here = links.matrices(*koul_matrices.angles(s, st))
+    wrong = {"carpet-scraper": there._replace(start=here, moving_I=here.I), "3-rrr": koul_printed.reference("3-rrr")}
+    assert koul_matrices.matrices_at_start().verdict == koul_matrices.complement().verdict == "agrees"
+    monkeypatch.setattr(koul_matrices, "reference", wrong.__getitem__)
+    assert koul_matrices.matrices_at_start().verdict == koul_matrices.complement().verdict == "differs"
     monkeypatch.setattr(koul_matrices, "EXCAVATOR", ((1, 1, 1), *koul_matrices.EXCAVATOR[1:]))
     assert koul_matrices.excavator_blocks().verdict == "differs"

@@ -6,7 +6,6 @@ import html
 import json
 import re
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ import pytest
 import linkwright as lw
 from linkwright import cli, papers
 from linkwright.papers import figures, overview
+from tests import ROOT
 
 DIFFER = {
     "scraper: J by its printed blocks, at 12 positions", "3-RRR: J by its printed blocks, at 4 positions",
@@ -33,7 +33,7 @@ UNDECIDED = {
 }  # fmt: skip
 FIGURES = {"Koul2013": 4, "Chaudhary2007": 2, "Aghili2005": 4, "Hoang2023": 2}  # at least
 SHARE = 30.0  # s of one paper: all four within two minutes
-KEYS = re.findall(r"@\w+\{(\w+),", (Path(__file__).parents[2] / "docs" / "references.bib").read_text(encoding="utf-8"))
+KEYS = re.findall(r"@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("key", papers.PAPERS)

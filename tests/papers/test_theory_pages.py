@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests import ROOT
+
 PAGES = [*sorted((ROOT / "docs").glob("theory-*.md")), ROOT / "docs" / "conventions.md", ROOT / "docs" / "limits.md"]
 TESTS = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "tests").rglob("test_*.py"))
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -38,9 +39,10 @@ def test_every_theory_page_names_code_and_tests() -> None:
 
 
 def test_stated_sizes_are_those_of_the_code() -> None:
-    from linkwright.compiler import kernel, lanes
+    from linkwright.compiler import lanes
     from linkwright.integrators import driver
-    from linkwright.modelfile import bodies, nodes, repeat
+    from linkwright.kernels import kernel
+    from linkwright.model.file import bodies, nodes, repeat
     from linkwright.simulation import batch, options
     from linkwright.topology import cuts
     from linkwright.views.live import sliders

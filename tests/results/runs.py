@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
-from linkwright.batch_channels import cut_references
-from linkwright.results import Trajectory
-from linkwright.system import LoadReader
-from linkwright.time_loops import march
+from linkwright.results.batch import cut_references
+from linkwright.results.trajectory import Trajectory
+from linkwright.simulation.time_loops import march
 
 STARTS: dict[str, dict[str, Any]] = {
     "wiper": {"q": {"A": 0.2}, "v": {"A": 6.0}},
@@ -35,7 +34,7 @@ def recorded(s: Any, st: Any, times: np.ndarray, **more: Any) -> Trajectory:
     forward = s.kernel("forward")
     a, lam = forward(run.q, run.v, np.zeros(s.tree.nv), **{b.name: known[b.name] for b in forward.inputs if b.name in known})
     near = cut_references(s.skel, run.t, run.q, run.v, st.near, s.loops)
-    return Trajectory(s.skel, run.t, run.q, run.v, a, near, arrays={"lam": lam}, source=LoadReader(s, ()), **more)
+    return Trajectory(s.skel, run.t, run.q, run.v, a, near, arrays={"lam": lam}, system=s, **more)
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from tests.results.runs import CUTS, free_run, recorded, system
 
 

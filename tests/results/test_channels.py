@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.batch_channels import cut_references
-from linkwright.channels import Instant, rotation_quaternions
 from linkwright.errors import ChannelError, UsageError
-from linkwright.recorded import Column, RunEvent
-from linkwright.results import Trajectory
-from linkwright.spatial import quaternion_rotation, rotation_quaternion
+from linkwright.mechanics.instant import Instant
+from linkwright.numerics.spatial import quaternion_rotation, rotation_quaternion
+from linkwright.results.batch import cut_references
+from linkwright.results.channels import rotation_quaternions
+from linkwright.results.recorded import Column, RunEvent
+from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, recorded, system
 
 
@@ -50,7 +51,7 @@ def test_turns_read_as_single_states_do(turn):
 def test_loads_of_a_turn_are_those_of_single_states(name, singly):
     """All samples solved together: singular positions, redundant joints and idle spins too. What is left is solved singly."""
     turn = lw.load(name).turn(steps=24)
-    names = list(turn.source.load_channels())
+    names = list(turn.load_channels)
     found = turn.read(names)
     assert len(turn.one_by_one) == singly
     largest = {turn.dimension(n): max(np.abs(found[m]).max() for m in names if turn.dimension(m) == turn.dimension(n)) for n in names}
@@ -147,21 +148,20 @@ def test_parts_of_a_run():
             wrong()
 
 
-def test_a_source_may_answer_for_whole_runs_and_states_without_accelerations_say_so():
-    class Own:
-        def loads_at(self, instant):
-            raise AssertionError
-
-        def load_channels(self):
-            return {}
-
-        def batch(self, c, name):
-            return np.full(len(c), 7.0) if name == "energy.total" else None
-
-    run = replace(free_run("wiper"), source=Own())
+def test_recorded_columns_come_before_computed_ones_and_states_without_accelerations_say_so():
+    plain = free_run("wiper")
+    run = replace(plain, columns={"energy.total": Column(np.full(len(plain), 7.0), "energy")})
     assert (run["energy.total"] == 7.0).all() and (run["A"] == run.q[:, 0]).all()
     bare = Instant(run.skel, run.q[0], run.v[0])
     with pytest.raises(ChannelError, match="accelerations are not part"):
         run.channel("A.a").read(bare)
     with pytest.raises(UsageError, match="only a simulation"):
         run.checks()
+
+
+def test_every_channel_of_a_run_can_be_read():
+    s = lw.compile("wiper")
+    run = s.simulate(s.assemble(v={"A": 4.0}), 0.1, output=0.05)
+    assert "det.dependent" in run.channels and "det.independent" not in run.channels
+    for values in run.read(run.channels).values():
+        assert np.isfinite(values).all()

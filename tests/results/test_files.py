@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import run_files
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.recorded import RunEvent
-from linkwright.results import Trajectory
+from linkwright.results import files as run_files
+from linkwright.results.recorded import RunEvent
+from linkwright.results.trajectory import Trajectory
 from tests.results.runs import CUTS, free_run
 
 PARAMETRIC = {
@@ -66,7 +66,7 @@ def test_a_simulation_comes_back_with_its_proof(tmp_path):
     back = lw.open(run.save(tmp_path / "run.parquet"))
     assert run.identical(back) and back.certificate.as_dict() == run.certificate.as_dict() and back.passages == run.passages
     assert back.checks().ok and str(back.certificate) == str(run.certificate)
-    assert back.source.reader.system.tree.cuts == s.tree.cuts
+    assert back.system.tree.cuts == s.tree.cuts
     np.testing.assert_array_equal(back["A.torque"], np.full(21, 0.5))
 
 
@@ -176,7 +176,7 @@ def test_a_run_on_other_parameters_brings_its_own_model(tmp_path):
     s = lw.compile("wiper", free=["crank.mass"])
     heavy = s.kernels.equations([5.0]).loops
     run = free_run("wiper")
-    own = Trajectory(heavy.skel, run.t, run.q, run.v, run.a, run.near, source=run.source, loops=heavy)
+    own = Trajectory(heavy.skel, run.t, run.q, run.v, run.a, run.near, system=run.system, loops=heavy)
     back = lw.open(own.save(tmp_path / "heavy.npz"))
     assert back.skel.tree.description.body("crank").mass == 5.0 and own.identical(back)
     assert back["energy.kinetic"] == pytest.approx(own["energy.kinetic"]) and (back["energy.kinetic"] > run["energy.kinetic"]).all()

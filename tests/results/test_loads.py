@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.batch_channels import cut_references
 from linkwright.errors import UsageError
-from linkwright.mechanism import Designer
-from linkwright.results import Trajectory
+from linkwright.results.batch import cut_references
+from linkwright.results.trajectory import Trajectory
 from tests.results.runs import free_run, system
 
 # drives in the tree, in a cut joint and in cylinders; joints drawn twice, whose reactions are a matter of choice
@@ -49,7 +48,7 @@ def test_reactions_are_those_of_the_inverse_for_the_same_efforts(name):
     size = max(np.abs(w.force).max() for w in loads.wrench.values())
     names = [n for n in run.channels if ".on." in n and n.count(".") == 2]
     found = run.read(names)
-    assert names and run._batch.read([run.channel(n) for n in names])  # all at once
+    assert names and run._loads.batch.read([run.channel(n) for n in names])  # all at once
     for n in names[:: 1 + len(names) // 12]:
         pin, on = n.split(".on.")
         one, many = loads.on(pin, on), run.load(pin, on, frame=on)
@@ -70,7 +69,7 @@ def test_which_reactions_are_a_matter_of_choice_is_told():
 
 
 def test_bodies_of_a_free_run_are_in_balance_and_tables_can_be_made():
-    run = replace(free_run("carpet-scraper"), source=Designer(free_run("carpet-scraper").source))
+    run = free_run("carpet-scraper")
     assert max(run.instant(i).loads.residual for i in (0, 30, 60)) < 1e-11
     for body in run.skel.tree.description.bodies[1:3]:
         rows = run.free_body(body.name, at="0.25 s").rows

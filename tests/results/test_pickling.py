@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.run_files import identical
+from linkwright.results.files import identical
 
 SMALL = 150_000  # bytes: a description with its tree needs 10 to 20 kB, 500 samples of a four-bar 70 kB; machine code is larger
 
@@ -33,7 +33,7 @@ def answers(objects: dict[str, Any]) -> dict[str, Any]:
         "simulated": s.simulate(st, 0.05, drive={"A": lw.torque(torque)}).q,
         "mechanism": objects["mechanism"].simulate(0.05).q,
         "kernel": objects["kernel"](st.q, st.v, st.v * 0.0).a,
-        "dense": objects["dense"](st.q, st.v, st.v * 0.0).a,
+        "saddle": objects["saddle"](st.q, st.v, st.v * 0.0).a,
         "acceleration": np.array([objects["acceleration"]["D"], *objects["acceleration"].force]),
         "run": np.concatenate([run["rocker.angle"], run["C"].ravel(), run["energy.total"]]),
         "verdict": np.array([run.certificate.position_residual, run.certificate.energy_imbalance, run.certificate.steps]),
@@ -59,7 +59,7 @@ def used() -> dict[str, Any]:
         "turn": m.turn(steps=12),
         "batch": s.simulate_batch([st, s.start], 0.02, output=0.01),
         "kernel": s.kernel("forward"),
-        "dense": s.kernel("forward", "nullspace"),
+        "saddle": s.kernel("forward", "kkt"),
         "acceleration": s.forward(st, {"A": 0.1}),
         "controller": s.control(lw.pd({"A": 0.1}, P=3.0, D=0.5, every="1 ms")),
         "topology": m.topology,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from tests.assembly.test_singular_turn import scissor
+from tests.motion.test_singular_turn import scissor
 
 END = 0.1
 SPEED = 600.0  # rad/s: ten turns in the end

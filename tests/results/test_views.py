@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwright import table_views
 from linkwright.errors import ChannelError, UsageError
+from linkwright.results import tables as table_views
 from tests.results.runs import free_run
 
 

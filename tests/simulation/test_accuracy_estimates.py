@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
 from linkwright.simulation.accuracy import LOOSER
+from tests.sweeps import every_model
 
 WITHIN = 30.0  # estimates scale a difference of two runs down by 31, which supposes errors proportional to the tolerance
 
@@ -59,7 +59,7 @@ def test_the_error_of_a_tabulated_load_is_estimated():
     check(*compared(s, s.assemble(v={"E": 9.0}), 0.5, tolerance=2e-8))
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", every_model())
 def test_estimates_on_every_model(name):
     """Nearly all within the factor; none silent about an error above 1e-3 (some are pessimistic beyond it)."""
     s = lw.compile(lw.load(name))
@@ -101,12 +101,12 @@ def test_a_chaotic_motion_is_marked_and_does_not_pass():
 def test_a_prescribed_motion_has_nothing_that_grows():
     run = lw.load("wiper").simulate(1.0)
     assert run.certificate.growth == 0.0 and run.certificate.estimated_error < 1e-12
-    assert "no freedom" in str(run.checks())
+    assert "no degree of freedom" in str(run.checks())
 
 
 def test_estimates_cost_about_the_run(monkeypatch):
     """Evaluations of both companions together: 1.3 times those of the run, by the orders of the methods."""
-    from linkwright import time_loops
+    from linkwright.simulation import time_loops
 
     s = lw.compile(lw.load("four-bar"))
     run = s.simulate(s.assemble(v={"A": 3.0}), 3.0)
@@ -150,3 +150,13 @@ def test_sampled_functions_are_not_called_again(certify):
     efforts = dict(zip(np.round(calls, 9), run["A.torque"], strict=False))
     best = s.simulate(st, 1.0, drive={"A": lw.torque(lambda t: efforts[round(t, 9)], every=0.05)}, output=0.05, tolerance=1e-13)
     check(c, float(np.abs(run.q - best.q).max()))
+
+
+def test_certify_does_not_run_a_memory_twice():
+    s = lw.compile("wiper")
+    asked = []
+    drive = {"A": lw.torque(lambda t, st: asked.append(t) or 0.1 * len(asked), every=0.01)}
+    run = s.simulate(s.assemble(v={"A": 4.0}), 0.05, drive=drive, certify=True)
+    samples = list(asked)
+    assert run.certificate.estimated_error is not None and run.certificate.estimated_error < 1e-6
+    assert asked == samples and "values that were sampled" in str(run.checks())

@@ -1,18 +1,17 @@
 """Runs near singular positions end within a bounded number of evaluations: at their end, or with a message."""
 
 from math import pi
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import time_loops
 from linkwright.compiler.callbacks import DEGENERATE
 from linkwright.integrators import Kernel, Problem, driver, integrate, python_kernel
-from linkwright.simulation import evaluating
+from linkwright.simulation import evaluating, time_loops
+from tests import ROOT
 
-CASES = Path(__file__).parent.parent / "data" / "passages"
+CASES = ROOT / "tests" / "data" / "passages"
 
 RUNS = {  # model: (start, speeds, torque, options, duration, evaluations at most)
     "bennett": ({}, {"A": 5.0}, 2.0, {"integrator": "rodas", "tolerance": 1e-6}, 0.37, 20_000),

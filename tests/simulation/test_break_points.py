@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.scalars import where
+from linkwright.numerics.scalars import where
 
 MASS, STIFF, GAP, SPEED = 2.0, 450.0, 0.05, 1.0
 PERIOD = 4 * GAP / SPEED + 2 * math.pi * math.sqrt(MASS / STIFF)  # through the gap twice, then half a sine on either side
@@ -236,7 +236,7 @@ def test_a_periodic_table_is_followed_over_its_seams():
 
 def through_table(x):
     """The curve of the table above, as the model file means it."""
-    from linkwright.curves import through
+    from linkwright.model.curves import through
 
     return float(through((0.0, 0.05, 0.1, 0.2), (0.0, 30.0, 10.0, 0.0), "periodic")(x))
 

@@ -7,18 +7,17 @@ sarrus         two rows lost when flat, one when stretched, one redundant everyw
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import yaml
 from scipy.integrate import solve_ivp
 
 import linkwright as lw
+from tests import ROOT
 from tests.simulation.closed_forms import sarrus, three_cranks
 from tests.simulation.translational_delta import Delta
 
-CASES = Path(__file__).parent.parent / "data" / "passages"
+CASES = ROOT / "tests" / "data" / "passages"
 TOLERANCES = [1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12]
 PLATFORM = (-0.14162012, 0.20759998, -0.65841513)  # of delta-3ruu at 0.4 s by tests/simulation/translational_delta.py
 SPEEDS = np.linspace(-4.0, -0.5, 29)
@@ -83,7 +82,10 @@ HOW = {
 ROUGH = {"rk4": 1e-5, "rodas": 1e-4, "baumgarte stabiliser": 1e-6, "none stabiliser": 1e-6}
 
 
-@pytest.mark.parametrize("how", HOW)
+REPEATED = [f"{name} formulation" for name in ("kkt", "slm", "sslm", "projection")] + [f"{name} stabiliser" for name in ("project", "none")]
+
+
+@pytest.mark.parametrize("how", [pytest.param(how, marks=[pytest.mark.slow] * (how in REPEATED)) for how in HOW])
 def test_every_way_of_computing_passes(delta, cranks, linkage, how):
     limit = ROUGH.get(how, 2e-7)
     assert delta_error(delta, (-0.33, 0.83, -0.52), 0.4, PLATFORM, **HOW[how])[0] < limit

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.formulations import FORMULATIONS, Projection, Sslm
+from linkwright.errors import UsageError
 from linkwright.integrators import INTEGRATORS, Method
 from linkwright.integrators.tableaux import table
-from linkwright.stabilisers import STABILISERS
+from linkwright.kernels.kernels import TRACED_FORMULATIONS
+from linkwright.mechanics.formulations import FORMULATIONS, Projection, Sslm
+from linkwright.mechanics.inverse import METHODS
+from linkwright.simulation.stabilisers import STABILISERS
 
 HEUN = Method("heun", "Heun's method", table([{0: 1.0}], [0.0, 1.0], {0: 0.5, 1: 0.5}), order=2, dense_order=3)
 
@@ -47,7 +50,11 @@ def test_a_formulation_object_is_the_named_one(swinging: tuple[Any, Any], name: 
     runs = [s.simulate(st, 0.02, formulation=x) for x in (name, FORMULATIONS[name]())]
     assert runs[0].q.tobytes() == runs[1].q.tobytes()
     assert runs[0].certificate.formulation == name == runs[1].certificate.formulation
-    assert s.kernel("forward", FORMULATIONS[name]()) is s.kernel("forward", name)
+    if name in TRACED_FORMULATIONS:
+        assert s.kernel("forward", FORMULATIONS[name]()) is s.kernel("forward", name)
+    else:
+        with pytest.raises(UsageError, match="is not compiled"):
+            s.kernel("forward", FORMULATIONS[name]())
 
 
 def test_a_formulation_with_options_integrates_too(swinging: tuple[Any, Any]) -> None:
@@ -85,6 +92,35 @@ def test_wrong_types_are_named(swinging: tuple[Any, Any], option: str, value: An
     s, st = swinging
     with pytest.raises(lw.UsageError, match=words):
         s.simulate(st, 0.02, **{option: value})
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_inverse_method_object_is_the_named_one(swinging: tuple[Any, Any], name: str) -> None:
+    s, st = swinging
+    one, two = (s.inverse(st, drives=["A"], method=x) for x in (name, METHODS[name]))
+    assert one.u.tobytes() == two.u.tobytes() and one.method == name == two.method
+
+    def mine(problem: Any) -> Any:
+        return METHODS["system"](problem)
+
+    assert s.inverse(st, drives=["A"], method=mine).u == pytest.approx(one.u)
+    for wrong in (5, None, np.zeros(2), type):
+        with pytest.raises(lw.UsageError, match=r"a method is a name .*subsystem"):
+            s.inverse(st, drives=["A"], method=wrong)
+
+
+def test_objects_in_the_calls_of_a_mechanism() -> None:
+    """What `System.simulate` takes, `Mechanism.simulate`, `lw.compile`, `forward` and kernels take as well."""
+    m = lw.load("wiper")
+    options = {"integrator": HEUN, "step": 1e-3, "formulation": Sslm(), "stabiliser": STABILISERS["project"]()}
+    run = m.simulate(0.02, **options)
+    assert "heun" in str(run.checks())
+    control = lw.pd({"A": 0.5}, P=20.0, D=2.0)
+    assert m.simulate(0.02, control=control, **options).q.shape == run.q.shape
+    s = lw.compile("wiper", formulation=Projection("skew"))
+    st = s.assemble({"A": 0.4}, v={"A": 5.0})
+    assert s.forward(st).a == pytest.approx(s.forward(st, formulation=Sslm()).a)
+    assert s.forward(st, formulation="kkt").a == pytest.approx(s.forward(st, formulation=FORMULATIONS["kkt"]()).a)
 
 
 def test_wrong_formulations_of_other_calls(swinging: tuple[Any, Any]) -> None:

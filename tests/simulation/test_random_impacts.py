@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from itertools import count as count_up
+from itertools import islice
 
 import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import description as d
-from linkwright import dynamics
-from linkwright.closing import consistent_velocity
-from linkwright.kinematics import motion, pose_of, skeleton
-from linkwright.loops import Loops
+from linkwright.mechanics.closing.newton import consistent_velocity
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.kinematics.motion import motion, pose_of, skeleton
+from linkwright.model import description as d
+from linkwright.results.state import State
 from linkwright.simulation.switching import Mode, jump
-from linkwright.state import State
-from linkwright.terms import terms
 from linkwright.topology import build_tree
 from tests import factory
 
@@ -62,7 +65,7 @@ def floating(seed):
         joints.append(d.Joint(f"J{i}", kind, f"b{rng.integers(0, i)}", f"b{i}", frames[0], frames[1]))
     skel = skeleton(build_tree(d.Description("floating", tuple(bodies), tuple(joints), gravity=(0.0, 0.0, 0.0)), []))
     q = np.concatenate([factory.random_coordinates(rng, n.joint.type, n.joint.options) for n in skel.tree.nodes])
-    tree = factory.drawn(skel, q, rng)
+    tree = factory.drawn(skel, q, rng.normal(size=skel.tree.nv))
     desc, links = tree.skel.tree.description, []
     for i, (a, b) in enumerate((("b0", "b3"), ("b1", "b4"))):
         ends = [pose_of(desc.body(x).start).point(np.array(desc.body(x).point(p).at)) for x, p in ((a, "P"), (b, "Q"))]
@@ -118,24 +121,43 @@ def test_momentum_of_a_floating_mechanism_stays(seed):
     np.testing.assert_allclose((M @ after)[first], (M @ v)[first], atol=EXACT * np.abs(M @ v).max())
 
 
-@pytest.mark.parametrize("seed", [*range(10), 11])  # of 10 no joint with one coordinate can move
-def test_rotors_and_prescribed_speeds_take_part(seed):
+def hinge_that_moves(loops, q, v, near):
+    """(name, entry in v) of the joint with one coordinate that the loops leave most free; None if they hold all."""
+    free = null_space(loops.at(q, v, 0.0, near).J, 1e-9)
+    tree = loops.skel.tree
+    columns = {name: tree.nodes[tree.node_of_joint[name]].v.start for name in single(loops.skel)}
+    name = max(columns, key=lambda x: np.abs(free[columns[x]]).max(initial=0.0), default=None)
+    return None if name is None or np.abs(free[columns[name]]).max(initial=0.0) < 1e-6 else (name, columns[name])
+
+
+@cache
+def movable(count):
+    """Seeds of the first mechanisms in which such a joint can move."""
+
+    def moves(seed):
+        _, mech = drawn(seed)
+        near = mech.skel.start_coordinates
+        return hinge_that_moves(Loops.of(mech.skel), mech.q, mech.v, near) is not None
+
+    return list(islice(filter(moves, count_up()), count))
+
+
+@pytest.mark.parametrize("n", range(11))
+def test_rotors_and_prescribed_speeds_take_part(n):
     """A joint is taken to a given speed by a drive: momenta along what loops and drive allow stay, with the rotors' inertias in them."""
-    rng, mech = drawn(seed)
+    rng, mech = drawn(movable(11)[n])
     loops, near = Loops.of(mech.skel), mech.skel.start_coordinates
     v = consistent_velocity(loops, mech.q, mech.v, near)
     st, armature = State(mech.skel, mech.q, v, near, 0.0), rng.uniform(0.1, 2.0, len(v))
     J = loops.at(mech.q, v, 0.0, near).J
-    free = null_space(J, 1e-9)
-    columns = {name: mech.skel.tree.nodes[mech.skel.tree.node_of_joint[name]].v.start for name in single(mech.skel)}
-    joint = max(columns, key=lambda name: np.abs(free[columns[name]]).max(initial=0.0))  # one that can move
-    speed = float(v[columns[joint]] + rng.normal())
+    joint, column = hinge_that_moves(loops, mech.q, v, near)
+    speed = float(v[column] + rng.normal())
     after, loss = jump(loops, Mode({}, {}, ()), st, {joint: (float(st[joint]), speed, 0.0)}, armature)
     size = max(1.0, np.abs(v).max(), np.abs(after.v).max())
-    assert after.v[columns[joint]] == pytest.approx(speed, abs=EXACT * size)
+    assert after.v[column] == pytest.approx(speed, abs=EXACT * size)
     assert np.abs(J @ after.v).max(initial=0.0) < EXACT * size * np.abs(J).max(initial=1.0)
     M = terms(loops, mech.q, v, 0.0, near).M + np.diag(armature)
-    allowed = null_space(np.concatenate([J, np.eye(len(v))[[columns[joint]]]]), 1e-9)
+    allowed = null_space(np.concatenate([J, np.eye(len(v))[[column]]]), 1e-9)
     assert np.abs(allowed.T @ M @ (after.v - v)).max(initial=0.0) < EXACT * size * np.abs(M).max()
     kinetic_energies = [kinetic(loops, mech.q, x) + 0.5 * armature @ x**2 for x in (v, after.v)]
     assert loss == pytest.approx(kinetic_energies[0] - kinetic_energies[1], abs=EXACT * max(kinetic_energies))
@@ -180,7 +202,7 @@ def run_of(seed):
     return s, s.state(mech.q, v), lock, events
 
 
-SEEDS = [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 25))]
+SEEDS = [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 25))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -14,7 +14,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
-from linkwright.formulations import FORMULATIONS
+from linkwright.mechanics.formulations import FORMULATIONS
 
 
 @pytest.fixture(scope="module")
@@ -306,3 +306,17 @@ def test_a_hinge_without_inertia_is_named():
     for attempt in (lambda: s.simulate(s.start, 0.1), lambda: s.linearise(s.start)):
         with pytest.raises(lw.LinkwrightError, match=r"^B can move without .* mass of 'weight' lies on.* Give 'weight' an inertia"):
             attempt()
+
+
+def test_a_mechanism_far_from_the_origin_loses_no_digits():
+    """The coordinates are multiples of 1/64 m, which a shift by 1024 m leaves exact."""
+    drawn = {"A": (0.0, 0.0), "B": (0.125, 0.125), "C": (0.5, 0.3125), "D": (0.625, 0.0)}
+    links = {"crank": ["A", "B"], "coupler": ["B", "C"], "rocker": ["C", "D"]}
+    bodies = {"ground": {"pins": ["A", "D"]}, **{name: {"pins": pins, "mass": 1} for name, pins in links.items()}}
+    here, there = (
+        lw.load({"plane": "xy", "gravity": [0, -9.81], "drawing": {k: [x + s, y - s] for k, (x, y) in drawn.items()}, "bodies": bodies})
+        for s in (0.0, 1024.0)
+    )
+    one, other = (m.simulate(0.5, output=0.1) for m in (here, there))
+    np.testing.assert_array_equal(one.q, other.q)
+    np.testing.assert_array_equal(one.arrays["lam"], other.arrays["lam"])

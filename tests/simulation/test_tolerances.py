@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
+from linkwright.model import library as models
+from tests.sweeps import every_model
 
 FACTOR = 100.0
 ROUND_OFF = 2e-13  # of the reference itself, after some thousand operations on numbers of size one
@@ -35,7 +36,7 @@ def fall(found, tolerances):
         assert error <= FACTOR * tolerance + ROUND_OFF, f"{error:.1e} at {tolerance:.0e}"
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", every_model())
 def test_errors_fall_with_the_tolerance(name):
     s = lw.compile(lw.load(name))
     fall(errors(s, s.start, 0.3, (1e-6, 1e-9, 1e-12)), (1e-6, 1e-9, 1e-12))

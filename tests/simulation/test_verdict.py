@@ -89,3 +89,14 @@ def test_steps_are_planned_with_a_margin(method, tolerance, most):
 def test_margins_of_the_methods():
     """The factor by which a step stays below the one that would just do: 0.8 to 0.9 in the codes the methods are taken from."""
     assert all(0.75 <= m.table.safety <= 0.95 for m in INTEGRATORS.values() if m.adaptive)
+
+
+def test_what_stands_still_passes():
+    assert lw.load("bennett").simulate(0.2, drive={}).checks().ok
+
+
+def test_the_work_of_a_prescribed_motion_has_a_say_in_the_steps():
+    """A crank at constant speed could be followed in a handful of steps, which would leave its work wrong by a tenth."""
+    s = lw.compile("slider-crank")
+    run = s.simulate(s.assemble(q={"A": "120 deg"}, v={"A": 3.0}), 2.0, drive={"A": lw.speed(3.0)})
+    assert run.checks().ok and run.certificate.energy_imbalance < 1e-6

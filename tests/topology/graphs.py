@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping
 
-from linkwright.description import GROUND, Body, Cylinder, Description, Drive, Joint, Placement, Rod
+from linkwright.model.description import GROUND, Body, Cylinder, Description, Drive, Joint, Placement, Rod
 
 SOLID = ((0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01))
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from linkwright.description import GROUND, Body, Coupling, Damper, Friction, Gear, Joint, TorsionSpring
+from linkwright.model.description import GROUND, Body, Coupling, Damper, Friction, Gear, Joint, TorsionSpring
 from linkwright.topology import build_tree, choose_cuts
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.cuts import protected_joints
@@ -170,7 +170,7 @@ def test_a_massless_tip_is_avoided():
 def test_a_tree_that_cannot_avoid_it_says_so():
     bare = {"coupler": Body("coupler", mass=0.0), "rocker": Body("rocker", mass=0.0)}
     tree = build_tree(graphs.four_bar(replaced=bare), None)
-    assert "no tree gives every freedom inertia" in tree.reason
+    assert "no tree gives every degree of freedom inertia" in tree.reason
 
 
 def test_a_thin_rod_on_a_ball_spins_without_inertia():

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import pytest
 
-from linkwright.description import GROUND, Cylinder, Rod
 from linkwright.errors import UsageError
+from linkwright.model.description import GROUND, Cylinder, Rod
 from linkwright.topology import build_tree
 from linkwright.topology.order import block_pattern, elimination_order, gicm_pattern, inverse_tree, solve_order, unknowns_of
 from linkwright.topology.report import grubler, grubler_count, report, tables, text
+from tests import ROOT
 from tests.topology import graphs
 
 
@@ -207,7 +207,7 @@ def test_report_of_a_large_mechanism_stays_short():
 
 
 def test_the_manual_shows_what_the_program_prints():
-    page = Path(__file__).parents[2] / "docs" / "topology.md"
+    page = ROOT / "docs" / "topology.md"
     block = page.read_text(encoding="utf-8").split("```\n7 moving")[1].split("```")[0]
     printed = report(build_tree(graphs.scraper(), ["J8", "J9", "J10"]))
     parts = ("7 moving" + block).strip().split("\n\n")

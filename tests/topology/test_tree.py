@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from linkwright.description import GROUND, Coupling, Cylinder, Gear, Rod
 from linkwright.errors import ModelError, UsageError
 from linkwright.joints import create, row_indices
+from linkwright.model.description import GROUND, Coupling, Cylinder, Gear, Rod
 from linkwright.topology import build_tree, rebind
 from linkwright.topology.order import block_pattern
 from tests.topology import graphs

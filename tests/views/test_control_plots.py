@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.comparison import Comparison
-from linkwright.controllers.analysis import effort_norms
+from linkwright.control.analysis import effort_norms
+from linkwright.design.comparison import Comparison
 from linkwright.views.plots import plot_of
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import cli, models
+from linkwright import cli
 from linkwright.views import load_plots
 from linkwright.views.free_body import FreeBody, free_body
 from linkwright.views.plots.hodographs import round_places
+from tests.sweeps import every_model
 
 G = 9.81
 MOTOR = {"Kt": 0.1, "R": 0.3, "J": 2e-4, "rated_current": 15, "max_current": 60, "voltage": 48, "max_speed": "5000 rpm"}
@@ -57,7 +58,7 @@ def test_every_body_of_the_scraper_is_in_balance(scraper: Any, at: str) -> None:
         assert {r.name for r in fb.rows} >= {"weight", "inertia"}
 
 
-@pytest.mark.parametrize("name", [n for n in models.names() if n != "parallelogram-chain"])
+@pytest.mark.parametrize("name", every_model(without=("parallelogram-chain",)))
 def test_bodies_of_every_model_are_in_balance(name: str) -> None:
     """Springs, gas struts, loads, rods, cylinders, sliders and joints in space; the chain starts where its drive cannot hold it."""
     c = lw.load(name).turn(steps=4)
@@ -230,7 +231,14 @@ def test_the_force_polygon_closes(scraper: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "body"), [("wiper", "crank"), ("rssr", "coupler"), ("punch-press", "ram"), ("boot-lid", "lid"), ("stewart", "platform")]
+    ("name", "body"),
+    [
+        ("wiper", "crank"),
+        ("rssr", "coupler"),
+        ("punch-press", "ram"),
+        ("boot-lid", "lid"),
+        pytest.param("stewart", "platform", marks=pytest.mark.slow),
+    ],
 )
 def test_free_bodies_draw(name: str, body: str, tmp_path: Path) -> None:
     path = tmp_path / "fb.png"
@@ -304,7 +312,10 @@ def test_torque_speed_diagram(scraper: Any, tmp_path: Path) -> None:
     assert load_plots.torque_speed(sizing, tmp_path / "ts.png").stat().st_size > 5_000
 
 
-@pytest.mark.parametrize(("name", "lead"), [("wiper", None), ("stewart", "5 mm"), ("excavator", "20 mm")])
+SEVERAL = [("wiper", None), ("excavator", "20 mm"), pytest.param("stewart", "5 mm", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize(("name", "lead"), SEVERAL)
 def test_plots_of_several_drives(name: str, lead: str | None, tmp_path: Path) -> None:
     c = lw.load(name).turn(steps=6)
     drives = len(c.loads[0].tau)
@@ -330,7 +341,7 @@ def test_turn_prints_efforts_and_bearings(capsys: pytest.CaptureFixture[str]) ->
     assert cli.main(["turn", "wiper", "--steps", "24"]) == 0
     out = capsys.readouterr().out
     c = lw.load("wiper").turn(steps=24)
-    assert str(c.bearings()) in out and "efforts of the drives" in out and "shaking force on the ground up to" in out
+    assert str(c.bearings()) in out and "drive torques and forces" in out and "shaking force on the ground up to" in out
     assert f"{c['A.torque'].max():.3f}" in out
 
 

@@ -44,7 +44,7 @@ def test_a_mechanism_is_its_page(four_bar: lw.Mechanism, monkeypatch: pytest.Mon
     assert [frame["srcdoc"]] == pages and "</html>" in pages[0], "escaped so that the browser reads back exactly the page"
     assert set((frame["sandbox"] or "").split()) == {"allow-scripts", "allow-downloads", "allow-popups"}
     assert cell.tags == ["iframe", "p"], "nothing of the page gets out of its frame"
-    assert "four-bar: 1 freedom, driven at" in cell.words
+    assert "four-bar: 1 degree of freedom, driven at" in cell.words
 
 
 def test_turns_and_runs_play_in_it(four_bar: lw.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_turns_and_runs_play_in_it(four_bar: lw.Mechanism, monkeypatch: pytest.M
 def test_a_result_without_a_mechanism_prints_as_text(four_bar: lw.Mechanism) -> None:
     from dataclasses import replace
 
-    bare = replace(four_bar.turn(steps=4), source=None)
+    bare = replace(four_bar.turn(steps=4), system=None)
     assert bare._repr_html_() is None
     with pytest.raises(lw.UsageError, match=r"m\.turn"):
         bare.page("page.html")

@@ -147,7 +147,7 @@ def test_load_arrows_are_to_scale_and_stay_in_the_picture(run: Any) -> None:
     from linkwright.views.load_arrows import LONGEST, LoadArrows
     from linkwright.views.picture import Canvas
 
-    canvas = Canvas(run.source.reader.system, turn=run, trace=[], whole_turn=True)
+    canvas = Canvas(run.system, turn=run, trace=[], whole_turn=True)
     arrows = LoadArrows(run, canvas)
     sample = 7
     figure = canvas.figure(run.instants[sample])

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.machine.cycle_loads import cycle_loads
-from linkwright.machine.tables import show
-from linkwright.summary import Range
+from linkwright.design.cycle_loads import cycle_loads
+from linkwright.design.summary import Range
+from linkwright.design.tables import show
 from linkwright.views import live, picture, report, report_acting, report_figures, report_tables
 from linkwright.views.planar import drawn_bodies
 from linkwright.views.report_parts import table, text
@@ -194,20 +194,20 @@ def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:
     (row,) = page.table("motor of")
     sizing = turn.drive_sizing(motor=MOTOR)
     assert number(row[2]) == pytest.approx(sizing.figures()["torque_peak"], rel=1e-3) and number(row[1]) == 30.0
-    assert {r[0]: r[-1] for r in page.table("limit")}["peak torque"] == "kept"
+    assert {r[0]: r[-1] for r in page.table("limit")}["peak torque"] == "met"
     for words in (
-        "1 freedom",
+        "1 degree of freedom",
         "A, at 45.00 rpm",
         "full turn",
-        "nothing is over-constrained",
-        "Loads all determined",
+        "not over-constrained",
+        "Loads statically determinate",
         "ends where it began",
     ):
         assert words in page.text, words
     assert 'class="bad"' not in told
     weak = turn.drive_sizing(motor={**MOTOR, "max_current": "0.1 A"})
     assert "EXCEEDED" in report_tables.margins(weak)
-    assert (False, "Motor of A", "exceeds a limit") in report_tables.checks(turn.source.reader.system, turn, cycle_loads(turn), [weak])
+    assert (False, "Motor of A", "exceeds a limit") in report_tables.checks(turn.system, turn, cycle_loads(turn), [weak])
 
 
 def test_one_piece_that_needs_nothing(told: str) -> None:
@@ -244,15 +244,15 @@ def test_without_masses_and_without_motion() -> None:
     assert not any(t[0][0] in ("drive", "pin", "body") for t in page.tables)
     stiff = {**data, "bodies": {**data["bodies"], "strut": {"pins": ["A", "C"]}}, "drive": {}}
     page = Reader(report.fragment(lw.load(stiff)))
-    assert "0 freedoms" in page.text and "nothing can move" in page.text and "Motion" in page.text
+    assert "0 degrees of freedom" in page.text and "nothing can move" in page.text and "Motion" in page.text
     assert not any(t[0][0] == "link" for t in page.tables)
 
 
 def test_over_constrained_and_in_space() -> None:
     m = lw.load("bennett")
     page = Reader(report.fragment(m, run=m.turn(steps=12)))
-    assert "over-constrained: 3 joint conditions" in page.text and "not unique in 8 of 8 eyes" in page.text
-    assert {r[-1] for r in page.table("pin")} == {"no"} and "least of all loads" in page.text
+    assert "over-constrained: 3 redundant constraints" in page.text and "statically indeterminate in 8 of 8 eyes" in page.text
+    assert {r[-1] for r in page.table("pin")} == {"no"} and "least-norm solution" in page.text
 
 
 def test_links_that_spin_about_themselves_are_no_fault() -> None:
@@ -312,7 +312,7 @@ def test_of_a_run_that_begins_without_a_rope() -> None:
     assert run.certificate.impact_losses == pytest.approx(lost, rel=1e-6)
     assert f"in impacts {show(lost)} J" in page.text and f"taut: engage rope, {show(lost)} J lost" in page.text
     assert "the first sample after the impact 'taut' at 0.101 s" in page.text  # sqrt(2 * 0.05 / 9.81) = 0.10096 s
-    assert "rise.force, as it acted" in page.text and [n for n in ("low", "high") if n in drawn_bodies(Scene(s, None))] == ["low", "high"]
+    assert "rise.force, applied" in page.text and [n for n in ("low", "high") if n in drawn_bodies(Scene(s, None))] == ["low", "high"]
     off = report_figures.off_at_start(run)
     counts = [len(picture.draw(m, at=run.state(0), trace=[], off=names).axes[0].lines) for names in ([], off)]
     assert off == ["rope"] and counts[0] == counts[1] + 1

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import pytest
 
 import linkwright as lw
-from linkwright import models
+from linkwright.model import library as models
 from linkwright.views import live, page, serve, watch
 
 MODEL = """

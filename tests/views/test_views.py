@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
 from linkwright.views import animation, picture, plots
 from linkwright.views.page import Page
 from linkwright.views.scene import Scene, Stage
 from linkwright.views.sheet import nice_length
 from linkwright.views.text import aligned, turn_table
+from tests.sweeps import every_model
 
 
 def pixels(path: Path) -> np.ndarray:
@@ -33,7 +33,7 @@ def wiper() -> lw.Mechanism:
     return lw.load("wiper")
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", every_model())
 def test_every_model_draws(name: str, tmp_path: Path) -> None:
     path = lw.load(name).picture(tmp_path / "p.png", trace=[])
     image = pixels(path)

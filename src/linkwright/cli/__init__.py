@@ -1,7 +1,7 @@
 """The command line: `linkwright MODEL` and its commands, one file each.
 
 dispatch.py    which command a line means, exit codes     parser.py      a table of options as an argparse parser, wrong usage
-options.py     options that several commands share        loading.py     models, runs, values and drives from the words given
+options.py     options that several commands share        loading.py     models, runs, values and drives from the arguments
 outputs.py     files checked before work, JSON            console.py     any encoding, any width, signals, waiting
 gallery.py     shipped models and templates               run_text.py    what simulate prints
 page.py new.py info.py turn.py simulate.py report.py reproduce.py bench.py: the commands

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from linkwright.cli import bench, console, info, new, page, report, reproduce, simulate, turn
+from linkwright.cli import console, info, new, page, report, reproduce, simulate, turn
+from linkwright.cli.bench import command as bench
 from linkwright.cli.parser import PROGRAM, Command, Parser, add_options, settings_of
 from linkwright.errors import LinkwrightError, UsageError, nearest
 
@@ -22,8 +23,9 @@ COMMANDS: tuple[Command, ...] = (
     report.COMMAND,
     new.LIST,
     reproduce.COMMAND,
+    bench.COMMAND,
 )
-NAMES = (*(c.name for c in COMMANDS), "bench")
+NAMES = tuple(c.name for c in COMMANDS)
 EPILOG = """examples:
   linkwright wiper
   linkwright info wiper
@@ -77,7 +79,7 @@ def _run(words: list[str]) -> int:
 
 def is_subject(word: str) -> bool:
     """A shipped model, a file of a model or run, or something that can only be meant as a path."""
-    from linkwright import models
+    from linkwright.model import library as models
 
     return word in models.names() or word.lower().endswith(MODEL_ENDINGS) or os.sep in word or "/" in word or os.path.exists(word)
 
@@ -87,8 +89,7 @@ def _command(words: list[str]) -> int:
     given, extra = parser.parse_known_args(words)
     if extra:
         each[given.command].refuse(extra)
-    run = bench.run if given.command == "bench" else next(c.run for c in COMMANDS if c.name == given.command)
-    return run(given) or 0
+    return next(c.run for c in COMMANDS if c.name == given.command)(given) or 0
 
 
 def _page(words: list[str]) -> int:
@@ -108,7 +109,7 @@ def _page(words: list[str]) -> int:
 
 
 def _unknown(word: str) -> NoReturn:
-    from linkwright import models
+    from linkwright.model import library as models
 
     hint = nearest(word, [*NAMES, *models.names()], "").partition("?")
     meant = f"{hint[0]}? " if hint[1] else ""
@@ -123,7 +124,7 @@ def build_parser() -> tuple[Parser, dict[str, Parser]]:
     parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} MODEL [options]\n       {PROGRAM} COMMAND ...\n       {PROGRAM}",
-        description="Mechanisms with closed kinematic loops: what they are, how they move, what they carry. "
+        description="Mechanisms with closed kinematic loops: topology, motion, drive torques, joint loads. "
         f"{PROGRAM} MODEL opens the page of a model; {PROGRAM} alone lists the shipped ones.",
         epilog=EPILOG,
     )
@@ -133,5 +134,4 @@ def build_parser() -> tuple[Parser, dict[str, Parser]]:
     )
     for command in COMMANDS:
         add_options(commands.add_parser(command.name, help=command.help, **settings_of(command)), command.options)
-    bench.add_parser(commands)
     return parser, {name: x for name, x in commands.choices.items() if isinstance(x, Parser)}

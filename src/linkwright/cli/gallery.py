@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from linkwright import models
 from linkwright.cli import console
 from linkwright.errors import UsageError, nearest
+from linkwright.model import library as models
 
 _FOLDER = Path(__file__).parent / "templates"
 DEFAULT = "four-bar"

@@ -37,8 +37,8 @@ def _topology(m: Any) -> dict[str, Any]:
 
 COMMAND = Command(
     name="info",
-    help="freedoms, reach, swing and transmission of a mechanism",
-    about="What a mechanism is: freedoms and drives, full turn or reach, swing of the links, transmission angles, mass.",
+    help="degrees of freedom, reach, swing and transmission of a mechanism",
+    about="Print degrees of freedom and drives, full turn or reach, swing of the links, transmission angles, mass.",
     examples=(
         "linkwright info wiper",
         "linkwright info scissor-lift --param N=5",

@@ -1,4 +1,4 @@
-"""Models and runs from the words of a command line. A bare number means what it would mean in the model's file."""
+"""Models and runs from the arguments of a command line. A bare number means what it would mean in the model's file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright import files
 from linkwright.errors import ModelError, UsageError
-from linkwright.models.finding import existing, model_file
+from linkwright.model.library.finding import existing, model_file
 
 if TYPE_CHECKING:
     from linkwright.mechanism import Mechanism
-    from linkwright.results import Trajectory
+    from linkwright.results.trajectory import Trajectory
 
 
 def is_run(word: str) -> bool:
@@ -24,7 +24,7 @@ def load(options: argparse.Namespace) -> Mechanism:
     """The model with `--param`, `--cuts`, `--set` and (of simulate) start speeds put in."""
     if is_run(options.model):
         raise UsageError(
-            f"'{options.model}' is a saved run; this needs a model. 'linkwright {options.model}' plays the run, 'report' tells of it."
+            f"'{options.model}' is a saved run; this needs a model. 'linkwright {options.model}' plays the run, 'report' describes it."
         )
     existing(model_file(options.model))
     from linkwright.mechanism import load  # only now: it takes the first part of a second
@@ -82,7 +82,7 @@ def in_file_units(m: Mechanism, name: str, text: str) -> str | list[Any]:
 
 def with_unit(m: Mechanism, text: str, kind: str) -> str:
     """A text that certainly has a unit."""
-    from linkwright.modelfile.units import KINDS, display_unit
+    from linkwright.model.file.units import KINDS, display_unit
 
     try:
         float(text)
@@ -93,7 +93,7 @@ def with_unit(m: Mechanism, text: str, kind: str) -> str:
 
 def turns(m: Mechanism, name: str) -> bool:
     """Whether a joint turns, or slides (so do cylinders)."""
-    from linkwright.cycle import is_rotary
+    from linkwright.motion.cycle import is_rotary
 
     known = {*(j.name for j in m.description.joints), *(c.name for c in m.description.cylinders)}
     return name not in known or is_rotary(m.system.description, name)
@@ -105,7 +105,7 @@ def turns(m: Mechanism, name: str) -> bool:
 def drive(m: Mechanism, name: str, text: str) -> Any:
     """`A=45 rpm` is a speed, `A=90 deg` a position, `A=2 N m` an effort, `A=12 V` a voltage; a bare number is a speed, as in the file."""
     from linkwright import drives
-    from linkwright.modelfile.units import KINDS, describe, matches
+    from linkwright.model.file.units import KINDS, describe, matches
 
     if text == "free":
         return drives.torque(0.0)
@@ -125,9 +125,9 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
 
 def _dimension(m: Mechanism, name: str, text: str) -> Any:
     """Of a value or an expression of t and channels."""
-    from linkwright.modelfile.loads import Channels
-    from linkwright.modelfile.nodes import from_python
-    from linkwright.modelfile.quantities import QuantityAlgebra, read_quantity
+    from linkwright.model.file.loads import Channels
+    from linkwright.model.file.nodes import from_python
+    from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
 
     channels = Channels.of(m.description)
     try:

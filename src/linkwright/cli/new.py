@@ -7,10 +7,11 @@ import re
 import shlex
 from pathlib import Path
 
-from linkwright import files, models
+from linkwright import files
 from linkwright.cli import console, gallery, options, outputs
 from linkwright.cli.parser import Command, option
 from linkwright.errors import UsageError
+from linkwright.model import library as models
 
 MOST_BYTES = 1_000_000  # no template is larger
 
@@ -52,7 +53,7 @@ def model_name(stem: str) -> str:
 
 
 def named(text: str, stem: str) -> str:
-    """The text with its `name:` line telling the new file's name."""
+    """The text with the new file's name in its `name:` line."""
     return re.sub(r"^name:.*$", f"name: {model_name(stem)}", text, count=1, flags=re.MULTILINE)
 
 

@@ -73,12 +73,12 @@ def integrator(text: str) -> str:
 
 
 def formulation(text: str) -> str:
-    return _registered(text, ["auto", *import_module("linkwright.formulations").FORMULATIONS], "formulation")
+    return _registered(text, ["auto", *import_module("linkwright.mechanics.formulations").FORMULATIONS], "formulation")
 
 
 def stabiliser(text: str) -> str:
     try:
-        import_module("linkwright.stabilisers").create(text)
+        import_module("linkwright.simulation.stabilisers").create(text)
     except LinkwrightError as problem:
         raise argparse.ArgumentTypeError(str(problem)) from problem
     return text

@@ -33,7 +33,7 @@ def check(wanted: Iterable[Wanted], force: bool) -> None:
 def _check_program(path: str) -> None:
     """Some formats need something installed: better known before a long computation than after."""
     if path.lower().endswith(".parquet"):
-        from linkwright.table_views import package
+        from linkwright.results.tables import package
 
         package("pyarrow.parquet")
     if path.lower().endswith(".mp4"):
@@ -66,7 +66,7 @@ def _finite(x: Any) -> Any:
 
 def channel_data(c: Any, names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Channels of one number by name: SI unit and values."""
-    from linkwright.table_views import unit_of
+    from linkwright.results.tables import unit_of
 
     found = c.read(names)
     return {n: {"unit": unit_of((), c.dimension(n))[0], "values": [float(x) for x in values]} for n, values in found.items()}

@@ -58,7 +58,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _name(given: argparse.Namespace) -> str:
-    """The model's own name; of a file that cannot be read yet, the words given."""
+    """The model's own name; of a file that cannot be read yet, the argument."""
     try:
         return loading.open_run(given).skel.tree.description.name if loading.is_run(given.model) else loading.load(given).name
     except LinkwrightError:
@@ -89,7 +89,7 @@ COMMAND = Command(
     name="MODEL",
     help="open the page of a model or run in the browser",
     about="Open the page of a model in the browser, moving; it follows the file and is built again whenever that is saved. "
-    "With -o the page is written instead: one HTML file that computes by itself and needs nothing else. A saved run plays in it.",
+    "With -o the page is written instead: one self-contained HTML file. A saved run plays in it.",
     examples=("linkwright wiper", "linkwright my.yaml --param L1=0.4 --no-browser", "linkwright jansen-leg -o leg.html"),
     options=(
         options.SUBJECT,

@@ -57,13 +57,13 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"error: {' '.join(message.split()).rstrip('.')}. Try '{self.prog} --help'.\n")
 
     def refuse(self, extra: Sequence[str]) -> NoReturn:
-        """Words that no option took: an unknown option and its nearest one, or a value that needed quotes."""
+        """Report arguments that no option took: an unknown option and its nearest one, or a value that needed quotes."""
         unknown = next((x for x in extra if x.startswith("-") and len(x) > 1), None)
         if unknown is not None:
             flags = [f for action in self._actions for f in action.option_strings]
             word = unknown.partition("=")[0]
             self.error(f"there is no option '{word}'. {nearest(word, [f for f in flags if f.startswith('--')], 'Options')}")
-        self.error(f"'{extra[0]}' is one word too many. A value with spaces needs quotes: --speed '30 rpm'")
+        self.error(f"'{extra[0]}' is an unexpected argument. A value with spaces needs quotes: --speed '30 rpm'")
 
 
 def add_options(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
@@ -72,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser, options: Sequence[Option]) -> N
 
 
 def settings_of(command: Command) -> dict[str, Any]:
-    """What argparse is told about a command, its options aside."""
+    """Describe a command to argparse, its options aside."""
     told = [x for x in command.options if not x.flags[0].startswith("-")]
     words = [f"[{x.settings['metavar']}]" if x.settings.get("nargs") == "?" else x.settings["metavar"] for x in told]
     return {

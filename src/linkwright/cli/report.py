@@ -16,7 +16,7 @@ def run(given: argparse.Namespace) -> int:
     if given.simulate is not None and loading.is_run(given.model):
         raise UsageError(f"--simulate needs a model, but '{given.model}' is a run that was computed already; leave it out.")
     if given.simulate is not None and given.steps is not None:
-        raise UsageError("--steps are those of a turn; a report with --simulate tells of the run. Leave one of them out.")
+        raise UsageError("--steps is for a turn; a report with --simulate describes the run. Leave one of them out.")
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
             recorded = loading.open_run(given)

@@ -50,8 +50,8 @@ def _print(item: Any) -> None:
 
 COMMAND = Command(
     name="reproduce",
-    help="published examples computed again, with verdicts",
-    about="Compute the examples of the papers behind this program again: what they print, what comes out here, and a verdict on each.",
+    help="reproduce published examples, with verdicts",
+    about="Reproduce the examples of the papers behind this program: printed value, computed value, and a verdict on each.",
     examples=("linkwright reproduce", "linkwright reproduce Aghili2005 -o figures", "linkwright reproduce koul --json"),
     options=(
         option("paper", metavar="PAPER", nargs="?", default="all", help="one paper's key or first author (default: all)"),

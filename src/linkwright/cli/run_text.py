@@ -62,7 +62,7 @@ def _ending(run: Any, name: str) -> dict[str, Any]:
 
 def _spread(t: np.ndarray, values: np.ndarray) -> dict[str, float]:
     """Extremes, and the RMS over time: samples need not be equally far apart."""
-    from linkwright.machine.tables import time_mean
+    from linkwright.design.tables import time_mean
 
     return {"min": float(values.min()), "max": float(values.max()), "rms": float(np.sqrt(time_mean(t, values**2)))}
 

@@ -1,4 +1,4 @@
-"""`linkwright simulate`: the motion in time, driven as the file says or otherwise; what was computed is kept when it stops early."""
+"""`linkwright simulate`: the motion in time, driven as the file says or otherwise; partial results are saved when it stops early."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwright.errors import LinkwrightError, SimulationError, UsageError
 
 if TYPE_CHECKING:
     from linkwright.mechanism import Mechanism
-    from linkwright.results import Trajectory
+    from linkwright.results.trajectory import Trajectory
 
 AGREE = 1e-9  # rad or m: start positions closer than this are the same
 IN_PYTHON = " The trajectory up to there is in the error's `run`."
@@ -144,7 +144,7 @@ def _write(found: Trajectory, names: list[str], given: argparse.Namespace) -> tu
 
 COMMAND = Command(
     name="simulate",
-    help="the motion in time: driven as the file says, or let go",
+    help="simulate the motion in time, driven as in the file or free",
     about="Simulate a mechanism for DURATION seconds, driven as its file says, and print where it ends, the energies and the run's "
     "certificate. Ctrl-C ends early and keeps what was computed. The model needs masses.",
     examples=(
@@ -187,7 +187,7 @@ COMMAND = Command(
             help="time between samples (0.01, '10 ms'), or 'steps'; 500 intervals if not given",
         ),
         option("--channels", metavar="A,B", type=options.listed, help="what files, plots and JSON show (default: joints, angles, points)"),
-        option("-o", dest="file", metavar="FILE", help="keep the run: .npz or .parquet (everything), .csv (channels, in the file's units)"),
+        option("-o", dest="file", metavar="FILE", help="save the run: .npz or .parquet (everything), .csv (channels, in the file's units)"),
         option("--plot", metavar="FILE", help="curves over time: .png, .svg or .pdf"),
         option("--page", metavar="FILE", help="the page that plays this run: .html"),
         options.ANIMATION,

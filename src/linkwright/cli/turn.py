@@ -14,7 +14,7 @@ from linkwright.cli.parser import Command, option
 from linkwright.errors import LinkwrightError
 
 if TYPE_CHECKING:
-    from linkwright.machine.cycle_loads import CycleLoads
+    from linkwright.design.cycle_loads import CycleLoads
 
 SMOOTH = 60  # samples below which a path would be drawn as a polygon: pictures then take a turn of their own
 
@@ -63,7 +63,7 @@ def _massless(m: Any) -> list[str]:
 
 
 def _loads(m: Any, c: Any, wanted: bool) -> CycleLoads:
-    from linkwright.machine.cycle_loads import CycleLoads, cycle_loads
+    from linkwright.design.cycle_loads import CycleLoads, cycle_loads
 
     if not wanted:
         return CycleLoads("kinematics only, as asked for")
@@ -89,7 +89,7 @@ def _with_progress(c: Any) -> None:
 
 def _channel_names(c: Any, loads: CycleLoads) -> list[str]:
     """Motion, and if loads were computed every load that is one number."""
-    known = c.source.load_channels()
+    known = c.load_channels
     motion = [n for n in c.main_channels() if n not in known]
     return motion if loads.why else [*motion, *(n for n in known if c[n].ndim == 1)]
 

@@ -81,7 +81,7 @@ def number(value: float) -> str:
 
 def _check(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in _WORDS:
-        raise UsageError(f"{name!r} cannot be the name of a C function: take letters, digits and _, and no word of the language.")
+        raise UsageError(f"{name!r} cannot be the name of a C function: take letters, digits and _, and no C keyword.")
 
 
 def _identifier(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Machine code kept on disk between processes: one file per piece of code, in the user's cache directory.
+"""Machine code cached on disk between processes: one file per piece of code, in the user's cache directory.
 
     LINKWRIGHT_CACHE=directory      another place;  LINKWRIGHT_CACHE=off    no cache
 
@@ -32,7 +32,7 @@ _GENERATOR = ("program", "sums", "parts", "lanes", "schedule", "sincos", "target
 
 
 def directory() -> Path | None:
-    """Where entries are kept; None when caching is off or there is no home."""
+    """Directory of the entries; None when caching is off or there is no home."""
     named = os.environ.get("LINKWRIGHT_CACHE", "").strip()
     if named:
         return None if named.lower() == "off" else Path(named).expanduser() / "objects"
@@ -60,7 +60,7 @@ def key(parts: Any) -> str:
 
 @cache
 def _environment() -> dict[str, Any]:
-    """Versions and processor; without llvmlite there is no machine code, but plans are kept all the same."""
+    """Versions and processor; without llvmlite there is no machine code, but plans are cached all the same."""
     try:
         import llvmlite
     except ImportError:

@@ -1,6 +1,6 @@
 """Python functions that native loops call, and native kernels that Python loops call: both behind one form.
 
-    status = kernel(x, y, w)        bits of the status: 1 not finite, 2 a pivot degenerated, 4 an error was kept
+    status = kernel(x, y, w)        bits of the status: 1 not finite, 2 a pivot degenerated, 4 an error was stored
 
 A loop in machine code hands an evaluation back to Python through a `Callback`: the rank-revealing path of a singular
 position, or a load that only Python can compute.
@@ -18,7 +18,7 @@ NOT_FINITE, DEGENERATE, FAILED = 1, 2, 4  # bits of a status word
 
 
 class Callback:
-    """A Python function y = f(x) behind the address of a kernel; what it raises is kept, and stops the loop cleanly."""
+    """A Python function y = f(x) behind the address of a kernel; what it raises is stored and stops the loop cleanly."""
 
     def __init__(self, function: Callable[..., Any], n_in: int, n_out: int):
         self.function = function

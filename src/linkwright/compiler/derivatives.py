@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.compiler.graph import Sym
 from linkwright.compiler.program import Op, Program
 from linkwright.errors import UsageError
-from linkwright.scalars import arctan2, common_type, real, where
+from linkwright.numerics.scalars import arctan2, common_type, real, where
 
 Tangent = dict[int, Any]  # direction -> derivative; what is missing is zero
 

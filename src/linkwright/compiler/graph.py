@@ -1,6 +1,6 @@
 """The traced scalar: run an algorithm once on `Sym`s and the graph holds every operation it did.
 
-A `Sym` stands in numpy arrays of `dtype=object` where a float would. Nodes are hash-consed, so a subexpression that
+A `Sym` takes the place of a float in numpy arrays of `dtype=object`. Nodes are hash-consed, so a subexpression that
 occurs twice is one node; plain numbers stay plain numbers and are folded (0 x, 1 x, x + 0, signs pulled outwards). A
 Python branch on a traced value cannot be recorded and is refused with advice. `Graph.program` turns results into a flat
 program, which every back end reads.
@@ -319,7 +319,7 @@ _SCALARS = (Sym, *_NUMBERS)
 def _refusal(what: str) -> TracingError:
     return TracingError(
         f"{what} was applied to a traced value. Its number is not known while the equations are compiled: "
-        "use linkwright.scalars.where(condition, a, b) and numpy's functions, or run this part on floats."
+        "use linkwright.numerics.scalars.where(condition, a, b) and numpy's functions, or run this part on floats."
     )
 
 

@@ -82,7 +82,7 @@ def number(value: float) -> str:
 
 def _check(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_$][\w$]*", name, re.ASCII) or name in _WORDS:
-        raise UsageError(f"{name!r} cannot be the name of a JavaScript function: take letters, digits and _, and no word of the language.")
+        raise UsageError(f"{name!r} cannot be the name of a JavaScript function: take letters, digits and _, and no JavaScript keyword.")
 
 
 def _description(program: Program, name: str) -> str:
@@ -148,7 +148,7 @@ def _body(program: Program, part: Part, cut: Plan) -> str:
 
 
 def _names() -> Iterator[str]:
-    """a, b, ... Z, aa, ab, ...: all that are not words of the language."""
+    """a, b, ... Z, aa, ab, ...: all that are not keywords of the language."""
     for n in count():
         text, rest = "", n
         while rest >= 0:

@@ -6,7 +6,7 @@ they are moved into constants. What comes out is a list of operations, some of t
     NUMBERS (a: a tuple of numbers), INPUTS (a: a tuple of places)        wide leaves
     LANE (a, c: which)      TOTAL (a)      LEAST (a)                      from wide to narrow
 
-An operation with a wide operand is wide, and its narrow operands stand in every lane. `spread` writes each lane out again: the same
+An operation with a wide operand is wide, and its narrow operands are in every lane. `spread` writes each lane out again: the same
 arithmetic for codes that handle many states at once.
 """
 

@@ -28,7 +28,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Fields:
-    """A named tuple; as a value it is the address of its words."""
+    """A named tuple; as a value it is the address of its fields."""
 
     names: tuple[str, ...]
     kinds: tuple[Any, ...]
@@ -54,7 +54,7 @@ class Value:
 
 
 def words(kind: Kind) -> int:
-    """How many words of 8 bytes an argument takes: an array its address and its lengths."""
+    """Number of 8-byte fields of an argument: an array its address and its lengths."""
     return 1 if isinstance(kind, str) else kind.words
 
 
@@ -73,7 +73,7 @@ def kind_of(example: Any) -> Kind:
 
 
 def packed(kind: Kind, argument: Any, into: list[int]) -> None:
-    """The words of an argument; arrays must have the kind they were compiled for and lie in one piece."""
+    """The 8-byte fields of an argument; arrays must have the kind they were compiled for and lie in one piece."""
     if isinstance(kind, Fields):
         for part, value in zip(kind.kinds, argument, strict=True):
             packed(part, value, into)

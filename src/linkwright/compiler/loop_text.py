@@ -233,7 +233,7 @@ class Module:
 
 
 def module_text(function: Any, kinds: list[Kind], evaluate: Any) -> str:
-    """A module with `loop(words)`: arguments are read from an array of words, the result is written after them."""
+    """A module with `loop(words)`: arguments are read from an array of 8-byte fields, the result is written after them."""
     module = Module(evaluate)
     arguments: list[Value] = []
     lines = ["define void @loop(ptr %words) nounwind {", "entry:"]

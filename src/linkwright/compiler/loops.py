@@ -6,7 +6,7 @@ arguments like the example; the Python function stays as it is and is the refere
     int64 kernel(const double* x, double* y, double* w)        inputs, outputs, workspace; returns a status word
 
 and `evaluate` is the one call that differs: the kernel is an address in native code, any callable in Python. Machine
-code is kept in the same cache as the kernels'; the interpreter's lock is released while it runs.
+code is stored in the same cache as the kernels'; the interpreter's lock is released while it runs.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _code(function: Callable[..., Any], kinds: list[Kind]) -> tuple[bytes, str]:
 
 
 def _optimised(text: str) -> bytes:
-    """Object bytes; LLVM's usual passes, but without permission to change any rounding."""
+    """Object bytes; LLVM's standard passes, but without permission to change any rounding."""
     b, host = target.binding(), target.host()
     module = b.parse_assembly(f'target triple = "{host.triple}"\n{text}')
     machine = target.machine(host, 2)

@@ -1,7 +1,7 @@
 """Machine code in memory and how Python calls it: one packed state, or whole arrays of states over all cores.
 
 Built from object bytes and a little JSON (`llvm.Compiled`), so a second process needs neither the equations nor LLVM's
-optimiser. Calls release the interpreter's lock. Buffers have known addresses and are kept in a pool, because asking numpy
+optimiser. Calls release the interpreter's lock. Buffers have known addresses and are held in a pool, because asking numpy
 for an address costs more than the call.
 """
 
@@ -64,7 +64,7 @@ def aligned(n: int) -> tuple[np.ndarray, int]:
 
 @cache
 def _link_library() -> None:
-    """Tell the linker where the C library's functions are, under names LLVM attaches no meaning to."""
+    """Give the linker the addresses of the C library's functions, under names LLVM attaches no meaning to."""
     binding = target.binding()
     library = ctypes.CDLL("ucrtbase") if sys.platform == "win32" else ctypes.CDLL(None)
     for name in target.LIBRARY_FUNCTIONS:
@@ -115,9 +115,9 @@ class NativeCode:
 
     @classmethod
     def of(cls, program: Program) -> NativeCode:
-        """Code of a program, kept in memory only."""
+        """Code of a program: from the cache on disk, or compiled now."""
         require()
-        return cls(lambda kind: _make(kind, program))
+        return cls(lambda kind: _found_or_made(kind, program))
 
     def compiled(self, kind: str) -> Compiled:
         """Object bytes and metadata of 'one' or 'many'."""
@@ -278,23 +278,34 @@ def _make(kind: str, program: Program) -> Compiled:
     return llvm.compile_one(program) if kind == "one" else batches.compile_many(program)
 
 
-def load(parts: Any, program: Callable[[], Program]) -> NativeCode:
-    """Code from the cache on disk; what is not there is made from the program and kept.
+def _found_or_made(kind: str, program: Program) -> Compiled:
+    """Code by the program's digest: whatever else changes, equal programs are compiled once."""
+    name = disk.key([kind, program.digest])
+    found = disk.get(name)
+    if found is not None:
+        return Compiled(*found)
+    made = _make(kind, program)
+    disk.put(name, made.meta, made.object)
+    return made
 
-    `parts` is JSON-like and names everything the program depends on; versions and processor are added.
+
+def load(parts: Any, program: Callable[[], Program]) -> NativeCode:
+    """Code from the cache on disk without tracing, where `parts` were met before; else by the program itself.
+
+    `parts` is JSON-like and names everything the program depends on. Under it the program's digest is stored, under that the code.
     """
     require()
     traced: list[Program] = []
 
     def supply(kind: str) -> Compiled:
-        name = disk.key([kind, parts])
-        found = disk.get(name)
+        link = disk.key(["program", parts])
+        known = disk.get(link)
+        found = None if known is None else disk.get(disk.key([kind, known[0]["digest"]]))
         if found is not None:
             return Compiled(*found)
         if not traced:
             traced.append(program())
-        made = _make(kind, traced[0])
-        disk.put(name, made.meta, made.object)
-        return made
+        disk.put(link, {"digest": traced[0].digest}, b"")
+        return _found_or_made(kind, traced[0])
 
     return NativeCode(supply)

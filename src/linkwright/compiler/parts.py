@@ -148,7 +148,7 @@ def numbers_of(bits: int) -> list[int]:
 
 
 class Packs:
-    """Which operations stand side by side, one of every part."""
+    """Operations side by side, one of every part."""
 
     def __init__(self, view: View, found: Sequence[int]):
         self.view, self.n = view, len(found)

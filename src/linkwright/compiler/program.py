@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -78,6 +79,12 @@ class Program:
         return len(self.results)
 
     @cached_property
+    def digest(self) -> str:
+        """Hash of operations, inputs and outputs: programs of one digest have the same machine code."""
+        ops = [(int(op), float(a), b, c) if op == Op.CONST else (int(op), int(a), b, c) for op, a, b, c in self.ops]
+        return hashlib.sha256(repr((ops, self.results, self.inputs, self.outputs)).encode()).hexdigest()
+
+    @cached_property
     def operations(self) -> int:
         """How many operations one evaluation does (constants and inputs are none; sine and cosine count one each)."""
         return sum(1 for op in self.ops if op[0] > Op.INPUT)
@@ -118,7 +125,7 @@ def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs:
 
 
 def for_row(program: Program, row: Any) -> Program:
-    """The same program, reading its inputs where they stand in a row."""
+    """The same program, reading its inputs from their places in a row."""
     place: dict[int, int] = {}
     for block in program.inputs:
         if block.size:

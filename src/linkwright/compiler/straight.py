@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import scalars
 from linkwright.compiler.program import Op, Program
+from linkwright.numerics import scalars
 
 DEEPEST = 20  # nesting saves names, and Python's parser allows only so many brackets
 _FORMS: dict[int, str] = {

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.description import Description
 from linkwright.drives.actuation import Actuation, actuation, prescribed
 from linkwright.drives.effort import Torque
 from linkwright.drives.motion import Moves, Position, Speed
 from linkwright.drives.voltage import Voltage, motor, motor_of
 from linkwright.errors import call_explained
-from linkwright.forces.motor_dc import DCMotor
+from linkwright.mechanics.forces.motor_dc import DCMotor
+from linkwright.model.description import Description
 
 DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, Voltage)}
 

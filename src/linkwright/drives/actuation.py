@@ -25,7 +25,7 @@ from linkwright.drives.place import numbers, target
 from linkwright.drives.signals import MOST_TRACED, Function, Points
 from linkwright.errors import UsageError
 from linkwright.integrators import Kernel, python_kernel
-from linkwright.state import State
+from linkwright.results.state import State
 
 Column = tuple[np.ndarray, str]
 
@@ -50,7 +50,7 @@ class Actuation:
 
     @cached_property
     def _key(self) -> Any:
-        """Under which traces and code are kept with the mechanism; None where functions of the caller's have a say."""
+        """Key of the traces and code cached with the mechanism; None if functions of the caller take part."""
         return key_of(self.equations)
 
     @cached_property
@@ -335,13 +335,12 @@ def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bo
     targets = {name: target(skel, name) for name in drive or {}}
     for name, d in (drive or {}).items():
         _check_drive(name, d)
-    near = [np.asarray(st.near[name], dtype=float) for name in skel.tree.cuts]
     x = {
         "q": np.asarray(st.q, dtype=float),
         "v": np.asarray(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
         "free": np.array(system.kernels.defaults["free"] if free is None else free, dtype=float),
-        "near": np.concatenate(near) if near else np.zeros(0),
+        "near": skel.pack(st.near),
     }
     start = Start(system.description, InputEquations(system, ()).here(x), system.loops.kappa)
     bounds = tuple(d.bind(targets[name], start) for name, d in (drive or {}).items())
@@ -350,7 +349,8 @@ def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bo
     x["held"] = np.zeros(equations.sizes["held"])
     for b, (mine, _) in zip(bounds, equations._places, strict=True):
         if b.moves and not b.target.alone:
-            raise UsageError(f"drive: '{b.target.name}' is one of several freedoms of its joint; it can be pushed, but not moved as told.")
+            several = "its joint has several degrees of freedom. Give an effort instead."
+            raise UsageError(f"drive: the motion of '{b.target.name}' cannot be prescribed: {several}")
         if check and isinstance(b, BoundMotion):
             check_start(b, start, x["x"][mine])
     return equations, {k: x[k] for k in equations.sizes}

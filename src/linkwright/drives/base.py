@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.description import Description
-from linkwright.drives.place import Here, Target
+from linkwright.drives.place import Target
 from linkwright.drives.signals import Signal
 from linkwright.errors import UsageError
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import TIME
+from linkwright.mechanics.instant import Instant
+from linkwright.model.description import Description
+from linkwright.model.file import quantity
+from linkwright.model.file.units import TIME
 
 
 class Doing(NamedTuple):
@@ -28,7 +29,7 @@ class Start(NamedTuple):
     """What drives are bound to: the model, the state a run starts from, and the size of the mechanism."""
 
     description: Description
-    here: Here
+    here: Instant
     kappa: float
 
 
@@ -63,8 +64,8 @@ class Bound(Protocol):
         """Recorded channels with their dimensions, in the order of `record`."""
         ...
 
-    def doing(self, here: Here, x: Any, held: Any) -> Doing: ...
-    def record(self, here: Here, x: Any, held: Any) -> list[Any]: ...
+    def doing(self, here: Instant, x: Any, held: Any) -> Doing: ...
+    def record(self, here: Instant, x: Any, held: Any) -> list[Any]: ...
 
 
 class ControlLoop(Protocol):
@@ -105,7 +106,7 @@ class ControlLoop(Protocol):
         """Everything its law depends on; see `kept`."""
         ...
 
-    def acting(self, here: Here, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting: ...
+    def acting(self, here: Instant, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting: ...
 
 
 class Acting(Protocol):
@@ -139,7 +140,7 @@ class Written:
 
 
 def shown(value: Any) -> str:
-    """A value as it stands in a repr: arrays by their length, functions by their name."""
+    """A value as written in a repr: arrays by their length, functions by their name."""
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     if isinstance(value, (tuple, list)) and len(value) == 2 and all(np.ndim(x) == 1 for x in value):
@@ -163,7 +164,7 @@ class Reading:
     signal: Signal
     every: float = 0.0
 
-    def value(self, here: Here, held: Any) -> Any:
+    def value(self, here: Instant, held: Any) -> Any:
         return held if self.every else self.signal.at(here)
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwright.drives.base import Doing, Follower, Reading, Start, Written, sample_time
-from linkwright.drives.place import Here, Target
+from linkwright.drives.place import Target
 from linkwright.drives.signals import Constant, read_signal
+from linkwright.mechanics.instant import Instant
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,9 +44,9 @@ class BoundEffort(Follower):
     def channels(self) -> dict[str, str]:
         return {f"{self.target.name}.{self.target.effort_kind}": self.target.effort_kind, f"{self.target.name}.power": "power"}
 
-    def doing(self, here: Here, x: Any, held: Any) -> Doing:
+    def doing(self, here: Instant, x: Any, held: Any) -> Doing:
         return Doing(self.reading.value(here, held))
 
-    def record(self, here: Here, x: Any, held: Any) -> list[Any]:
+    def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
         effort = self.reading.value(here, held)
         return [effort, effort * self.target.speed(here)]

@@ -1,7 +1,7 @@
 """All drives of a run as functions of arrays, over any scalar: what the input kernel is traced from, and its reference on floats.
 
 inputs   q, v, x, t, free, near, held -> tau, drive, speed, acceleration, rates of x
-record   the same -> everything the drives tell about themselves, in the order of their channels
+record   the same -> all channels of the drives, in the order of their channels
 sample   the same -> values that are held until the next sample
 """
 
@@ -14,17 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import dynamics
-from linkwright.channels import Channels
 from linkwright.drives.base import Bound, ControlLoop, Doing
 from linkwright.drives.kept import Same, fingerprint
-from linkwright.drives.place import Here, numbers
+from linkwright.drives.place import numbers
 from linkwright.drives.signals import Commanded, Constant, Function, Points, Signal
 from linkwright.errors import UsageError
-from linkwright.kinematics import Skeleton
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import FORCE, TORQUE
-from linkwright.spatial import cross
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.file import quantity
+from linkwright.model.file.units import FORCE, TORQUE
+from linkwright.numerics.spatial import cross
+from linkwright.results.channels import Channels
 
 Arrays = Mapping[str, Any]
 
@@ -36,9 +37,9 @@ class Push:
     body: str
     values: Signal | tuple[float, ...]
 
-    def wrench(self, here: Here, node: int) -> Any:
+    def wrench(self, here: Instant, node: int) -> Any:
         w = numbers(self.values if isinstance(self.values, tuple) else self.values.at(here))
-        return np.concatenate([w[:3] + cross(here.moment.m.X[node].p, w[3:]), w[3:]])
+        return np.concatenate([w[:3] + cross(here.motion.X[node].p, w[3:]), w[3:]])
 
 
 def read_pushes(skel: Skeleton, wrench: Mapping[str, Any] | None) -> tuple[Push, ...]:
@@ -131,22 +132,19 @@ class InputEquations:
 
     # ---------------------------------------------------------------- functions of arrays
 
-    def here(self, x: Arrays) -> Here:
-        """The instant of these arrays; the last one is kept, because tracing a controller twice takes as long as twice."""
+    def here(self, x: Arrays) -> Instant:
+        """The instant of these arrays; the last one is cached, because tracing a controller twice takes as long as twice."""
         kept = vars(self).get("_here")
         if kept is None or kept[0] is not x:
             kept = vars(self)["_here"] = (x, self._instant(x))
         return kept[1]
 
-    def _instant(self, x: Arrays) -> Here:
+    def _instant(self, x: Arrays) -> Instant:
         free = x["free"]
         skel = self.skel if not len(free) else self._with_free(free)
-        near, at = {n.joint.name: x["q"][n.q] for n in skel.tree.nodes}, 0
-        for name in skel.tree.cuts:
-            size = len(skel.start_coordinates[name])
-            near[name] = x["near"][at : at + size]
-            at += size
-        here = Here(skel, x["q"], x["v"], near, x["t"][0], self._channels if skel is self.skel else None)
+        near = skel.unpack(x["q"], x["near"])
+        here = Instant(skel, x["q"], x["v"], x["t"][0], near)
+        here.channels = self._channels if skel is self.skel else None
         if self.control is not None:
             own, held = self._of_control
             others = self._others(here, x) if self.control.feels_others else np.zeros(0)
@@ -158,7 +156,7 @@ class InputEquations:
         """Whether anything but a controller pushes."""
         return bool(self.pushes) or any(not b.moves and not isinstance(b.signal, Commanded) for b in self.bounds)
 
-    def _others(self, here: Here, x: Arrays) -> Any:
+    def _others(self, here: Instant, x: Arrays) -> Any:
         """What pushes beside a controller, as force sensors feel it: efforts of the tree's joints, then a wrench on every node."""
         tau, wrenches = self._pushing(here, x, lambda b: not isinstance(b.signal, Commanded))
         on: list[Any] = [np.zeros(6) for _ in here.skel.tree.nodes]
@@ -166,7 +164,7 @@ class InputEquations:
             on[node] = on[node] + w
         return numbers([*tau, *(entry for w in on for entry in w)])
 
-    def _motions(self, here: Here, x: Arrays) -> Any:
+    def _motions(self, here: Instant, x: Arrays) -> Any:
         """Values, speeds and accelerations of prescribed motions, which a controller must know of."""
         found = [b.doing(here, x["x"][mine], 0.0).motion for b, (mine, _) in zip(self.bounds, self._places, strict=True) if b.moves]
         return numbers([m[k] for k in range(3) for m in found if m is not None])
@@ -177,14 +175,14 @@ class InputEquations:
 
     @property
     def _channels(self) -> Channels:
-        """Kept with the mechanism: naming them all takes longer than a short run."""
+        """Cached with the mechanism: naming them all takes longer than a short run."""
         known = self.system.stores
         if "channels" not in known:
             known["channels"] = Channels(self.skel)
         return known["channels"]
 
     def _with_free(self, free: Any) -> Skeleton:
-        """The skeleton at these values of the free parameters; the last one is kept, because they do not change in a run."""
+        """The skeleton at these values of the free parameters; the last one is cached, because they do not change in a run."""
         key = free.tobytes() if free.dtype.kind == "f" else None
         kept = vars(self).get("_kept")
         if key is None or kept is None or kept[0] != key:
@@ -202,13 +200,13 @@ class InputEquations:
                 motions.append(done.motion)
         tau, wrenches = self._pushing(here, x, lambda b: True)
         if wrenches:
-            more = dynamics.generalised(here.skel, here.moment.m, wrenches)
+            more = dynamics.generalised(here.skel, here.motion, wrenches)
             tau = [a + b for a, b in zip(tau, more, strict=True)]
         if self.control is not None:
             rates += here.acting.rates
         return numbers([*tau, *(m[k] for k in range(3) for m in motions), *rates])
 
-    def _done(self, here: Here, x: Arrays, chosen: Callable[[Bound], bool] = lambda b: True) -> list[tuple[Bound, Doing]]:
+    def _done(self, here: Instant, x: Arrays, chosen: Callable[[Bound], bool] = lambda b: True) -> list[tuple[Bound, Doing]]:
         """What the chosen drives do."""
         found = []
         for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
@@ -216,7 +214,7 @@ class InputEquations:
                 found.append((b, b.doing(here, x["x"][mine], x["held"][slot] if slot >= 0 else 0.0)))
         return found
 
-    def _pushing(self, here: Here, x: Arrays, chosen: Callable[[Bound], bool]) -> tuple[list[Any], list[tuple[int, Any]]]:
+    def _pushing(self, here: Instant, x: Arrays, chosen: Callable[[Bound], bool]) -> tuple[list[Any], list[tuple[int, Any]]]:
         """Efforts of the tree's joints and wrenches on bodies, of the chosen drives and of all that pushes bodies."""
         tau: list[Any] = [0.0] * self.sizes["v"]
         wrenches: list[tuple[int, Any]] = []
@@ -226,14 +224,14 @@ class InputEquations:
             if b.target.entry is not None:
                 tau[b.target.entry] = tau[b.target.entry] + done.effort
             else:
-                wrenches += b.target.pushes(here.moment, done.effort)
+                wrenches += b.target.pushes(here, done.effort)
         for push in self.pushes:
             node = here.skel.node(push.body)
             wrenches.append((node, push.wrench(here, node)))
         return tau, wrenches
 
     def record(self, x: Arrays) -> np.ndarray:
-        """What stands in the channels of each drive; of prescribed motions the factors of their multipliers."""
+        """Values of the channels of each drive; of prescribed motions the factors of their multipliers."""
         here, out = self.here(x), []
         for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
             out += b.record(here, x["x"][mine], x["held"][slot] if slot >= 0 else 0.0)
@@ -250,7 +248,7 @@ class InputEquations:
             out[self._of_control[1]] = here.acting.sampled(self.efforts_of_control(here, x))
         return out
 
-    def efforts_of_control(self, here: Here, x: Arrays) -> Any:
+    def efforts_of_control(self, here: Instant, x: Arrays) -> Any:
         """Efforts that the commanded drives give at this instant."""
         pairs = zip(self.bounds, self._places, strict=True)
         return numbers([b.doing(here, x["x"][mine], 0.0).effort for b, (mine, _) in pairs if isinstance(b.signal, Commanded)])

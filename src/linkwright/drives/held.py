@@ -1,4 +1,4 @@
-"""What sampled drives and controllers hold between samples, and how a run goes on with it after a switch.
+"""What sampled drives and controllers hold between samples, and how a run continues with it after a switch.
 
 Slots have names, because a switch may take a drive away (a lock) or give it back; what was held is found again by name.
 """
@@ -31,7 +31,7 @@ class Held:
         self.values.append(values)
 
     def take_over(self, other: Held, t: float, origin: float, every: float) -> None:
-        """Go on from what another one held at t.
+        """Continue from what another one held at t.
 
         A sample of this very instant is taken again by a controller, from what was held before it: what it counted (integrals,
         commands on their way) must not count twice. A drive that was asked at this instant is not asked again: it may remember.

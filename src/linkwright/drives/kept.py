@@ -16,19 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.kernels import Kernels
 from linkwright.compiler.program import Program
-from linkwright.expressions import Expr
+from linkwright.kernels.kernels import Kernels
+from linkwright.model.expressions import Expr
 
 MOST = 16  # laws and their codes a mechanism keeps; those not used for longest go
 
 
 class Unknown(Exception):
-    """Something whose later doings its value does not tell."""
+    """An object whose behaviour does not follow from its value."""
 
 
 class Same:
-    """An object that is equal to itself only, and lives as long as the key it stands in."""
+    """An object that is equal to itself only, and lives as long as the key that holds it."""
 
     def __init__(self, of: Any):
         self.of = of
@@ -41,7 +41,7 @@ class Same:
 
 
 def fingerprint(x: Any) -> Any:
-    """A value that two things share only where they do the same; raises `Unknown` where that cannot be told."""
+    """A value that two things share only where they do the same; raises `Unknown` where that is not known."""
     if x is None or isinstance(x, (str, bytes, bool)):
         return x
     if isinstance(x, (int, float, complex, np.generic)):
@@ -63,7 +63,7 @@ def fingerprint(x: Any) -> Any:
 
 
 def _of_ours(x: Any) -> Any:
-    """Frozen objects and closures of this library: what they do is told by what they hold."""
+    """Frozen objects and closures of this library: their behaviour follows from what they hold."""
     if isinstance(x, FunctionType) and _ours(x.__module__):
         return "function", x.__code__, *(fingerprint(c.cell_contents) for c in x.__closure__ or ()), fingerprint(x.__defaults__)
     if is_dataclass(x) and not isinstance(x, type) and _ours(type(x).__module__):
@@ -97,7 +97,7 @@ class Kept:
         return system.stores.setdefault("laws", cls())
 
     def get(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was made under this key, or is made now; without a key (None) nothing is kept."""
+        """What was made under this key, or is made now; without a key (None) nothing is cached."""
         if key is None:
             return make()
         with self._lock:

@@ -20,7 +20,7 @@ from linkwright.drives.kept import Kept
 from linkwright.drives.signals import Function
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import Kernel, python_kernel
-from linkwright.scalars import minimum, where
+from linkwright.numerics.scalars import minimum, where
 
 AGREE = 1e-9  # between a trace and the function it was made from: round-off of long sums
 LOOKS = ((0.0, 0.0), (0.013, 0.01), (0.37, 0.1), (2.9, 0.3))  # (seconds later, by how much the state is shaken)
@@ -97,7 +97,7 @@ def named(equations: InputEquations, spans: dict[str, slice], x: np.ndarray) -> 
 
 def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, key: Any = None) -> Kernel:
     """Compiled, interpreted or called back; a result that is not finite is asked for again in Python, which says whose it is.
-    The code is kept with the mechanism where the trace has a key."""
+    The code is cached with the mechanism where the trace has a key."""
 
     def direct(x: np.ndarray) -> np.ndarray:
         return equations.inputs(named(equations, row.spans, x))

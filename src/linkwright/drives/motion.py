@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.description import Move
 from linkwright.drives.base import Doing, Start, Written
-from linkwright.drives.place import Here, Target
+from linkwright.drives.place import Target
 from linkwright.drives.rates import differentiated
 from linkwright.drives.signals import Constant, Function, Law, Points, Signal, read_signal
 from linkwright.errors import UsageError
-from linkwright.laws import LinearLaw, MovesLaw
-from linkwright.modelfile.units import display_unit
+from linkwright.mechanics.instant import Instant
+from linkwright.model.description import Move
+from linkwright.model.file.units import display_unit
+from linkwright.model.laws import LinearLaw, MovesLaw
 
 AGREE = 1e-6  # of the size of a coordinate: how well the start must lie on the prescribed motion
 Motion = tuple[Any, Any, Any]
@@ -42,18 +43,18 @@ class BoundMotion:
     def channels(self) -> dict[str, str]:
         return {f"{self.target.name}.{self.target.effort_kind}": self.target.effort_kind, f"{self.target.name}.power": "power"}
 
-    def doing(self, here: Here, x: Any, held: Any) -> Doing:
+    def doing(self, here: Instant, x: Any, held: Any) -> Doing:
         value, speed, acceleration = self.law(here.t, x)
         return Doing(motion=(value, speed, acceleration), rates=(speed,) if self.states else ())
 
-    def record(self, here: Here, x: Any, held: Any) -> list[Any]:
+    def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
         """Factors of the multiplier: the effort is it, the power it times the speed."""
         return [1.0, self.law(here.t, x)[1]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Speed(Written):
-    """`lw.speed(value)`: a constant, (times, values), or a function of t; from where the joint stands."""
+    """`lw.speed(value)`: a constant, (times, values), or a function of t; from the present position."""
 
     value: Any
     kind = "speed"
@@ -101,7 +102,7 @@ class Position(Written):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moves(Written):
-    """The moves and dwells of a model file, in turn from t = 0 on. Where the first one began follows from where the joint stands."""
+    """The moves and dwells of a model file, in turn from t = 0 on. Where the first one began follows from the present position."""
 
     moves: tuple[Move, ...]
     kind = "moves"

@@ -1,40 +1,19 @@
-"""Where a drive acts, and the instant it sees: one coordinate of a joint, cut or not, or the length of a cylinder."""
+"""Coordinates that drives act on: one coordinate of a joint, cut or not, or the length of a cylinder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from linkwright import forces, joints
-from linkwright.channels import Channels
-from linkwright.description import Cylinder, Joint
+from linkwright import joints
 from linkwright.errors import UsageError, nearest
-from linkwright.kinematics import Skeleton
-from linkwright.modelfile.units import KINDS, Dimension
-from linkwright.state import State
-
-
-class Here:
-    """One instant, over any scalar; the state and what forces see are made on first use."""
-
-    def __init__(self, skel: Skeleton, q: Any, v: Any, near: Mapping[str, Any], t: Any, channels: Channels | None = None):
-        self.skel, self.q, self.v, self.near, self.t, self._channels = skel, q, v, near, t, channels
-        self.acting: Any = None  # what a controller commands at this instant, where there is one
-
-    @cached_property
-    def st(self) -> State:
-        st = State(self.skel, self.q, self.v, self.near, self.t)
-        if self._channels is not None:
-            vars(st)["channels"] = self._channels  # a table of closures: made once, not in every stage
-        return st
-
-    @cached_property
-    def moment(self) -> forces.Moment:
-        return forces.Moment(self.skel, self.st.instant.motion, self.t, self.near)
+from linkwright.mechanics import forces
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.description import Cylinder, Joint
+from linkwright.model.file.units import KINDS, Dimension
 
 
 @dataclass(frozen=True)
@@ -68,19 +47,19 @@ class Target:
         """Of its position, speed or effort."""
         return KINDS[{"position": self.position_kind, "speed": self.speed_kind, "effort": self.effort_kind}[kind]]
 
-    def position(self, here: Here) -> Any:
+    def position(self, here: Instant) -> Any:
         if isinstance(self.of, Cylinder):
-            return forces.line(here.moment, self.of.between).length
-        return here.moment.coordinate(self.of, self.i)
+            return forces.line(here, self.of.between).length
+        return here.coordinate(self.of, self.i)
 
-    def speed(self, here: Here) -> Any:
+    def speed(self, here: Instant) -> Any:
         if self.entry is not None:
             return here.v[self.entry]
         if isinstance(self.of, Cylinder):
-            return forces.line(here.moment, self.of.between).rate
-        return here.moment.speed(self.of, self.i)
+            return forces.line(here, self.of.between).rate
+        return here.speed(self.of, self.i)
 
-    def pushes(self, at: forces.Moment, effort: Any) -> forces.Wrenches:
+    def pushes(self, at: Instant, effort: Any) -> forces.Wrenches:
         """Wrenches of an effort that is no entry of tau."""
         if isinstance(self.of, Cylinder):
             return forces.push(forces.line(at, self.of.between), effort)

@@ -19,16 +19,17 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.graph import Sym
-from linkwright.curves import INTERPOLATIONS, Piecewise, Repeated, through
-from linkwright.description import Description, Table
-from linkwright.drives.place import Here
 from linkwright.errors import LinkwrightError, ModelError, UsageError
-from linkwright.expressions import Expr, evaluate, free_variables
-from linkwright.modelfile import quantity
-from linkwright.modelfile.loads import Channels
-from linkwright.modelfile.nodes import from_python
-from linkwright.modelfile.quantities import SI, QuantityAlgebra, place, read_quantity
-from linkwright.modelfile.units import TIME, Dimension
+from linkwright.mechanics.instant import Instant
+from linkwright.model.curves import INTERPOLATIONS, Piecewise, Repeated, through
+from linkwright.model.description import Description, Table
+from linkwright.model.expressions import Expr, evaluate, free_variables
+from linkwright.model.file import quantity
+from linkwright.model.file.loads import Channels
+from linkwright.model.file.nodes import from_python
+from linkwright.model.file.quantities import SI, QuantityAlgebra, place, read_quantity
+from linkwright.model.file.units import TIME, Dimension
+from linkwright.results.state import State
 
 MOST_TRACED = 400  # points of a curve that are compiled; a longer one is looked up in Python
 CLOSED = 1e-9  # of its largest value: how well a periodic curve must end as it begins
@@ -38,7 +39,7 @@ CLOSED = 1e-9  # of its largest value: how well a periodic curve must end as it 
 class Constant:
     value: float
 
-    def at(self, here: Here) -> Any:
+    def at(self, here: Instant) -> Any:
         return self.value
 
 
@@ -52,7 +53,7 @@ class Points:
     def traceable(self) -> bool:
         return len(self.curve.breaks) <= MOST_TRACED
 
-    def at(self, here: Here) -> Any:
+    def at(self, here: Instant) -> Any:
         return self.curve(here.t)
 
 
@@ -63,10 +64,10 @@ class Law:
     law: Expr | Table
     what: str
 
-    def at(self, here: Here) -> Any:
+    def at(self, here: Instant) -> Any:
         if isinstance(self.law, Expr) and free_variables(self.law) <= {"t"}:
             return self.over_time(here.t)
-        return self._finite(here.moment.value(self.law), here.t)
+        return self._finite(here.value(self.law), here.t)
 
     def over_time(self, t: Any) -> Any:
         return self._finite(evaluate(self.law, {"t": t}), t)
@@ -79,7 +80,7 @@ class Law:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A Python function of t, or of t and the state; `what` it is for stands in messages."""
+    """A Python function of t, or of t and the state; `what` names its purpose in messages."""
 
     call: Callable[..., Any]
     what: str
@@ -93,8 +94,8 @@ class Function:
     def over_time(self, t: Any) -> Any:
         return self._checked(self.call(t), t)
 
-    def at(self, here: Here) -> Any:
-        return self._checked(self.call(here.t, here.st) if self.with_state else self.call(here.t), here.t)
+    def at(self, here: Instant) -> Any:
+        return self._checked(self.call(here.t, State.of(here)) if self.with_state else self.call(here.t), here.t)
 
     def _checked(self, value: Any, t: Any) -> Any:
         if self.size == 0:
@@ -124,7 +125,7 @@ class Commanded:
 
     index: int
 
-    def at(self, here: Here) -> Any:
+    def at(self, here: Instant) -> Any:
         return here.acting.commands[self.index]
 
 

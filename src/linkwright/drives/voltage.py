@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwright.drives.base import Doing, Follower, Reading, Start, Written, sample_time
-from linkwright.drives.place import Here, Target
+from linkwright.drives.place import Target
 from linkwright.drives.signals import Constant, read_signal
 from linkwright.errors import UsageError, call_explained, nearest
-from linkwright.forces.motor_dc import DCMotor, Flow, flow
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import CURRENT, KINDS, VOLTAGE
+from linkwright.mechanics.forces.motor_dc import DCMotor, Flow, flow
+from linkwright.mechanics.instant import Instant
+from linkwright.model.file import quantity
+from linkwright.model.file.units import CURRENT, KINDS, VOLTAGE
 
 KEYS = {
     "Kt": "torque constant", "R": "resistance", "Ke": "torque constant", "L": "inductance", "J": "inertia", "viscous": "torsional damping",
@@ -160,14 +161,14 @@ class BoundVoltage(Follower):
         out |= {f"{own}.heat": "power", f"{own}.loss.friction": "power", f"{own}.loss.gearbox": "power"}
         return {**out, f"{own}.power.created": "power"} if self.motor.Kt != self.motor.Ke else out
 
-    def flow(self, here: Here, x: Any, held: Any) -> Flow:
+    def flow(self, here: Instant, x: Any, held: Any) -> Flow:
         return flow(self.motor, self.reading.value(here, held), self.target.speed(here), x[0] if self.motor.has_current else None)
 
-    def doing(self, here: Here, x: Any, held: Any) -> Doing:
+    def doing(self, here: Instant, x: Any, held: Any) -> Doing:
         f = self.flow(here, x, held)
         return Doing(f.effort, rates=(f.current_rate,) if self.motor.has_current else ())
 
-    def record(self, here: Here, x: Any, held: Any) -> list[Any]:
+    def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
         f = self.flow(here, x, held)
         out = [f.effort, f.mechanical, f.voltage, f.current, f.effort, f.speed, f.electric, f.mechanical, f.magnetic]
         out += [f.heat, f.friction, f.gearbox]

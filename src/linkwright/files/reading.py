@@ -27,7 +27,7 @@ KINDS = (
 
 
 class Unreadable(UsageError):
-    """A file that cannot be read; `reason` says why, for callers that name it in words of their own."""
+    """A file that cannot be read; `reason` says why, for callers that name it in their own messages."""
 
     def __init__(self, path: str | os.PathLike[str], reason: str):
         self.reason = reason

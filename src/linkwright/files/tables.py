@@ -26,7 +26,7 @@ Row = tuple[int, list[str]]
 
 
 class TableError(UsageError):
-    """A CSV file that cannot be read as a table; `reason` without the place, for callers that add their own words."""
+    """A CSV file that cannot be read as a table; `reason` without the place, for callers that add their own text."""
 
     def __init__(self, reason: str, where: Source):
         self.reason, self.where = reason, where

@@ -110,7 +110,7 @@ def _rows(what: str, given: Any, width: int, count: int | None) -> np.ndarray:
 
 
 def _error(problem: Problem, batch: _Batch, k: int, method: str | Method, t: tuple[float, float], **how: Any) -> BaseException | None:
-    """What was raised in a run: threads share the place where errors are kept, so the run is done again alone."""
+    """What was raised in a run: threads share the place where errors are stored, so the run is done again alone."""
     own = replace(problem, parameters=tuple(batch.values[k if len(batch.values) > 1 else 0]))
     return driver.integrate(own, batch.starts[k], *t, method, samples=[], **how).error
 
@@ -152,7 +152,7 @@ class _Worker:
         yield from self.singly(first, len(starts))
 
     def singly(self, first: int, last: int) -> Iterator[None]:
-        """Runs one after the other; the first one goes on if it has begun."""
+        """Runs one after the other; the first one continues if it has begun."""
         self.runs.place[:] = (first, last)
         while not self.timed(self.march, self.most, 1):
             yield
@@ -165,7 +165,7 @@ class _Worker:
         return int(self.runs.codes[run])
 
     def timed(self, march: Callable[[], int], most: np.ndarray, at_once: int) -> int:
-        """A call of a loop that takes about as long as nobody minds to wait."""
+        """A call of a loop short enough to be interrupted."""
         most[0] = max(1, self.budget // at_once)
         begun = time.perf_counter()
         code = march()
@@ -189,7 +189,7 @@ class _Batch:
         self.raised: list[BaseException] = []
 
     def go(self, worker: Callable[[], _Worker], threads: int) -> None:
-        """The calling thread works too, and is the one that tells and listens."""
+        """The calling thread works too, and reports progress and handles interrupts."""
         first = worker()
         size = max(1, min(first.size, -(-len(self.starts) // (4 * threads * first.step)) * first.step))
         others = [threading.Thread(target=self._guarded, args=(w, size)) for w in (worker() for _ in range(threads - 1))]

@@ -1,7 +1,7 @@
 """Break points of the equations: steps end on them, so that every step sees one smooth piece.
 
 A switching function is watched like an event (see `reporting`). Its side, the sign it has, is held over a step as a parameter of
-rates and inputs, which go on smoothly beyond the break point; where the function changes sign in a step, the step ends there
+rates and inputs, which continue smoothly beyond the break point; where the function changes sign in a step, the step ends there
 and the side changes. Two exceptions:
 
 - a function that ends CHATTER steps in a row, hardly begun, is left alone until its sign has lasted for CALM steps: both sides
@@ -98,7 +98,7 @@ def renew_sides(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 
 
 def let_go(p: Plan, f: np.ndarray, c: np.ndarray) -> None:
-    """Leave all switching functions alone for a while: beyond their break points there is nothing to go on with."""
+    """Leave all switching functions alone for a while: beyond their break points there is no smooth continuation."""
     for k in range(p.n_watched - p.n_events):
         c[p.loose + k] = max(c[p.loose + k], 2)
     set_sides(p, f, c)

@@ -96,7 +96,7 @@ def plan_step(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 
 
 def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
-    """Count the step and plan the next: where errors grow, they are expected to go on growing  [Gustafsson; Hairer1996, IV.8]."""
+    """Count the step and plan the next: where errors grow, they are expected to keep growing  [Gustafsson; Hairer1996, IV.8]."""
     c[STEPS] += 1
     c[GRID] += 1 - c[OFF]
     c[SWITCHES] += c[CUT]

@@ -67,7 +67,7 @@ def integrate(
     False to stop. `observe(rows)` gets the start and every accepted step, as rows (t, y), some at a time. An interrupt from the
     keyboard ends the run with status "interrupted" and everything done so far. `slice_steps` fixes how many steps
     are done between two looks at the keyboard; it has no influence on the result. Fixed steps and ticks of a sampler are
-    counted from `origin` (default t0), so that a run can go on where another ended.
+    counted from `origin` (default t0), so that a run can continue where another ended.
     """
     chosen = method_of(method)
     check(chosen, t0, t1, step, tolerance, smallest_step, largest_step)

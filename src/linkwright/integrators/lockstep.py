@@ -2,8 +2,8 @@
 
 All lanes have the same clock, which is that of the scalar memory (f, c); what differs between them is in `g`. Every lane does
 the operations of `stepping` in their order, so its bits are those of the run alone: lanes whose projection is done keep their
-row while others go on. Where a lane needs more than that (a degenerate pivot, loops that stay open), ALONE asks for this step to
-be done by the scalar loop, run after run, from what was kept at its beginning.
+row while others continue. Where a lane needs more than that (a degenerate pivot, loops that stay open), ALONE asks for this step to
+be done by the scalar loop, run after run, from what was saved at its beginning.
 Functions of the subset that `compiler.loops` makes native.
 """
 
@@ -91,7 +91,7 @@ def lockstep(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, d: 
 
 
 def march_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, d: np.ndarray, o: Output) -> int:
-    """Go on for at most d[BUDGET] steps; RUNNING asks to be called again, ALONE for one step run by run."""
+    """Continue for at most d[BUDGET] steps; RUNNING asks to be called again, ALONE for one step run by run."""
     if c[STARTED] == 0:
         keep(e, f, c, g, d)
         if not begin_eight(p, e, f, c, g, o):
@@ -115,7 +115,7 @@ def march_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, 
 
 
 def take_lane(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, l: int) -> None:
-    """What a step alone came to, beside what was kept."""
+    """What a step alone came to, beside what was saved."""
     last = e.K + p.stages * p.n * LANES
     for i in range(p.n):
         g[e.new + LANES * i + l] = f[p.y + i]
@@ -273,7 +273,7 @@ def settle_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray,
 
 
 def judge(p: Plan, e: Eight, f: np.ndarray, g: np.ndarray, call: int) -> float:
-    """After a call of the projection: what is counted, and which lanes are done; returns how many go on."""
+    """After a call of the projection: what is counted, and which lanes are done; returns how many continue."""
     out, more = e.out + LANES * p.nm, 0.0
     for l in range(LANES):
         if g[e.active + l] == 0.0:

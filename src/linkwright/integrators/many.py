@@ -25,7 +25,7 @@ class Runs(NamedTuple):
 
 
 def march_many(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, r: Runs, most: np.ndarray) -> int:
-    """Go on for about most[0] attempted steps, over as many runs as they allow; 1 when all runs are done."""
+    """Continue for about most[0] attempted steps, over as many runs as they allow; 1 when all runs are done."""
     left = most[0]
     while r.place[0] < r.place[1]:
         k = r.place[0]

@@ -54,7 +54,7 @@ from linkwright.integrators.stepping import attempt, keep_turns, permit
 
 
 def march(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, budget: int) -> int:
-    """Go on for at most `budget` attempted steps; RUNNING asks to be called again, with the output emptied."""
+    """Continue for at most `budget` attempted steps; RUNNING asks to be called again, with the output emptied."""
     if c[STARTED] == 0:
         outcome = begin(p, f, c, o)
         if outcome != 0:

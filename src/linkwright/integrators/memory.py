@@ -1,6 +1,6 @@
-"""The memory of a time loop: one array of floats, one of whole numbers, and a plan that says what stands where.
+"""The memory of a time loop: one array of floats, one of whole numbers, and a plan of their layout.
 
-Everything that changes during a run is in these two arrays, so a run may stop after any step and go on later with the same
+Everything that changes during a run is in these two arrays, so a run may stop after any step and continue later with the same
 bits. Two arrays and a plan of plain numbers are also the cheapest arguments native loops can have.
 """
 

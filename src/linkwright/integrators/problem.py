@@ -1,7 +1,7 @@
 """What is integrated and what comes out: kernels with their sizes, events, and the solution with its record.
 
 A kernel has one form, native or Python: `status = kernel(x, y, w)` reads packed inputs x, fills packed outputs y and may use
-the workspace w. Status word: bit 0 not finite, bit 1 a pivot degenerated, bit 2 an error was kept by a `Callback`.
+the workspace w. Status word: bit 0 not finite, bit 1 a pivot degenerated, bit 2 an error was stored by a `Callback`.
 
 The state is y = [q, v, x]; x are extra states of the inputs (a motor's current), then quadratures (work done). Two rows:
 
@@ -32,7 +32,7 @@ from linkwright.errors import LinkwrightError, UsageError
 
 
 class IntegrationError(LinkwrightError):
-    """A run could not go on (`solution` holds what was done)."""
+    """A run could not continue (`solution` holds what was done)."""
 
     def __init__(self, message: str, solution: Solution):
         self.solution = solution
@@ -84,7 +84,7 @@ class _Bare(Callback):
 
 
 def python_kernel(function: Callable[[np.ndarray], Any], n_in: int, n_out: int, backup: Kernel | None = None) -> Kernel:
-    """A kernel of a Python function y = f(x); what it raises stops the run cleanly and is kept in the solution."""
+    """A kernel of a Python function y = f(x); what it raises stops the run cleanly and is stored in the solution."""
     back = Callback(function, n_in, n_out)
     return Kernel(n_in, n_out, back.address, back, backup=backup, owner=back)
 

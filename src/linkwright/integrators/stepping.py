@@ -87,7 +87,7 @@ def normalise(p: Plan, f: np.ndarray, c: np.ndarray) -> None:
 def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
     """The trial state onto the manifold: unit quaternions, then closed loops and a velocity along them.
 
-    Newton steps of the projection kernel go on until the residual is round-off, without a gate: one correction at least.
+    Newton steps of the projection kernel repeat until the residual is round-off, without a gate: one correction at least.
     The velocity is the one the last call gave, which was taken at the final position. A kernel that does all `once` is
     called once, and may leave the loops as far open as it means to.
     """
@@ -194,7 +194,7 @@ def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
 
 
 def count_turns(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
-    """Angles after the step that are counted beyond whole turns; a step in which one turns too far to be told is rejected."""
+    """Angles after the step that are counted beyond whole turns; a step in which one turns too far to be counted is rejected."""
     for i in range(p.nm):
         f[p.m + i] = f[p.new + i]
     f[p.m + p.nm] = f[NEXT]

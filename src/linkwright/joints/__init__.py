@@ -9,23 +9,24 @@ in the tree    nq nv            sizes of its coordinates q and velocities v
                coordinates(R, p, near)   inverse of pose; angles unwrapped towards `near`
                subspace(q)      S, (6, nv): twist of M in F, axes and origin of F, [angular; linear]
                bias(q, v)       (dS/dt) v
-               span             optional: a constant basis of the freedoms at M's origin, where it does not depend on q
-               turning(q, v)    optional: the angular parts of both in M's axes, where R_FM' S has no simple form otherwise
                qdot(q, v)       rate of q
-as a cut       rows             one label a row: tx ty tz (along F's axes), rx ry rz (about them)
+as a cut       rows             one label a row: tx ty tz (along F's axes), tn (along a normal in F's x-y plane), rx ry rz (about them)
                residual(R, p, near)      phi, zero when closed
                gradient(R, p)   D, (rows, 6): d phi/dt = D [w; dp/dt], w = angular velocity of M in F, F axes
                curvature(R, p, w, u)     d phi/dt at zero second derivatives: (dD/dt) [w; u]
 
 `residual` is primary: gradient and curvature are its exact derivatives everywhere, not only where
-the joint is closed. Adding a type: one file with a frozen dataclass and one line in `JOINTS`.
+the joint is closed. What other rooms ask about a type (its options in a model file, the guide that a drawing
+shows, the elementary motions that converters write) are attributes with defaults in `base.JointType`; no other
+room compares type names. Adding a type: one file with a frozen dataclass and one line in `JOINTS`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from linkwright.errors import UsageError, nearest
+from linkwright.joints.base import Elementary, JointType, Option
 from linkwright.joints.cylindrical import Cylindrical
 from linkwright.joints.fixed import Fixed
 from linkwright.joints.free import Free
@@ -36,28 +37,6 @@ from linkwright.joints.revolute import Revolute
 from linkwright.joints.screw import Screw
 from linkwright.joints.spherical import Spherical
 from linkwright.joints.universal import Universal
-
-
-class JointType(Protocol):
-    """What a joint file provides; see the module's text for the meaning of each."""
-
-    nq: int
-    nv: int
-    rows: tuple[str, ...]
-    coordinate_kinds: tuple[str, ...]  # "angle", "length" or "quaternion" for every entry of q
-    q_names: tuple[str, ...]  # what a person calls each entry of q; "" for the only one
-    v_names: tuple[str, ...]
-    in_plane: bool  # may stand in a planar mechanism
-
-    def pose(self, q: Any) -> Any: ...
-    def coordinates(self, R: Any, p: Any, near: Any) -> Any: ...
-    def subspace(self, q: Any) -> Any: ...
-    def bias(self, q: Any, v: Any) -> Any: ...
-    def qdot(self, q: Any, v: Any) -> Any: ...
-    def residual(self, R: Any, p: Any, near: Any) -> Any: ...
-    def gradient(self, R: Any, p: Any) -> Any: ...
-    def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any: ...
-
 
 JOINTS: dict[str, Any] = {
     "revolute": Revolute,
@@ -71,7 +50,7 @@ JOINTS: dict[str, Any] = {
     "fixed": Fixed,
     "free": Free,
 }
-PLANE_ROWS = ("tx", "ty", "rz")  # what is left of a joint's rows in a planar mechanism
+PLANE_ROWS = ("tx", "ty", "tn", "rz")  # what is left of a joint's rows in a planar mechanism
 
 
 def create(kind: str, options: tuple[tuple[str, Any], ...] = ()) -> Any:
@@ -84,3 +63,41 @@ def create(kind: str, options: tuple[tuple[str, Any], ...] = ()) -> Any:
 def row_indices(joint: Any, planar: bool) -> tuple[int, ...]:
     """Which of a joint's rows apply: all in space, those acting in the plane otherwise."""
     return tuple(i for i, label in enumerate(joint.rows) if not planar or label in PLANE_ROWS)
+
+
+def holds(joint: Any, planar: bool) -> bool:
+    """True if the joint has constraint rows: a free joint has none, a planar one none in its plane."""
+    return bool(row_indices(joint, planar))
+
+
+def is_hinge(joint: Any) -> bool:
+    """True for one rotation about a fixed axis."""
+    return joint.keeps_origin and joint.coordinate_kinds == ("angle",)
+
+
+def is_ball(joint: Any) -> bool:
+    """True if the joint holds one point and no rotation."""
+    return joint.keeps_origin and joint.rows == ("tx", "ty", "tz")
+
+
+def is_slider(joint: Any) -> bool:
+    """True for one translation along x of F."""
+    return joint.coordinate_kinds == ("length",) and along_x(joint)
+
+
+def along_x(joint: Any) -> bool:
+    """True if the joint's guide is straight, along x of F."""
+    return joint.guide is not None and all(tuple(track(joint, s)) == (s, 0.0, 0.0) for s in (0.0, 1.0, 2.0))
+
+
+def track(joint: Any, s: Any) -> Any:
+    """Return the place of M's origin in F at `s` of the guide's coordinate."""
+    q = [0.0] * joint.nq
+    q[joint.guide] = s
+    return joint.pose(q)[1]
+
+
+__all__ = [
+    "JOINTS", "PLANE_ROWS", "Elementary", "JointType", "Option", "along_x", "create", "holds", "is_ball", "is_hinge", "is_slider",
+    "row_indices", "track",
+]  # fmt: skip

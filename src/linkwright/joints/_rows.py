@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.scalars import common_type
-from linkwright.spatial import cross, half_angle_vector, skew
+from linkwright.numerics.scalars import common_type
+from linkwright.numerics.spatial import cross, half_angle_vector, skew
 
 X, Y, Z = np.eye(3)
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import arctan2, unwrap
-from linkwright.spatial import array, rotation_z
+from linkwright.joints.base import JointType, slide, turn
+from linkwright.numerics.scalars import arctan2, unwrap
+from linkwright.numerics.spatial import array, rotation_z
 
 
 @dataclass(frozen=True)
-class Cylindrical:
+class Cylindrical(JointType):
     """q = (angle about z, travel along z)."""
 
     nq = nv = 2
@@ -21,6 +22,7 @@ class Cylindrical:
     coordinate_kinds = ("angle", "length")
     q_names = v_names = ("angle", "travel")
     in_plane = False
+    synonyms = ("cylinder", "c")
 
     def pose(self, q: Any) -> Any:
         return rotation_z(q[0]), array([0.0, 0.0, q[1]])
@@ -47,3 +49,6 @@ class Cylindrical:
 
     def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
         return np.concatenate([np.zeros(2), _rows.alignment_curvature(R, w)])
+
+    def pieces(self) -> Any:
+        return (turn("z", 0), slide("z", 1))

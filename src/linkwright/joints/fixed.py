@@ -1,4 +1,4 @@
-"""Fixed joint: no freedom; as a cut joint a weld with six rows."""
+"""Fixed joint: no degree of freedom; as a cut joint a weld with six rows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
+from linkwright.joints.base import JointType
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(JointType):
     """q is empty."""
 
     nq = nv = 0
@@ -19,6 +20,8 @@ class Fixed:
     coordinate_kinds = ()
     q_names = v_names = ()
     in_plane = True
+    synonyms = ("weld", "welded", "rigid", "glue", "clamped", "locked")
+    keeps_origin = True
 
     def pose(self, q: Any) -> Any:
         return np.eye(3), np.zeros(3)
@@ -43,3 +46,6 @@ class Fixed:
 
     def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
         return np.concatenate([np.zeros(3), _rows.orientation_curvature(R, w)])
+
+    def pieces(self) -> Any:
+        return ()

@@ -1,4 +1,4 @@
-"""Free joint: all six freedoms; what carries a body that no tree joint carries."""
+"""Free joint: all six degrees of freedom; what carries a body that no tree joint carries."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.scalars import common_type
-from linkwright.spatial import cross, quaternion_rate, quaternion_rotation, rotation_quaternion, skew
+from linkwright.joints.base import JointType, ball, slide
+from linkwright.numerics.scalars import common_type
+from linkwright.numerics.spatial import cross, quaternion_rate, quaternion_rotation, rotation_quaternion, skew
 
 
 @dataclass(frozen=True)
-class Free:
+class Free(JointType):
     """q = (quaternion wxyz of R_FM, position of M in F); v = (angular velocity in M's axes, velocity of M's origin in F's)."""
 
     nq, nv = 7, 6
@@ -21,6 +22,8 @@ class Free:
     q_names = ("qw", "qx", "qy", "qz", "x", "y", "z")
     v_names = ("wx", "wy", "wz", "x", "y", "z")
     in_plane = False
+    synonyms = ("floating", "freejoint", "6dof", "free_flyer", "base")
+    floats = True
     span = np.eye(6)
 
     def pose(self, q: Any) -> Any:
@@ -51,3 +54,6 @@ class Free:
 
     def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
         return np.zeros(0)
+
+    def pieces(self) -> Any:
+        return (slide("x", 4, 3), slide("y", 5, 4), slide("z", 6, 5), ball())

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import arctan2, common_type, unwrap
-from linkwright.spatial import array, rotation_z
+from linkwright.joints.base import JointType, slide, turn
+from linkwright.numerics.scalars import arctan2, common_type, unwrap
+from linkwright.numerics.spatial import array, rotation_z
 
 
 @dataclass(frozen=True)
-class PinSlot:
+class PinSlot(JointType):
     """q = (slide along x of F, angle about z)."""
 
     nq = nv = 2
@@ -21,6 +22,10 @@ class PinSlot:
     coordinate_kinds = ("length", "angle")
     q_names = v_names = ("slide", "angle")
     in_plane = True
+    synonyms = ("slot", "pin_in_slot", "half")
+    axes = ("x", "x")
+    axis_keys = ("slot",)
+    guide = 0
 
     def pose(self, q: Any) -> Any:
         return rotation_z(q[1]), array([q[0], 0.0, 0.0])
@@ -50,3 +55,6 @@ class PinSlot:
 
     def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
         return np.concatenate([np.zeros(2), _rows.alignment_curvature(R, w)])
+
+    def pieces(self) -> Any:
+        return (slide("x", 0), turn("z", 1))

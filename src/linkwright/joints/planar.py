@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import arctan2, common_type, unwrap
-from linkwright.spatial import array, rotation_z
+from linkwright.joints.base import JointType, slide, turn
+from linkwright.numerics.scalars import arctan2, common_type, unwrap
+from linkwright.numerics.spatial import array, rotation_z
 
 
 @dataclass(frozen=True)
-class Planar:
+class Planar(JointType):
     """q = (x, y, angle about z), v = dq/dt, all in F  [Hoang: x_C, y_C, phi]."""
 
     nq = nv = 3
@@ -21,6 +22,8 @@ class Planar:
     coordinate_kinds = ("length", "length", "angle")
     q_names = v_names = ("x", "y", "angle")
     in_plane = True
+    synonyms = ("plane", "flat")
+    floats = True
 
     def pose(self, q: Any) -> Any:
         return rotation_z(q[2]), array([q[0], q[1], 0.0])
@@ -50,3 +53,6 @@ class Planar:
 
     def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
         return np.concatenate([np.zeros(1), _rows.alignment_curvature(R, w)])
+
+    def pieces(self) -> Any:
+        return (slide("x", 0), slide("y", 1), turn("z", 2))

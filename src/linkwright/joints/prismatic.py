@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.spatial import array
+from linkwright.joints.base import JointType, slide
+from linkwright.numerics.spatial import array
 
 
 @dataclass(frozen=True)
-class Prismatic:
+class Prismatic(JointType):
     """q = (travel along x of F)."""
 
     nq = nv = 1
@@ -20,6 +21,9 @@ class Prismatic:
     coordinate_kinds = ("length",)
     q_names = v_names = ("",)
     in_plane = True
+    synonyms = ("slider", "slide", "sliding", "linear", "translational", "translation", "p", "guide", "rail")
+    axes = ("x", "x")
+    guide = 0
     span = np.eye(6)[:, 3:4]  # the travel along x, whatever q
 
     def pose(self, q: Any) -> Any:
@@ -45,3 +49,6 @@ class Prismatic:
 
     def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
         return np.concatenate([np.zeros(2), _rows.orientation_curvature(R, w)])
+
+    def pieces(self) -> Any:
+        return (slide("x", 0),)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import arctan2, unwrap
-from linkwright.spatial import rotation_z
+from linkwright.joints.base import JointType, turn
+from linkwright.numerics.scalars import arctan2, unwrap
+from linkwright.numerics.spatial import rotation_z
 
 
 @dataclass(frozen=True)
-class Revolute:
+class Revolute(JointType):
     """q = (angle about z of F)."""
 
     nq = nv = 1
@@ -21,6 +22,8 @@ class Revolute:
     coordinate_kinds = ("angle",)
     q_names = v_names = ("",)
     in_plane = True
+    synonyms = ("hinge", "pin", "revolve", "rotary", "rotational", "rotation", "r", "turning", "continuous")
+    keeps_origin = True
     span = np.eye(6)[:, 2:3]  # the turn about z, whatever q
 
     def pose(self, q: Any) -> Any:
@@ -46,3 +49,6 @@ class Revolute:
 
     def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
         return np.concatenate([np.zeros(3), _rows.alignment_curvature(R, w)])
+
+    def pieces(self) -> Any:
+        return (turn("z", 0),)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import arctan2, common_type, unwrap
-from linkwright.spatial import array, rotation_z
+from linkwright.joints.base import ALONG, Elementary, JointType, Option
+from linkwright.numerics.scalars import arctan2, common_type, unwrap
+from linkwright.numerics.spatial import array, rotation_z
 
 
 @dataclass(frozen=True)
-class Screw:
+class Screw(JointType):
     """q = (angle about z); travel = pitch * angle, pitch in m/rad.
 
     As a cut joint its last row compares the travel with the *counted* angle, whole turns
@@ -27,6 +29,9 @@ class Screw:
     coordinate_kinds = ("angle",)
     q_names = v_names = ("",)
     in_plane = False
+    synonyms = ("helical", "thread", "lead_screw", "h")
+    options: ClassVar[Mapping[str, Option]] = {"pitch": Option("length", "the travel per radian (5 mm/rad) or per turn (5 mm/turn)")}
+    uncut = "a screw"  # its rows compare the travel with counted revolutions
 
     def pose(self, q: Any) -> Any:
         return rotation_z(q[0]), array([0.0, 0.0, self.pitch * q[0]])
@@ -70,3 +75,6 @@ class Screw:
         x, y, z = R[:, 0]
         r2 = x * x + y * y
         return np.array([-x * z, -y * z, r2]) / r2
+
+    def pieces(self) -> Any:
+        return (Elementary("screw", ALONG["z"], slice(0, 1), slice(0, 1), self.pitch),)

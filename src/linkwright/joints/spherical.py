@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import common_type
-from linkwright.spatial import quaternion_rate, quaternion_rotation, rotation_quaternion
+from linkwright.joints.base import JointType, ball
+from linkwright.numerics.scalars import common_type
+from linkwright.numerics.spatial import quaternion_rate, quaternion_rotation, rotation_quaternion
 
 
 @dataclass(frozen=True)
-class Spherical:
+class Spherical(JointType):
     """q = quaternion wxyz of R_FM; v = angular velocity of M in F, in M's axes."""
 
     nq, nv = 4, 3
@@ -22,6 +23,8 @@ class Spherical:
     q_names = ("qw", "qx", "qy", "qz")
     v_names = ("wx", "wy", "wz")
     in_plane = False
+    synonyms = ("ball", "ball_joint", "socket", "ball_and_socket", "s", "spheric")
+    keeps_origin = True
     span = np.eye(6)[:, :3]  # all rotations about M's origin, whatever q
 
     def pose(self, q: Any) -> Any:
@@ -55,3 +58,6 @@ class Spherical:
 
     def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
         return np.zeros(3)
+
+    def pieces(self) -> Any:
+        return (ball(),)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.scalars import arctan2, common_type, unwrap
-from linkwright.spatial import array, cross, rotation_x, rotation_y
+from linkwright.joints.base import JointType, turn
+from linkwright.numerics.scalars import arctan2, common_type, unwrap
+from linkwright.numerics.spatial import array, cross, rotation_x, rotation_y
 
 
 @dataclass(frozen=True)
-class Universal:
+class Universal(JointType):
     """q = (angle about x of F, angle about y of M)."""
 
     nq = nv = 2
@@ -21,6 +22,9 @@ class Universal:
     coordinate_kinds = ("angle", "angle")
     q_names = v_names = ("angle1", "angle2")
     in_plane = False
+    synonyms = ("cardan", "hooke", "gimbal", "u", "cross")
+    axes = ("x", "y")
+    keeps_origin = True
 
     def pose(self, q: Any) -> Any:
         return rotation_x(q[0]) @ rotation_y(q[1]), np.zeros(3)
@@ -59,3 +63,6 @@ class Universal:
 
     def curvature(self, R: Any, p: Any, w: Any, u: Any) -> Any:
         return np.concatenate([np.zeros(3), -cross(w, cross(w, R[:, 1]))[:1]])
+
+    def pieces(self) -> Any:
+        return (turn("x", 0), turn("y", 1))

@@ -32,7 +32,7 @@ VERDICTS = ("agrees", "differs", "undecided")
 
 @dataclass(frozen=True)
 class Item:
-    """One table, figure or worked example: printed and computed values in words, the verdict and what it rests on."""
+    """One table, figure or worked example: printed and computed values as text, the verdict and what it rests on."""
 
     where: str
     what: str

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from linkwright import drives
-from linkwright.formulations.projection import constraint_inertia, decoupled, projector
-from linkwright.forward import forward
-from linkwright.linalg import factor
+from linkwright.mechanics.dynamics.terms import of_matrices
+from linkwright.mechanics.formulations.forward import forward
+from linkwright.mechanics.formulations.projection import constraint_inertia, decoupled, projector
 from linkwright.mechanism import compile, load
+from linkwright.numerics.linalg import factor
 from linkwright.papers import Item, aghili_control, aghili_passage, compared
 from linkwright.papers.figures import Curve, Panel, drawing
 from linkwright.simulation.switching import engage, when
-from linkwright.terms import of_matrices
 
 # q1 at 0.5, 1, 2, 3 s, let go at rest at 2 pi / 3 and pushed by 1 N m at the crank; g = 0 and 9.81
 SLIDER_CRANK = {

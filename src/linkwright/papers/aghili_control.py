@@ -2,7 +2,7 @@
 
 The crank's runs are compared with the error equation e'' + 10 e' + 25 e = 0, which from rest gives (pi/6)(1 + 5 t) exp(-5 t).
 Lengths and masses of the arm are not printed; ours are those of the model `3r-slider`, so only what does not depend on them can
-be compared. papers/Aghili2005/README.md tells the whole story; its tables are computed by the functions here.
+be compared. papers/Aghili2005/README.md has the details; its tables are computed by the functions here.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.controllers import hybrid, inverse_dynamics, projected
-from linkwright.controllers.analysis import effort_norms
-from linkwright.controllers.controllability import controllable_of_matrices
-from linkwright.linalg import factor
+from linkwright.control import hybrid, inverse_dynamics, projected
+from linkwright.control.analysis import effort_norms
+from linkwright.control.controllability import controllable_of_matrices
 from linkwright.mechanism import compile, load
+from linkwright.numerics.linalg import factor
 from linkwright.papers import Item, compared
 from linkwright.papers.figures import Curve, Panel, drawing
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 
 GAINS: dict[str, Any] = {"P": 25, "D": 10}
 CRANK = {

@@ -2,7 +2,7 @@
 
 The figures cannot be read from the text; torques and forces are compared with values of two independent methods (power
 balance in 30 digits, all Newton-Euler equations at once). Gravity is 9.81 m/s^2 along -y: the paper states neither.
-papers/Chaudhary2007/README.md tells the whole story.
+papers/Chaudhary2007/README.md has the details.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.bench import inverse as inverse_counts
-from linkwright.denoc import denoc, gravity_part, twists
-from linkwright.dynamics import bias_force, mass_matrix
+from linkwright.mechanics.dynamics.denoc import denoc, gravity_part, twists
+from linkwright.mechanics.dynamics.tree import bias_force, mass_matrix
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, chaudhary_models, compared
+from linkwright.papers import inverse_cost as inverse_counts
 from linkwright.papers.figures import Curve, Panel, drawing
 
 SPEED = 4.712  # rad/s: 45 rpm as printed
@@ -148,7 +148,7 @@ def extension() -> Item:
         "Table 1, footnote",
         "where the tool link's extension of 0.597 m is",
         "beyond joint III-2^0; inertia 2449e-3 kg m^2",
-        f"a rod that goes on there has {1e3 * literal:.0f}e-3 kg m^2, one that goes on beyond III-3^0 {1e3 * meant:.0f}e-3",
+        f"a rod that continues there has {1e3 * literal:.0f}e-3 kg m^2, one that continues beyond III-3^0 {1e3 * meant:.0f}e-3",
         "differs",
         deviation=abs(literal / tool.inertia - 1.0),
         tolerance=0.002,
@@ -214,7 +214,7 @@ def savings() -> Item:
         rows = _rows(model)
         full = ", ".join(f"{100 * (1 - r.full / rows[0].full):.0f}" for r in rows[1:])
         again = ", ".join(f"{100 * (1 - r.again[1] / rows[0].again[1]):.0f}" for r in rows[1:])
-        said.append(f"{model} {full} % (geometry kept: {again} %)")
+        said.append(f"{model} {full} % (geometry unchanged: {again} %)")
     return Item(
         "Tables 2 and 3, times",
         "what the system and the subsystem approach save over the traditional one",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.denoc import denoc, twists
+from linkwright.mechanics.dynamics.denoc import denoc, twists
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
 from linkwright.papers.figures import Curve, Panel, drawing

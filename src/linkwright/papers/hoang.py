@@ -1,7 +1,7 @@
 """Hoang et al.: a 3-RRR robot driven by DC motors, simulated through singularities of its coordinate partition.
 
 The figures cannot be read from the text; states are compared with a solution in quadruple precision. The integration step is
-not in the paper: 0.002 s fits what it says of residuals in both cases. papers/Hoang2023/README.md tells the whole story.
+not in the paper: 0.002 s fits what it says of residuals in both cases. papers/Hoang2023/README.md has the details.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from linkwright import drives
-from linkwright.denoc import denoc
-from linkwright.dynamics import mass_matrix
-from linkwright.kinematics import motion, qdot
+from linkwright.mechanics.dynamics.denoc import denoc
+from linkwright.mechanics.dynamics.tree import mass_matrix
+from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
 from linkwright.papers.figures import Curve, Panel, drawing
-from linkwright.stabilisers import Baumgarte, PostAdjust
+from linkwright.simulation.stabilisers import Baumgarte, PostAdjust
 
 LINK, ARM, BASE, RADIUS = 0.62, 0.581, 1.2, 0.2 / math.sqrt(3.0)  # m: l2, l1, L0, b
 GAIN = 10.0  # r Km / Ra, N m / V
@@ -140,7 +140,7 @@ def constant_voltages() -> Item:
 
 
 def pd_control() -> Item:
-    return _state_after_1s(2, "the PD law is read as joint torque with back-EMF kept; as volts it would cross 1 + 17 times")
+    return _state_after_1s(2, "the PD law is read as joint torque with back-EMF included; as volts it would cross 1 + 17 times")
 
 
 def reach() -> Item:
@@ -171,7 +171,7 @@ def passages() -> Item:
 
 
 def arrival() -> Item:
-    """Reached is what a figure cannot tell from reached: half a hundredth of the longest way, 2.27 rad."""
+    """Reached is what a figure cannot distinguish from reached: half a hundredth of the longest way, 2.27 rad."""
     run = exact(2)
     off = np.max([np.abs(np.asarray(run[joint]) - goal) for joint, goal in WANTED.items()], axis=0)
     band = 0.01 * float(off[0])

@@ -1,7 +1,7 @@
 """Koul, Shah and Saha: subsystem-level Lagrange multipliers (SSLM), on the carpet scraper and the 3-RRR manipulator.
 
 The items in the paper's order; here those of its Tables 1 and 2. Ground pivots, the base of the manipulator and gravity (9.81 m/s^2
-along -y) are not in the paper and are taken as docs/models.md says. papers/Koul2013/README.md tells the whole story.
+along -y) are not in the paper and are taken as docs/models.md says. papers/Koul2013/README.md has the details.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.papers import Item, compared
-from linkwright.papers import koul_by_hand as by_hand
+from linkwright.papers import koul_printed as printed_data
 from linkwright.papers.koul_cost import multiplier_cost, simulation_cost
 from linkwright.papers.koul_eliminations import both_eliminations, subsystem_elimination, system_level_elimination, whole_elimination
 from linkwright.papers.koul_matrices import (
@@ -65,12 +65,12 @@ def pantograph_error(s: Any, angles: range = range(0, 360, 30)) -> float:
 def rod_inertias() -> np.ndarray:
     """Inertias of the scraper's links about their origins as uniform rods; the coupler's origin is its middle."""
     share = np.array([3.0, 3.0, 12.0, 3.0, 3.0, 3.0, 3.0])
-    return np.array(by_hand.MASSES) * np.array(by_hand.LENGTHS) ** 2 / share
+    return np.array(printed_data.MASSES) * np.array(printed_data.LENGTHS) ** 2 / share
 
 
 def link_parameters() -> Item:
-    first = _data(*scraper(), by_hand.LENGTHS, by_hand.MASSES)
-    off = max(first, _data(*manipulator(), by_hand.RRR_LENGTHS, by_hand.RRR_MASSES), pantograph_error(scraper()[0]))
+    first = _data(*scraper(), printed_data.LENGTHS, printed_data.MASSES)
+    off = max(first, _data(*manipulator(), printed_data.RRR_LENGTHS, printed_data.RRR_MASSES), pantograph_error(scraper()[0]))
     rods = float(np.abs(rod_inertias() / np.array(TABULATED) - 1.0).max())
     return compared(
         "Table 1",
@@ -86,7 +86,7 @@ def link_parameters() -> Item:
 
 
 def upright_angle() -> float:
-    """theta_1 of the manipulator for which its platform stands at exactly 60 deg, theta_6 and theta_7 as printed."""
+    """theta_1 of the manipulator for which its platform is at exactly 60 deg, theta_6 and theta_7 as printed."""
     s, st = manipulator()
 
     def tilt(x: float) -> float:
@@ -112,11 +112,11 @@ def initial_configuration() -> Item:
         "Table 2",
         "initial angles and speeds of the drives",
         "scraper 0 and 4.7124 rad/s; 3-RRR 1.04, 4.1883, 5.7637 rad at rest",
-        f"loops closed to {max(gap, 1e-17):.0e} m; the platform stands at {stands:.3f} deg, at 60 deg theta_1 would be {upright:.5f} rad",
+        f"loops closed to {max(gap, 1e-17):.0e} m; the platform is at {stands:.3f} deg, at 60 deg theta_1 would be {upright:.5f} rad",
         max(printed, abs(upright - 1.04)),
         5e-3,
         "the table; theta_1 for a platform at 60 deg, within the two digits that 1.04 has",
-        "on an equilateral base of 1 m, which is ours: that the platform then stands upright makes it probable, not certain",
+        "on an equilateral base of 1 m, which is ours: that the platform is then upright makes it probable, not certain",
     )
 
 

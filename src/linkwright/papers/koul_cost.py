@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.bench.chain import without_structure
-from linkwright.bench.counting import Tally, variables
-from linkwright.formulations import create
+from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.formulations import create
 from linkwright.papers import Item, compared
+from linkwright.papers.chain_cost import without_structure
+from linkwright.papers.counting import Tally, variables
 from linkwright.papers.koul_matrices import manipulator, scraper
 from linkwright.papers.koul_runs import manipulator_drive, scraper_drive
-from linkwright.terms import terms
 
 TABLE_3 = {  # s: SLM, SSLM
     "scraper": ((2.8, 2.72), (6.51, 6.41), (9.33, 9.25)),

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.numerics.scalars import solve
 from linkwright.papers import Item, compared
-from linkwright.papers.koul_by_hand import Example, Matrices
 from linkwright.papers.koul_matrices import example, manipulator, paper_form, scraper
-from linkwright.scalars import solve
+from linkwright.papers.koul_printed import Example, Matrices
 
 
 def system_approach(m: Matrices) -> np.ndarray:

@@ -51,7 +51,7 @@ def periodic(samples: np.ndarray, period: float) -> Callable[[Any], Any]:
 
 
 def inverse_torque(s: Any, st: Any, motion: dict[str, Callable[[Any], Any]], t: np.ndarray) -> np.ndarray:
-    """Efforts of the drives by inverse dynamics along a motion from a state, a row for each time."""
+    """Drive torques and forces by inverse dynamics along a motion from a state, a row for each time."""
     c = s.simulate(st, t[-1], drive={j: drives.position(f) for j, f in motion.items()}, tolerance=1e-12, output=t)
     return np.asarray(s.kernel("inverse", drives=list(motion))(c.q, c.v, c.a).u)
 

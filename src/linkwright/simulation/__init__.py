@@ -1,11 +1,11 @@
 """Forward dynamics in time: `simulate` and everything a run consists of.
 
-options.py      what a run is told, checked            run.py           modes, events, the loop
+options.py      options of a run, checked             run.py           modes, events, the loop
 switching.py    what events do, impacts                recording.py     rows -> Trajectory
 evidence.py     accepted steps, looked at afterwards   passages.py      singular positions on the way
 finish.py       the end of a run, its proof            certificate.py   the verdict
 accuracy.py     its error, estimated by cheaper runs
-batch.py        many runs at once                      verbs.py         s.simulate, s.simulate_batch
+batch.py        many runs at once
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from linkwright.simulation.switching import engage, lock, release, unlock, when
 
 if TYPE_CHECKING:
-    from linkwright.compiled import Compiled
-    from linkwright.results import Trajectory
+    from linkwright.motion.compiled import Compiled
+    from linkwright.results.state import State
+    from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.run import Simulation
-    from linkwright.state import State
 
 
 def simulate(system: Compiled, st: State, duration: Any, *, certify: bool = False, **options: Any) -> Trajectory:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import LinkwrightError
-from linkwright.kinematics import qdot
-from linkwright.state import State
+from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.results.state import State
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import Simulation

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright import time_loops
-from linkwright.controllers.alike import need_same_references
+from linkwright.control.alike import need_same_references
 from linkwright.drives import actuation
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.integrators import integrate_many
-from linkwright.loop_rows import cut_row, entries
-from linkwright.results import Trajectory
+from linkwright.kernels.equations.variants import Variant
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
+from linkwright.simulation import time_loops
 from linkwright.simulation.progress import Bar
+from linkwright.simulation.rows import entries
 from linkwright.simulation.run import Simulation, closed_for, simulation
-from linkwright.state import State
-from linkwright.variants import Variant
 
 if TYPE_CHECKING:
-    from linkwright.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 MOST_CALLED_BACK = 50_000  # steps of a run whose inputs are Python functions, if nothing else is said
 LOOKED_AT = 7  # times at which references are compared
@@ -127,9 +127,9 @@ def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None
         raise UsageError("some states belong to a system with other cuts; s.mirror(st) gives the same state in this one.")
     if free or not len(system.loops.row_scale):
         return
-    kernel = system.kernel("closure")
+    kernel = system.kernels.get("closure")
     given = {"q": np.array([st.q for st in states]), "v": np.array([st.v for st in states]), "t": np.array([[st.t] for st in states])}
-    given["near"] = np.array([cut_row(system, st.near) for st in states])
+    given["near"] = np.array([system.loops.skel.pack(st.near) for st in states])
     phi = kernel(**{b.name: given[b.name] for b in kernel.inputs}).phi / system.loops.row_scale
     worst = int(np.argmax(np.abs(phi).max(axis=1)))
     if not np.abs(phi[worst]).max() < OPEN:
@@ -149,7 +149,7 @@ def _check_alike(drivers: Sequence[str], states: Sequence[State]) -> None:
             values = [float(st[what]) for st in states]
             if max(values) - min(values) > 1e-9 * max(1.0, abs(values[0])):
                 raise UsageError(
-                    f"the motion of '{name}' is prescribed from where the first state stands, but '{what}' differs among the states: "
+                    f"the motion of '{name}' is prescribed from the position of the first state, but '{what}' differs among the states: "
                     "assemble them alike, or simulate them one by one."
                 )
 
@@ -218,7 +218,7 @@ def _parameters(made: Any, pairs: Sequence[tuple[State, np.ndarray]], system: Co
     spans = {k: slice(a, b) for k, a, b in zip(made.row.parameters, ends[:-1], ends[1:], strict=True)}
     rows = np.tile(np.concatenate([made.values[k] for k in made.row.parameters]), (len(pairs), 1))
     if len(made.values["near"]):
-        rows[:, spans["near"]] = [cut_row(system, st.near) for st, _ in pairs]
+        rows[:, spans["near"]] = [system.loops.skel.pack(st.near) for st, _ in pairs]
     if "free" in spans:
         rows[:, spans["free"]] = [free for _, free in pairs]
     return rows

@@ -1,4 +1,4 @@
-"""The certificate of a run: how well loops, energy and branch were kept, how large its error is, and the verdict.
+"""The certificate of a run: residuals of loops, energy and branch, an error estimate, and the verdict.
 
 Residuals are dimensionless (lengths in the mechanism's size kappa, angles in rad), taken after every accepted step. The energy
 balance is E(t) - E(0) = work of drives + work of loads - losses - impacts, with the works integrated along with the motion.
@@ -14,7 +14,7 @@ CLOSED = 1e-9  # residual below which loops count as closed
 ACCURATE = 1e-3  # estimated error, in rad or of the size, below which positions count as known
 ROUND_OFF = 1e-13  # error below which only round-off is left
 AMPLIFIES = 1e3  # growth of a change of the start from which on a motion amplifies errors
-BALANCED = 1e-6  # share of the energy turned over below which the balance holds
+BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Certificate:
         if self.growth is None:
             return ""
         if self.growth == 0.0:
-            return "the drives leave no freedom in which a change of the start could grow"
+            return "the drives leave no degree of freedom in which a change of the start could grow"
         least = "at least " if self.growth_saturated else ""
         text = f"a small change of the start grows {least}{self.growth:.2g} times"
         if not self.amplifies:
@@ -128,7 +128,7 @@ class Certificate:
         )
         lines.append(
             f"  energy         balance off by at most {self.energy_imbalance:.1e} J (end {self.energy_imbalance_end:.1e}) of "
-            f"{self.energy_turned_over:.3g} J turned over; work in {self.work_in:.4g}, of loads {self.work_of_loads:.4g}, "
+            f"{self.energy_turned_over:.3g} J exchanged; work in {self.work_in:.4g}, of loads {self.work_of_loads:.4g}, "
             f"lost {self.lost:.4g}, impacts {self.impact_losses:.4g} J"
         )
         lines.append(

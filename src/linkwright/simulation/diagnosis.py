@@ -1,4 +1,4 @@
-"""Why a run ended before its end: computed from what the run had and did, in the words of the mechanism.
+"""Why a run ended before its end: computed from what the run had and did, in terms of the mechanism.
 
 Looked at in this order, each by numbers at the last steps: errors of functions, limits that the caller set, efforts that are not
 finite, loops that drifted open, dead centres of prescribed motions, singular positions of the loops, efforts that grow or jump,
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError
-from linkwright.modelfile.units import KINDS, shown
+from linkwright.model.file.units import KINDS, shown
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import Piece, Simulation
@@ -121,7 +121,7 @@ class Diagnosis:
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        """Usual size of every effort over the run."""
+        """Typical size of every effort over the run."""
         p = self.setup.problem
         first = np.concatenate([self.sim.start.q, self.sim.start.v, np.zeros(p.n - p.nq - p.nv)])
         every = max(1, len(self.solution.t) // FEW)
@@ -143,7 +143,7 @@ class Diagnosis:
 
     @cached_property
     def _kinds(self) -> list[str]:
-        from linkwright.kinematics import velocity_kinds
+        from linkwright.mechanics.kinematics.motion import velocity_kinds
 
         return velocity_kinds(self.sim.system.loops.skel)
 
@@ -302,7 +302,7 @@ class Diagnosis:
         for name, x, usual in zip(self._effort_names, end, middle, strict=False):
             if x > GROWN * max(usual, 1e-300) and x > 0.0 and usual > 0.0:
                 return (
-                    f"the drive of '{name}' grows without bound: it is {x / usual:.0e} times its usual size over the run. "
+                    f"the drive of '{name}' grows without bound: it is {x / usual:.0e} times its typical size over the run. "
                     "Bound its formula there, or end the run before."
                 )
         return ""
@@ -343,7 +343,7 @@ class Diagnosis:
             i = int(np.argmax(np.abs(self._efforts(self.steps[-1:])[0]) / np.maximum(np.median(self._sizes, axis=0), 1e-300)))
             helps = f"The drive of '{self._effort_names[i]}' grows with the motion: check the sign of its feedback"
         what, times = ("speeds", now / usual) if now > GROWN * usual else ("efforts", efforts)
-        return f"the motion runs away: {what} have grown to {times:.0e} times their usual size. {helps}."
+        return f"the motion runs away: {what} have grown to {times:.0e} times their typical size. {helps}."
 
     def _turning(self) -> str:
         if self.solution.status != "turned":

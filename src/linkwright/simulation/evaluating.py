@@ -11,8 +11,8 @@ import numpy as np
 
 from linkwright.compiler.callbacks import DEGENERATE
 from linkwright.integrators import Kernel, Method, integrate
-from linkwright.loop_rows import HEAD
-from linkwright.time_loops import Setup
+from linkwright.simulation.rows import HEAD
+from linkwright.simulation.time_loops import Setup
 
 MOST_STEPS_WITHIN = 200  # steps at most on the way to a time inside one step
 

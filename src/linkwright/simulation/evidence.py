@@ -1,6 +1,6 @@
 """What a run leaves behind for its certificate: every accepted step, looked at when somebody asks, or when there are too many.
 
-Steps are kept up to a bound of memory; beyond it what they tell is drawn from them at once and they are let go.
+Steps are stored up to a bound of memory; beyond it their evidence is drawn from them at once and they are let go.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.batch_channels import Before, cut_motion
-from linkwright.kinematics import qdot
-from linkwright.partition import Partition, partition
+from linkwright.kernels.equations.variants import Variant
+from linkwright.mechanics.closing.partition import Partition, partition
+from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.results.batch import Before, cut_motion
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.passages import Bracket, Passage, Watch, brackets, label, located
-from linkwright.variants import Variant
 
 if TYPE_CHECKING:
-    from linkwright.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 KEPT = 4_000_000  # numbers of steps kept in memory before they are digested: 32 MB
 PART = KEPT // 8  # numbers looked at together: where a run is cut must not depend on the clock, as the slices of its loop do
@@ -30,7 +30,7 @@ LOOKED_AT = 40  # positions from which the partition is chosen
 
 @dataclass
 class Findings:
-    """What the steps told."""
+    """Evidence of the steps."""
 
     position: float = 0.0
     position_end: float = 0.0
@@ -91,7 +91,7 @@ class Evidence:
             self._look()
 
     def _take(self, *, whole: bool = False) -> None:
-        """Parts of a fixed length from what arrived; with `whole` the rest, too short for one, goes on waiting."""
+        """Parts of a fixed length from what arrived; with `whole` the rest, too short for one, waits."""
         if not self.arrived:
             return
         rows = np.concatenate(self.arrived)
@@ -104,7 +104,7 @@ class Evidence:
         self.uncounted += new
 
     def _count(self) -> None:
-        """Turns of cut joints, from step to step: there they are small enough to be told. All steps of a mode at once: every call
+        """Turns of cut joints, from step to step: there they are small enough to be counted. All steps of a mode at once: every call
         traces the cut joints anew, and a sampled run hands its steps out in many parts."""
         for mode, group in itertools.groupby(self.uncounted, key=lambda part: part[0]):
             parts = [rows for _, rows in group]

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SimulationError
-from linkwright.loop_rows import cut_row
-from linkwright.recorded import Kept
-from linkwright.results import Trajectory
+from linkwright.results.recorded import Kept
+from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.accuracy import Accuracy, Again, estimate, halved, without_calling
 from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.diagnosis import why
 from linkwright.simulation.passages import Passage
 from linkwright.simulation.recording import engine, trajectory
 from linkwright.simulation.run import Simulation
-from linkwright.time_loops import energy_size
+from linkwright.simulation.time_loops import energy_size
 
 REST = 1e-6  # share of the size of energies below which nothing moved
 ENDED = ("finished", "event", "interrupted", "stopped")  # at its end, or where the caller wanted
@@ -28,7 +27,7 @@ LOOKED_AT = 500  # samples at which singular values are taken
 
 @dataclass(frozen=True)
 class Proof:
-    """What stands behind a run's certificate; computed when somebody asks for it."""
+    """Evidence for a run's certificate; computed on demand."""
 
     sim: Simulation
     t: np.ndarray
@@ -120,7 +119,7 @@ class Proof:
         found: list[list[float]] = [[], [], []]
         for mode, piece in enumerate(sim.pieces):
             q = piece.solution.y[::every, : tree.nq] if len(piece.solution.y) else piece.start.q[None]  # it ended where it began
-            J = e.jacobians(mode, cut_row(sim.system, piece.start.near), q)
+            J = e.jacobians(mode, sim.system.loops.skel.pack(piece.start.near), q)
             part = e.partition_of(mode, J)
             if len(part.rows) < sim.system.kernels.generic_rank and not len(piece.solution.y):  # a singular start: no part is regular
                 lost = float(np.linalg.svd(J[0], compute_uv=False)[sim.system.kernels.generic_rank - 1])
@@ -133,7 +132,7 @@ class Proof:
 
 
 def finished(sim: Simulation, again: Again, certify: bool = False) -> Trajectory:
-    """Run, and give back the trajectory; raise where the run could not go on."""
+    """Run, and give back the trajectory; raise where the run could not continue."""
     try:
         status = sim.go()
     except LinkwrightError as error:

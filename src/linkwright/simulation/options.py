@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import formulations, stabilisers
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.formulations import Formulation
 from linkwright.integrators import Method, method_of
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import KINDS
+from linkwright.mechanics import formulations
+from linkwright.mechanics.formulations import Formulation
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS
+from linkwright.simulation import stabilisers
 
 SAMPLES = 500  # of a run, if nothing else is said
 MOST_SAMPLES = 5_000_000
@@ -118,7 +119,7 @@ def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
         count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
         if count > MOST_SAMPLES:
             raise UsageError(
-                f"output every {every:g} s would give {count} samples; at most {MOST_SAMPLES} are kept. Take a longer interval."
+                f"output every {every:g} s would give {count} samples; at most {MOST_SAMPLES} are allowed. Take a longer interval."
             )
         times = t0 + every * np.arange(count + 1)
         return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)

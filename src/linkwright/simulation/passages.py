@@ -1,7 +1,7 @@
 """Singular positions met on the way: when, of which kind, how singular, and which multipliers mean nothing there.
 
     rank          J loses rank: branches meet, the run passes on the smooth one; multipliers of the lost rows have a pole
-    drives        J is regular, but the driven (independent) coordinates do not tell the motion: no torque of theirs can push it
+    drives        J is regular, but the driven (independent) coordinates do not determine the motion: no control authority
     independent   J is regular, but the dependent coordinates rest while the independent ones move: dead centre of the output
 
 A determinant that changes its sign between two accepted steps, or touches zero (two rows lost at once), shows that there was one; the
@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.linalg import factor
-from linkwright.partition import Partition
+from linkwright.mechanics.closing.partition import Partition
+from linkwright.numerics.linalg import factor
 
 TOUCHED = 0.3  # share of the larger neighbour below which a smallest determinant may have touched zero between the steps
 BESIDE = 0.1  # of a step, before the root: there the quintic is compared with the motion
@@ -42,8 +42,8 @@ class Passage(NamedTuple):
     def __str__(self) -> str:
         what = {
             "rank": f"J loses {self.lost} row{'s' if self.lost != 1 else ''}: branches meet",
-            "drives": "the drives do not tell the motion",
-            "coordinates": "the independent coordinates do not tell the motion",
+            "drives": "the drives do not determine the motion",
+            "coordinates": "the independent coordinates do not determine the motion",
             "independent": "the dependent coordinates rest",
         }[self.kind]
         s = ", ".join(f"{x:.1e}" for x in self.singular_values[:2])

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.batch_channels import Before, cut_references
-from linkwright.compiler.kernels import TRACED_FORMULATIONS
 from linkwright.compiler.program import interpret
-from linkwright.controllers.analysis import facts_of
-from linkwright.controllers.grip import said
+from linkwright.control.analysis import facts_of
+from linkwright.control.grip import said
 from linkwright.errors import LinkwrightError
-from linkwright.loop_rows import HEAD, cut_row
-from linkwright.recorded import Column, CountedReferences, RunEvent
-from linkwright.results import Trajectory
+from linkwright.kernels.kernels import TRACED_FORMULATIONS
+from linkwright.results.batch import Before, cut_references
+from linkwright.results.recorded import Column, CountedReferences, RunEvent
+from linkwright.results.trajectory import Trajectory
+from linkwright.simulation.rows import HEAD
 from linkwright.simulation.run import Piece, Simulation
-from linkwright.time_loops import state_of
+from linkwright.simulation.time_loops import state_of
 
 
 def trajectory(sim: Simulation) -> Trajectory:
@@ -59,7 +59,7 @@ def trajectory(sim: Simulation) -> Trajectory:
 
 
 def _grip(sim: Simulation, columns: Mapping[str, Column], t: np.ndarray, loops: Any) -> list[str]:
-    """What there is to say about a controller whose drives lost their grip."""
+    """Notes on a controller whose drives lost control authority."""
     if sim.control is None or sim.off or any(off for _, off in sim.evidence.modes):
         return []
     ends = np.cumsum([0, *(len(p.solution.t) for p in sim.pieces)])
@@ -147,7 +147,7 @@ def _near(sim: Simulation, piece: Piece, wanted: bool) -> np.ndarray:
     """The same for one mode, where anything reads them; else those of its start."""
     if wanted:
         return sim.evidence.cut_at(sim.pieces.index(piece), piece.solution.t)
-    return np.tile(cut_row(sim.system, piece.start.near), (len(piece.solution.t), 1))
+    return np.tile(sim.system.loops.skel.pack(piece.start.near), (len(piece.solution.t), 1))
 
 
 def _states(piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

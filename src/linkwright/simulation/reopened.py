@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import LinkwrightError
-from linkwright.recorded import Kept, cut_rows
-from linkwright.results import Trajectory
+from linkwright.kernels.equations.variants import Variant
+from linkwright.motion.compiled import Compiled
+from linkwright.results.recorded import Kept, cut_rows
+from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.certificate import BALANCED, CLOSED, Certificate, Checks
 from linkwright.simulation.finish import REST
-from linkwright.time_loops import energy_size
-from linkwright.variants import Variant
+from linkwright.simulation.time_loops import energy_size
 
 SAMPLED_CLOSED = 10.0 * CLOSED  # samples lie between steps, where without projection loops are a little more open
 SAMPLED_BALANCE = 1e-3  # share of the energy exchanged; interpolation between steps is less exact than the steps
@@ -40,7 +41,7 @@ class Reopened:
     """`certificate`, `passages` and `checks()` of a run from a file."""
 
     run: Trajectory  # without proof
-    system: Any
+    system: Compiled
     stored: Certificate
     passages: tuple[Any, ...]
     file: str
@@ -85,7 +86,7 @@ class Reopened:
         return f"of {self.file}; computed again at {len(self.run)} samples: loops, {energy}{off}. The rest is the file's own"
 
 
-def measured(run: Trajectory, system: Any, balanced: bool) -> Measured:
+def measured(run: Trajectory, system: Compiled, balanced: bool) -> Measured:
     """Residuals of the loops and of the energy balance at all samples."""
     position = velocity = 0.0
     constraints = [c.name for c in system.loops.constraints]
@@ -104,7 +105,7 @@ def measured(run: Trajectory, system: Any, balanced: bool) -> Measured:
     return Measured(position, velocity, imbalance if balanced else None, exchanged, tuple(sorted(names)))
 
 
-def _open_by(run: Trajectory, system: Any, off: tuple[str, ...], rows: np.ndarray) -> tuple[float, float]:
+def _open_by(run: Trajectory, system: Compiled, off: tuple[str, ...], rows: np.ndarray) -> tuple[float, float]:
     """Largest residual of the loops in position and velocity at some samples."""
     variant = system.kernels.variant(Variant(without=off))
     kernel = variant.get("closure")

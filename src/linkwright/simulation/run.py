@@ -1,7 +1,7 @@
 """`simulate`: from a state, drives and options to a Trajectory with its certificate.
 
 A run is a sequence of modes: between two switching events the constraints and drives are the same and one native time loop
-does all the work; at an event the velocity may jump and the next mode begins. Whatever ends a run, what was computed is kept.
+does all the work; at an event the velocity may jump and the next mode begins. Whatever ends a run, what was computed is returned.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright import forces, time_loops
-from linkwright.closing import GOOD_ENOUGH, close, consistent_velocity, open_error
-from linkwright.controllers.loop import Controlling
+from linkwright.control.loop import Controlling
 from linkwright.drives import actuation, prescribed
 from linkwright.errors import ModelError, UsageError
-from linkwright.forward import lack_of_inertia
 from linkwright.integrators import Method, Solution
-from linkwright.laws import LinearLaw
-from linkwright.loop_events import When
-from linkwright.loop_rows import cut_row, entries
-from linkwright.plans import driven
+from linkwright.kernels.equations.variants import Variant
+from linkwright.mechanics import forces
+from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close, consistent_velocity, open_error
+from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.dynamics.terms import terms
+from linkwright.mechanics.formulations.forward import lack_of_inertia
+from linkwright.model.laws import LinearLaw
+from linkwright.results.state import State
+from linkwright.simulation import time_loops
 from linkwright.simulation.evaluating import Evaluator
+from linkwright.simulation.events import When
 from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.options import Options, by_name, options, sample_times, time_of
 from linkwright.simulation.progress import Bar
+from linkwright.simulation.rows import entries
 from linkwright.simulation.switching import Mode, jump, resolved, stops, switchable
 from linkwright.simulation.watching import RunChannel
-from linkwright.state import State
-from linkwright.terms import terms
-from linkwright.variants import Variant
 
 if TYPE_CHECKING:
-    from linkwright.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 MOST_MODES = 10_000
 CLOSED = 1e-12  # dimensionless gap of a start that needs no closing
@@ -171,7 +172,7 @@ class Simulation:
         """The mode after events at one instant, and the state after the impact they may bring."""
         new = mode.after([a for w in acting for a in w.do], st)
         setup = piece.evaluator.setup
-        head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, cut_row(self.system, st.near))
+        head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, self.system.loops.skel.pack(st.near))
         moving = {n: (head["drive"][i], head["speed"][i], head["acceleration"][i]) for i, n in enumerate(setup.actuation.drivers)}
         moving = {n: x for n, x in moving.items() if n not in mode.locks}
         freed = {n: d for n, d in new.drive.items() if n in mode.locks and n not in new.locks}
@@ -188,14 +189,14 @@ class Simulation:
 
 
 def explain(error: UsageError, system: Compiled, st: State) -> None:
-    """Say an error of equations that cannot be solved in the words of the mechanism: which joint moves no inertia."""
+    """Say an error of equations that cannot be solved in terms of the mechanism: which joint moves no inertia."""
     lack = "no order of elimination" in str(error) and lack_of_inertia(terms(system.loops, st.q, st.v, st.t, st.near))
     if lack:
         raise ModelError(lack) from error
 
 
 def _with_end(solution: Solution, watched: Sequence[When]) -> Solution:
-    """A run that ended early has its last state among the samples; one that only changes its mode goes on."""
+    """A run that ended early has its last state among the samples; one that only changes its mode continues."""
     last = [e for e in solution.events if e.time >= solution.end_time - 1e-12 * max(1.0, abs(solution.end_time))]
     goes_on = solution.status == "event" and not any(stops(watched[e.index]) for e in last)
     if solution.status == "finished" or goes_on or solution.error is not None or (len(solution.t) and solution.t[-1] >= solution.end_time):

@@ -18,18 +18,18 @@ import numpy as np
 
 from linkwright.drives import position
 from linkwright.errors import UsageError, call_explained, nearest
-from linkwright.laws import LinearLaw
-from linkwright.loop_events import When
-from linkwright.loops import Loops
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import KINDS, LENGTH, shown
-from linkwright.plans import Given, driven
+from linkwright.mechanics.constraints.drives import Given, driven
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics.terms import terms
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS, LENGTH, shown
+from linkwright.model.laws import LinearLaw
+from linkwright.results.state import State
+from linkwright.simulation.events import When
 from linkwright.simulation.watching import RunChannel
-from linkwright.state import State
-from linkwright.terms import terms
 
 if TYPE_CHECKING:
-    from linkwright.compiled import Compiled
+    from linkwright.motion.compiled import Compiled
 
 OPEN = 1e-6  # dimensionless gap above which a constraint cannot take hold
 

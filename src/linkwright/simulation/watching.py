@@ -1,6 +1,6 @@
 """Events on what only a run has: efforts, multipliers, reactions, currents.
 
-A state alone does not tell them, so they are read as the run's own channels are, from one sample made for the purpose: some
+A state alone does not determine them, so they are read as the run's own channels are, from one sample made for the purpose: some
 milliseconds each time the event is looked at.
 """
 
@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright import singular_channels
-from linkwright.batch_channels import Before
 from linkwright.errors import ChannelError
 from linkwright.integrators import Solution
-from linkwright.loop_rows import by_cut
+from linkwright.results import singular as singular_channels
+from linkwright.results.batch import Before
+from linkwright.results.state import State
 from linkwright.simulation.evaluating import Evaluator
-from linkwright.state import State
 
 if TYPE_CHECKING:
-    from linkwright.results import Trajectory
+    from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.run import Simulation
 
 KINDS_BY_NAME = {"torque": "torque", "force": "force", "power": "power", "current": "current", "voltage": "voltage", "size": "force"}
@@ -37,7 +36,7 @@ class RunChannel:
 
     @property
     def kind(self) -> str | None:
-        """Its dimension, as far as the name tells."""
+        """Its dimension, as far as the name says."""
         return KINDS_BY_NAME.get(self.name.rpartition(".")[2], "force" if ".on." in self.name or self.name.startswith("lam.") else None)
 
     def from_row(self, x: Mapping[str, Any]) -> Any:
@@ -72,7 +71,7 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
     loops = system.kernels.equations(sim.free).loops if len(sim.free) else system.loops
     loops = replace(loops, constraints=tuple(c for c in loops.constraints if c.name not in off))
     if not loops.constraints:
-        raise ChannelError(f"channel '{name}' tells how near loops are to losing rank; there are none that hold here.")
+        raise ChannelError(f"channel '{name}' measures how near loops are to losing rank; no loop is active here.")
     names = system.kernels.entries["v"]
     drives = [names.index(n) for n in sim.driven or [d.joint for d in system.description.drives] if n in names]
 
@@ -84,7 +83,7 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
         begun.column(name)  # says where a part has no determinant
 
     def read(x: Mapping[str, Any]) -> float:
-        there = at(float(x["t"][0]), x["q"], {**start.near, **by_cut(system, np.asarray(x["near"], dtype=float))})
+        there = at(float(x["t"][0]), x["q"], system.loops.skel.unpack(x["q"], np.asarray(x["near"], dtype=float)))
         vars(there)["modes"] = begun.modes
         return float(there.column(name).values[0])
 

@@ -4,14 +4,14 @@
     tree = build_tree(description, ["J8", "J9"])    cuts chosen by you
 
 Pure graph and structural counts: nothing here evaluates a pose (numerical ranks are found above,
-at assembled states). `order` tells in which sequence the subsystems can be solved, `report` prints.
+at assembled states). `order` finds the solve order of the subsystems, `report` prints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwright.description import Description
+from linkwright.model.description import Description
 from linkwright.topology.build import rebind, tree_of
 from linkwright.topology.cuts import choose_cuts, given_cuts
 from linkwright.topology.graph import read_graph

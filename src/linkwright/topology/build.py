@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from linkwright.description import Description, Joint
 from linkwright.errors import ModelError, UsageError
+from linkwright.model.description import Description, Joint
 from linkwright.topology.graph import FLOATING, Graph, Span, span
 from linkwright.topology.tree import Loop, Node, Subsystem, Tree
 

@@ -58,7 +58,7 @@ def forward_cost(graph: Graph, tree: Span, cuts: Iterable[int]) -> float:
 
 
 def _tree_part(graph: Graph, tree: Span) -> tuple[dict[int, _Share], float, list[int], list[int]]:
-    """Shares by root body, flops outside them, and for every body the freedoms and LDL' steps down to ground."""
+    """Shares by root body, flops outside them, and for every body the degrees of freedom and LDL' steps down to ground."""
     n = len(graph.bodies)
     dim = 3 if graph.description.planar else 6
     up, steps = [0] * n, [0] * n
@@ -82,7 +82,7 @@ def _tree_part(graph: Graph, tree: Span) -> tuple[dict[int, _Share], float, list
 def _loop_parts(
     graph: Graph, tree: Span, cuts: Iterable[int], up: list[int], steps: list[int]
 ) -> Iterable[tuple[int, list[tuple[int, int, int, int]]]]:
-    """For every loop its rows and, per subsystem, (root, freedoms on the way, freedoms filled, LDL' steps)."""
+    """For every loop its rows and, per subsystem, (root, degrees of freedom on the way, degrees of freedom filled, LDL' steps)."""
     d = graph.description
     ends = [(len(graph.sizes[e].labels), *graph.ends[e]) for e in cuts]
     ends += [(1, graph.index[rod.between[0][0]], graph.index[rod.between[1][0]]) for rod in d.rods]
@@ -104,7 +104,7 @@ def _loop_parts(
 
 
 def _gicm_flops(share: _Share, rows: list[int]) -> float:
-    """Products J_ij I_j^-1 J_kj' over all pairs of loops: rows x rows x the freedoms both fill."""
+    """Products J_ij I_j^-1 J_kj' over all pairs of loops: rows x rows x the degrees of freedom both fill."""
     flops = 0.0
     later = sum(rows[i] for _, i in share.loops)
     for filled, i in sorted(share.loops):

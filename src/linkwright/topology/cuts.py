@@ -3,7 +3,7 @@
 The program keeps joints that carry something (a drive, spring, damper, friction, gear, coupling) and
 screws, looks at every remaining spanning tree if there are not too many and at edge exchanges
 from a shallow tree otherwise, and takes the one with the cheapest forward dynamics. Trees with
-freedoms that move no inertia come last. The search is deterministic: equal costs keep the
+degrees of freedom that move no inertia come last. The search is deterministic: equal costs keep the
 joints written first in the tree, and its bounds count evaluations, not seconds.
 """
 
@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from linkwright.description import Description, TorsionSpring
 from linkwright.errors import ModelError, listing, nearest
+from linkwright.joints import JOINTS
+from linkwright.model.description import Description, TorsionSpring
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.graph import Graph, Groups, Span, loop_left, read_graph, span
 from linkwright.topology.inertia import InertiaTest
@@ -49,8 +50,8 @@ def protected_joints(description: Description) -> dict[str, str]:
     d = description
     out: dict[str, str] = {}
     for joint in d.joints:
-        if joint.type == "screw":
-            out.setdefault(joint.name, "a screw")
+        if reason := JOINTS[joint.type].uncut:
+            out.setdefault(joint.name, reason)
     for kind, things in (("gear", d.gears), ("coupling", d.couplings)):
         for thing in things:
             out.setdefault(thing.first, f"{kind} {thing.name}")
@@ -85,7 +86,7 @@ def choose_cuts(description: Description) -> tuple[tuple[str, ...], tuple[str, .
     if kept and found.cuts:
         reason += f"; not to be cut: {listing(kept, 6)}"
     if faulty:
-        reason += f"; no tree gives every freedom inertia (bodies {listing(graph.bodies[b] for b in faulty)})"
+        reason += f"; no tree gives every degree of freedom inertia (bodies {listing(graph.bodies[b] for b in faulty)})"
     return tuple(graph.name(e) for e in found.cuts), tuple(graph.bodies[b] for b in found.tree.floating), reason
 
 
@@ -130,7 +131,7 @@ def _keep_protected(graph: Graph) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _may_float(graph: Graph) -> list[int]:
     """Bodies worth a try on an implicit joint: away from ground, with three joints or more (four in a plane,
-    where the hinge freedoms that this saves cost next to nothing)."""
+    where the hinge degrees of freedom that this saves cost next to nothing)."""
     fewest = 4 if graph.description.planar else 3
     ground = {graph.other(e, 0) for e in graph.adjacency[0]}
     bodies = [

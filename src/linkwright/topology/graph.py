@@ -1,7 +1,7 @@
 """The graph of bodies and joints as plain integers: adjacency, checks, and the tree that a cut set leaves.
 
 Bodies are numbered as written with ground 0, joints as written. Nothing here knows geometry; a
-joint counts by its freedoms (`nv`) and by the rows it has when cut (`labels`).
+joint counts by its degrees of freedom (`nv`) and by the rows it has when cut (`labels`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from linkwright.description import Coupling, Cylinder, Description, Gear, Joint, Rod
 from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import create, row_indices
-from linkwright.pickling import essentials
+from linkwright.model.description import Coupling, Cylinder, Description, Gear, Joint, Rod
+from linkwright.numerics.pickling import essentials
 
 FLOATING = -1  # in place of a joint's index: the body hangs on an implicit joint
 

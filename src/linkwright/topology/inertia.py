@@ -1,8 +1,8 @@
-"""Freedoms of a tree that move no inertia, found without kinematics.
+"""Degrees of freedom of a tree that move no inertia, found without kinematics.
 
 A subsystem's inertia matrix is singular if a joint at its tip only carries massless bodies, if a
-thin rod spins about itself or a point mass about its own place, or if there are more freedoms
-beyond a joint than the bodies there can resist. Trees with such freedoms are avoided.
+thin rod spins about itself or a point mass about its own place, or if there are more degrees of freedom
+beyond a joint than the bodies there can resist. Trees with such degrees of freedom are avoided.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.description import Body, Joint, Placement
 from linkwright.joints import create
+from linkwright.model.description import Body, Joint, Placement
 from linkwright.topology.graph import FLOATING, Graph, Span
 
 RELATIVE = 1e-10  # an inertia this small against the body's largest counts as none
 
 
 class InertiaTest:
-    """Counts, for spanning trees of one graph, the joints whose freedoms carry no inertia."""
+    """Counts, for spanning trees of one graph, the joints whose degrees of freedom carry no inertia."""
 
     def __init__(self, graph: Graph):
         self.graph = graph
@@ -44,13 +44,13 @@ class InertiaTest:
         self.always_sound = all(r == full for r in self.rank[1:])
 
     def faults(self, tree: Span) -> int:
-        """How many joints of the tree have a freedom that moves no inertia (0: every subsystem is sound)."""
+        """How many joints of the tree have a degree of freedom that moves no inertia (0: every subsystem is sound)."""
         if self.always_sound:
             return 0
         return len(self.faulty(tree))
 
     def faulty(self, tree: Span) -> list[int]:
-        """The bodies whose carrying joints have such a freedom."""
+        """The bodies whose carrying joints have such a degree of freedom."""
         n = len(self.rank)
         freedoms, resisted, massive = [0] * n, [0] * n, [0] * n
         bad: list[int] = []
@@ -100,7 +100,7 @@ def _rank(I: np.ndarray) -> int:
 
 
 def _moves_nothing(I: np.ndarray, S: np.ndarray) -> bool:
-    """Is the inertia S' I S that the joint's own freedoms see singular?"""
+    """Is the inertia S' I S that the joint's own degrees of freedom see singular?"""
     if not S.size:
         return False
     weight = np.einsum("ij,i,ij->j", S, _sizes(I), S)  # the most each freedom could weigh

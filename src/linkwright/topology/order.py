@@ -1,7 +1,7 @@
 """In which order the subsystems can be solved, and how the loops couple.
 
 Inverse dynamics: a subsystem is determinate when the unknowns that act on it (multipliers of the
-loops that touch it, efforts of the drives in it) are as many as its velocities. What it yields is
+loops that touch it, drive torques and forces in it) are as many as its velocities. What it yields is
 known for the others. Where no single subsystem is determinate the smallest coupled group is solved
 at once. Counts are structural; ranks at assembled states are found above.
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from linkwright.description import Description
 from linkwright.errors import UsageError, listing, nearest
+from linkwright.model.description import Description
 from linkwright.topology.build import tree_of
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.cuts import search

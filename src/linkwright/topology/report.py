@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linkwright.description import Description
+from linkwright.files.columns import aligned
+from linkwright.model.description import Description
 from linkwright.topology.cuts import protected_joints
 from linkwright.topology.graph import read_graph
 from linkwright.topology.order import block_pattern, elimination_order, gicm_pattern, solve_order
@@ -30,7 +31,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Count:
-    """The structural count of freedoms: bodies' freedoms less the rows of everything that holds them."""
+    """The structural count of degrees of freedom: bodies' degrees of freedom less the rows of everything that holds them."""
 
     bodies: int
     freedoms: int  # 3 or 6 a body
@@ -76,7 +77,7 @@ def joints_table(tree: Tree) -> Table:
     for body in tree.floating:
         joint = tree.nodes[tree.node_of_body[body]].joint
         rows.append((joint.name, joint.type, joint.first, body, f"carries {body} (implicit)", "floating body"))
-    return Table("Bodies and joints", ("joint", "type", "first", "second", "in the tree", "kept for"), tuple(rows))
+    return Table("Bodies and joints", ("joint", "type", "first", "second", "in the tree", "reason"), tuple(rows))
 
 
 def subsystems_table(tree: Tree) -> Table:
@@ -164,10 +165,9 @@ def tables(tree: Tree, drives: Sequence[str] | None = None) -> list[Table]:
 def text(table: Table) -> str:
     """A table in plain ASCII, columns aligned."""
     lines = [table.heads, *table.rows]
-    widths = [max(len(line[c]) for line in lines) for c in range(len(table.heads))]
     out = [table.title, "-" * len(table.title)]
     if table.rows:
-        out += ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+        out += aligned(lines)
     if table.note:
         out.append(f"({table.note})")
     return "\n".join(out).encode("ascii", "backslashreplace").decode("ascii")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from linkwright.description import Description, Joint
-from linkwright.pickling import essentials
+from linkwright.model.description import Description, Joint
+from linkwright.numerics.pickling import essentials
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Tree:
-    """Spanning tree, cuts, subsystems and loops of a description (kept for its numbers)."""
+    """Spanning tree, cuts, subsystems and loops of a description (cached by its numbers)."""
 
     __getstate__ = essentials
 

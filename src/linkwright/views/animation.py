@@ -21,8 +21,8 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.results import Trajectory
-from linkwright.system import System
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 from linkwright.views import style
 from linkwright.views.load_arrows import LoadArrows
 from linkwright.views.picture import Canvas
@@ -59,7 +59,7 @@ def animate(
 ) -> Path:
     """Write one turn of a Mechanism or System as .gif (or .mp4) of `width` pixels, and return the path.
 
-    `seconds` is the duration of a cycle on the screen (default: the real one, kept between 2 and 6 s). `turn` is a turn
+    `seconds` is the duration of a cycle on the screen (default: the real one, limited to 2 to 6 s). `turn` is a turn
     already at hand; it is shown at its own samples. `loads`: arrows for the loads of pins.
     """
     path = files.checked(path, files.ANIMATIONS)

@@ -16,20 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import files, forces
-from linkwright.constraints import DrivenDistance
-from linkwright.constraints.gear import GearConstraint
-from linkwright.constraints.rod import RodConstraint
-from linkwright.description import Description
-from linkwright.dynamics import body_inertias
+from linkwright import files
 from linkwright.errors import UsageError, nearest
-from linkwright.inverse import Loads
-from linkwright.kinematics import accelerations, locate, node_motion, pose_of
-from linkwright.modelfile import quantity
-from linkwright.modelfile.units import ANGLE, KINDS, LENGTH, TIME, matches, parse_unit
-from linkwright.results import Trajectory, unit_of
-from linkwright.spatial import cross, cross_wrench
-from linkwright.state import State
+from linkwright.joints import JOINTS, holds
+from linkwright.mechanics import forces
+from linkwright.mechanics.constraints import DrivenDistance
+from linkwright.mechanics.constraints.gear import GearConstraint
+from linkwright.mechanics.constraints.rod import RodConstraint
+from linkwright.mechanics.dynamics.tree import body_inertias
+from linkwright.mechanics.inverse import Loads
+from linkwright.mechanics.kinematics.motion import accelerations, locate, node_motion, pose_of
+from linkwright.model.description import Description
+from linkwright.model.file import quantity
+from linkwright.model.file.units import ANGLE, KINDS, LENGTH, TIME, matches, parse_unit
+from linkwright.numerics.spatial import cross, cross_wrench
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots import natural_axis
 
 
@@ -216,7 +218,7 @@ def _nearest(x: np.ndarray, value: float, winds: bool) -> tuple[int, float]:
 
 def _between_samples(c: Trajectory, over: str, i: int, value: float) -> Loads | None:
     """Loads between two samples, where a single drive runs at constant speed; None otherwise."""
-    system = getattr(getattr(c.source, "reader", c.source), "system", None)
+    system = c.system
     if over == "t" or system is None:
         return None
     drives = list(c.loads[i].tau)
@@ -242,7 +244,7 @@ def of_loads(loads: Loads, body: str, where: str) -> FreeBody:
     d = skel.tree.description
     names = [b.name for b in d.bodies[1:]]
     if body == d.bodies[0].name:
-        raise UsageError(f"'{body}' is held by whatever it stands on; its load is the shaking force. Moving bodies: {', '.join(names)}.")
+        raise UsageError(f"'{body}' is fixed; its load is the shaking force. Moving bodies: {', '.join(names)}.")
     if body not in names:
         raise UsageError(f"there is no body '{body}'. {nearest(body, names, 'Bodies')}")
     node = skel.node(body)
@@ -277,8 +279,7 @@ def _action(loads: Loads, name: str, kind: str, node: int, wrench: Any, at: np.n
 
 
 def _pins(loads: Loads, d: Description, body: str) -> Iterator[Action]:
-    loose = ("free", "planar") if d.planar else ("free",)
-    eyes = [j.pin or j.name for j in d.joints if body in (j.first, j.second) and j.type not in loose]
+    eyes = [j.pin or j.name for j in d.joints if body in (j.first, j.second) and holds(JOINTS[j.type], d.planar)]
     for eye in dict.fromkeys(eyes):
         w = loads.on(eye, body)
         yield Action(eye, "pin", w.at, w.force, w.moment)
@@ -310,12 +311,11 @@ def _elements(loads: Loads, d: Description, body: str, node: int) -> Iterator[Ac
     """Springs, dampers, friction, loads and pushing cylinders, each at its point; then what else was applied."""
     place = loads.problem.place
     skel = place.loops.skel
-    moment = forces.Moment(skel, place.motion, place.t, place.near)
     rest = np.sum([w for n, w in place.external if n == node] or [np.zeros(6)], axis=0)
     size = float(np.abs(rest).max())
     acting: tuple[Any, ...] = (*d.springs, *d.dampers, *d.frictions, *d.loads, *d.cylinders)
     for x in acting:
-        for n, w in forces.FORCES[type(x)](x).wrenches(moment):
+        for n, w in forces.FORCES[type(x)](x).wrenches(place):
             if n != node or not np.any(w):
                 continue
             if getattr(x, "body", ""):

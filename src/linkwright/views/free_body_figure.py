@@ -1,6 +1,6 @@
 """Drawing a free body: the link with its forces to scale, the closing force polygon, and the sums underneath.
 
-In the plane the link stands as it does in the machine, beside it the polygon of all forces, which must close. In space the
+In the plane the link is in its position in the machine, beside it the polygon of all forces, which must close. In space the
 link is shown from the front and from above.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.results import unit_of
+from linkwright.results.trajectory import unit_of
 from linkwright.views import style
 from linkwright.views.sheet import Sheet, nice_length
 from linkwright.views.style import Theme, mixed

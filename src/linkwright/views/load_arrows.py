@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.results import Trajectory
-from linkwright.spatial import array
+from linkwright.numerics.spatial import array
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.picture import Canvas
 from linkwright.views.plots.efforts import eyes, needs_loads
 from linkwright.views.scene import Spot, Stage

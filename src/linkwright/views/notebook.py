@@ -9,8 +9,8 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from linkwright.errors import LinkwrightError
-from linkwright.results import Trajectory
+from linkwright.errors import LinkwrightError, degrees_of_freedom
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.page import played
 
 HEIGHT = 720  # pixels of the cell; the page scrolls inside
@@ -42,8 +42,7 @@ def caption(system: Any, run: Trajectory | None) -> str:
     """One line on what the cell shows."""
     d = system.description
     if run is None:
-        freedoms = system.mobility.freedoms
         moved = f"driven at {', '.join(x.joint for x in d.drives)}" if d.drives else "no drive"
-        return f"{d.name}: {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}, {moved}"
+        return f"{d.name}: {degrees_of_freedom(system.mobility.freedoms)}, {moved}"
     what = "simulation" if run.proof is not None else f"turn of {run.drive}" if run.drive else "motion"
     return f"{d.name}: {what}, {len(run)} samples, {run.t[-1] - run.t[0]:.6g} s"

@@ -20,8 +20,9 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.results import Trajectory
-from linkwright.system import MOST_STEPS, System
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.motions import MOST_STEPS
+from linkwright.system.system import System
 
 MOST_BYTES = 100_000_000  # of a picture put into a page
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
@@ -135,7 +136,7 @@ def opened(address: str) -> bool:
 
 
 def checked_steps(steps: Any) -> int | None:
-    """The number of steps of a cycle, told before the long work if it is none: a page would only say that nothing can be turned."""
+    """The number of steps of a cycle, refused before the long work if it is none: a page would only say that nothing can be turned."""
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS):
         raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
     return steps

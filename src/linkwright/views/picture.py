@@ -15,9 +15,9 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.results import Trajectory
-from linkwright.state import State
-from linkwright.system import System
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 from linkwright.views import style
 from linkwright.views.planar import Planar, drawn_bodies, furniture, legend_room, legend_rows
 from linkwright.views.scene import Scene, Stage

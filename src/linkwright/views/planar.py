@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.channels import Instant
-from linkwright.results import unit_of
+from linkwright.mechanics.instant import Instant
+from linkwright.numerics.spatial import Pose
+from linkwright.results.trajectory import unit_of
 from linkwright.views.scene import Arrow, Guide, Line, Scene, Stage, Telescope
 from linkwright.views.sheet import BAND, Sheet, nice_length
 from linkwright.views.style import DRIVEN, PALETTE, mixed
@@ -27,7 +28,7 @@ def colours(scene: Scene) -> dict[str, str]:
 def drawn_bodies(scene: Scene) -> list[str]:
     """Names for the legend: bodies that show as bars, plates or blocks of a guide, those of a telescope as one."""
     pairs = {t.bodies[0]: " + ".join(t.bodies) for t in scene.telescopes if t.bodies[0]}
-    sliding = [g.block for g in scene.guides if g.type == "prismatic" and g.block >= 0] if scene.description.planar else []
+    sliding = [g.block for g in scene.guides if not g.turns and g.block >= 0] if scene.description.planar else []
     blocks = {scene.skel.tree.nodes[node].body for node in sliding}
     shown = {*pairs, *(p.body for p in scene.pieces), *blocks}
     return [pairs.get(b.name, b.name) for b in scene.description.bodies if b.name in shown]
@@ -137,7 +138,7 @@ class Planar:
             )
 
     def _ground(self, sheet: Sheet, stage: Stage) -> None:
-        """A bearing block on hatched ground under every pin that stands still."""
+        """A bearing block on hatched ground under every pin that is fixed."""
         from matplotlib.patches import Polygon
 
         down = self._down()
@@ -153,7 +154,7 @@ class Planar:
             )
             fill = mixed(sheet.look.faint, sheet.look.paper, 0.55)
             sheet.add(Polygon(corners, closed=True, fc=fill, ec=sheet.look.faint, lw=1.1, joinstyle="round", zorder=10))
-            self._hatched(sheet, foot - across * 1.5 * w * pt, foot + across * 1.5 * w * pt, down)
+            self._hatched(sheet, np.array([foot - across * 1.5 * w * pt, foot + across * 1.5 * w * pt]), np.array([down, down]))
             sheet.remember(np.array([foot - across * w * pt, foot + across * w * pt]))
 
     def _down(self) -> np.ndarray:
@@ -161,50 +162,53 @@ class Planar:
         size = float(np.linalg.norm(g))
         return g / size if size > 0.0 else np.array([0.0, -1.0])
 
-    def _hatched(self, sheet: Sheet, a: np.ndarray, b: np.ndarray, side: np.ndarray) -> None:
-        """A line with short strokes on its `side`: what stands still."""
+    def _hatched(self, sheet: Sheet, path: np.ndarray, sides: np.ndarray) -> None:
+        """A line with short strokes on one side, which is given at each of its points: a part that does not move."""
         from matplotlib.collections import LineCollection
 
         colour, pt = sheet.look.faint, sheet.pt
-        length = float(np.linalg.norm(b - a))
-        d = (b - a) / (length or 1.0)
-        sheet.line(np.array([a, b]), color=colour, lw=1.3, zorder=9)
-        starts = np.arange(1.5 * pt, length, 4.2 * pt)
-        strokes = [(a + s * d, a + s * d + (side - 0.8 * d) * 3.6 * pt) for s in starts]
+        lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
+        way = np.concatenate([[0.0], np.cumsum(lengths)])
+        sheet.line(path, color=colour, lw=1.3, zorder=9)
+        strokes = []
+        for s in np.arange(1.5 * pt, way[-1], 4.2 * pt):
+            k = int(np.searchsorted(way, s)) - 1
+            d = (path[k + 1] - path[k]) / lengths[k]
+            at = path[k] + (s - way[k]) * d
+            strokes.append((at, at + (sides[k] - 0.8 * d) * 3.6 * pt))
         sheet.axes.add_collection(LineCollection(strokes, colors=[colour], linewidths=0.8, zorder=9))
 
     def _guide(self, sheet: Sheet, stage: Stage, g: Guide) -> None:
-        """A rail with its block (prismatic) or a slot with its pin (pin_slot)."""
+        """A rail with its block, or a slot with its pin."""
         X = stage.pose(g.node) @ g.frame
         w, pt = self.width, sheet.pt
-        margin = 2.2 * w * pt
-        x = X.R[:2, 0]
-        a, b = (X.p[:2] + x * s for s in (g.low - margin, g.high + margin))
-        normal = np.array([-x[1], x[0]])
-        normal = normal if normal @ self._down() > 1e-9 or (abs(normal @ self._down()) <= 1e-9 and normal[0] < 0) else -normal
-        offset = normal * 0.78 * w * pt
+        path = (g.extended(2.2 * w * pt) @ X.R.T + X.p)[:, :2]
         if g.node < 0:
-            self._hatched(sheet, a + offset, b + offset, normal)
-            self._hatched(sheet, b - offset, a - offset, -normal)
+            normals, fall = _normals(path), float(_normals(path)[0] @ self._down())
+            normals = normals if fall > 1e-9 or (abs(fall) <= 1e-9 and normals[0, 0] < 0) else -normals
+            offset = 0.78 * w * pt * normals
+            self._hatched(sheet, path + offset, normals)
+            self._hatched(sheet, (path - offset)[::-1], -normals[::-1])
         else:
             body = self.scene.skel.tree.nodes[g.node].body
             layers = ((w + 1.8, self.edge(sheet, body), 19.0), (w, self.fill(sheet, body), 30.9))
             layers += ((0.5 * w + 1.6, self.edge(sheet, body), 31.0), (0.5 * w, sheet.look.paper, 31.1))
             for width, colour, z in layers:
-                sheet.line(np.array([a, b]), color=colour, lw=width, solid_capstyle="round", zorder=z)
-        sheet.remember(np.array([a, b]), w)
-        if g.type == "prismatic" or g.node < 0:
-            self._block(sheet, stage, g, x)
+                sheet.line(path, color=colour, lw=width, solid_capstyle="round", zorder=z)
+        sheet.remember(path, w)
+        if not g.turns or g.node < 0:
+            self._block(sheet, stage, g, X)
 
-    def _block(self, sheet: Sheet, stage: Stage, g: Guide, x: np.ndarray) -> None:
+    def _block(self, sheet: Sheet, stage: Stage, g: Guide, X: Pose) -> None:
         from matplotlib.patches import Polygon
 
-        at = (stage.pose(g.block) @ g.block_frame).p[:2]
+        place = (stage.pose(g.block) @ g.block_frame).p
+        at, x = place[:2], (X.R @ g.tangent((place - X.p) @ X.R))[:2]
         w, pt = self.width, sheet.pt
         y = np.array([-x[1], x[0]])
         corners = [at + x * sx * 1.35 * w * pt + y * sy * 0.66 * w * pt for sx, sy in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
         body = self.scene.skel.tree.nodes[g.block].body if g.block >= 0 else ""
-        fill = self.fill(sheet, body) if body and g.type == "prismatic" else mixed(sheet.look.faint, sheet.look.paper, 0.5)
+        fill = self.fill(sheet, body) if body and not g.turns else mixed(sheet.look.faint, sheet.look.paper, 0.5)
         sheet.add(Polygon(corners, closed=True, fc=fill, ec=sheet.look.ink, lw=1.2, joinstyle="round", zorder=18))
 
     # ---------------------------------------------------------------- drives and names
@@ -267,6 +271,13 @@ class Planar:
                 sheet.label(p, pin.name, clear=clear)
         for body, name, spot in self.scene.marks:
             sheet.label(stage.spot(spot), name, colour=self.edge(sheet, body), clear=clear - 1.0)
+
+
+def _normals(path: np.ndarray) -> np.ndarray:
+    """(n, 2): unit normals to the left of a path, at its points."""
+    steps = np.diff(path, axis=0)
+    d = np.vstack([steps[:1], steps[1:] + steps[:-1], steps[-1:]])
+    return np.column_stack([-d[:, 1], d[:, 0]]) / np.linalg.norm(d, axis=1)[:, None]
 
 
 def coil(a: np.ndarray, b: np.ndarray, half: float, windings: int = 7) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The report: the page with one or two sheets for print, as a designer sends them to a colleague.
 
 For a mechanism: what it is, how it moves, what its drives need, what its bearings carry, and what was checked. For a simulation:
-its time histories, energies, loads and certificate. Only what the model allows is told: without masses there are no loads, and
+its time histories, energies, loads and certificate. Only what the model allows is reported: without masses there are no loads, and
 a mechanism that cannot be turned says why. The same input gives the same file: there is no date in it.
 """
 
@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
+from linkwright.design.bearings import bearings
+from linkwright.design.cycle_loads import CycleLoads, cycle_loads
+from linkwright.design.drive_sizing import Motor, drive_sizing
+from linkwright.design.efforts import drive_names
+from linkwright.design.summary import Summary, summarise
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.machine.bearings import bearings
-from linkwright.machine.cycle_loads import CycleLoads, cycle_loads
-from linkwright.machine.drive_sizing import Motor, drive_sizing
-from linkwright.machine.efforts import drive_names
-from linkwright.results import Trajectory
-from linkwright.summary import Summary, summarise
-from linkwright.system import System
-from linkwright.turn_singularities import PEAKS
+from linkwright.results.singular_positions import PEAKS
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 from linkwright.views import page, report_acting, report_figures, report_tables
 from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
@@ -136,7 +136,7 @@ class Told:
     def _acting(self) -> list[tuple[str, str]]:
         """What the drives work against, and what that takes; of a simulation only what acts."""
         c = self.motion
-        rows = [("" if i else "Acting", said) for i, said in enumerate(report_acting.acting(self.system, c))]
+        rows = [("" if i else "Applied forces", said) for i, said in enumerate(report_acting.acting(self.system, c))]
         if c is not None and c.proof is not None:
             return rows
         need = report_acting.needs(self.loads, c is not None and c.full_turn)
@@ -185,11 +185,11 @@ class Told:
         out += part("Motors", report_figures.run_motors(run))
         if self.loads.bearings is not None:
             told = report_tables.bearings(self.loads.bearings)
-            out += part("Loads of the pins in this run", told, note=report_tables.after_impacts(self.loads.bearings, run, _thinned(run).t))
+            out += part("Pin loads in this run", told, note=report_tables.after_impacts(self.loads.bearings, run, _thinned(run).t))
         elif self.loads.why:
-            out += part("Loads of the pins in this run", note=self.loads.why)
+            out += part("Pin loads in this run", note=self.loads.why)
         happened = _happened(run)
-        return out + pair(part("Certificate", verdicts(report_tables.certificate(run))), part("On the way", happened))
+        return out + pair(part("Certificate", verdicts(report_tables.certificate(run))), part("Events", happened))
 
 
 def _thinned(run: Trajectory) -> Trajectory:

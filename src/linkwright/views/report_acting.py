@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import forces
-from linkwright.description import (
+from linkwright.design.cycle_loads import CycleLoads
+from linkwright.design.flywheel import flywheel
+from linkwright.design.tables import cleaned, show
+from linkwright.errors import LinkwrightError
+from linkwright.mechanics import forces
+from linkwright.model.description import (
     CoilSpring,
     Cylinder,
     Damper,
@@ -24,13 +28,9 @@ from linkwright.description import (
     Table,
     TorsionSpring,
 )
-from linkwright.errors import LinkwrightError
-from linkwright.expressions import Expr, free_variables
-from linkwright.machine.cycle_loads import CycleLoads
-from linkwright.machine.flywheel import flywheel
-from linkwright.machine.tables import cleaned, show
-from linkwright.results import Trajectory, unit_of
-from linkwright.system import System
+from linkwright.model.expressions import Expr, free_variables
+from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.system.system import System
 from linkwright.views.report_parts import MINUS
 
 MOST_LOADS = 6
@@ -92,7 +92,7 @@ def _sizes(d: Description, x: Any, c: Trajectory) -> str:
 
 
 def _directed(d: Description, x: Any, size: float) -> str:
-    """A constant size, with its direction where it is along an axis: `200 N along -x` is told as (-200, 0)."""
+    """A constant size, with its direction where it is along an axis: `200 N along -x` is written as (-200, 0)."""
     if not isinstance(x, Load) or any(isinstance(y, (Expr, Table)) for y in (*x.force, *x.moment)) or not any(x.force):
         return show(size)
     scale = size / float(np.linalg.norm(np.array(x.force, dtype=float)))
@@ -117,7 +117,7 @@ def _history(x: Any, c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     acts = forces.FORCES[type(x)](x)
     for i in range(0, len(c), max(1, len(c) // MOST_LOOKS)):
         now = c.instants[i]
-        at = forces.Moment(c.skel, now.motion, now.t, now.near)
+        at = now
         if isinstance(x, Load):
             f, m = (np.array([at.value(y) for y in part], dtype=float) for part in (x.force, x.moment))
         else:

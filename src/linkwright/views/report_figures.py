@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.machine.tables import show, time_mean
-from linkwright.results import Trajectory
+from linkwright.design.tables import show, time_mean
+from linkwright.results.trajectory import Trajectory
 from linkwright.views import picture, plots, style
 from linkwright.views.plots import motors
 from linkwright.views.plots.efforts import effort_channels
@@ -106,7 +106,7 @@ def _legend_rows(p: Panel) -> int:
 
 
 def _heading(axes: Any, p: Panel, legend_rows: int) -> None:
-    """Title, and the names of the curves, above the axes so that none of them is covered; titles of a row stand level."""
+    """Title, and the names of the curves, above the axes so that none of them is covered; titles of a row are level."""
     axes.set_title(p.title, fontsize=7.5, loc="left", pad=4.0 + 9.0 * legend_rows, fontweight="bold", parse_math=False)
     if len(p.names) > 1:
         legend = axes.legend(
@@ -195,7 +195,7 @@ def run_panels(run: Trajectory) -> list[Panel]:
         Panel("Position" + _of(same), same),
         Panel("Speed" + _of(same), tuple(f"{n}.v" for n in same)),
         *(p for p in motion_panels(run, "t") if p.names != same),
-        Panel("Efforts that acted" if len(alike) != 1 else f"{alike[0]}, as it acted", alike),
+        Panel("Drive torques and forces" if len(alike) != 1 else f"{alike[0]}, applied", alike),
         Panel("Energy", tuple(n for n in ("energy.kinetic", "energy.potential", "energy.total") if n in run.channels)),
     ]
     return [p for p in out if p.names]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from linkwright.machine.tables import show
+from linkwright.design.tables import show
 from linkwright.views import style
 
 MM = 1.0 / 25.4  # inches
@@ -51,7 +51,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def table(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
-    """(name, unit) heads and rows; the first `left` columns are words, the others numbers."""
+    """(name, unit) heads and rows; the first `left` columns are text, the others numbers."""
     if not rows:
         return ""
     kinds = ["w" if i < left else "n" for i in range(len(header))]
@@ -70,7 +70,7 @@ def _cell(x: Any, kind: str) -> str:
 
 
 def verdicts(rows: Iterable[tuple[bool | None, str, str]]) -> str:
-    """Checks: a mark (None: told, not judged), what was looked at, what was found."""
+    """Checks: a mark (None: reported, not judged), what was looked at, what was found."""
     marks = {True: ("ok", "✓"), False: ("bad", "✗"), None: ("said", "·")}
     inside = "".join(
         f'<li class="{marks[ok][0]}"><span aria-hidden="true">{marks[ok][1]}</span> <b>{html.escape(name)}</b> {html.escape(said)}</li>'

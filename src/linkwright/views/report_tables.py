@@ -1,4 +1,4 @@
-"""What the report says in words and numbers: facts of a mechanism, swings, drives, motors, bearings, masses, checks."""
+"""Texts and tables of the report: facts of a mechanism, swings, drives, motors, bearings, masses, checks."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError
-from linkwright.machine.bearings import Bearings
-from linkwright.machine.cycle_loads import CycleLoads
-from linkwright.machine.tables import cleaned, marked, show
-from linkwright.recorded import RunEvent
-from linkwright.results import Trajectory, unit_of
-from linkwright.summary import NEAR_ANGLES, Range, Summary, transmission_note
-from linkwright.system import System
+from linkwright.design.bearings import Bearings
+from linkwright.design.cycle_loads import CycleLoads
+from linkwright.design.summary import NEAR_ANGLES, Range, Summary, transmission_note
+from linkwright.design.tables import cleaned, marked, show
+from linkwright.errors import LinkwrightError, degrees_of_freedom
+from linkwright.results.recorded import RunEvent
+from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.system.system import System
 from linkwright.topology.report import grubler
 from linkwright.views.report_parts import note, pair, table
 
@@ -42,12 +42,12 @@ def amount(system: System, value: float, kind: str) -> str:
 
 
 def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, str]]:
-    """The first lines about a mechanism; `c` is the motion the report tells of."""
+    """The first lines about a mechanism; `c` is the motion of the report."""
     ranks = system.mobility
     counted = grubler(system.description)
-    freedoms = f"{s.freedoms} {'freedom' if s.freedoms == 1 else 'freedoms'}"
+    freedoms = degrees_of_freedom(s.freedoms)
     if counted != ranks.mobility:
-        freedoms += f" (counting joints alone gives {counted})"
+        freedoms += f" (the Grübler count gives {counted})"
     idle = [" and ".join(group) for group in ranks.idle]
     spins = [f"{idle[0]}{f' and {len(idle) - 1} others' if len(idle) > 1 else ''} can spin freely"] if idle else []
     bodies = "1 moving body" if s.bodies == 1 else f"{s.bodies} moving bodies"
@@ -55,7 +55,7 @@ def facts(system: System, s: Summary, c: Trajectory | None) -> list[tuple[str, s
     pull = f"gravity {show(gravity)} m/s²" if gravity else "no gravity"
     return [
         ("Mobility", "; ".join([freedoms, *spins])),
-        ("Built of", f"{s.space}, {bodies}, {s.joints} joints, {_loops(system)}"),
+        ("Structure", f"{s.space}, {bodies}, {s.joints} joints, {_loops(system)}"),
         ("Driven at", driven(system, c, s)),
         ("Motion", _short(s.motion) if c is None or c.proof is None else f"simulated for {c.t[-1] - c.t[0]:.6g} s, {len(c)} samples"),
         ("Constraint", redundancy(system)),
@@ -81,7 +81,7 @@ def _loops(system: System) -> str:
 
 
 def _short(motion: str) -> str:
-    """A motion of many drives told by the first two; round-off of a position is zero."""
+    """A motion of many drives described by the first two; round-off of a position is zero."""
     motion = re.sub(r"-?\d(\.\d+)?e-(1[3-9]|[2-9]\d)\b", "0", motion)
     parts = motion.split(", ")
     if not motion.startswith("moves ") or len(parts) < 4:
@@ -91,14 +91,13 @@ def _short(motion: str) -> str:
 
 
 def redundancy(system: System) -> str:
-    """Over-constraint in plain words."""
+    """Return the over-constraint as a sentence."""
     found = system.mobility.redundant
     if not found:
-        return "exact: nothing is over-constrained" if system.tree.nc else "a tree without loops"
+        return "not over-constrained" if system.tree.nc else "a tree without loops"
     count = sum(r.count for r in found)
     where = f"in loop {found[0].loop}" if len(found) == 1 else f"in {len(found)} loops"
-    kept = "1 joint condition" if count == 1 else f"{count} joint conditions"
-    return f"over-constrained: {kept} {where} follow{'s' if count == 1 else ''} from the others; it moves because it is made exactly"
+    return f"over-constrained: {count} redundant constraint{'s' * (count != 1)} {where}; it moves with exact dimensions only"
 
 
 def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, drive: str, at: str, pressure: tuple[Range, ...] = ()) -> str:
@@ -110,7 +109,7 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     shown = _telling(moving, most) if title == TRANSMISSION else moving[:most]
     ends = [(marked(r.low / size, r.near_low), marked(r.high / size, r.near_high)) for r in shown]
     rows: list[tuple[Any, ...]] = [(r.name, *x, (r.high - r.low) / size) for r, x in zip(shown, ends, strict=True)]
-    header = [(title, ""), ("least", symbol), ("largest", symbol), ("range", symbol)]
+    header = [(title, ""), ("min", symbol), ("max", symbol), ("range", symbol)]
     if drive:
         place = (f"at {drive}", unit)
         lows, highs = ([_told(x, scale) for x in column] for column in _places_of(shown))
@@ -171,7 +170,7 @@ def drives(found: CycleLoads) -> str:
         header = [
             ("drive", ""), (f"peak {kind}", effort[0]), (f"at {e.over}", at[0]), ("min", effort[0]), ("max", effort[0]),
             ("mean", effort[0]), ("RMS", effort[0]), ("top speed", speed[0]), ("peak power", power[0]), ("mean", power[0]),
-            ("work", energy[0]), ("braked", energy[0]),
+            ("work", energy[0]), ("energy to brake", energy[0]),
         ]  # fmt: skip
         rows = [
             (
@@ -199,7 +198,7 @@ def bearings(b: Bearings) -> str:
     if len(ranked) > MOST_ROWS:
         text += note(f"{len(ranked) - MOST_ROWS} pins with smaller loads are in the page's table.")
     if any(not r.unique for r in b.rows):
-        text += note("Not unique: redundant joints share the load in a way that rigid bodies do not tell; the least of all loads is shown.")
+        text += note("Statically indeterminate: redundant joints share the load; the least-norm solution is shown.")
     if b.rods:
         symbol, size = unit_of(b.units, "force")
         rods = [(r.rod, r.compression / size, r.tension / size, r.rms / size) for r in b.rods]
@@ -231,7 +230,7 @@ def margins(sizing: Any) -> str:
     for m in sizing.margins:
         symbol, size = unit_of(sizing.units, m.dimension)
         need = show(marked(m.need / size, sizing.load.near_peak))
-        rows.append((m.what, f"{need} {symbol}", f"{show(m.limit / size)} {symbol}", "kept" if m.ok else "EXCEEDED"))
+        rows.append((m.what, f"{need} {symbol}", f"{show(m.limit / size)} {symbol}", "met" if m.ok else "EXCEEDED"))
     return table([("limit", ""), ("needed", ""), ("allowed", ""), ("", "")], rows)
 
 
@@ -262,7 +261,7 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     """What was looked at, and what came out."""
     out: list[Verdict] = []
     if system.tree.nc:
-        gap = max(float(np.abs(system.loops.at(x.q, x.v, x.t, x.near).phi / system.loops.row_scale).max()) for x in c.instants[::8])
+        gap = max(float(np.abs(system.loops.at(x.q, x.v, x.t, x.references).phi / system.loops.row_scale).max()) for x in c.instants[::8])
         out.append((gap < 1e-9, "Loops closed", f"over the whole motion, {_to(gap)} of the mechanism's size"))
     if c.full_turn:
         back = all(_same(a, b) for a, b in zip(c.instants[0].motion.X, c.instants[-1].motion.X, strict=True))
@@ -277,10 +276,11 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     out.append(_balanced(system, c))
     out += _given_back(system, c)
     loose = [f"{r.pin} on {r.on}" for r in loads.bearings.rows if not r.unique]
-    told = "all determined" if not loose else f"not unique in {len(loose)} of {len(loads.bearings.rows)} eyes of the links"
+    count = f"{len(loose)} of {len(loads.bearings.rows)} eyes of the links"
+    told = f"statically indeterminate in {count}" if loose else "statically determinate"
     out.append((None if loose else True, "Loads", told))
     out += [(None, "Sampling", said) for said in loads.notes]
-    out += [(s.ok, f"Motor of {s.history.name}", "keeps its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
+    out += [(s.ok, f"Motor of {s.history.name}", "within its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
     return out
 
 
@@ -313,7 +313,7 @@ def _same(a: Any, b: Any) -> bool:
 def _given_back(system: System, c: Trajectory) -> list[Verdict]:
     """Forward dynamics, with the efforts found, must give back the accelerations they were found from.
 
-    Links that spin about themselves do so as they like: where there are any, the drives' accelerations are compared.
+    Links that spin about themselves do so freely: where there are any, the drives' accelerations are compared.
     """
     worst, largest = 0.0, 0.0
     for i in np.linspace(0, len(c) - 1, CHECKED + 2).astype(int)[1:-1]:
@@ -329,21 +329,21 @@ def _given_back(system: System, c: Trajectory) -> list[Verdict]:
         worst = max(worst, float(np.abs(got - wanted).max(initial=0.0)))
         largest = max(largest, float(np.abs(c.a[i]).max()), float(np.abs(c.v[i]).max()) ** 2)
     off = worst / largest if largest > 0.0 else worst
-    return [(off < AGREE, "Forward dynamics", f"gives back the motion from the drive efforts, {_to(off)} of it")]
+    return [(off < AGREE, "Forward dynamics", f"reproduces the motion from the drive efforts, {_to(off)} of it")]
 
 
 def certificate(run: Trajectory) -> list[Verdict]:
-    """How well a simulation kept loops, energy and branch, and how large its error is."""
+    """Checks of a simulation: loops, energy, branch, error estimate."""
     x = run.certificate
     good = x.checks()
     return [
         (good["finished"], "Run", f"{x.status}: {x.message}"),
         (good["loops closed in position"], "Loops", f"closed {_to(x.position_residual)} of the mechanism's size"),
-        (good["loops closed in velocity"], "Velocities", f"along the loops {_to(x.velocity_residual)} of them"),
+        (good["loops closed in velocity"], "Velocities", f"satisfy the loops {_to(x.velocity_residual)} of the largest speed"),
         (
             good["energy balanced"],
             "Energy",
-            f"balanced to {show(x.energy_imbalance)} J of {show(x.energy_turned_over)} J turned over; work in {show(x.work_in)}, "
+            f"balanced to {show(x.energy_imbalance)} J of {show(x.energy_turned_over)} J exchanged; work in {show(x.work_in)}, "
             f"of loads {show(x.work_of_loads)}, lost {show(x.lost)} J"
             + (f", in impacts {show(x.impact_losses)} J" if x.impact_losses else ""),
         ),

@@ -13,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.channels import Instant
-from linkwright.description import Body, CoilSpring, Description, GasSpring, Joint, PointRef
 from linkwright.errors import ChannelError
-from linkwright.kinematics import Skeleton, node_motion, pose_of
-from linkwright.results import Trajectory
-from linkwright.spatial import Pose, array
-from linkwright.system import System
+from linkwright.joints import JOINTS, along_x, create, is_slider, track
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import Skeleton, node_motion, pose_of
+from linkwright.model.description import Body, CoilSpring, Description, GasSpring, Joint, PointRef
+from linkwright.numerics.spatial import Pose, array
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 from linkwright.views.tips import tips
 
+CURVED = 33  # points of a drawn guide that is not straight
 BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of its telescope
 
 
@@ -45,32 +47,49 @@ class Piece:
 
 @dataclass(frozen=True)
 class Pin:
-    """A joint's place, with a name for people; `grounded`: on the ground."""
+    """A joint's place, with a name for people; `grounded`: fixed to the ground."""
 
     name: str
     spot: Spot
     grounded: bool
-    type: str
+    joint: Joint | None  # None: the end of a spring, rod or cylinder
 
 
 @dataclass(frozen=True)
 class Guide:
-    """A straight guide on one body (x of `frame`) for a block or pin of another, with its travel."""
+    """A guide on one body for a block or a pin of another, with its travel: x of `frame`, or a curve in it."""
 
-    name: str
-    type: str  # prismatic, cylindrical, screw or pin_slot
+    joint: Joint
+    turns: bool  # a pin, which turns on the guide, instead of a block
     node: int
     frame: Pose
     block: int
     block_frame: Pose
     low: float
     high: float
+    curve: np.ndarray  # (n, 3) in `frame`, from `low` to `high`; two points if straight
+
+    def tangent(self, at: np.ndarray) -> np.ndarray:
+        """Direction of the guide in `frame`, where it is closest to a place in `frame`."""
+        if len(self.curve) == 2:
+            return np.array([1.0, 0.0, 0.0])
+        middles, steps = 0.5 * (self.curve[1:] + self.curve[:-1]), np.diff(self.curve, axis=0)
+        step = steps[int(np.argmin(np.linalg.norm(middles - at, axis=1)))]
+        return step / (float(np.linalg.norm(step)) or 1.0)
+
+    def extended(self, margin: float) -> np.ndarray:
+        """The curve, longer by a margin at either end."""
+        first, last = (self.tangent(end) for end in (self.curve[0], self.curve[-1]))
+        if len(self.curve) == 2:
+            return np.array([self.curve[0] - margin * first, self.curve[1] + margin * last])
+        return np.vstack([self.curve[0] - margin * first, self.curve, self.curve[-1] + margin * last])
 
 
 @dataclass(frozen=True)
 class Telescope:
     """A barrel and a rod between two places: cylinders, gas springs, sliding pairs on one line."""
 
+    name: str  # of the sliding joint, cylinder or gas spring
     bodies: tuple[str, str]  # barrel's and rod's body, or "" where it is a force element
     ends: tuple[Spot, Spot]
     barrel: float
@@ -193,7 +212,7 @@ class Scene:
         drawn = np.concatenate([p.points for p in out])
         size = self._size(list(drawn))
         for joint, at in self._joint_spots(body):
-            rail = joint.type in ("prismatic", "pin_slot") and joint.first == body.name
+            rail = JOINTS[joint.type].guide is not None and joint.first == body.name
             near = drawn[np.argmin(np.linalg.norm(drawn - at, axis=1))]
             arm = np.array([near, at])
             if not rail and np.linalg.norm(near - at) > 1e-6 * size and not any(_inside(arm, plate) for plate in plates):
@@ -217,13 +236,13 @@ class Scene:
         return bool(np.abs(local[:, 1:]).max(initial=0.0) < 1e-6 * max(self._size(list(places)), np.abs(local).max(initial=0.0)))
 
     def _sliding_pairs(self) -> list[Telescope]:
-        """Prismatic joints of two moving bodies that lie along the joint's axis: a cylinder with its rod."""
+        """Sliders of two moving bodies that lie along the joint's axis: a cylinder with its rod."""
         ground = self.description.bodies[0].name
         out = []
         for j in self.joints:
             first, second = pose_of(j.frame_first), pose_of(j.frame_second)
             if (
-                j.type != "prismatic"
+                not is_slider(create(j.type, j.options))
                 or ground in (j.first, j.second)
                 or not (self._on_axis(j.first, first) and self._on_axis(j.second, second))
             ):
@@ -234,14 +253,14 @@ class Scene:
             base, tip = max(ends, key=lambda e: float(np.linalg.norm(stage.place(a, e[0]) - stage.place(b, e[1]))))
             pair = (Spot(a, base), Spot(b, tip))
             if np.linalg.norm(stage.spot(pair[0]) - stage.spot(pair[1])) > 0.0:
-                out.append(Telescope((j.first, j.second), pair, BARREL * self._shortest(pair)))
+                out.append(Telescope(j.name, (j.first, j.second), pair, BARREL * self._shortest(pair)))
         return out
 
     def _struts(self) -> list[Telescope]:
         d = self.description
         elements = [*d.cylinders, *(s for s in d.springs if isinstance(s, GasSpring))]
-        pairs = [(self._ref(e.between[0]), self._ref(e.between[1])) for e in elements]
-        return [Telescope(("", ""), pair, BARREL * self._shortest(pair)) for pair in pairs]
+        pairs = [(e.name, (self._ref(e.between[0]), self._ref(e.between[1]))) for e in elements]
+        return [Telescope(name, ("", ""), pair, BARREL * self._shortest(pair)) for name, pair in pairs]
 
     def _shortest(self, ends: tuple[Spot, Spot]) -> float:
         """The smallest distance of two places over the turn."""
@@ -259,36 +278,40 @@ class Scene:
     def _ref(self, ref: PointRef) -> Spot:
         return Spot(self.skel.node(ref[0]), array(self.description.point(ref).at))
 
-    def _travel(self, joint: Joint) -> tuple[float, float]:
-        now = float(self.start.coordinates(joint)[0])
+    def _travel(self, joint: Joint, i: int) -> tuple[float, float]:
+        now = float(self.start.coordinates(joint)[i])
         if self.turn is None:
             return now, now
-        values = self.turn.sampled({f"travel of {joint.name}": lambda x: x.coordinates(joint)[0]})[f"travel of {joint.name}"]
+        values = self.turn.sampled({f"travel of {joint.name}": lambda x: x.coordinates(joint)[i]})[f"travel of {joint.name}"]
         return min(now, float(values.min())), max(now, float(values.max()))
 
     def _guides(self) -> list[Guide]:
         paired = {t.bodies for t in self.telescopes}
         out = []
         for j in self.joints:
-            if j.type in ("prismatic", "pin_slot") and (j.first, j.second) not in paired:
+            jt = create(j.type, j.options)
+            if jt.guide is not None and (j.first, j.second) not in paired:
                 frames = pose_of(j.frame_first), pose_of(j.frame_second)
                 nodes = self.skel.node(j.first), self.skel.node(j.second)
-                out.append(Guide(j.name, j.type, nodes[0], frames[0], nodes[1], frames[1], *self._travel(j)))
+                low, high = self._travel(j, jt.guide)
+                curve = np.array([track(jt, s) for s in guide_samples(jt, low, high)], dtype=float)
+                out.append(Guide(j, "angle" in jt.coordinate_kinds, nodes[0], frames[0], nodes[1], frames[1], low, high, curve))
         return out
 
     def _pins(self) -> list[Pin]:
         ground = self.description.bodies[0].name
         out = []
         for j in self.joints:
-            if j.type in ("prismatic", "fixed", "free", "planar"):
+            jt = JOINTS[j.type]
+            if jt.floats or set(jt.coordinate_kinds) <= {"length"}:  # nothing turns there
                 continue
             node = self.skel.node(j.second)
             named = [
                 p.name for p in self.description.body(j.second).points if np.linalg.norm(array(p.at) - array(j.frame_second.at)) < 1e-9
             ]
-            grounded = ground in (j.first, j.second) and j.type != "pin_slot"
-            out.append(Pin(j.pin or (named or [j.name])[0], Spot(node, array(j.frame_second.at)), grounded, j.type))
-        out += [Pin(ref[1], self._ref(ref), ref[0] == ground, "end") for refs in self._between() for ref in refs]
+            grounded = ground in (j.first, j.second) and jt.guide is None
+            out.append(Pin(j.pin or (named or [j.name])[0], Spot(node, array(j.frame_second.at)), grounded, j))
+        out += [Pin(ref[1], self._ref(ref), ref[0] == ground, None) for refs in self._between() for ref in refs]
         return out
 
     def _between(self) -> list[tuple[PointRef, PointRef]]:
@@ -321,7 +344,7 @@ class Scene:
             for name, radius in ((g.first, g.radius_first), (g.second, g.radius_second)):
                 j = self.description.joint(name)
                 X = pose_of(j.frame_second)
-                if j.type != "prismatic" and float(radius) > 0.0:
+                if JOINTS[j.type].coordinate_kinds == ("angle",) and float(radius) > 0.0:
                     out.append(Wheel(Spot(self.skel.node(j.second), X.p), X.R[:, 2], float(radius)))
         return out
 
@@ -335,7 +358,7 @@ class Scene:
         j = self.description.joint(drive.joint)
         X = pose_of(j.frame_first)
         node = self.skel.node(j.first)
-        if j.type == "prismatic":
+        if JOINTS[j.type].coordinate_kinds == ("length",):
             for t in self.telescopes:
                 if t.bodies == (j.first, j.second):
                     return [Arrow(j.name, False, t.ends[0], X.R[:, 0], t.ends[1], sense)]
@@ -370,9 +393,17 @@ class Scene:
         nodes += [(s.node, s.at[None]) for t in self.lines for s in t.ends]
         nodes += [(p.spot.node, p.spot.at[None]) for p in self.pins]
         nodes += [(s.node, s.at[None]) for _, _, s in self.marks]
-        nodes += [(g.node, g.frame.p + np.outer(np.linspace(g.low, g.high, 9), g.frame.R[:, 0])) for g in self.guides]
+        nodes += [(g.node, _dense(g.curve) @ g.frame.R.T + g.frame.p) for g in self.guides]
         stages = [Stage(self.skel, x) for x in instants]
         return np.concatenate([stage.place(node, points) for stage in stages for node, points in nodes] or [np.zeros((1, 3))])
+
+
+def guide_samples(joint: Any, low: float, high: float) -> np.ndarray:
+    """Values of a guide's coordinate at which its curve is drawn: both ends of a straight one."""
+    if along_x(joint):
+        return np.array([low, high])
+    more = 1e-6 if low == high else 0.0  # so that it has a direction
+    return np.linspace(low - more, high + more, CURVED)
 
 
 def _dense(points: np.ndarray) -> np.ndarray:

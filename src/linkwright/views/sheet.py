@@ -37,7 +37,7 @@ class Sheet:
         self.add(Line2D(p[:, 0], p[:, 1], **options))
 
     def add(self, artist: Any) -> None:
-        """Draw a line or a patch. The window is fixed, so that no limits are kept up to date, which is most of the work of `plot`."""
+        """Draw a line or a patch. The window is fixed, so that no limits are updated, which is most of the work of `plot`."""
         self.axes.add_artist(artist)
 
     def remember(self, points: Any, width: float = 2.0, closed: bool = False) -> None:

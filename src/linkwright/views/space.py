@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.channels import Instant
-from linkwright.results import unit_of
+from linkwright.mechanics.instant import Instant
+from linkwright.results.trajectory import unit_of
 from linkwright.views.planar import colours, drawn_bodies
 from linkwright.views.scene import Scene, Stage, hull
 from linkwright.views.sheet import Sheet, nice_length
@@ -103,9 +103,8 @@ class Spatial:
             out.append(("bar", self.seen([stage.spot(e) for e in line.ends]), PALETTE[8], 3.0))
         for g in self.scene.guides:
             X = stage.pose(g.node) @ g.frame
-            rail = X.p + np.outer([g.low, g.high], X.R[:, 0])
             if g.high > g.low:
-                out.append(("rail", self.seen(rail), self.look.faint, 9.0))
+                out.append(("rail", self.seen(g.curve @ X.R.T + X.p), self.look.faint, 9.0))
         return out
 
     @staticmethod
@@ -150,7 +149,7 @@ class Spatial:
         self._curve(axes, flat, mixed(self.look.faint, self.look.paper, 0.6), lw=3.0, zorder=1, solid_capstyle="round")
 
     def _ground(self, axes: Any, stage: Stage) -> None:
-        """What stands still: a thin dark outline through the joints on ground."""
+        """The fixed parts: a thin dark outline through the joints on ground."""
         spots = [self.seen(stage.spot(p.spot)) for p in self.scene.pins if p.grounded]
         spots += [self.seen(stage.spot(e)) for t in self.scene.telescopes for e in t.ends if e.node < 0]
         distinct: list[np.ndarray] = []

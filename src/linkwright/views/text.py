@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwright.results import Trajectory
+from linkwright.files import columns
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots import marked_points, natural_axis
 
 MOST_COLUMNS = 9
@@ -58,10 +59,8 @@ def _formatted(values: np.ndarray) -> list[str]:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0) -> str:
-    """Columns flush right (the first `left` flush left), two spaces apart; units (`name [unit]`) stand on a line of their own."""
+    """Columns flush right (the first `left` flush left), two spaces apart; units (`name [unit]`) are on a line of their own."""
     names = [h.partition(" [")[0] for h in header]
     units = [f"[{h.partition(' [')[2]}" if " [" in h else "" for h in header]
     lines = [names, units, *rows] if any(units) else [names, *rows]
-    widths = [max(len(x) for x in column) for column in zip(*lines, strict=True)]
-    places = [str.ljust if i < left else str.rjust for i in range(len(widths))]
-    return "\n".join("  ".join(put(x, w) for put, x, w in zip(places, row, widths, strict=True)) for row in lines)
+    return "\n".join(columns.aligned(lines, left))

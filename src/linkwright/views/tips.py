@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from linkwright.description import Description, PointRef
+from linkwright.joints import JOINTS, is_hinge
+from linkwright.model.description import Description, PointRef
 
 MOST = 2  # more of them are no tip, but a chain
 
@@ -14,7 +15,7 @@ def tips(d: Description) -> list[PointRef]:
     tied = {b for j in d.joints if ground in (j.first, j.second) or j.name in driven for b in (j.first, j.second)}
     found: dict[str, PointRef] = {}
     for j in d.joints:
-        if j.type != "revolute" or not d.planar or tied & {j.first, j.second}:
+        if not is_hinge(JOINTS[j.type]) or not d.planar or tied & {j.first, j.second}:
             continue
         names = [(b, p.name) for b in (j.first, j.second) for p in d.body(b).points if p.name == (j.pin or j.name)]
         if names:

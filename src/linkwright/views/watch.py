@@ -17,11 +17,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwright import files, loading, modelfile
+from linkwright import files
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.modelfile import mesh
-from linkwright.models.finding import model_file
-from linkwright.system import System
+from linkwright.model import file as modelfile
+from linkwright.model.file import mesh
+from linkwright.model.library.finding import model_file
+from linkwright.system import loading
+from linkwright.system.system import System
 from linkwright.views import live
 
 LOOK = 0.2  # s between looks at the files
@@ -85,7 +87,7 @@ class Subject:
         try:
             if self.is_run:
                 run = loading.run(self.path)
-                text = live.text(run.source.system, run=run, reload=reload, static=run.static)
+                text = live.text(run.system, run=run, reload=reload, static=run.static)
             else:
                 text = live.text(System(loading.description(self.source, **self.changes)), reload=reload, steps=self.steps)
             return Built(version, text.encode(), "")

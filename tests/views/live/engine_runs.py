@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import linkwright as lw
-from linkwright.system import System
+from linkwright.system.system import System
 from linkwright.views import live
 from linkwright.views.live import cycle_data, kernels, sliders
 from linkwright.views.live.data import data

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import linkwright as lw
-from linkwright import models
+from linkwright.model import library as models
 from tests.views.live.engine_runs import made, run, shipped
 from tests.views.live.test_engine import DOUBLE_ROCKER
 

@@ -13,9 +13,10 @@ import pytest
 import yaml
 
 import linkwright as lw
-from linkwright import files, models
-from linkwright.description import Description
-from linkwright.parameters import every_parameter
+from linkwright import files
+from linkwright.model import library as models
+from linkwright.model.description import Description
+from linkwright.model.parameters import every_parameter
 from linkwright.views import live
 from linkwright.views.live import cycle_data, sliders
 from linkwright.views.live.data import units

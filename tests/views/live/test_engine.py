@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
 from linkwright.errors import LinkwrightError
+from linkwright.model import library as models
 from linkwright.views import live
 from linkwright.views.free_body import of_loads
 from linkwright.views.live import cycle_data
@@ -270,7 +270,7 @@ def test_hodographs_free_bodies_and_singular_values_are_those_of_python(pages: d
     assert np.abs(np.subtract(got["now"][:2], loads.on("C", "coupler", "coupler").force[:2])).max() < 1e-8
     assert np.abs(np.subtract(got["place"][:2], c["coupler.P"][i])).max() < 1e-12
     assert np.abs(np.subtract(got["velocity"][:2], [c["coupler.P.vx"][i], c["coupler.P.vy"][i]])).max() < 1e-10
-    J = s.loops.dimensionless(s.loops.at(instant.q, instant.v, 0.0, instant.near))[1]
+    J = s.loops.dimensionless(s.loops.at(instant.q, instant.v, 0.0, instant.references))[1]
     assert np.allclose(got["singular"]["values"], np.sort(np.linalg.svd(J, compute_uv=False)), atol=1e-12)
     assert [m["name"] for m in got["multipliers"]] == list(s.kernels.entries["lam"])
     assert np.allclose([m["value"] for m in got["multipliers"]], s.inverse(c.state(i), instant.known_a, method="system").lam_all, atol=1e-8)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright import models
 from linkwright import views as views_package
-from linkwright.parameters import choose, every_parameter, with_values
-from linkwright.system import System
+from linkwright.model.parameters import choose, every_parameter, with_values
+from linkwright.system.system import System
 from linkwright.views.live.geometry import places, references, shapes
 from linkwright.views.scene import Scene, Stage
+from tests.sweeps import every_model
 
 SAME = 1e-12  # metres: coordinates are written with 15 digits after the point, mechanisms are metres in size
 CLOSED = 1e-9  # metres: how well loops are closed at the samples of a turn
@@ -40,7 +40,7 @@ def put(where: list[tuple[np.ndarray, np.ndarray]], spot: dict) -> np.ndarray:
     return R @ np.array(spot["at"]) + p
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", every_model())
 def test_the_scene_is_where_the_mechanism_is(name: str) -> None:
     system, scene = scene_of(name)
     assert scene.turn is not None

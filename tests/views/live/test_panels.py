@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 import linkwright as lw
-from linkwright import modelfile
-from linkwright.parameters import choose, every_parameter, with_values
+from linkwright.model import file as modelfile
+from linkwright.model.parameters import choose, every_parameter, with_values
 from linkwright.views.live import source
 from linkwright.views.live.sliders import sliders
 from tests.compiler.samples import node
@@ -245,7 +245,7 @@ def merged(model: Any, fragment: Any) -> Any:
 
 
 def model_of(name: str) -> dict[str, Any]:
-    return yaml.load((Path(str(resources.files("linkwright"))) / "models" / f"{name}.yaml").read_text("utf-8"), yaml.BaseLoader)
+    return yaml.load((Path(str(resources.files("linkwright"))) / "model" / "library" / f"{name}.yaml").read_text("utf-8"), yaml.BaseLoader)
 
 
 def numbers(description: Any) -> list[float]:

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import files
-from linkwright.blas import one_thread
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory
-from linkwright.system import System
+from linkwright.numerics.blas import one_thread
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 
 ASSETS = Path(__file__).parent / "assets"
 THREE = Path(__file__).parent.parent / "vendor" / "three.min.js"
@@ -64,7 +64,7 @@ def write(subject: Any, path: str | os.PathLike[str], **options: Any) -> Path:
 
 
 def error_text(title: str, message: str, reload: str | None = None) -> str:
-    """A page that says what is wrong with a model, and goes on asking for a better one."""
+    """A page that says what is wrong with a model, and reloads when it changes."""
     watch = _script(short(asset("reload.js")))
     return _filled("error.html", title=html.escape(title), message=html.escape(message), watch=watch, reload=_json(reload))
 

@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import cycle, joints
+from linkwright import joints
 from linkwright.errors import LinkwrightError, SingularityError
-from linkwright.inverse.channels import eyes
-from linkwright.laws import Law, LinearLaw
-from linkwright.linalg import factor
-from linkwright.plans import Given, driven
-from linkwright.recorded import cut_rows
-from linkwright.results import Trajectory, unit_of
-from linkwright.system import System
+from linkwright.mechanics.constraints.drives import Given, driven
+from linkwright.model.laws import Law, LinearLaw
+from linkwright.motion import cycle
+from linkwright.numerics.linalg import factor
+from linkwright.results.load_channels import eyes
+from linkwright.results.recorded import cut_rows
+from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.system.system import System
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
@@ -58,7 +59,7 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
     `steps` asks for a cycle of any size, `static` for that of `m.turn(speed=0)`.
     """
     if not system.mobility.freedoms:
-        return Motion((), None, (), 0.0, False, "nothing can move: a structure without freedoms")
+        return Motion((), None, (), 0.0, False, "nothing can move: a structure without degrees of freedom")
     if steps is None and system.tree.nv > MOST_TURNED:
         why = f"turning {system.tree.nv} joints beforehand takes long; m.page(..., steps=360) and --steps 360 do it all the same."
         return Motion(independent(system), None, (), 0.0, False, why)
@@ -66,13 +67,12 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
         turn = system.turn(steps=360 if steps is None else steps, speed=0.0 if static else None)
     except LinkwrightError as problem:
         return Motion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
-    here = cycle.Position(system.start.q, system.start.near)
-    plan = cycle.plan(system.loops, here, None, 0.0 if static else None)
-    drives = turn.source.drives if set(turn.source.drives) == set(plan.laws) else tuple(plan.laws)
+    plan = cycle.plan(system.loops, system.start.instant, None, 0.0 if static else None)
+    drives = turn.drives if set(turn.drives) == set(plan.laws) else tuple(plan.laws)
     lead = plan.laws[plan.lead]
     offset = 0.0
     if plan.open_ended and isinstance(lead, LinearLaw):
-        first = cycle.coordinate_now(system.loops, plan.lead, cycle.Position(turn.q[0], turn.near[0]))
+        first = cycle.coordinate_now(system.loops, plan.lead, turn.instant(0))
         offset = (first - float(lead(0.0)[0])) / lead.slope
     return Motion(drives, turn, tuple(plan.laws[n] for n in drives), offset, plan.rate == 0.0)
 
@@ -161,7 +161,7 @@ def compared_samples(c: Trajectory) -> list[int]:
 
 
 def _reference(c: Trajectory, motion: Motion) -> dict[str, Any]:
-    """Python's efforts of the drives at some samples; none without masses or where the drives do not decide them."""
+    """Python's drive torques and forces at some samples; none without masses or where the drives do not decide them."""
     at, u = [], []
     for i in compared_samples(c):
         try:
@@ -240,7 +240,7 @@ def _switched(system: System, run: Trajectory) -> list[tuple[str, np.ndarray]]:
 
 
 def interesting(system: System, run: Trajectory) -> list[str]:
-    """Single numbers, the telling ones first: joints, efforts and powers, pin loads, energies, angles, points, what was recorded."""
+    """Single numbers, the important ones first: joints, efforts and powers, pin loads, energies, angles, points, what was recorded."""
     d = system.description
     lead = [x.joint for x in d.drives]
     joined = list(dict.fromkeys([*lead, *(j.name for j in d.joints), *(c.name for c in d.cylinders)]))
@@ -301,7 +301,7 @@ def certificate_json(run: Trajectory) -> list[dict[str, Any]]:
         "finished": c.message or c.status,
         "loops closed in position": f"open by at most {c.position_residual:.1e} of the mechanism's size",
         "loops closed in velocity": f"{c.velocity_residual:.1e} of the largest speed",
-        "energy balanced": f"off by at most {c.energy_imbalance:.1e} J of {c.energy_turned_over:.3g} J turned over",
+        "energy balanced": f"off by at most {c.energy_imbalance:.1e} J of {c.energy_turned_over:.3g} J exchanged",
         "error below 1e-3": "; ".join(x for x in (c.error_text, c.growth_text) if x),
     }
     return [{"name": name, "ok": bool(ok), "text": said.get(name, "")} for name, ok in c.checks().items()]

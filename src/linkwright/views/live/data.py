@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.description import Description
-from linkwright.metric import scale
-from linkwright.modelfile.units import KINDS, display_unit
-from linkwright.results import unit_of
-from linkwright.summary import elastic_loads
-from linkwright.system import System
+from linkwright.design.summary import elastic_loads
+from linkwright.model.description import Description
+from linkwright.model.file.units import KINDS, display_unit
+from linkwright.numerics.metric import scale
+from linkwright.results.trajectory import unit_of
+from linkwright.system.system import System
 from linkwright.topology import order, report
 from linkwright.views.live import cycle_data, geometry, source
 from linkwright.views.live.kernels import Script
@@ -108,11 +108,13 @@ def _pins(system: System, unique: dict[tuple[str, str], bool]) -> list[dict[str,
     ground = d.bodies[0].name
     found: dict[str, dict[str, Any]] = {}
     for j in d.joints:
-        if not joints.create(j.type, j.options).rows or (d.planar and j.type == "planar"):
+        jt = joints.JOINTS[j.type]
+        if not joints.holds(jt, d.planar):
             continue
         name = j.pin or j.name
         at = {"body": system.skel.node(j.second) + 1, "at": [float(x) for x in j.frame_second.at]}
-        pin = found.setdefault(name, {"name": name, "bodies": [], "type": j.type, "grounded": False, "at": at, "joints": [], "unique": {}})
+        first = {"name": name, "type": j.type, "hinge": joints.is_hinge(jt), "at": at, "grounded": False}
+        pin = found.setdefault(name, {**first, "bodies": [], "joints": [], "unique": {}})
         pin["joints"].append(j.name)
         pin["grounded"] = pin["grounded"] or ground in (j.first, j.second)
         for body in (j.first, j.second):

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.description import Description, GasSpring, Joint
-from linkwright.views.scene import Arrow, Guide, Pin, Scene, Spot, Stage, Telescope, hull
+from linkwright import joints
+from linkwright.model.description import Description, Joint
+from linkwright.views.scene import Arrow, Guide, Pin, Scene, Spot, Stage, Telescope, guide_samples, hull
 
 BAR = 0.10  # width of a bar as a share of the typical link
 DIGITS = 15  # after the point, metres: far below what is drawn, and it drops the noise of 1e-17
@@ -25,12 +26,14 @@ NEAR = 1e-9  # metres between a drawn place and the model's point it is
 
 
 class Ref(NamedTuple):
-    """What a place is: the `point` of a body, or a joint's frame (`first` or `second`): its origin or its axis `column`."""
+    """What a place is: the `point` of a body, or a joint's frame (`first` or `second`): its origin or its axis `column`; or a place
+    on a joint's `guide`."""
 
-    kind: str  # "point", "first" or "second"
+    kind: str  # "point", "first", "second" or "guide"
     owner: str  # body or joint
     name: str = ""  # of the point
     column: int = -1  # of the frame's rotation; -1: the origin
+    s: float = 0.0  # coordinate along the guide
 
 
 @dataclass
@@ -88,6 +91,10 @@ def places(description: Description, refs: Sequence[Ref]) -> list[Any]:
             out += list(description.point((ref.owner, ref.name)).at)
             continue
         joint = description.joint(ref.owner)
+        if ref.kind == "guide":
+            F, p = joint.frame_first, joints.track(joints.create(joint.type, joint.options), ref.s)
+            out += [at + row[0] * p[0] + row[1] * p[1] + row[2] * p[2] for at, row in zip(F.at, F.rotation, strict=True)]
+            continue
         frame = joint.frame_first if ref.kind == "first" else joint.frame_second
         out += list(frame.at) if ref.column < 0 else [row[ref.column] for row in frame.rotation]
     return out
@@ -106,9 +113,9 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
             }
             for p in scene.pieces
         ],
-        "pins": [_pin(at, pin, joint) for pin, joint in zip(scene.pins, _joints_of_pins(scene), strict=True)],
+        "pins": [_pin(at, pin) for pin in scene.pins],
         "guides": [_guide(at, g) for g in scene.guides],
-        "telescopes": [_telescope(at, t, name) for t, name in zip(scene.telescopes, _names_of_telescopes(scene), strict=True)],
+        "telescopes": [_telescope(at, t) for t in scene.telescopes],
         "lines": [{"kind": line.kind, "name": line.name, "ends": [at.spot(e) for e in line.ends]} for line in scene.lines],
         "wheels": [{"spot": at.spot(w.spot), "axis": _numbers(w.axis), "radius": float(w.radius)} for w in scene.wheels],
         "arrows": [_arrow(at, a) for a in scene.arrows],
@@ -124,9 +131,9 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
 # -------------------------------------------------------------------- the kinds of shapes
 
 
-def _pin(at: Places, pin: Pin, joint: Joint | None) -> dict[str, Any]:
-    turns = joint is not None and not at.scene.description.planar and joint.type in ("revolute", "cylindrical", "screw", "pin_slot")
-    spot = pin.spot
+def _pin(at: Places, pin: Pin) -> dict[str, Any]:
+    joint, spot = pin.joint, pin.spot
+    kinds = () if joint is None or at.scene.description.planar else joints.JOINTS[joint.type].coordinate_kinds
     if joint is not None and pin.grounded:  # on the side that stands still, whatever the mechanism does
         still = joint.frame_first if joint.first == at.scene.description.bodies[0].name else joint.frame_second
         spot = Spot(-1, np.asarray(still.at, dtype=float))
@@ -134,29 +141,39 @@ def _pin(at: Places, pin: Pin, joint: Joint | None) -> dict[str, Any]:
         "name": pin.name,
         "spot": at.spot(spot, joint),
         "grounded": pin.grounded,
-        "type": pin.type,
+        "type": "end" if joint is None else joint.type,
         "pin": None if joint is None else joint.pin or joint.name,
         "bodies": [] if joint is None else [at.scene.skel.node(joint.first) + 1, at.scene.skel.node(joint.second) + 1],
-        "axis": at.axis(joint, "second", 2) if joint is not None and turns else None,
+        "axis": at.axis(joint, "second", 2) if joint is not None and kinds.count("angle") == 1 else None,
     }
 
 
 def _guide(at: Places, g: Guide) -> dict[str, Any]:
-    joint = at.scene.description.joint(g.name)
+    joint = g.joint
     return {
-        "name": g.name,
+        "name": joint.name,
         "pin": joint.pin or joint.name,
-        "type": g.type,
+        "type": joint.type,
+        "turns": g.turns,
         "spot": at.spot(Spot(g.node, g.frame.p), joint),
         "axis": at.axis(joint, "first", 0),
         "block": at.spot(Spot(g.block, g.block_frame.p), joint),
         "low": float(g.low),
         "high": float(g.high),
+        "curve": _curve(at, g) if len(g.curve) > 2 else None,
     }
 
 
-def _telescope(at: Places, t: Telescope, name: str) -> dict[str, Any]:
-    return {"name": name, "bodies": list(t.bodies), "ends": [at.spot(e) for e in t.ends], "barrel": float(t.barrel)}
+def _curve(at: Places, g: Guide) -> list[dict[str, Any]]:
+    """The places of a guide that is not straight, in its order."""
+    samples = guide_samples(joints.create(g.joint.type, g.joint.options), g.low, g.high)
+    points = g.curve @ g.frame.R.T + g.frame.p
+    numbers = [at.number(Ref("guide", g.joint.name, s=float(s)), g.node) for s in samples]
+    return [{"body": g.node + 1, "at": _numbers(p), "place": n} for p, n in zip(points, numbers, strict=True)]
+
+
+def _telescope(at: Places, t: Telescope) -> dict[str, Any]:
+    return {"name": t.name, "bodies": list(t.bodies), "ends": [at.spot(e) for e in t.ends], "barrel": float(t.barrel)}
 
 
 def _arrow(at: Places, a: Arrow) -> dict[str, Any]:
@@ -165,7 +182,7 @@ def _arrow(at: Places, a: Arrow) -> dict[str, Any]:
 
 
 def _base(at: Places) -> list[dict[str, Any]]:
-    """Places on the ground in the order of their outline: what stands still, where nothing else is drawn of it."""
+    """Places on the ground in the order of their outline: the fixed parts, where nothing else is drawn of it."""
     scene, distinct = at.scene, list[np.ndarray]()
     stage = Stage(scene.skel, scene.start)
     spots = [stage.spot(p.spot) for p in scene.pins if p.grounded]
@@ -182,24 +199,6 @@ def bar_width(scene: Scene) -> float:
     lengths = [float(np.linalg.norm(np.diff(p.points, axis=0), axis=1).max()) for p in scene.pieces if len(p.points) > 1]
     lengths += [float(np.linalg.norm(stage.spot(t.ends[0]) - stage.spot(t.ends[1]))) for t in scene.telescopes]
     return BAR * float(np.median(lengths)) if lengths else 0.05 * float(np.ptp(scene.extent(scene.start, whole_turn=False), axis=0).max())
-
-
-# -------------------------------------------------------------------- names the scene does not keep
-
-
-def _joints_of_pins(scene: Scene) -> list[Joint | None]:
-    """The joint of every pin of the scene; None for ends of springs, rods and cylinders, which come last."""
-    joints: list[Joint | None] = [j for j in scene.joints if j.type not in ("prismatic", "fixed", "free", "planar")]
-    return joints + [None] * (len(scene.pins) - len(joints))
-
-
-def _names_of_telescopes(scene: Scene) -> list[str]:
-    """Names for people: the sliding joint, the cylinder or the gas spring."""
-    sliding = {(j.first, j.second): j.name for j in scene.joints if j.type == "prismatic"}
-    pairs = [sliding[t.bodies] for t in scene.telescopes if t.bodies[0]]
-    d = scene.description
-    others = [*d.cylinders, *(s for s in d.springs if isinstance(s, GasSpring))]
-    return [*pairs, *(e.name for e in others)]
 
 
 def _numbers(x: Any) -> list[float]:

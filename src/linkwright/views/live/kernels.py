@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import export
-from linkwright.compiler.kernels import Kernels
-from linkwright.compiler.page_kernels import Traced, acting_on
-from linkwright.description import Description
-from linkwright.system import System
+from linkwright.kernels import export
+from linkwright.kernels.kernels import Kernels
+from linkwright.kernels.page_kernels import Traced, acting_on
+from linkwright.model.description import Description
+from linkwright.system.system import System
 from linkwright.views.live.geometry import Ref, places, references
 from linkwright.views.scene import Scene
 
@@ -86,7 +86,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
 def _acting(kernels: Kernels, system: System) -> list[dict[str, Any]]:
     """Name, kind and body of every row of the kernel `acting`."""
     sizes, st = kernels.sizes, system.start
-    near = np.concatenate([np.zeros(0), *(np.asarray(st.near[n], dtype=float) for n in system.tree.cuts)])
+    near = system.skel.pack(st.near)
     found = acting_on(kernels.equations(()), st.q, np.zeros(sizes.nv), np.zeros(sizes.nd), np.zeros(sizes.nc), 0.0, near)
     return [{"name": x.name, "kind": x.kind, "body": x.node + 1} for x in found]
 

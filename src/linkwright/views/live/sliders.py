@@ -4,7 +4,7 @@ A name for a length may have no unit of its own (`crank: 100` in a file in mm): 
 
 A named parameter gets a slider if putting its value into the kernels does the same as reading the file again with it: counts of
 `repeat`, values of the drives and the start, and names that are used nowhere are left out. For "copy changed values" every slider
-says where in the model file its number stands (`yaml`), and what must be written along so that nothing else changes (`keeps`).
+has the place of its number in the model file (`yaml`), and what must be written along so that nothing else changes (`keeps`).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import modelfile
-from linkwright.compiler import export
 from linkwright.compiler.graph import Graph, TracingError
-from linkwright.description import Body, Description
 from linkwright.errors import LinkwrightError, Source
-from linkwright.expressions import Expr, free_variables
-from linkwright.modelfile.nodes import Node
-from linkwright.modelfile.quantities import QuantityAlgebra, read_quantity
-from linkwright.modelfile.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, UnitSystem, display_unit
-from linkwright.parameters import PAIRS, Parameter, every_parameter
-from linkwright.system import System
+from linkwright.kernels import export
+from linkwright.model import file as modelfile
+from linkwright.model.description import Body, Description
+from linkwright.model.expressions import Expr, free_variables
+from linkwright.model.file.nodes import Node
+from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
+from linkwright.model.file.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, UnitSystem, display_unit
+from linkwright.model.parameters import PAIRS, Parameter, every_parameter
+from linkwright.system.system import System
 
 MOST_MASSES, MOST_POINTS = 12, 14
 LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
@@ -203,7 +203,7 @@ def _root(described: Description) -> Node | None:
 
 
 def _entry(node: Node | None, *path: str) -> Node | None:
-    """What stands in the file at a path of keys; None where nothing does."""
+    """The value in the file at a path of keys; None where nothing does."""
     for key in path:
         node = None if node is None or node.entries is None else node.entries.get(key)
     return node
@@ -259,7 +259,7 @@ def _mass(described: Description, p: Parameter, body: Body) -> dict[str, Any]:
 
 
 def _station(described: Description, body: str, point: str) -> float:
-    """Where a point stands on a bar as written; nan if that is no plain number."""
+    """Position of a point on a bar as written; nan if that is no plain number."""
     node = _entry(_root(described), "bodies", body, "along", point)
     try:
         return float(node.text or "nan") if node is not None else float("nan")
@@ -319,7 +319,7 @@ def _label(body: Body, eye: str, axis: str, d: Description) -> str:
 
 
 def _point_yaml(described: Description, body: Body, eye: str, i: int) -> tuple[list[Any] | None, list[Any]]:
-    """Where the coordinate stands in the file once the body's shape is written in its own coordinates."""
+    """Place of the coordinate in the file once the body's shape is written in its own coordinates."""
     entry = _entry(_root(described), "bodies", body.name)
     listed = _entry(entry, "points")
     ways = [k for k in ("sides", "bars", "bar", "plate", "mesh") if _entry(entry, k) is not None]

@@ -1,4 +1,4 @@
-"""The model's text in a page, and where its numbers stand in it, so that an export can write changed values into the text.
+"""The model's text in a page, and the places of its numbers in it, so that an export can write changed values into the text.
 
     model(described, sliders)     {"text", "file", "places", "plain"}
 
@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwright import files, modelfile
-from linkwright.description import Description
+from linkwright import files
 from linkwright.errors import LinkwrightError
-from linkwright.parameters import Parameter, every_parameter
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.parameters import Parameter, every_parameter
 
 SECTIONS = ("parameters", "bodies")  # where sliders write
 LINEAR = 1e-9  # of a number's change: it follows the slider linearly
@@ -94,7 +95,7 @@ def plain(described: Description, sliders: Sequence[Mapping[str, Any]]) -> dict[
 
 
 def _edits(described: Description, here: Mapping[str, Leaf], known: Parameter, slider: Mapping[str, Any]) -> list[list[float]] | None:
-    """Numbers of the written model that change with a slider: where they stand, their values and slopes."""
+    """Numbers of the written model that change with a slider: their places, their values and slopes."""
     if known.placed is None or known.kind == "mass":
         leaf = here.get(f"/parameters/{known.name}" if known.placed is None else f"/bodies/{known.name.removesuffix('.mass')}/mass")
         return None if leaf is None or leaf.number is None else [[leaf.start, leaf.end, leaf.number, 1.0]]

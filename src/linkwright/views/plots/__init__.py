@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots import blocks, control, curves, efforts, energies, graph, hodographs, motors, paths, portraits, singular
 from linkwright.views.plots.curves import MOST_CURVES, main_angles, marked_points, overview, plot
 from linkwright.views.plots.frame import Paper, Place, natural_axis

@@ -68,7 +68,7 @@ def _sheet(frame: Frame, tree: Tree, rows: np.ndarray, columns: np.ndarray) -> t
 
 
 def _turned(tree: Tree) -> bool:
-    """Whether names above the columns stand upright, for lack of room."""
+    """Whether names above the columns are upright, for lack of room."""
     return len(tree.loops) > 2 and max(len(loop.name) for loop in tree.loops) > 4
 
 

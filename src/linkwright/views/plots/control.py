@@ -1,6 +1,6 @@
 """A controlled run at a glance, or several of them on one task.
 
-control(run, "control.png")                          references and values, errors, efforts and voltages with limits, forces, grip
+control(run, "control.png")                          references and values, errors, efforts and voltages with limits, forces, authority
                                                      where it was lost, paths of points in a plane
 control(run, other={"hybrid": run2}, name="projected")    norms of efforts and of errors of all, over time  [Aghili2005 Fig. 8]
 """
@@ -13,9 +13,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.controllers.analysis import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
+from linkwright.control.analysis import DriveEffort, EffortNorms, effort_norms, errors, facts, force_errors, force_of
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory, unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, draw_flags, drawn, flags_of, four, with_unit, x_axis, y_axis
 
 MOST_RUNS = 8
@@ -161,7 +161,7 @@ def _path(c: Trajectory, point: tuple[str, tuple[str, str]], frame: Frame, axes:
 
 
 def _efforts(c: Trajectory) -> list[tuple[Panel, float]]:
-    """Efforts of the drives by kind, with limits; held ones as steps. Below them what limits motors."""
+    """Drive torques and forces by kind, with limits; held ones as steps. Below them what limits motors."""
     norms = effort_norms(c)
     out: list[tuple[Panel, float]] = []
     for kind in dict.fromkeys(d.kind for d in norms.by_drive.values()):
@@ -254,15 +254,15 @@ def _not_too_close(axes: Any, least: float) -> None:
 
 
 def _grip(c: Trajectory) -> list[tuple[Panel, float]]:
-    """How firm the drives' grip was against the start, where efforts were ever damped."""
+    """Control authority relative to the start, where efforts were ever damped."""
     if "control.damping" not in c.columns or not (c["control.damping"] > 0.0).any():
         return []
 
     def draw(frame: Frame, axes: Any, x: np.ndarray) -> None:
         axes.plot(x, np.maximum(c["control.grip"], 1e-16), lw=1.4, color=frame.look.ink)
         axes.set_yscale("log")
-        y_axis(axes, "grip", "-")
-        axes.set_title("share of the grip at the start; shaded: efforts were damped", fontsize=8, loc="left")
+        y_axis(axes, "control authority", "-")
+        axes.set_title("relative to the start; shaded: efforts were damped", fontsize=8, loc="left")
 
     return [(draw, LOW)]
 

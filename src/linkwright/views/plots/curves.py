@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots.frame import (
     Frame,
     Paper,
@@ -91,7 +91,7 @@ def _others(other: Any) -> dict[str, Trajectory]:
         if not isinstance(run, Trajectory):
             raise UsageError(f"other is a run to compare with, or runs by name, {{'coarse': run2}}; '{key}' is {type(run).__name__}.")
     if not 0 < len(named) <= len(DASHES):
-        raise UsageError(f"one to {len(DASHES)} other runs can be told apart in one plot, not {len(named)}.")
+        raise UsageError(f"one to {len(DASHES)} other runs can be distinguished in one plot, not {len(named)}.")
     return dict(named)
 
 
@@ -204,7 +204,7 @@ def overview(trajectory: Trajectory, path: Place = None, *, over: str | None = N
 
 
 def main_angles(c: Trajectory, over: str = "") -> list[str]:
-    """Body angles in the plane, joint coordinates in space; without the one plotted over and what stands still or repeats it."""
+    """Body angles in the plane, joint coordinates in space; without the one plotted over and what is at rest or repeats it."""
     d = c.skel.tree.description
     names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else [j.name for j in d.joints if j.name in c.channels]
     base = c[over] if over in c.channels and over != "t" else None

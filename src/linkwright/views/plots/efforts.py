@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
-from linkwright.results import Trajectory, unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.frame import (
     Frame,
     Paper,
@@ -45,7 +45,7 @@ def needs_loads(c: Trajectory) -> None:
 
 
 def effort_channels(c: Trajectory) -> list[str]:
-    """`A.torque`, `J10.force`: efforts of the drives, recorded by a run or solved for in a turn."""
+    """`A.torque`, `J10.force`: drive torques and forces, recorded by a run or solved for in a turn."""
     if "lam" in c.arrays:
         return [n for n, x in c.columns.items() if x.dimension in ("torque", "force") and n.count(".") == 1 and n.endswith(x.dimension)]
     needs_loads(c)

@@ -1,4 +1,4 @@
-"""Energy of a motion, and how well a run kept loops and energy.
+"""Energy of a motion, and residuals of loops and energy in a run.
 
 energy(run, "energy.png")        kinetic, potential, total; work of drives and loads, losses
 drift(run, "drift.png")          residuals of the loops and of the energy balance, on logarithmic scales
@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.certificate import BALANCED, CLOSED
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, draw_flags, drawn, flags_of, natural_axis, x_axis, y_axis
 from linkwright.views.plots.motors import plate
@@ -23,7 +23,7 @@ LOOKS = 600  # samples at which residuals are worked out
 
 
 def energies(c: Trajectory) -> dict[str, np.ndarray]:
-    """Kinetic, potential and total energy, J."""
+    """Return kinetic, potential and total energy, J."""
     try:
         read = c.read([f"energy.{part}" for part in STORED])
     except LinkwrightError as problem:
@@ -108,7 +108,7 @@ def residuals(c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
 
 
 def imbalance(c: Trajectory) -> tuple[np.ndarray, float]:
-    """(E(t) - E(0) - works + losses in J, energy turned over in J)."""
+    """(E(t) - E(0) - works + losses in J, energy exchanged in J)."""
     stored = energies(c)
     works = [c[name] for name in WORKS]
     E = stored["total"] + rotors(c)
@@ -118,7 +118,7 @@ def imbalance(c: Trajectory) -> tuple[np.ndarray, float]:
 
 
 def drift(c: Trajectory, path: Place = None, **paper: Unpack[Paper]) -> Any:
-    """How far loops are open in position and velocity, and the energy balance, at the samples; dashed: what counts as kept."""
+    """How far loops are open in position and velocity, and the energy balance, at the samples; dashed: the tolerances of the checks."""
     seen = c[:: max(1, -(-len(c) // LOOKS))]
     panels: list[tuple[str, np.ndarray, float]] = []
     if c.skel.tree.nc:

@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.views import style
 from linkwright.views.style import PALETTE, Theme
 
@@ -203,7 +203,7 @@ def natural_axis(c: Trajectory) -> str:
 
 
 def default_axis(c: Trajectory) -> str:
-    """What curves are drawn over unless told: time in a simulation, which may go on for many turns; else the natural axis."""
+    """Default axis of curves: time in a simulation, which may last many turns; else the natural axis."""
     return "t" if c.proof is not None or "lam" in c.arrays else natural_axis(c)
 
 
@@ -316,7 +316,7 @@ def four(x: float, among: np.ndarray | None = None) -> str:
 
 
 def open_side(at: np.ndarray, curve: np.ndarray, reach: Sequence[float]) -> np.ndarray:
-    """The direction in which a text beside a place of a curve is farthest from it; `reach` is where its middle would stand."""
+    """The direction in which a text beside a place of a curve is farthest from it; `reach` is where its middle would be."""
     angles = np.radians((45.0, 135.0, -45.0, -135.0, 90.0, -90.0, 0.0, 180.0))
     sides = np.column_stack([np.cos(angles), np.sin(angles)])
     centres = at + sides * np.asarray(reach)
@@ -365,9 +365,9 @@ def flags_of(c: Trajectory) -> list[Flag]:
 
 PASSAGES = {
     "rank": "branches meet",
-    "drives": "drives lose the motion",
-    "coordinates": "coordinates lose the motion",
-    "independent": "output rests",
+    "drives": "drives lose control authority",
+    "coordinates": "coordinates do not determine the motion",
+    "independent": "output at rest",
 }  # in few words; str(passage) says more
 
 

@@ -10,16 +10,16 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from linkwright.description import Description
 from linkwright.errors import UsageError
-from linkwright.topology.tree import Tree
+from linkwright.joints import JOINTS, is_hinge
+from linkwright.model.description import Description, Joint
+from linkwright.topology.tree import Node, Tree
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn
 from linkwright.views.plots.graph_layout import HEIGHT, LAYER, Box, Layout, Link
 from linkwright.views.plots.subjects import tree_of
 from linkwright.views.style import DRIVEN, Theme, mixed
 
 MOST_BODIES = 80
-LOOSE = ("free", "planar")  # joints on which a body stands above its neighbours instead of on the ground
 FOOT = 12.0  # y of the ground line
 DASHES: dict[str, Any] = {"tree": "-", "cut": (0, (4.5, 2.5)), "rod": (0, (7, 2, 1.5, 2)), "cylinder": (0, (1, 1.6))}
 LETTER = 0.61  # width of a letter as a share of the font's size
@@ -31,7 +31,7 @@ class Edge:
 
     name: str
     kind: str  # tree, cut, rod, cylinder
-    type: str  # of a joint
+    type: str  # written beside the name; "" for hinges and rods
     a: int
     b: int
     driven: bool
@@ -42,12 +42,16 @@ def edges_of(tree: Tree) -> list[Edge]:
     d, node = tree.description, tree.node_of_body
     drives = {x.joint for x in d.drives}
     out = [
-        Edge(j.name, "cut" if j.name in tree.cuts else "tree", j.type, node[j.first], node[j.second], j.name in drives)
+        Edge(j.name, "cut" if j.name in tree.cuts else "tree", _type(j), node[j.first], node[j.second], j.name in drives)
         for j in d.joints
         if j.name in tree.cuts or j.name in tree.node_of_joint
     ]
-    out += [Edge(r.name, "rod", "rod", node[r.between[0][0]], node[r.between[1][0]], False) for r in d.rods]
+    out += [Edge(r.name, "rod", "", node[r.between[0][0]], node[r.between[1][0]], False) for r in d.rods]
     return out + [Edge(c.name, "cylinder", "cylinder", node[c.between[0][0]], node[c.between[1][0]], c.name in drives) for c in d.cylinders]
+
+
+def _type(joint: Joint) -> str:
+    return "" if is_hinge(JOINTS[joint.type]) else joint.type
 
 
 def topology(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
@@ -64,6 +68,11 @@ def topology(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
     return drawn(make, path, **paper)
 
 
+def _floats(tree: Tree, n: Node) -> bool:
+    """True for a body that is drawn above its neighbours instead of on the ground."""
+    return n.body in tree.floating or (n.parent < 0 and JOINTS[n.joint.type].floats)
+
+
 class Drawing:
     """One graph on paper, in points."""
 
@@ -71,7 +80,7 @@ class Drawing:
         self.tree, self.frame, self.look = tree, frame, frame.look
         self.edges = edges_of(tree)
         boxes = [
-            Box(n.body, n.parent, n.body in tree.floating or (n.parent < 0 and n.joint.type in LOOSE), LETTER * 8.5 * len(n.body) + 16.0)
+            Box(n.body, n.parent, _floats(tree, n), LETTER * 8.5 * len(n.body) + 16.0)
             for n in tree.nodes
         ]
         self.layout = Layout(boxes, [Link(e.a, e.b) for e in self.edges if e.kind != "tree"])
@@ -170,7 +179,7 @@ class Drawing:
         self.axes.plot(curve[:, 0], curve[:, 1], color=colour, lw=2.0 if e.driven else 1.4, ls=DASHES[e.kind], zorder=5)
 
     def _label(self, e: Edge, curve: np.ndarray) -> None:
-        text = e.name if e.type in ("revolute", "rod") else f"{e.name} {e.type}"
+        text = f"{e.name} {e.type}".strip()
         half = np.array([0.5 * LETTER * 7.5 * len(text) + 3.0, 6.0])
         visible = np.array([not any(abs(p[0] - b.x) < 0.5 * b.width and abs(p[1] - b.y) < 0.5 * HEIGHT for b in self.boxes) for p in curve])
         places = curve[visible] if visible.any() else curve

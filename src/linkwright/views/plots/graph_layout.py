@@ -1,7 +1,7 @@
-"""A layered drawing of a spanning tree: where bodies stand and how edges run, in points.
+"""A layered drawing of a spanning tree: places of the bodies and how edges run, in points.
 
-Bodies stand in layers by their distance from ground; siblings are ordered so that the edges that close loops cross little and
-pass behind no body. A body that floats (or sits on ground by a joint of three or more freedoms) stands above its
+Bodies are in layers by their distance from ground; siblings are ordered so that the edges that close loops cross little and
+pass behind no body. A body that floats (or sits on ground by a joint of three or more degrees of freedom) is above its
 neighbours. Everything is a small exhaustive or swapping search: the same input, the same drawing.
 """
 

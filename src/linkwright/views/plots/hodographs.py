@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, nearest
-from linkwright.results import Trajectory, unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.efforts import near_text, needs_loads, ranked_eyes
 from linkwright.views.plots.frame import Frame, Paper, Place, default_axis, drawn, four, open_side, places, turn_step
 from linkwright.views.style import DRIVEN, PALETTE, Theme

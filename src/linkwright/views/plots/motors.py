@@ -12,9 +12,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from linkwright.design.drive_sizing import drive_sizing
 from linkwright.drives import DCMotor, motor_of
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
-from linkwright.results import Trajectory, unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.frame import Frame, Paper, Place, drawn, four, legend, time_mean
 from linkwright.views.style import DRIVEN, PALETTE, Theme
 
@@ -39,10 +40,10 @@ def motor(
         if drive is not None and drive not in driven:
             raise ChannelError(f"'{drive}' has no motor in this run. {nearest(drive, driven, 'Motors')}")
         return _of_run(c, [drive] if drive is not None else driven[:MOST_MOTORS], path, **paper)
-    if not hasattr(c.source, "drive_sizing"):
+    if c.system is None:
         raise UsageError("no motor drove this run, and it cannot be sized for one here: take the turn or run from lw.load(...).")
     given = {"motor": motor, "ratio": ratio, "efficiency": efficiency, "lead": lead}
-    sizing = c.drive_sizing(drive, **{k: x for k, x in given.items() if x is not None})
+    sizing = drive_sizing(c, drive, **{k: x for k, x in given.items() if x is not None})
     return torque_speed(sizing, path, **paper)
 
 
@@ -50,7 +51,7 @@ def motor(
 
 
 def plate(c: Trajectory, drive: str) -> DCMotor | None:
-    """What is known of a motor: as the run was told, else as the model's file says."""
+    """What is known of a motor: as given to the run, else as the model's file says."""
     told = re.search(r"lw\.motor\([^()]*\)", str(dict(c.settings.get("drive") or {}).get(drive, "")))
     try:
         if told:

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, nearest
-from linkwright.results import Trajectory, unit_of
+from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.curves import marked_points
 from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, drawn, natural_axis, open_side, with_unit
 from linkwright.views.plots.subjects import system_of
@@ -29,7 +29,7 @@ def path_of(
 ) -> Any:
     """Where points (`"coupler.P"`; default: the marked ones) go, with equal scales; in space as front, side and top view.
 
-    Dots stand at equal steps of the crank or of time, so that their distance shows the speed; the ring is the start.
+    Dots mark equal steps of the crank or of time, so that their distance shows the speed; the ring is the start.
     `mechanism`: draw it faintly behind, where it starts.
     """
     names = _points(c, points)

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots.curves import main_angles
 from linkwright.views.plots.frame import Frame, Paper, Place, angle_ticks, colour_of, drawn, width_of, with_unit
 from linkwright.views.plots.paths import heads

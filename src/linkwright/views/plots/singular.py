@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory
+from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots.frame import PASSAGES, Flag, Frame, Paper, Place, colour_of, draw_flags, drawn, x_axis
 
 VALUES = {"singular.J": "J", "singular.dependent": "dependent part", "singular.independent": "independent part"}

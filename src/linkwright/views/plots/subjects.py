@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from linkwright.errors import UsageError
-from linkwright.results import Trajectory
-from linkwright.system import System
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
 from linkwright.topology.tree import Tree
 
 
 def system_of(subject: Any) -> System:
     """The System of a Mechanism, a System or a Trajectory."""
     if isinstance(subject, Trajectory):
-        source = subject.source
-        found = getattr(getattr(source, "reader", source), "system", None)
+        found = subject.system
         return found if isinstance(found, System) else System(subject.skel.tree.description, subject.skel.tree.cuts)
     found = getattr(subject, "system", subject)
     if not isinstance(found, System):

@@ -26,6 +26,8 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
   };
 
+  // [title, type]: "Pin C", "Slider guide"; of other joints their type
+  const nameOf = (pin) => (pin.hinge ? [`Pin ${pin.name}`, ""] : pin.type === "prismatic" ? [`Slider ${pin.name}`, ""] : [`Joint ${pin.name}`, pin.type]);
   const length = (a) => Math.hypot(a[0], a[1], a[2]);
   // a vector with the names of its axes; in the planes xz and yz, too, the first two numbers are those along the plane
   const components = (DATA, a, kind) => {
@@ -57,14 +59,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const table = numbers([["recorded", "In the recorded run now"], ["parts", "Now"], ["moment", "Largest moment"]]), row = (k) => table.element.querySelectorAll("tr")[k];
       const entry = e.cycle && e.cycle.pins && e.cycle.pins[`${pin.name}|${body}`];
       container.replaceChildren(
-        head(`Pin ${pin.name}`, pin.type === "revolute" ? "" : pin.type, app.unpick),
+        head(...nameOf(pin), app.unpick),
         LW.el("div", { class: "choice" }, choice("Force on", pin.bodies.map((name) => [name, name]), body, (name) => app.pick({ kind: "pin", name: pin.name, body: name })),
           choice("in axes of", frames, axes, (name) => { app.axes = name; app.pick(app.picked); })),
       );
       const size = recorded(DATA.run, `${pin.name}.on.${body}.size`);
       if (!DATA.loads || !entry) return unloaded(size);
       container.append(origin, key, figure, table.element);
-      if (pin.unique && pin.unique[body] === false) container.append(note("This load is not determined by the equations alone: the mechanism is over-constrained, and the one shown is the smallest that holds it in balance."));
+      if (pin.unique && pin.unique[body] === false) container.append(note("This load is statically indeterminate: the mechanism is over-constrained. The least-norm solution is shown."));
       const most = Math.sqrt(largest(entry.moment));
       row(2).hidden = !(most > 1e-9 * entry.max);
       table.set("moment", LW.format(most, "torque"));
@@ -102,7 +104,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       const title = head(`Body ${body.name}`, body.mass ? LW.withUnit(LW.typed(body.mass / LW.unitOf("mass").size, 4), LW.unitOf("mass").symbol) : "", app.unpick);
       title.querySelector("h2").prepend(LW.el("span", { class: "swatch", style: `background:${body.colour}` }));
       container.replaceChildren(title);
-      if (body.ground) { container.append(note("The ground stands still and carries whatever its pins hand over. Pick a pin to see how much.")); return null; }
+      if (body.ground) { container.append(note("The ground is fixed and carries the reactions of its pins. Pick a pin to see its load.")); return null; }
       if (!DATA.loads) { container.append(note(DATA.why || "A free-body diagram needs the masses of the bodies.")); return null; }
       container.append(unknown, figure, table);
       return () => {

@@ -78,16 +78,32 @@
     return n > 0 ? [g[0] / n, -g[1] / n] : [0, 1]; // pixels: y points down
   }
 
-  // a line with short strokes on its side: what stands still
-  function hatched(sheet, parent, a, b, side) {
-    const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, d = [(b[0] - a[0]) / length, (b[1] - a[1]) / length];
-    let strokes = "";
-    for (let s = 3; s < length; s += 5.6) {
-      const x = a[0] + s * d[0], y = a[1] + s * d[1];
-      strokes += D.path([[x, y], [x + (side[0] - 0.8 * d[0]) * 5, y + (side[1] - 0.8 * d[1]) * 5]]);
+  const heading = (a, b) => {
+    const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
+    return [(b[0] - a[0]) / length, (b[1] - a[1]) / length, length];
+  };
+
+  // a line of pixels moved to its left, as seen along it
+  function beside(path, distance) {
+    return path.map(([x, y], i) => {
+      const d = heading(path[Math.max(i - 1, 0)], path[Math.min(i + 1, path.length - 1)]);
+      return [x + d[1] * distance, y - d[0] * distance];
+    });
+  }
+
+  // a line with short strokes on its left: a part that does not move
+  function hatched(sheet, parent, path) {
+    let strokes = "", s = 3;
+    for (let i = 1; i < path.length; i++) {
+      const a = path[i - 1], d = heading(a, path[i]);
+      for (; s < d[2]; s += 5.6) {
+        const x = a[0] + s * d[0], y = a[1] + s * d[1];
+        strokes += D.path([[x, y], [x + (d[1] - 0.8 * d[0]) * 5, y + (-d[0] - 0.8 * d[1]) * 5]]);
+      }
+      s -= d[2];
     }
     D.set(line(parent, sheet.look.faint, 1, "butt"), { d: strokes });
-    D.set(line(parent, sheet.look.faint, 1.6, "butt"), { d: D.path([a, b]) });
+    D.set(line(parent, sheet.look.faint, 1.6, "butt"), { d: D.path(path) });
   }
 
   // a bearing block on hatched ground under every pin that stands still
@@ -101,28 +117,26 @@
       const to = (from, s) => [from[0] + across[0] * s * w, from[1] + across[1] * s * w];
       const block = { fill: D.mix(look.faint, look.paper, 0.62), stroke: look.faint, "stroke-width": 1.4, "stroke-linejoin": "round" };
       D.make("path", { d: D.path([to(p, 0.55), to(p, -0.55), to(foot, -0.95), to(foot, 0.95)], true), ...block }, sheet.layers.ground);
-      hatched(sheet, sheet.layers.ground, to(foot, -1.5), to(foot, 1.5), g);
+      hatched(sheet, sheet.layers.ground, [to(foot, -1.5), to(foot, 1.5)]);
       sheet.still.push([p[0], p[1], foot[0], foot[1], 0.9 * w]);
     }
   }
 
-  // a rail with its block (prismatic) or a slot with its pin; both lie on bodies, so that their groups carry them
+  // a rail with its block or a slot with its pin; both lie on bodies, so that their groups carry them
   function guides(sheet) {
     for (const g of sheet.scene.guides) {
       const { camera: c, look, DATA } = sheet, w = sheet.width, body = g.spot.body, s = c.scale;
-      const o = [s * g.spot.at[0], -s * g.spot.at[1]], x = [g.axis.at[0], -g.axis.at[1]], y = [x[1], -x[0]];
-      const at = (along, across) => [o[0] + x[0] * along + y[0] * across, o[1] + x[1] * along + y[1] * across];
-      const [a, b] = [s * g.low - 2.2 * w, s * g.high + 2.2 * w], off = 0.85 * w;
+      const path = D.track(g, (2.2 * w) / s).map((p) => [s * p[0], -s * p[1]]);
       if (body === 0) {
         const rail = D.make("g", { transform: matrix(sheet, 0, sheet.poses) }, sheet.layers.ground);
-        hatched(sheet, rail, at(a, off), at(b, off), y);
-        hatched(sheet, rail, at(b, -off), at(a, -off), [-y[0], -y[1]]);
+        hatched(sheet, rail, beside(path, 0.85 * w));
+        hatched(sheet, rail, beside(path.slice().reverse(), 0.85 * w));
       } else {
-        const colour = DATA.bodies[body].colour, slot = D.path([at(a, 0), at(b, 0)]), group = bodyGroup(sheet, body);
+        const colour = DATA.bodies[body].colour, slot = D.path(path), group = bodyGroup(sheet, body);
         const layers = [[w + 2 * EDGE, look.edge(colour)], [w, look.fill(colour)], [0.5 * w + 1.6, look.edge(colour)], [0.5 * w, look.paper]];
         for (const [width, paint] of layers) D.set(line(group, paint, width), { d: slot });
       }
-      if (g.type === "prismatic" || body === 0) block(sheet, g);
+      if (!g.turns || body === 0) block(sheet, g);
     }
   }
 
@@ -130,10 +144,11 @@
   function block(sheet, g) {
     const { look, DATA } = sheet, w = sheet.width;
     const node = D.make("rect", { x: -1.4 * w, y: -0.7 * w, width: 2.8 * w, height: 1.4 * w, rx: 0.18 * w, stroke: look.ink, "stroke-width": 1.5 }, sheet.layers.blocks);
-    const own = g.type === "prismatic" && g.block.body > 0;
+    const own = !g.turns && g.block.body > 0;
     D.set(node, { fill: own ? look.fill(DATA.bodies[g.block.body].colour) : D.mix(look.faint, look.paper, 0.5), class: "lw-edge" });
     sheet.movers.push((poses) => {
-      const p = sheet.camera.pixel(D.spot(poses, g.block)), d = sheet.camera.direction(D.turned(poses, g.axis.body, g.axis.at));
+      const place = D.spot(poses, g.block), p = sheet.camera.pixel(place), body = g.spot.body;
+      const d = sheet.camera.direction(D.turned(poses, body, D.tangent(g, D.local(poses, body, place))));
       node.setAttribute("transform", `translate(${D.short(p[0])} ${D.short(p[1])}) rotate(${D.short((Math.atan2(d[1], d[0]) * 180) / Math.PI)})`);
     });
   }
@@ -143,8 +158,7 @@
     for (const g of sheet.scene.guides) {
       const node = line(sheet.layers.ground, D.mix(sheet.look.faint, sheet.look.paper, 0.4), 1.2 * sheet.width);
       sheet.movers.push((poses) => {
-        const o = D.spot(poses, g.spot), x = D.turned(poses, g.axis.body, g.axis.at);
-        node.setAttribute("d", D.path([g.low, g.high].map((s) => sheet.camera.pixel(D.add(o, x, s)))));
+        node.setAttribute("d", D.path(D.track(g, 0).map((at) => sheet.camera.pixel(D.placed(poses, g.spot.body, at)))));
       });
     }
   }

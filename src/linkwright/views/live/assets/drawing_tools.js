@@ -139,6 +139,21 @@
 
   const spot = (poses, s) => placed(poses, s.body, s.at);
 
+  // places of a guide on its body, longer by a margin at either end
+  function track(g, margin) {
+    if (!g.curve) return [g.low - margin, g.high + margin].map((s) => add(g.spot.at, g.axis.at, s));
+    const p = g.curve.map((c) => c.at), beyond = (a, b) => add(a, minus(a, b), margin / (size(minus(a, b)) || 1));
+    return [beyond(p[0], p[1]), ...p, beyond(p[p.length - 1], p[p.length - 2])];
+  }
+
+  // direction of a guide on its body, where it is closest to a place of that body
+  function tangent(g, at) {
+    if (!g.curve) return g.axis.at;
+    const steps = g.curve.slice(1).map((c, i) => [g.curve[i].at, c.at]), off = ([a, b]) => size(minus(add(a, minus(b, a), 0.5), at));
+    const [a, b] = steps.reduce((best, step) => (off(step) < off(best) ? step : best));
+    return unitVector(minus(b, a));
+  }
+
   // where a world place lies on a body
   function local(poses, body, world) {
     const R = poses.R, k = 9 * body, d = [0, 1, 2].map((i) => world[i] - poses.p[3 * body + i]);
@@ -172,8 +187,7 @@
       for (const s of [...scene.pins, ...scene.marks]) take(spot(poses, s.spot));
       for (const t of [...scene.telescopes, ...scene.lines]) t.ends.forEach((e) => take(spot(poses, e)));
       for (const g of scene.guides) {
-        const origin = spot(poses, g.spot), axis = turned(poses, g.axis.body, g.axis.at);
-        [g.low, g.high].forEach((s) => take(add(origin, axis, s)));
+        track(g, 0).forEach((at) => take(placed(poses, g.spot.body, at)));
       }
       for (const w of scene.wheels) {
         const centre = spot(poses, w.spot);
@@ -246,6 +260,6 @@
 
   Object.assign(LW.draw || (LW.draw = {}), {
     SVG, set, make, path, gappedPath, short, mix, look, nice, unit, digits, quantity,
-    dot, add, minus, cross, size, unitVector, turned, placed, spot, local, moved, extent, uprightAxes, viewed, camera, START,
+    dot, add, minus, cross, size, unitVector, turned, placed, spot, track, tangent, local, moved, extent, uprightAxes, viewed, camera, START,
   });
 })();

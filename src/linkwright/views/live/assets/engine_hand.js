@@ -174,7 +174,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
       if (distance <= 1e-13 * kappa) return { moved: false, stopped: "", distance };
       if (!velocities()) return { moved: false, stopped: "singular position", distance };
       const { step: whole, size, speed } = towards(body, at, gap);
-      const end = speed > TURNING || distance <= TURNING * kappa ? "" : speed > 1e-9 ? "turning point of its path" : "this point stands still";
+      const end = speed > TURNING || distance <= TURNING * kappa ? "" : speed > 1e-9 ? "end of travel" : "this point is at rest";
       if (!(size > 0)) return { moved: false, stopped: end, distance };
       let lost = false;
       for (let f = 1; f >= SMALLEST; f /= 2) {
@@ -191,7 +191,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     };
 
     // why no drive moves it
-    const why = () => (e.data.topology.mobility > 0 ? "this freedom cannot be dragged; let it swing" : "nothing can move");
+    const why = () => (e.data.topology.mobility > 0 ? "this degree of freedom cannot be dragged; use free swing" : "nothing can move");
     const built = () => core.residual(e.state.q, e.state.near, e.state.drive) < 1e-9;
 
     // pulls a place of a body towards a world target; the state then rests

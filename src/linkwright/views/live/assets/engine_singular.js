@@ -81,7 +81,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const inLine = (core, DATA, q) => {
     if (!DATA.planar) return "";
     const place = new Map(DATA.pins.map((pin) => [pin.name, core.place(pin.at.body, core.moved(pin.at.body, pin.at.at), q)]));
-    const ground = DATA.bodies[0].name, turning = DATA.pins.filter((pin) => pin.type === "revolute");
+    const ground = DATA.bodies[0].name, turning = DATA.pins.filter((pin) => pin.hinge);
     let best = IN_LINE, found = "";
     for (const pin of turning) {
       const links = pin.bodies.filter((b) => b !== ground);

@@ -30,9 +30,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
   const factsText = (topology) => {
     const freedoms = topology.freedoms === undefined ? topology.mobility : topology.freedoms;
     const idle = topology.mobility - freedoms;
-    const parts = [plural(freedoms, "freedom") + (idle > 0 ? ` and ${idle} idle` : "")];
+    const parts = [`${plural(freedoms, "degree")} of freedom` + (idle > 0 ? ` and ${idle} idle` : "")];
     parts.push(plural((topology.loops || []).length, "loop"), plural((topology.cuts || []).length, "cut"));
-    parts.push(redundantCount(topology) ? plural(redundantCount(topology), "redundant equation") : "no redundant equation");
+    parts.push(redundantCount(topology) ? plural(redundantCount(topology), "redundant constraint") : "no redundant constraint");
     return parts.join(" \u00b7 ");
   };
 
@@ -106,10 +106,10 @@ var LW = globalThis.LW || (globalThis.LW = {});
     const kept = finite.filter((v) => v >= SINGULAR);
     const smallest = kept.length ? Math.min(...kept) : 0;
     const shown = LW.number(smallest, 2);
-    const beside = spare ? ` ${plural(spare, "value is", "values are")} zero everywhere: redundant equations.` : "";
+    const beside = spare ? ` ${plural(spare, "value is", "values are")} zero everywhere: redundant constraints.` : "";
     if (lost > spare) return `${plural(lost - spare, "value", "values")} lost: this position is singular, branches may meet here.${beside}`;
     if (smallest < CLOSE) return `${shown}: close to a singular position, such as a dead centre; multipliers grow large here.${beside}`;
-    if (smallest < SMALL) return `${shown}: some way from a singular position; the loops still fix the motion well.${beside}`;
+    if (smallest < SMALL) return `${shown}: not close to a singular position.${beside}`;
     return `${shown}: far from any singular position.${beside}`;
   };
 
@@ -182,14 +182,14 @@ var LW = globalThis.LW || (globalThis.LW = {});
   };
 
   const WORDS = {
-    cuts: "These joints are opened, so that the rest is a tree; loop equations close them again.",
-    subsystems: "Open chains that remain after cutting; each is computed on its own.",
-    loops: "Closed rings of bodies; each gives equations that must hold at all times.",
+    cuts: "Cut joints are taken out, so that the rest is a spanning tree; loop equations close them again.",
+    subsystems: "Branches of the spanning tree; each has its own block of the mass matrix.",
+    loops: "Closed circuits of joints; each has equations that hold at all times.",
     order: "Inverse dynamics needs no large matrix: the loads at the cuts and the drives follow step by step.",
     pattern: "Of the generalised inertia constraint matrix: a filled block means that a force closing one cut accelerates the gap at the other.",
-    redundant: "They repeat what others say already, so the loads they carry are shared, not determined.",
-    singular: "How firmly each combination of loop equations holds the motion, on a logarithmic scale; zero means it is lost.",
-    multipliers: "The forces and moments that keep the cuts closed, one for each loop equation.",
+    redundant: "Constraints that follow from the others; the loads they carry are statically indeterminate.",
+    singular: "Singular values of the dimensionless loop Jacobian, on a logarithmic scale; zero: the position is singular.",
+    multipliers: "Constraint forces and moments at the cuts, one for each loop equation.",
   };
 
   // the parts that do not move
@@ -200,9 +200,9 @@ var LW = globalThis.LW || (globalThis.LW = {});
     if (cuts.length) parts.push(section("Cuts", WORDS.cuts, chips(cuts), chosen));
     if (subsystems.length) parts.push(section("Subsystems", WORDS.subsystems, subsystemList(topology)));
     if (loops.length) parts.push(section("Loops", WORDS.loops, loopTable(topology)));
-    if (order.length) parts.push(section("Order of solving", WORDS.order, orderList(topology)));
+    if (order.length) parts.push(section("Solve order", WORDS.order, orderList(topology)));
     if (pattern && pattern.labels.length) parts.push(section("Block pattern", WORDS.pattern, patternPicture(pattern)));
-    if (cuts.length) parts.push(section("Redundant equations", WORDS.redundant, ...redundantText(topology)));
+    if (cuts.length) parts.push(section("Redundant constraints", WORDS.redundant, ...redundantText(topology)));
     return parts;
   };
 

@@ -265,7 +265,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     element("theme").addEventListener("click", app.toggleTheme);
     element("help").addEventListener("click", app.help);
     element("to-report").hidden = !app.reported;
-    if (rigid) element("hand").title = "Nothing can move: the joints leave no freedom.";
+    if (rigid) element("hand").title = "Nothing can move: the joints leave no degree of freedom.";
     element("to-report").addEventListener("click", () => element("report").scrollIntoView({ behavior: "smooth" }));
     element("fit").addEventListener("click", app.fit);
     window.addEventListener("hashchange", () => app.restore(location.hash));

@@ -170,12 +170,14 @@
   // rails with their blocks
   function guides(kit) {
     for (const g of kit.sheet.scene.guides) {
-      const { look, DATA } = kit.sheet, r = kit.radius, rail = tube(kit, kit.paint.plain(D.mix(look.faint, look.paper, 0.35)), false);
+      const { look, DATA } = kit.sheet, r = kit.radius, body = g.spot.body, paint = kit.paint.plain(D.mix(look.faint, look.paper, 0.35));
+      const rails = D.track(g, 3 * r).slice(1).map(() => tube(kit, paint, false));
       const block = new THREE.Mesh(new THREE.BoxGeometry(1, 1, 1), kit.paint.body(g.block.body ? DATA.bodies[g.block.body].colour : look.faint));
       kit.root.add(block);
       kit.movers.push((poses) => {
-        const o = D.spot(poses, g.spot), x = D.turned(poses, g.axis.body, g.axis.at), at = D.spot(poses, g.block);
-        stretch(rail, D.add(o, x, g.low - 3 * r), D.add(o, x, g.high + 3 * r), 0.55 * r);
+        const path = D.track(g, 3 * r).map((p) => D.placed(poses, body, p)), at = D.spot(poses, g.block);
+        const x = D.turned(poses, body, D.tangent(g, D.local(poses, body, at)));
+        rails.forEach((rail, i) => stretch(rail, path[i], path[i + 1], 0.55 * r));
         stretch(block, D.add(at, x, -2.2 * r), D.add(at, x, 2.2 * r), 2.6 * r);
       });
     }

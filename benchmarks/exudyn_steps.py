@@ -1,0 +1,220 @@
+"""Exudyn on our mechanisms: bodies in absolute coordinates, every joint a set of constraints, implicit steps.
+
+Trapezoidal rule with constraints on velocity level (index 2), from the build without range checks. Its linear solvers, and Newton's
+method in full or with a kept Jacobian, are tried on each mechanism and the fastest way counts. In a plane bodies have three
+coordinates and pins two rows; in space they have Euler parameters and general joints. Exudyn gives no accelerations as a function
+of a state, so the velocities after a step are what is judged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import time
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.steppers import needed, per_step
+from benchmarks.workshop import Workshop
+from linkwright import joints
+from linkwright.cli.bench.cases import STEP, Case, Contender, Row, Unavailable, attempt
+from linkwright.exchange.inertia import Solid, solids
+from linkwright.mechanics.kinematics.motion import body_jacobian
+from linkwright.model.description import Joint, Placement
+from linkwright.numerics.spatial import rotation_quaternion
+
+ENGINE = "Exudyn"
+ROWS = ("tx", "ty", "tz", "rx", "ry", "rz")
+TRIAL, TRIALS = 100, 3  # steps of a run that finds the fastest way, and how often
+
+
+class Way(NamedTuple):
+    """How a step's equations are solved; `modified`: Newton's method keeps its Jacobian."""
+
+    solver: str
+    modified: bool
+
+
+WAYS = tuple(Way(solver, modified) for solver in ("EXUdense", "EigenDense", "EigenSparse") for modified in (True, False))
+
+
+class Built(NamedTuple):
+    """A system of Exudyn's with the nodes of its bodies, at their centres of mass in the bodies' axes."""
+
+    mbs: Any
+    bodies: Mapping[str, int]
+    nodes: Mapping[str, int]
+    centres: Mapping[str, np.ndarray]  # of every body in its frame
+
+
+def contenders(case: Case, shop: Workshop | None = None) -> list[Contender | Row]:
+    """One implicit step."""
+    return attempt(ENGINE, case.name, ("step",), lambda: [_step(case)])
+
+
+def _step(case: Case) -> Contender:
+    number = needed("exudyn", "exudyn")
+    _, built = run(case, 1, STEP, WAYS[0])
+    note = f"{1e3 * STEP:g} ms, implicit trapezoidal, index 2"
+    row = Row(ENGINE, number, case.name, "step", accuracy=case.step_error(velocities(case, built)), note=note)
+    chosen: list[Way] = []
+
+    def best(seconds: float) -> float:
+        if not chosen:
+            chosen.append(fastest(case))
+        return per_step(lambda steps: run(case, steps, STEP, chosen[0])[0], seconds)
+
+    return Contender(row, best)
+
+
+def fastest(case: Case) -> Way:
+    """The way that takes the least time here, all tried in turns."""
+    times = [[run(case, TRIAL, STEP, way)[0] for way in WAYS] for _ in range(TRIALS)]
+    return WAYS[int(np.argmin(np.min(times, axis=0)))]
+
+
+def run(case: Case, steps: int, step: float, way: Way) -> tuple[float, Built]:
+    """(processor seconds of the solver, which has one thread; what it solved)."""
+    exu = _module()
+    container = exu.SystemContainer()
+    built = _built(container.AddSystem(), case)
+    built.mbs.Assemble()
+    settings = exu.SimulationSettings()
+    settings.solution.file.write = False
+    settings.linearSolver.solverType = getattr(exu.LinearSolverType, way.solver)
+    rule = settings.timeIntegration
+    rule.numberOfSteps, rule.endTime, rule.verboseMode = steps, steps * step, 0
+    rule.generalizedAlpha.useNewmark = rule.generalizedAlpha.useIndex2Constraints = True
+    rule.newton.useModifiedNewton = way.modified
+    start = time.thread_time()
+    done = built.mbs.SolveDynamic(settings)
+    seconds = time.thread_time() - start
+    if done is False:
+        raise Unavailable("its solver did not come to the end")
+    return seconds, built
+
+
+def _module() -> Any:
+    """The build without range checks, which must be asked for before the first import and announces itself on stdout."""
+    sys.__dict__.setdefault("exudynFast", True)
+    with contextlib.redirect_stdout(io.StringIO()):
+        return import_module("exudyn")
+
+
+# -------------------------------------------------------------------- the model
+
+
+def _built(mbs: Any, case: Case) -> Built:
+    """Bodies with weight, all joints of the mechanism, cut or not, and efforts of the drives."""
+    items, s, d = import_module("exudyn.itemInterface"), case.system, case.system.description
+    ground = d.bodies[0].name
+    bodies, nodes, centres = {ground: mbs.AddObject(items.ObjectGround())}, dict[str, int](), {ground: np.zeros(3)}
+    for i, (n, solid) in enumerate(zip(s.tree.nodes, solids(s, 0.0), strict=True)):
+        nodes[n.body], bodies[n.body] = _body(items, mbs, case, i, solid)
+        centres[n.body] = solid.com
+        weight = mbs.AddMarker(items.MarkerBodyMass(bodyNumber=bodies[n.body]))
+        mbs.AddLoad(items.LoadMassProportional(markerNumber=weight, loadVector=[float(g) for g in s.skel.gravity]))
+    built = Built(mbs, bodies, nodes, centres)
+    for joint in d.joints:
+        ends = ((joint.first, joint.frame_first), (joint.second, joint.frame_second))
+        markers = [_marker(items, mbs, bodies[b], frame, centres[b], d.planar) for b, frame in ends]
+        mbs.AddObject(_joint(items, joint, markers, d.planar))
+    for name, value in case.tau.items():
+        _effort(items, built, d.joint(name), value)
+    return built
+
+
+def _body(items: Any, mbs: Any, case: Case, i: int, solid: Solid) -> tuple[int, int]:
+    """(node, object) of a body, moving as it does in the state of the case."""
+    s, st = case.system, case.state
+    X = s.pose(st, s.tree.nodes[i].body)
+    R = np.asarray(X.R, float)
+    centre = np.asarray(X.p, float) + R @ solid.com
+    V = body_jacobian(s.skel, s.motion(st), i) @ st.v
+    w, v = V[:3], V[3:] + np.cross(V[:3], centre - np.asarray(s.skel.origin(i), float))
+    if s.description.planar:
+        place = [centre[0], centre[1], float(np.arctan2(R[1, 0], R[0, 0]))]
+        node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=place, initialVelocities=[v[0], v[1], w[2]]))
+        return node, mbs.AddObject(items.ObjectRigidBody2D(mass=solid.mass, inertia=solid.inertia[2, 2], nodeNumber=node))
+    turn = np.asarray(rotation_quaternion(R), float)
+    rate = 0.5 * np.concatenate([[-turn[1:] @ w], turn[0] * w + np.cross(w, turn[1:])])  # w in world axes
+    place, speed = [*centre, *turn], [*v, *rate]
+    node = mbs.AddNode(items.NodeRigidBodyEP(referenceCoordinates=place, initialVelocities=speed))
+    I = solid.inertia
+    inertia = [I[0, 0], I[1, 1], I[2, 2], I[1, 2], I[0, 2], I[0, 1]]
+    return node, mbs.AddObject(items.ObjectRigidBody(mass=solid.mass, inertia=inertia, nodeNumber=node))
+
+
+def _marker(items: Any, mbs: Any, body: int, frame: Placement, centre: np.ndarray, planar: bool) -> int:
+    place = np.array(frame.at, float) - centre
+    if planar:
+        return mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=body, localPosition=[float(x) for x in place]))
+    turned = np.eye(4)
+    turned[:3, :3], turned[:3, 3] = np.array(frame.rotation, float), place
+    return mbs.AddMarker(items.MarkerBodyRigid(bodyNumber=body, localHT=turned))
+
+
+def _joint(items: Any, joint: Joint, markers: list[int], planar: bool) -> Any:
+    """Axes of a general joint are locked as rows of ours say."""
+    if planar:
+        if joint.type != "revolute":
+            raise Unavailable(f"joints that are {joint.type} are not handed over in a plane")
+        return items.ObjectJointRevolute2D(markerNumbers=markers)
+    rows = joints.create(joint.type, joint.options).rows
+    if rows == ROWS[:3]:
+        return items.ObjectJointSpherical(markerNumbers=markers)
+    return items.ObjectJointGeneric(markerNumbers=markers, constrainedAxes=[int(row in rows) for row in ROWS])
+
+
+def _effort(items: Any, built: Built, joint: Joint, value: float) -> None:
+    """A torque about z of both frames, or a force along x of them; what acts on the ground is left out."""
+    for body, frame, sign in ((joint.second, joint.frame_second, 1.0), (joint.first, joint.frame_first, -1.0)):
+        if body not in built.nodes:
+            continue
+        axis = np.array(frame.rotation, float)[:, 2 if joint.type == "revolute" else 0]
+        place = [float(x) for x in np.array(frame.at, float) - built.centres[body]]
+        marker = built.mbs.AddMarker(items.MarkerBodyRigid(bodyNumber=built.bodies[body], localPosition=place))
+        kind = items.LoadTorqueVector if joint.type == "revolute" else items.LoadForceVector
+        built.mbs.AddLoad(kind(markerNumber=marker, loadVector=[float(sign * value * x) for x in axis], bodyFixed=True))
+
+
+# -------------------------------------------------------------------- what came out
+
+
+def velocities(case: Case, built: Built) -> np.ndarray:
+    """Velocities of the joints of our tree from the motion of the bodies."""
+    d, out = case.system.description, np.zeros(case.system.tree.nv)
+    kinds = _module().OutputVariableType
+    still = (np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3))
+
+    def moving(body: str) -> tuple[np.ndarray, ...]:
+        """Axes, position of the frame, angular velocity, velocity of the frame's origin."""
+        if body == d.bodies[0].name:
+            return still
+        read = [kinds.RotationMatrix, kinds.Position, kinds.AngularVelocity, kinds.Velocity]
+        R, p, w, v = (np.asarray(built.mbs.GetNodeOutput(built.nodes[body], kind), float) for kind in read)
+        back = R.reshape(3, 3) @ -built.centres[body]
+        return R.reshape(3, 3), p + back, w, v + np.cross(w, back)
+
+    for n in case.system.tree.nodes:
+        (R, p, w, v), (Rs, ps, ws, vs) = moving(n.joint.first), moving(n.joint.second)
+        F, M = ((np.array(X.rotation, float), np.array(X.at, float)) for X in (n.joint.frame_first, n.joint.frame_second))
+        axes, at = R @ F[0], p + R @ F[1]
+        jt = joints.create(n.joint.type, n.joint.options)
+        q = jt.coordinates(axes.T @ Rs @ M[0], axes.T @ (ps + Rs @ M[1] - at), case.state.q[n.q])
+        twist = np.concatenate([axes.T @ (ws - w), axes.T @ (vs + np.cross(ws, at - ps) - v - np.cross(w, at - p))])
+        out[n.v] = np.linalg.lstsq(np.asarray(jt.subspace(q), float), twist, rcond=None)[0]
+    return out
+
+
+def angles(case: Case, built: Built) -> tuple[np.ndarray, np.ndarray]:
+    """(q, v) of a planar mechanism of pins, whole turns counted."""
+    kinds = _module().OutputVariableType
+    nodes = case.system.tree.nodes
+    turned = np.array([built.mbs.GetNodeOutput(built.nodes[n.body], kinds.Coordinates)[2] for n in nodes])
+    carrier = np.array([turned[n.parent] if n.parent >= 0 else 0.0 for n in nodes])
+    return case.state.q + turned - carrier, velocities(case, built)

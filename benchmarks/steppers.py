@@ -1,0 +1,33 @@
+"""What programs that only take time steps have in common: whether they are here, and what one of their steps costs.
+
+They give no accelerations as a function of a state. Beside the time of a step stands how far the mean acceleration over it,
+(v after - v before) / step, is from the true one (`Case.step_error`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import numpy as np
+
+from benchmarks.workshop import version
+from linkwright.cli.bench.cases import Unavailable
+
+STEPS = 500  # of one run: what starting it costs is then a fiftieth at most
+
+
+def needed(module: str, package: str) -> str:
+    """Version of a package that is installed, or `Unavailable`."""
+    if find_spec(module) is None:
+        raise Unavailable(f"the package '{package}' is not installed")
+    return version(package)
+
+
+def per_step(advance: Callable[[int], float], seconds: float) -> float:
+    """Nanoseconds of one step of many, from the best run found in about that time; `advance` tells its seconds."""
+    begin, best = time.perf_counter(), np.inf
+    while time.perf_counter() - begin < seconds or not np.isfinite(best):
+        best = min(best, advance(STEPS))
+    return 1e9 * best / STEPS

@@ -1,0 +1,265 @@
+"""From a written controller to one at its place: drives and coordinates by name, references from the present position, weights.
+
+Coordinates are those the reference names; a State or a Trajectory to follow names none, and then as many joint coordinates as
+there are degrees of freedom are chosen, drives first. The model a controller believes in has the same joints as the mechanism; lengths,
+masses and gravity may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.control.base import Control, read_names
+from linkwright.control.bound import Believed, BoundControl
+from linkwright.control.controllability import Controllability, controllable, drive_rows
+from linkwright.control.followed import recorded_references
+from linkwright.control.references import Path, read_reference
+from linkwright.control.situation import Situation
+from linkwright.control.tasks import Task, tasks_of, values_of
+from linkwright.drives.base import sample_time
+from linkwright.drives.kept import Kept
+from linkwright.drives.place import Target, target
+from linkwright.errors import UsageError, degrees_of_freedom
+from linkwright.kernels.equations.variants import Variant
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.kinematics.motion import motion
+from linkwright.model.file import quantity
+from linkwright.numerics.linalg import factor
+from linkwright.results.state import State
+
+DEPENDENT = 1e-7  # singular value of normalised outputs below which they are not independent
+FAR, FAR_ANGLE = 10.0, 15.0  # of the mechanism's size, and rad: a reference that begins beyond is hardly meant
+FAST = 1e-3  # of that, per second: an offset in speed worth telling
+
+
+def bind(
+    written: Control,
+    system: Any,
+    st: State,
+    *,
+    free: Any = None,
+    drivers: Sequence[str] = (),
+    armature: Any = (),
+    off: Sequence[str] = (),
+    first: bool = True,
+    others: bool = False,
+) -> BoundControl:
+    """The controller at a mechanism and the state it begins from.
+
+    drivers, armature, off: motions given by others, rotors of motors and loops switched off at this moment; `others`: whether
+    anything else pushes, which force sensors feel. `first`: whether
+    the drives must be able to push everything there is to push; later on, after a switch, that is only noted.
+    """
+    if not isinstance(written, Control):
+        raise UsageError(f"control is lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), not {type(written).__name__}.")
+    _check_numbers(written)
+    variant = Variant(tuple(drivers), tuple(armature), tuple(off))
+    real = Believed(system.kernels.variant(variant))
+    believed = _believed(written, system, variant, real)
+    skel = believed.kernels.loops.skel
+    targets = _targets(written, system, drivers)
+    default = system.kernels.defaults["free"]
+    start = {
+        "q": np.array(st.q, dtype=float),
+        "v": np.array(st.v, dtype=float),
+        "t": np.array([st.t], dtype=float),
+        "near": skel.pack(st.near),
+        "free": np.array(default if free is None else free, dtype=float),
+        "moved": np.zeros(3 * len(drivers)),
+    }
+    tasks, paths = _followed(written, _loops(believed, start), st, targets)
+    out = BoundControl(
+        written,
+        system.description,
+        real,
+        believed,
+        targets,
+        tuple(tasks),
+        tuple(paths),
+        _weights(written, targets, system.loops.kappa),
+        sample_time(written.every, written.kind),
+        start,
+        tuple(system.kernels.entries["lam"]),
+        tuple(k for c in system.loops.constraints for k in c.kinds),
+        [note for p in paths for note in p.notes],
+        kept=Kept.of(system),
+        first=first,
+    )
+    out.written = written.prepared(out)
+    start["ref"] = np.asarray(out.reference(st.t), dtype=float)
+    start["state"] = np.array([s.start for s in out.states])
+    nodes, nv = system.tree.nodes, system.tree.nv
+    start["other"] = np.zeros(nv + 6 * len(nodes) if others and out.force_rows else 0)  # what else pushes, see `Situation.plant`
+    _check_reach(out, st, first)
+    if first:
+        _check_outputs(out)
+        out.notes += _begins(out, system.loops.kappa)
+    return out
+
+
+def _check_numbers(written: Control) -> None:
+    d = written.damping
+    if isinstance(d, bool) or not isinstance(d, (int, float)) or not 0.0 <= d < 0.5:
+        raise UsageError(f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}; the default is 0.02.")
+
+
+def _believed(written: Control, system: Any, variant: Variant, real: Believed) -> Believed:
+    """The equations the law is made of."""
+    off = tuple(read_names(written.off, f"{written.kind}: off"))
+    variant = replace(variant, without=(*variant.without, *(n for n in off if n not in variant.without)))
+    if written.model is None:
+        return Believed(system.kernels.variant(variant)) if off else real
+    description = getattr(written.model, "description", written.model)
+    if not hasattr(description, "joints"):
+        raise UsageError(f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)), not {type(written.model).__name__}.")
+    names, known = ([j.name for j in d.joints] for d in (description, system.description))
+    if sorted(names) != sorted(known):
+        raise UsageError(
+            f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}; '{description.name}' has "
+            f"{', '.join(names)}. Only dimensions, masses and forces may differ."
+        )
+    made_of: Any = (description, list(system.tree.cuts), system.loops.kappa)
+    other = Kept.of(system).get(("model", description), lambda: type(system)(*made_of, engine=system.kernels.engine))
+    mine, theirs = ([(n.joint.name, n.joint.type) for n in x.tree.nodes] for x in (system, other))
+    if mine != theirs or [x.labels for x in system.loops.constraints] != [x.labels for x in other.loops.constraints]:
+        raise UsageError(
+            f"{written.kind}: the controller's model needs the joints of the mechanism; only dimensions and masses may differ."
+        )
+    return Believed(other.kernels.variant(variant), np.zeros(0))
+
+
+def _targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[Target, ...]:
+    """The drives a controller may use; those of the model file if nothing is said."""
+    mine = written.drive_names(system.description)
+    if not mine:
+        raise UsageError(f"{written.kind}: the model names no drives; say which joints have motors, drives=['A'].")
+    twice = [n for n in mine if mine.count(n) > 1]
+    if twice:
+        raise UsageError(f"{written.kind}: drive '{twice[0]}' is named twice.")
+    taken = [n for n in mine if n in drivers]
+    if taken:
+        raise UsageError(f"{written.kind}: '{taken[0]}' is locked or moved as prescribed: the controller cannot drive it as well.")
+    return tuple(target(system.loops.skel, n) for n in mine)
+
+
+def _loops(of: Believed, start: Mapping[str, np.ndarray]) -> Loops:
+    """The loops of this moment: with the free parameters of the run, without what is off, with the rows of prescribed motions."""
+    return of.equations({**start, "moved": np.ones(len(start["moved"]))}).loops
+
+
+def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Target]) -> tuple[list[Task], list[Path]]:
+    """Coordinates and the references they follow, from the position the controller believes."""
+    skel, description, reference = loops.skel, loops.skel.tree.description, written.reference
+    if not isinstance(reference, Mapping):
+        reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)
+    if not reference:
+        raise UsageError(f"{written.kind}: the reference names no coordinate; for example {{'A': lw.minimum_jerk('60 deg', '1 s')}}.")
+    tasks: list[Task] = []
+    paths: list[Path] = []
+    m = motion(skel, st.q, st.v)
+    for name, given in reference.items():
+        mine = tasks_of(skel, name)
+        kinds = [k for x in mine for k in x.kinds]
+        now = values_of(mine, skel, m, st.near)
+        labels = [label for x in mine for label in x.labels]
+        again = [label for label in labels if any(label in x.labels for x in tasks)]
+        if again:
+            raise UsageError(f"{written.kind}: '{again[0]}' is followed twice.")
+        what, called = f"reference of '{name}'", [f"reference of '{label}'" for label in labels]
+        path = given if isinstance(given, Path) else read_reference(given, kinds, now, what, description, t=st.t, names=called)
+        tasks += mine
+        paths.append(path)
+    return tasks, paths
+
+
+def _weights(written: Control, targets: Sequence[Target], kappa: float) -> np.ndarray:
+    """Sizes of efforts that cost the same: rated ones, or torques and forces times the characteristic length [Aghili2005 (48)]."""
+    if written.rated is not None and not isinstance(written.rated, Mapping):
+        raise UsageError(f"{written.kind}: rated is a dict by drive, rated={{'{targets[0].name}': '5 N m'}}, not {written.rated!r:.40}.")
+    rated = dict(written.rated or {})
+    unknown = [n for n in rated if n not in [x.name for x in targets]]
+    if unknown:
+        raise UsageError(f"{written.kind}: rated names '{unknown[0]}', which is no drive of this controller.")
+    if not rated:
+        return np.array([1.0 if x.rotary else 1.0 / kappa for x in targets])
+    missing = [x.name for x in targets if x.name not in rated]
+    if missing:
+        raise UsageError(f"{written.kind}: rated gives no effort for drive '{missing[0]}'; name all drives or none.")
+    out = np.array([quantity(rated[x.name], x.dimension("effort"), f"rated effort of '{x.name}'") for x in targets])
+    if not (np.isfinite(out).all() and (out > 0.0).all()):
+        raise UsageError(f"{written.kind}: rated efforts are positive.")
+    return out
+
+
+def _check_outputs(bound: BoundControl) -> None:
+    """Whether what is wanted can be had independently of each other, where the controller begins."""
+    written, n = bound.written, bound.n_tasks
+    if written.kind in ("pd", "lqr"):
+        return
+    A = bound.outputs_at_start * bound.weights / bound.usual.sizes[:, None]
+    if factor(A[:n], DEPENDENT).rank < n:
+        raise UsageError(
+            f"{written.kind}: the coordinates {', '.join(bound.labels)} do not determine the motion here: something can move that leaves "
+            "them at rest, or they depend on each other. Follow others, or start elsewhere."
+        )
+    if len(A) > n and factor(A, DEPENDENT).rank < len(A):
+        forces = ", ".join(r.name for r in bound.force_rows)
+        raise UsageError(
+            f"{written.kind}: drives {', '.join(x.name for x in bound.targets)} cannot change {forces} here without moving "
+            f"{', '.join(bound.labels)}: choose other forces or drives, or start elsewhere."
+        )
+
+
+def _begins(bound: BoundControl, kappa: float) -> list[str]:
+    """What a person should know about references that begin elsewhere or with another speed."""
+    at, out = Situation(bound, dict(bound.start), safe=True), []
+    for label, kind, e, rate in zip(bound.labels, bound.kinds, at.error, at.error_rate, strict=True):
+        unit, far = ("m", FAR * kappa) if kind == "length" else ("rad", FAR_ANGLE)
+        if abs(e) > far:
+            said = "bare numbers are SI, m and rad, whatever the file's units"
+            out.append(f"reference of '{label}' begins {abs(e):.4g} {unit} away from the present position ({said})")
+        elif abs(rate) > FAST * far:
+            said = "s.assemble(v=...) gives a start on it"
+            out.append(f"reference of '{label}' begins {abs(rate):.3g} {unit}/s faster or slower than it moves; {said}")
+    return out
+
+
+def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
+    """Whether the drives can push what is to be followed, and whether everything that can move is followed."""
+    written, n, p = bound.written, bound.n_tasks, len(bound.targets)
+    if written.kind in ("pd", "lqr"):
+        return
+    held, names = _loops(bound.believed, bound.start), [x.name for x in bound.targets]
+    found = controllable(held, st, drive_rows(held, st, names), names)
+    problem = _lack(found, n, p, bound.labels, len(bound.live_forces))
+    if problem and first:
+        raise UsageError(f"{written.kind}: {problem}")
+    if problem:
+        bound.notes.append(f"t = {st.t:.6g} s: {written.kind}: {problem}")
+    elif n < found.freedoms:
+        left = found.freedoms - n
+        bound.notes.append(f"{written.kind}: {left} of {degrees_of_freedom(found.freedoms)} {'is' if left == 1 else 'are'} not followed")
+
+
+def _lack(found: Controllability, n: int, p: int, labels: Sequence[str], forces: int) -> str:
+    """What is wrong with n coordinates and so many forces for p drives. Degrees of degree of freedom that no drive reaches do not count."""
+    reached = found.freedoms - found.missing
+    if n > found.freedoms:
+        return (
+            f"{n} coordinates are to be followed ({', '.join(labels)}), but there "
+            f"{'is' if found.freedoms == 1 else 'are'} {degrees_of_freedom(found.freedoms)} here: they would contradict each other."
+        )
+    if p < n:
+        return f"{p} drives cannot make {n} coordinates ({', '.join(labels)}) follow; name more drives=[...] or follow fewer."
+    if n == found.freedoms and not found.ok:
+        return found.text
+    if n < reached and p > n + forces:
+        return (
+            f"{n} coordinates are followed ({', '.join(labels)}), but {p} drives move {degrees_of_freedom(reached)}: "
+            f"the reference must name {reached - n} more."
+        )
+    return ""

@@ -1,0 +1,269 @@
+"""A controller at its place: drives, coordinates and references of one mechanism, and its law as a compiled program.
+
+The law is a pure function of measured q and v, time, the reference there and the controller's own states. Inside a time loop it
+is traced with the drives' inputs; sampled, or where a reference cannot be traced, its own program is called. Where a program's
+pivots degenerate, the rank-revealing path on numbers answers instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.compiler.graph import Sym
+from linkwright.control.base import Command, Control, OwnState
+from linkwright.control.least import Usual, usual
+from linkwright.control.programmed import Programmed
+from linkwright.control.references import Path
+from linkwright.control.situation import Situation
+from linkwright.control.tasks import Task
+from linkwright.drives.kept import Kept, fingerprint, key_of
+from linkwright.drives.place import Target
+from linkwright.errors import SimulationError
+from linkwright.kernels.equations.dynamic import Equations
+from linkwright.kernels.kernels import Kernels
+from linkwright.model.description import Description
+from linkwright.numerics.scalars import common_type, real, where
+
+Arrays = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """A mechanism's equations: as it is, or as a controller believes it to be; with rotors, without the constraints left out."""
+
+    kernels: Kernels
+    values: np.ndarray | None = None  # of free parameters, where they are not those of the run
+
+    def equations(self, x: Arrays) -> Equations:
+        free = x["free"] if self.values is None else self.values
+        eq = self.kernels.equations(free if len(self.kernels.free) else ())
+        if not self.kernels.chosen.drivers:
+            return eq
+        n = len(self.kernels.chosen.drivers)
+        return eq.moved(*(x["moved"][k * n : (k + 1) * n] for k in range(3)))
+
+
+@dataclass(eq=False)
+class BoundControl:
+    """A written controller with everything its law reads. `start`: the arrays it was bound at."""
+
+    written: Control
+    description: Description
+    real: Believed
+    believed: Believed
+    targets: tuple[Target, ...]
+    tasks: tuple[Task, ...]
+    paths: tuple[Path, ...]
+    weights: np.ndarray
+    every: float
+    start: dict[str, np.ndarray]
+    lam_names: tuple[str, ...] = ()
+    lam_kinds: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+    force_paths: tuple[Path, ...] = ()  # what the forces of a hybrid controller shall be
+    actuators: tuple[Any, ...] = ()  # those it acts through, where they have limits
+    kept: Kept = field(default_factory=Kept, repr=False)  # the mechanism's
+    first: bool = True  # a run begins; False: it goes on after a switch
+
+    # ---------------------------------------------------------------- sizes and names
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(x for t in self.tasks for x in t.labels)
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(k for t in self.tasks for k in t.kinds)
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def states(self) -> tuple[OwnState, ...]:
+        return tuple(self.written.states(self))
+
+    @property
+    def force_rows(self) -> tuple[Any, ...]:
+        """Forces a hybrid controller holds."""
+        return tuple(getattr(self.written, "rows", ()))
+
+    @property
+    def live_forces(self) -> tuple[int, ...]:
+        """Which of these there are: those of constraints that an event released are not."""
+        return tuple(getattr(self.written, "live", ()))
+
+    @property
+    def needs_multipliers(self) -> bool:
+        return bool(self.live_forces)
+
+    @cached_property
+    def channels(self) -> dict[str, str]:
+        """Recorded channels: references, values, errors of the coordinates, the kind's own, own states, control authority, damping."""
+        out: dict[str, str] = {}
+        for label, kind in zip(self.labels, self.kinds, strict=True):
+            out |= {f"control.{label}.{x}": kind for x in ("reference", "value", "error")}
+        own = {s.name: "none" for s in self.states}
+        return out | dict(self.written.channels(self)) | own | {"control.grip": "none", "control.damping": "none"}
+
+    @cached_property
+    def usual(self) -> Usual:
+        """What outputs are like where the controller begins."""
+        return usual(self.outputs_at_start, self.weights)
+
+    @cached_property
+    def outputs_at_start(self) -> np.ndarray:
+        at = Situation(self, dict(self.start), safe=True, sensed=None)
+        return np.asarray(self.written.outputs(at), dtype=float)
+
+    # ---------------------------------------------------------------- the law
+
+    def reference(self, t: Any) -> Any:
+        """Values, rates and accelerations of all coordinates followed, one after the other, then wanted forces."""
+        parts: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+        for path in self.paths:
+            for part, x in zip(parts, path(t), strict=True):
+                part.extend(x)
+        out = [*(x for part in parts for x in part), *self.wanted_forces(t)]
+        return np.array(out, dtype=common_type(*[np.asarray(x) for x in out]) if out else float)
+
+    def wanted_forces(self, t: Any) -> list[Any]:
+        return [path(t)[0][0] for path in self.force_paths]
+
+    @property
+    def traceable(self) -> bool:
+        return all(p.traceable for p in (*self.paths, *self.force_paths))
+
+    def law(self, x: Arrays, *, safe: bool = False, sensed: Any = None) -> tuple[Command, Situation]:
+        at = Situation(self, dict(x), safe=safe, sensed=sensed)
+        command = self.written.command(at)
+        if self.actuators and sensed is None and self.force_rows:  # sensors feel what really acts
+            through = zip(self.actuators, command.efforts, at.B.T @ at.v, strict=True)
+            command = self.written.felt(at, command, [a.given(u, speed) for a, u, speed in through])
+        return command, at
+
+    def told(self, command: Command, at: Situation) -> list[Any]:
+        """Values of `channels`."""
+        n, out = self.n_tasks, []
+        for i in range(n):
+            out += [at.x["ref"][i], at.value[i], at.error[i]]
+        grip = np.sqrt(where(real(command.grip) > 0.0, command.grip, 0.0))
+        return [*out, *command.told, *at.states, grip, command.damped]
+
+    def answer(self, x: Arrays, sensed: Any = None) -> Answer:
+        """The law on numbers: by its program, or where that degenerates by the rank-revealing path."""
+        found = self._by_program(x, sensed)
+        if found is not None:
+            return found
+        command, at = self.law(x, safe=True, sensed=sensed)
+        parts = (command.efforts, command.rates, self.told(command, at))
+        out = Answer(*(np.array([float(v) for v in part]) for part in parts))
+        if not (np.isfinite(out.efforts).all() and np.isfinite(out.rates).all()):
+            raise SimulationError(f"t = {float(x['t'][0]):.6g} s: {self.written.kind} gives no finite efforts here.{self._where(out)}")
+        return out
+
+    def _where(self, out: Answer) -> str:
+        return "" if self.written.damping else " The drives have lost control authority and damping=0 is given: use damping=0.02."
+
+    def _by_program(self, x: Arrays, sensed: Any) -> Answer | None:
+        y = self._plain(x) if sensed is None else self._sensing({**x, "sensed": sensed})
+        if y is None:
+            return None
+        p, n = len(self.targets), len(self.states)
+        return Answer(y[:p], y[p : p + n], y[p + n :])
+
+    def _everything(self, x: dict[str, Any]) -> list[Any]:
+        """All that the law says, and its margin."""
+        command, at = self.law(x, sensed=x.get("sensed"))
+        return [*command.efforts, *command.rates, *self.told(command, at), at.margin]
+
+    @cached_property
+    def _plain(self) -> Programmed:
+        return self._programmed("plain", self._everything)
+
+    @cached_property
+    def _sensing(self) -> Programmed:
+        return self._programmed("sensing", self._everything, sensed=len(self.force_rows))
+
+    def _programmed(self, name: str, function: Any, **more: int) -> Programmed:
+        sizes = {k: len(v) for k, v in self.start.items()} | more
+
+        def code(make: Callable[[], Any]) -> Any:
+            return self.kept.get(key_of(name, self, self.real.kernels.engine), make)
+
+        return Programmed(function, sizes, self.real.kernels.engine == "native", code)
+
+    def fingerprint(self) -> Any:
+        """Everything the law depends on besides what it reads; see `drives.kept`."""
+        begun = vars(self).get("usual") or {k: v for k, v in self.start.items() if k not in ("ref", "state")}
+        held = [self.written, self.real, self.believed, self.targets, self.tasks, self.paths, self.force_paths, self.weights, self.every]
+        return fingerprint([*held, {k: len(v) for k, v in self.start.items()}, self.actuators, begun])
+
+    def goes_on_from(self, other: BoundControl) -> None:
+        """After a switch: references continue as they began, control authority is relative to the same start. Coordinates that are chosen
+        for a State or a Trajectory may be others now; what these shall do does not depend on where a run begins."""
+        if self.labels != other.labels:
+            return
+        self.paths, self.force_paths = other.paths, other.force_paths
+        self.start["ref"] = np.asarray(self.reference(self.start["t"][0]), dtype=float)
+        rows = [*range(self.n_tasks), *(self.n_tasks + i for i in self.live_forces)]
+        vars(self)["usual"] = Usual(other.usual.sizes[rows], other.usual.firm[rows])
+
+    # ---------------------------------------------------------------- force sensors
+
+    @property
+    def before_the_start(self) -> np.ndarray | None:
+        """What force sensors read before anything acted."""
+        return np.asarray(getattr(self.written, "begin", None), dtype=float) if self.force_rows else None
+
+    def sense(self, x: Arrays, efforts: np.ndarray) -> np.ndarray | None:
+        """Forces of the mechanism as it is, under these efforts; None if they are not used."""
+        if not self.force_rows:
+            return None
+        found = self._sensor({**x, "u": efforts})
+        if found is not None:
+            return found
+        return np.asarray(self.felt_under(Situation(self, dict(x), safe=True), efforts), dtype=float)
+
+    def felt_under(self, at: Situation, efforts: Any) -> list[Any]:
+        """What force sensors read under these efforts, over any scalar."""
+        eq = self.real.equations(at.x)
+        out: list[Any] = [0.0] * len(self.force_rows)
+        for i in self.live_forces:
+            base, per = self.force_rows[i].affine(at, at.plant, eq)
+            out[i] = base + per @ efforts
+        return out
+
+    @cached_property
+    def _sensor(self) -> Programmed:
+        def felt(x: dict[str, Any]) -> list[Any]:
+            at = Situation(self, x, safe=False)
+            return [*self.felt_under(at, x["u"]), at.margin]
+
+        return self._programmed("sensor", felt, u=len(self.targets))
+
+    # ---------------------------------------------------------------- called alone
+
+    def arrays(self, q: Any, v: Any, t: float, cut: Any, states: Any = None) -> dict[str, np.ndarray]:
+        """What the law reads, for a measured state."""
+        own = np.array([s.start for s in self.states]) if states is None else np.asarray(states, dtype=float)
+        return {**self.start, "q": np.asarray(q), "v": np.asarray(v), "t": np.array([t]), "near": cut, "state": own,
+                "ref": np.asarray(self.reference(t), dtype=float)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A law's answer in numbers."""
+
+    efforts: np.ndarray
+    rates: np.ndarray
+    told: np.ndarray
+
+
+def is_traced(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == object and any(type(e) is Sym for e in x)

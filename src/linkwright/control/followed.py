@@ -1,0 +1,73 @@
+"""A state or a recorded motion as the reference: independent coordinates chosen by the program, and the paths they take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwright.control.controllability import controllable, drive_rows
+from linkwright.control.reference_curves import Curves
+from linkwright.control.references import Path
+from linkwright.drives.place import target
+from linkwright.errors import UsageError
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.model.curves import Piecewise
+from linkwright.numerics.linalg import factor, pivoted_columns
+from linkwright.results.state import State
+
+FIRM = 1e-3  # share of the largest pivot that a coordinate chosen as independent must have
+
+
+def recorded_references(reference: Any, loops: Loops, st: State, drives: Sequence[str], kind: str) -> dict[str, Any]:
+    """Coordinates and what they shall do, of a State (stay there) or a Trajectory (do the same again)."""
+    if isinstance(reference, State):
+        return {name: float(reference[name]) for name in independent(loops, st, drives)}
+    if hasattr(reference, "t") and hasattr(reference, "skel") and hasattr(reference, "a"):
+        return {name: recorded(reference, name) for name in independent(loops, st, drives)}
+    raise UsageError(
+        f"{kind}: the reference is a dict by coordinate ({{'A': '60 deg', 'hand.E': lw.spline(...)}}), a State or a Trajectory, "
+        f"not {type(reference).__name__}."
+    )
+
+
+def independent(loops: Loops, st: State, drives: Sequence[str]) -> list[str]:
+    """As many joint coordinates as there are degrees of freedom, those that determine the motion best, drives first  [Aghili2005 (38)]."""
+    skel = loops.skel
+    names = [n for node, jt in zip(skel.tree.nodes, skel.types, strict=True) if jt.q_names == jt.v_names for n in _full(node, jt)]
+    ordered = [*drives, *(n for n in names if n not in drives)]
+    rows = drive_rows(loops, st, ordered)
+    reach = controllable(loops, st, drive_rows(loops, st, list(drives)), list(drives))
+    N = factor(loops.dimensionless(loops.at(st.q, st.v, st.t, st.near))[1]).null
+    seen = (rows * loops.columns) @ N
+    scale = np.array([1.0 if target(skel, n).rotary else loops.kappa for n in ordered])
+    E = (seen / scale[:, None]).T  # (freedoms, coordinates)
+    first = [i for i in pivoted_columns(E[:, : len(drives)], FIRM)]
+    chosen = pivoted_columns(E, FIRM, first=tuple(first))[: reach.freedoms]
+    if len(chosen) < reach.freedoms:
+        raise UsageError("the reference names no coordinates, and joint coordinates alone do not determine the motion: name them.")
+    return [ordered[i] for i in sorted(chosen)]
+
+
+def _full(node: Any, jt: Any) -> list[str]:
+    return [f"{node.joint.name}.{p}" if p else node.joint.name for p in jt.q_names]
+
+
+def recorded(run: Any, name: str) -> Path:
+    """A coordinate of a recorded motion: fifth-degree pieces through value, speed and acceleration at its samples."""
+    t = np.asarray(run.t, dtype=float)
+    f, df, ddf = (np.asarray(run[n], dtype=float) for n in (name, f"{name}.v", f"{name}.a"))
+    h = np.diff(t)
+    if len(t) < 2 or not (h > 0.0).all():
+        raise UsageError(f"a recorded motion needs two samples or more to be followed; this one has {len(t)}.")
+    rest = f[1:] - f[:-1] - df[:-1] * h - 0.5 * ddf[:-1] * h * h
+    slope = (df[1:] - df[:-1] - ddf[:-1] * h) * h
+    bend = (ddf[1:] - ddf[:-1]) * h * h
+    cubic = (10.0 * rest - 4.0 * slope + 0.5 * bend) / h**3
+    quartic = (-15.0 * rest + 7.0 * slope - bend) / h**4
+    quintic = (6.0 * rest - 3.0 * slope + 0.5 * bend) / h**5
+    pieces = np.stack([f[:-1], df[:-1], 0.5 * ddf[:-1], cubic, quartic, quintic], axis=1)
+    before, after = [f[0], *[0.0] * 5], [f[-1], *[0.0] * 5]  # it waits at its ends
+    t = np.append(t[:-1], np.nextafter(t[-1], np.inf))  # the last piece holds up to its end
+    return Path((Curves((Piecewise(t, np.concatenate([[before], pieces, [after]])),)),), f"{name} as recorded")

@@ -1,0 +1,98 @@
+"""Forces a hybrid controller holds at wanted values, affine in the drives' efforts as accelerations are.
+
+    C.y             a multiplier of a closing constraint, by the names of `lam` (C alone where it has one row)
+    C.on.rod.x      the force of a joint on a body along an axis of the world, cut joint or not
+
+House sign: M a + h = tau + J' lam; the lambda of [Aghili2005] is -lam.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.control.response import Response
+from linkwright.control.situation import Situation
+from linkwright.drives.place import Target
+from linkwright.errors import UsageError, nearest
+from linkwright.kernels.equations.dynamic import Equations
+from linkwright.model.description import Description
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """An entry of lam."""
+
+    name: str
+    kind: str  # force or torque
+
+    def affine(self, at: Situation, r: Response, eq: Equations) -> tuple[Any, Any]:
+        """Its row depends on which constraints hold, which may differ between a mechanism and a model of it."""
+        row = [f"{c.name}.{label}" for c in eq.loops.constraints for label in c.labels].index(self.name)
+        return r.lam[row], r.L[row]
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """A component of the force of a joint on one of its bodies."""
+
+    name: str
+    joint: str
+    sign: float
+    axis: int
+    kind: str = "force"
+
+    def affine(self, at: Situation, r: Response, eq: Equations) -> tuple[Any, Any]:
+        """What it is without efforts, and per unit effort of each drive."""
+        targets, place = at.bound.targets, eq.usual_terms(at.q, at.v, at.t, at.cut).place
+        beside = at.other_wrenches if r is not at.model else []  # a model knows nothing of what else pushes
+        base = self._component(eq, place, r.a, r.lam, beside)
+        row = []
+        for j, target in enumerate(targets):
+            push = [*beside, *_push(place, target)]
+            row.append(self._component(eq, place, r.a + r.G[:, j], r.lam + r.L[:, j], push) - base)
+        return base, np.array(row)
+
+    def _component(self, eq: Equations, place: Any, a: Any, lam: Any, push: Sequence[tuple[int, Any]]) -> Any:
+        return self.sign * eq._wrenches(place, a, lam, push)[eq.joints.index(self.joint)][3 + self.axis]
+
+
+def _push(place: Any, target: Target) -> list[tuple[int, Any]]:
+    """Wrenches of a unit effort on bodies; an effort in a joint of the tree acts inside that joint and is none."""
+    if target.entry is not None:
+        return []
+    return list(target.pushes(place, 1.0))
+
+
+ForceRow = Multiplier | Reaction
+
+
+def force_row(description: Description, lam: Sequence[str], kinds: Sequence[str], name: str) -> ForceRow:
+    """The force of a name."""
+    alone = [x for x in lam if x.partition(".")[0] == name]
+    if name in lam or len(alone) == 1:
+        row = list(lam).index(name if name in lam else alone[0])
+        return Multiplier(lam[row], "force" if kinds[row] == "length" else "torque")
+    parts = name.split(".")
+    letters = description.plane or "xyz"
+    if len(parts) == 4 and parts[1] == "on" and parts[3] in letters:
+        joint = next((j for j in description.joints if j.name == parts[0]), None)
+        if joint is not None and parts[2] in (joint.first, joint.second):
+            _check_affine(description, joint.name)
+            return Reaction(name, joint.name, 1.0 if parts[2] == joint.second else -1.0, letters.index(parts[3]))
+    known = [*lam, *(f"{j.name}.on.{b}.{x}" for j in description.joints for b in (j.first, j.second) for x in letters)]
+    raise UsageError(f"force: '{name}' is no multiplier and no force of a joint on a body. {nearest(name, known, 'Known')}")
+
+
+def _check_affine(description: Description, joint: str) -> None:
+    """Teeth press their wheels apart with |lam| tan(alpha), whichever way they push: the bearings' forces are no line in the efforts."""
+    for g in description.gears:
+        straight = isinstance(g.pressure_angle, int | float) and g.pressure_angle == 0.0
+        if joint in (g.first, g.second) and not straight:
+            raise UsageError(
+                f"force: '{joint}' carries a wheel of the gear '{g.name}', whose teeth press it aside with |force| tan(pressure angle) "
+                f"whichever way they push; such a force cannot be held. Hold that of the teeth, '{g.name}.mesh', or set pressure_angle: 0."
+            )

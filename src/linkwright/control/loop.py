@@ -1,0 +1,284 @@
+"""A controller in a run: sensors with noise, its law, a delay, actuators; what the drives of a simulation see of it.
+
+Followed at all times, the law is traced with the drives' inputs and its states are states of the simulation. Sampled, it is
+called every so often; between samples its commands are held, and beside them its own states, its channels, and commands that
+are still on their way:
+
+    held = [commands, own states, channels, commands on their way]
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.control.actuators import Actuator, Placed
+from linkwright.control.base import Control
+from linkwright.control.binding import bind
+from linkwright.control.bound import BoundControl, is_traced
+from linkwright.control.noise import Noise
+from linkwright.control.situation import Situation
+from linkwright.drives.base import Bound
+from linkwright.drives.kept import fingerprint
+from linkwright.errors import UsageError, nearest
+from linkwright.mechanics.instant import Instant
+from linkwright.model.description import Description
+from linkwright.model.file import quantity
+from linkwright.model.file.units import TIME
+from linkwright.results.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Controlling:
+    """A controller in a simulation, with actuators by drive (or one for all), noise of the sensors, and a delay."""
+
+    written: Control
+    actuators: Any = None
+    noise: Noise | None = None
+    delay: float = 0.0
+    origin: float = 0.0  # samples are counted from here
+    begun: list[BoundControl] = field(default_factory=list, repr=False)  # as it was bound when the run began
+
+    @classmethod
+    def of(cls, written: Any, actuators: Any, noise: Any, delay: Any, origin: float) -> Controlling:
+        if not isinstance(written, Control):
+            raise UsageError(
+                f"control is lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), not {type(written).__name__}. "
+                "A function of your own goes into drive={'A': lw.torque(f)}."
+            )
+        if noise is not None and not isinstance(noise, Noise):
+            raise UsageError(f"noise is lw.noise(angle='0.01 deg', ...), not {type(noise).__name__}.")
+        late = 0.0 if delay is None else quantity(delay, TIME, "delay")
+        if not (np.isfinite(late) and late >= 0.0):
+            raise UsageError(f"delay is a time of zero or more, not {delay!r}.")
+        for what, given in (("delay", late > 0.0), ("noise", noise is not None)):
+            if given and written.every is None:
+                raise UsageError(f"{what} needs a sampled controller: lw.{written.kind}(..., every='1 ms').")
+        return cls(written, actuators, noise, late, origin)
+
+    def drives(self, description: Description) -> list[str]:
+        """Joints it drives."""
+        return self.written.drive_names(description)
+
+    def placed(
+        self,
+        system: Any,
+        st: State,
+        *,
+        free: Any,
+        drivers: Sequence[str],
+        armature: np.ndarray,
+        off: Sequence[str],
+        first: bool,
+        others: bool = False,
+    ) -> tuple[ControlLoop, list[Bound]]:
+        """The loop at a mechanism and a state, and the drives it commands."""
+        now: dict[str, Any] = {"free": free, "drivers": drivers, "off": off, "first": first, "others": others}
+        bound = bind(self.written, system, st, armature=armature, **now)
+        acting = self._actuators(bound)
+        rotors = np.array(armature, dtype=float)
+        for a in acting:
+            if a.armature and a.target.entry is not None:
+                rotors[a.target.entry] += a.armature
+        if np.any(rotors != armature):  # the controller's model turns the rotors as well
+            bound = bind(self.written, system, st, armature=rotors, **now)
+        if first:
+            self.begun[:] = [bound]
+        else:
+            bound.goes_on_from(self.begun[0])
+        late = round(self.delay / bound.every) if bound.every else 0
+        if late and abs(self.delay / bound.every - late) > 1e-6:
+            raise UsageError(f"the delay of {self.delay:g} s is no multiple of the time between samples, {bound.every:g} s.")
+        loop = ControlLoop(bound, tuple(acting), self.noise, late, self.origin)
+        return loop, [a.drive() for a in acting]
+
+    def _actuators(self, bound: BoundControl) -> list[Placed]:
+        given, names = self.actuators, [x.name for x in bound.targets]
+        if given is None or isinstance(given, Actuator):
+            given = dict.fromkeys(names, given or Actuator())
+        if not isinstance(given, Mapping):
+            raise UsageError(f"actuators is lw.actuator(...) or a dict of them by drive, not {type(given).__name__}.")
+        for name, a in given.items():
+            if name not in names:
+                raise UsageError(f"actuators: '{name}' is no drive of the controller. {nearest(str(name), names, 'Drives')}")
+            if not isinstance(a, Actuator):
+                raise UsageError(f"the actuator of '{name}' is lw.actuator(limit=..., motor=...), not {type(a).__name__}.")
+        pairs = enumerate(bound.targets)
+        return [given.get(x.name, Actuator()).bind(x, i, bound.description) for i, x in pairs]
+
+
+@dataclass(eq=False)
+class ControlLoop:
+    """A controller with its sensors and actuators at one mechanism."""
+
+    bound: BoundControl
+    actuators: tuple[Placed, ...]
+    noise: Noise | None = None
+    late: int = 0  # samples
+    origin: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.notes = self.bound.notes
+        if any(a.limits for a in self.actuators):
+            self.bound.actuators = self.actuators
+        if self.every:
+            self.notes.append(f"{self.bound.written.kind}: sampled every {self.every:g} s")
+
+    @property
+    def targets(self) -> tuple[Any, ...]:
+        return self.bound.targets
+
+    @property
+    def every(self) -> float:
+        return self.bound.every
+
+    @property
+    def states(self) -> list[tuple[str, float, float]]:
+        return [] if self.every else [(s.name, s.start, s.size) for s in self.bound.states]
+
+    @property
+    def longest_step(self) -> float:
+        """What a step may be so that states between steps are as good as at their ends: fast filters want short ones."""
+        return np.inf if self.every else min((s.closed for s in self.bound.states), default=np.inf)
+
+    @property
+    def traceable(self) -> bool:
+        return bool(self.every) or self.bound.traceable
+
+    @property
+    def curves(self) -> list[Any]:
+        """Curves over time that are followed at all times."""
+        paths = () if self.every else (*self.bound.paths, *self.bound.force_paths)
+        return [curve for path in paths for part in path.parts for curve in getattr(part, "curves", ())]
+
+    @property
+    def channels(self) -> Mapping[str, str]:
+        return self.bound.channels
+
+    @cached_property
+    def _spans(self) -> list[slice]:
+        """Of what is held: commands, own states, channels, on their way."""
+        p = len(self.targets)
+        own = len(self.bound.channels) - 3 * self.bound.n_tasks
+        ends = np.cumsum([0, p, len(self.bound.states), own, p * self.late])
+        return [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]
+
+    @property
+    def n_held(self) -> int:
+        return self._spans[-1].stop if self.every else 0
+
+    @cached_property
+    def held_at_start(self) -> np.ndarray:
+        held = np.zeros(self.n_held)
+        if self.every:
+            held[self._spans[1]] = [s.start for s in self.bound.states]
+        return held
+
+    def fingerprint(self) -> Any:
+        return fingerprint([self.bound, self.actuators, self.late])
+
+    @property
+    def feels_others(self) -> bool:
+        return len(self.bound.start["other"]) > 0
+
+    def acting(self, here: Instant, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting:
+        return Acting(self, here, x, states, held, {"moved": motions, "other": others})
+
+
+class Acting:
+    """What the loop does at one instant, over any scalar; made lazily."""
+
+    def __init__(self, loop: ControlLoop, here: Instant, x: Mapping[str, Any], states: Any, held: Any, beside: Mapping[str, Any]):
+        self.loop, self.here, self.states, self.held = loop, here, states, held
+        self.x = {k: x[k] for k in ("q", "v", "t", "near", "free")} | {**beside, "state": states}
+
+    @cached_property
+    def read(self) -> dict[str, Any]:
+        return {**self.x, "ref": self.loop.bound.reference(self.x["t"][0])}
+
+    @cached_property
+    def _law(self) -> tuple[Any, Any, Any, Any]:
+        """(efforts, rates, channels, margin) of a law that is followed at all times."""
+        bound = self.loop.bound
+        if is_traced(self.x["q"]):
+            command, at = bound.law(self.read)
+            return command.efforts, command.rates, bound.told(command, at), at.margin
+        found = bound.answer(self.read)
+        return found.efforts, found.rates, found.told, 1.0
+
+    @cached_property
+    def _given(self) -> list[tuple[Any, Any]]:
+        """(command, whether in full) of each drive."""
+        return self._through(self._law[0])
+
+    def _through(self, efforts: Any) -> list[tuple[Any, Any]]:
+        pairs = zip(self.loop.actuators, efforts, strict=True)
+        return [a.command(u, 0.0 if a.motor is None else a.target.speed(self.here)) for a, u in pairs]
+
+    @cached_property
+    def commands(self) -> list[Any]:
+        if self.loop.every:
+            return list(self.held[self.loop._spans[0]])
+        return [c for c, _ in self._given]
+
+    @cached_property
+    def rates(self) -> list[Any]:
+        """Of the controller's own states: integrals wait while a limit cuts an effort off."""
+        if self.loop.every:
+            return []
+        return self._unwound(self._law[1], self._given)
+
+    def _unwound(self, rates: Any, given: Any) -> list[Any]:
+        full: Any = 1.0
+        for _, whole in given:
+            full = full * whole
+        return [r if s.lag else r * full for r, s in zip(rates, self.loop.bound.states, strict=True)]
+
+    @property
+    def margin(self) -> Any:
+        return 1.0 if self.loop.every else self._law[3]
+
+    @property
+    def told(self) -> Sequence[Any]:
+        if not self.loop.every:
+            return self._law[2]
+        at = Situation(self.loop.bound, self.read, safe=False)
+        n = self.loop.bound.n_tasks
+        followed = [v for i in range(n) for v in (at.x["ref"][i], at.value[i], at.error[i])]
+        return [*followed, *self.held[self.loop._spans[2]]]
+
+    # ---------------------------------------------------------------- samples
+
+    def after(self, efforts: Any, rates: Any) -> tuple[list[Any], list[Any]]:
+        """(commands that the actuators make of efforts, rates of own states), over any scalar."""
+        given = self._through(efforts)
+        return [c for c, _ in given], self._unwound(rates, given)
+
+    def sampled(self, efforts: Any) -> np.ndarray:
+        """What is held from now on. `efforts` act just before: a force sensor feels them."""
+        loop, bound = self.loop, self.loop.bound
+        commands, own, told, queue = loop._spans
+        held = np.asarray(self.held, dtype=float)
+        t = float(self.x["t"][0])
+        k = round(t / loop.every)
+        read = {**self.read, "state": held[own]}
+        sensed = bound.sense(read, np.asarray(efforts, dtype=float)) if t > loop.origin + 0.5 * loop.every else bound.before_the_start
+        if loop.noise is not None:
+            read["q"], read["v"] = loop.noise.measured(self.here.skel, read["q"], read["v"], k)
+            sensed = None if sensed is None else loop.noise.sensed(sensed, [r.kind for r in bound.force_rows], k)
+        found = bound.answer(read, sensed)
+        given, rates = self.after(found.efforts, found.rates)
+        out = np.zeros(loop.n_held)
+        going = zip(bound.states, held[own], rates, strict=True)
+        out[own] = [s.after(x, rate, loop.every) for s, x, rate in going]
+        out[told] = found.told[3 * bound.n_tasks :]
+        fresh = np.array([float(c) for c in given])
+        line = np.concatenate([held[queue], fresh])
+        out[commands], out[queue] = line[: len(fresh)], line[len(fresh) :]
+        return out

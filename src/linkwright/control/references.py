@@ -1,0 +1,208 @@
+"""References: what coordinates shall do over time, as a caller writes it, and the path they become once bound.
+
+    lw.setpoint("60 deg")
+    lw.minimum_jerk("60 deg", "1 s")
+    lw.trapezoidal(["0.3 m", "0.1 m"], speed="0.5 m/s", acceleration="2 m/s^2")
+    lw.spline([0, 1, 2], ["0 deg", "40 deg", "0 deg"], ends="periodic")
+    lw.csv("path.csv", columns=["x", "y"], unit="mm")
+    lw.sinusoid("5 mm", "2 Hz")
+    "60 deg"   "0.1 m * sin(3 rad/s * t)"   (times, values)   f(t)          the short ways, or one of all these per component
+
+A reference of several components takes a sequence where a reference of one takes a value. Numbers without unit are SI.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from linkwright.control.reference_curves import Held, Part, Sampled, followed
+from linkwright.control.reference_kinds import (
+    Components,
+    Csv,
+    MinimumJerk,
+    Points,
+    Reference,
+    Setpoint,
+    Sinusoid,
+    Spline,
+    Trapezoidal,
+    count,
+    is_list,
+    number,
+    short,
+)
+from linkwright.drives.signals import Function, Law, read_signal, takes_state
+from linkwright.errors import UsageError, call_explained
+from linkwright.model.description import Description
+from linkwright.model.expressions import free_variables
+
+WAYS = (
+    "a number or text with a unit, an expression of t, (times, values), a function of t, or one of lw.setpoint, minimum_jerk, "
+    "trapezoidal, spline, csv and sinusoid"
+)
+
+
+@call_explained
+def setpoint(value: Any) -> Setpoint:
+    """A constant reference: a value, or at one value per component: lw.setpoint("60 deg")."""
+    return Setpoint(_kept(value))
+
+
+@call_explained
+def minimum_jerk(to: Any, duration: Any, *, start: Any = None, at: Any = None) -> MinimumJerk:
+    """From rest to rest with the least jerk (degree five): no jump in speed or acceleration, peak speed 15/8 of the mean.
+
+    start and at: where and when it begins; by default the present position, at the time the reference is bound. Several
+    components move together.
+    """
+    return MinimumJerk(_kept(to), duration, start=_kept(start), at=at)
+
+
+@call_explained
+def trapezoidal(
+    to: Any, duration: Any = None, *, speed: Any = None, acceleration: Any = None, start: Any = None, at: Any = None
+) -> Trapezoidal:
+    """From rest to rest at a speed that rises, holds and falls in straight lines; the acceleration jumps.
+
+    Either a duration, in thirds, or a top speed and an acceleration: as quick as they allow, a triangle where the way is short.
+    Several components go straight, all at once; speed and acceleration limit each of them (one for all, or one each).
+    """
+    return Trapezoidal(_kept(to), duration, speed=_kept(speed), acceleration=_kept(acceleration), start=_kept(start), at=at)
+
+
+@call_explained
+def spline(times: Any, values: Any, *, ends: str = "natural") -> Spline:
+    """A cubic spline through points; values: one per time, or a row per time with an entry per component.
+
+    ends: "natural" (no curvature there, straight on outside), "clamped" (at rest there, and stays) or "periodic" (again and again).
+    """
+    return Spline(_kept(times), _kept(values), ends=ends)
+
+
+@call_explained
+def csv(path: str | os.PathLike[str], *, time: Any = None, columns: Any = None, unit: Any = None, ends: str = "clamped") -> Csv:
+    """A cubic spline through the rows of a CSV file.
+
+    time and columns: names of the header (`A` or `A [deg]`), or numbers from 0; by default the first column is the time (s) and
+    all others are values. unit: of the values, one for all or one each; else the header's, else SI. ends: as in `spline`.
+    """
+    return Csv(path, time=time, columns=_kept(columns), unit=_kept(unit), ends=ends)
+
+
+@call_explained
+def sinusoid(amplitude: Any, frequency: Any, *, centre: Any = None, phase: Any = 0.0) -> Sinusoid:
+    """centre + amplitude sin(frequency t + phase); frequency "0.5 Hz" (cycles) or "3 rad/s".
+
+    centre: by default the position when the reference is bound. frequency and phase: one for all or one each.
+    """
+    return Sinusoid(_kept(amplitude), _kept(frequency), centre=_kept(centre), phase=_kept(phase))
+
+
+# ---------------------------------------------------------------- bound
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """path(t): values, rates and accelerations, three lists with an entry per component; t a number, an array or traced."""
+
+    parts: tuple[Part, ...]
+    text: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def traceable(self) -> bool:
+        """Whether t may be traced; else the path is evaluated in Python."""
+        return all(p.traceable for p in self.parts)
+
+    def __call__(self, t: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        found = [part(t) for part in self.parts]
+        values, rates, accelerations = ([x for jet in found for x in jet[k]] for k in range(3))
+        if isinstance(t, np.ndarray):  # what stays is an array as well
+            values, rates, accelerations = ([x + np.zeros(t.shape) for x in out] for out in (values, rates, accelerations))
+        return values, rates, accelerations
+
+
+def read_reference(
+    given: Any,
+    kinds: Sequence[str],
+    now: Sequence[float],
+    what: str,
+    description: Description,
+    *,
+    t: float = 0.0,
+    names: Sequence[str] = (),
+) -> Path:
+    """The path of components that are angles or lengths (`kinds`), are at `now` at time t, and are called `names` in messages."""
+    called = tuple(names) or ((what,) if len(kinds) == 1 else tuple(f"{what}, component {i + 1}" for i in range(len(kinds))))
+    to = Components(tuple(kinds), tuple(float(x) for x in now), float(t), what, called, description)
+    parts = _parts(given, to)
+    notes = tuple(p.note for p in parts if isinstance(p, Sampled))
+    return Path(tuple(parts), _text(given), notes)
+
+
+def _parts(given: Any, to: Components) -> list[Part]:
+    """A sequence has one reference per component; everything else is a reference of all of them."""
+    if not is_list(given) or _is_curve(given):
+        return [_part(given, to)]
+    if len(given) != to.size:
+        raise UsageError(f"{to.what} needs {count(to.kinds)}, but {short(given)} has {len(given)}. Each is {WAYS}.")
+    return [_part(x, to.component(i)) for i, x in enumerate(given)]
+
+
+def _part(given: Any, to: Components) -> Part:
+    if isinstance(given, Reference):
+        return given.bind(to)
+    if _is_curve(given):
+        return Points(*given).bind(to)
+    if callable(given):
+        takes_state(given, to.what, motion=True)
+        return followed(Function(given, to.what, size=to.size), to.size, to.t, to.what)
+    if to.size > 1:
+        raise UsageError(f"{to.what} needs {count(to.kinds)}: give a sequence with one for each, not {short(given)}. Each is {WAYS}.")
+    if isinstance(given, str):
+        signal = read_signal(given, to.dimensions[0], to.what, to.description)
+        return (
+            followed(_of_time(signal), 1, to.t, to.what) if isinstance(signal, Law) else Held((number(given, to.dimensions[0], to.what),))
+        )
+    if isinstance(given, bool) or not isinstance(given, (Real, np.ndarray)) or is_list(given):
+        raise UsageError(f"{to.what} is {WAYS}, not {short(given)}.")
+    return Held((number(given, to.dimensions[0], to.what),))
+
+
+def _of_time(law: Law) -> Law:
+    others = sorted(free_variables(law.law) - {"t"})
+    if others:
+        raise UsageError(
+            f"{law.what} depends on '{others[0]}', but a reference depends on t only. Use a function of t, or points over time."
+        )
+    return law
+
+
+def _is_curve(given: Any) -> bool:
+    """(times, values) or (times, values, interpolation): two lists, the first of single entries, and a name."""
+    if not isinstance(given, (tuple, list)) or len(given) not in (2, 3) or not all(is_list(x) for x in given[:2]):
+        return False
+    return not any(is_list(x) for x in given[0]) and (len(given) == 2 or isinstance(given[2], str))
+
+
+def _kept(given: Any) -> Any:
+    """Lists and arrays as they are now, whatever the caller does to them later."""
+    if isinstance(given, np.ndarray):
+        copy = given.copy()
+        copy.setflags(write=False)
+        return copy
+    return tuple(_kept(x) for x in given) if isinstance(given, (list, tuple)) else given
+
+
+def _text(given: Any) -> str:
+    if _is_curve(given):
+        return repr(Points(*given))
+    if is_list(given):
+        return f"({', '.join(_text(x) for x in given)})"
+    return given if isinstance(given, str) else short(given)

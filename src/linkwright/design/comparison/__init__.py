@@ -1,0 +1,15 @@
+"""What a controlled run was like, and several controllers side by side on one task.
+
+    print(lw.control_report(run))
+    result = lw.compare(s, st, 5, {"two motors": lw.projected(...), "one motor": lw.projected(...)})
+    print(result); result.best("rms"); result.plot("efforts.png")
+
+The numbers are those of `controllers.analysis`; this package runs, gathers and prints them.
+"""
+
+from __future__ import annotations
+
+from linkwright.design.comparison.report import ControlReport, control_report
+from linkwright.design.comparison.table import Comparison, Row, compare
+
+__all__ = ["Comparison", "ControlReport", "Row", "compare", "control_report"]

@@ -1,0 +1,66 @@
+"""The loads of a cycle at a glance: drive torques and forces, bearing table, shaking force; what `linkwright turn` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.design.bearings import Bearings, bearings
+from linkwright.design.efforts import Efforts, efforts
+from linkwright.design.jumps import Jump, jumps, told
+from linkwright.design.tables import marked, show
+from linkwright.results.trajectory import Trajectory, unit_of
+
+
+@dataclass(frozen=True)
+class CycleLoads:
+    """Efforts and bearings of a cycle, or why there are none."""
+
+    why: str = ""
+    efforts: Efforts | None = None
+    bearings: Bearings | None = None
+    shaking: tuple[float, float] = (0.0, 0.0)  # largest force and moment on the ground, the moment about the origin
+    near_shaking: tuple[bool, bool] = (False, False)  # taken near a singular position
+    units: tuple[str, ...] = ()
+    jumps: tuple[Jump, ...] = ()  # of the drives' efforts, between samples
+
+    def __str__(self) -> str:
+        if self.why:
+            return self.why
+        pins = f"loads of the pins (P: equivalent load, docs/loads.md)\n{self.bearings}"
+        said = "".join(f"\nnote: {x}" for x in self.notes)
+        return f"drive torques and forces\n{self.efforts}{said}\n\n{pins}\n\n{self.shaken}"
+
+    @property
+    def shaken(self) -> str:
+        """`shaking force on the ground up to 12.3 N, shaking moment about the origin up to 4.5 N m`."""
+        units = [unit_of(self.units, kind) for kind in ("force", "torque")]
+        found = zip(self.shaking, self.near_shaking, units, strict=True)
+        force, moment = (f"{show(marked(x / size, near))} {symbol}" for x, near, (symbol, size) in found)
+        return f"shaking force on the ground up to {force}, shaking moment about the origin up to {moment}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What limits the figures: efforts that jump between samples."""
+        return [] if self.efforts is None else told(self.jumps, self.units, self.efforts.dimension)
+
+    def as_dict(self) -> dict[str, Any]:
+        """SI; `docs/loads.md` lists the fields."""
+        if self.efforts is None or self.bearings is None:
+            return {"computed": False, "why": self.why}
+        shaking = {"force_max": self.shaking[0], "moment_max": self.shaking[1]}
+        shaking |= {"near_force_max": self.near_shaking[0], "near_moment_max": self.near_shaking[1]}
+        jumped = [x.as_dict() for x in self.jumps]
+        return {"computed": True, "why": "", **self.efforts.as_dict(), **self.bearings.as_dict(), "shaking": shaking, "jumps": jumped}
+
+
+def cycle_loads(c: Trajectory) -> CycleLoads:
+    """Efforts, bearing table and shaking force of a cycle; needs masses."""
+    ground = c.sampled({"shaking": lambda x: np.array(x.loads.ground_wrench)}, loads=True)["shaking"]
+    sizes = np.sqrt(np.sum(ground * ground, axis=2))
+    force, moment = sizes.max(axis=0).tolist()
+    near_force, near_moment = (bool(x) for x in c.near_singular[sizes.argmax(axis=0)])
+    shaking, near = (force, moment), (near_force, near_moment)
+    return CycleLoads("", efforts(c), bearings(c), shaking, near, c.skel.tree.description.units, jumps(c))

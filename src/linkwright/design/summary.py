@@ -1,0 +1,394 @@
+"""What a designer wants to know of a mechanism at a glance: degrees of freedom, reach, swing, transmission, mass.
+
+Computed from one coarse turn of the drives; `Summary` is data (`as_dict`), `str()` the text of `linkwright info`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
+from linkwright.joints import JOINTS, is_hinge
+from linkwright.mechanics.kinematics.transmission import Passing
+from linkwright.model.description import Description, Table
+from linkwright.model.expressions import free_variables
+from linkwright.motion.cycle import of_velocity
+from linkwright.results.singular_positions import PEAKS
+from linkwright.results.trajectory import Trajectory, unit_of
+from linkwright.system.system import System
+
+NEARLY = 0.02  # share of a curve's range below the outermost sample: what may turn out to be as far out
+EQUAL = 1e-9  # the same share: as far out, but for round-off
+STILL = 1e-7  # share of the largest rate that counts as none
+EXACT = 1e-9  # rad: a transmission angle below it is 0
+ROUNDS = 4  # of Newton; from the samples' own rates and accelerations two do
+
+
+@dataclass(frozen=True)
+class Range:
+    """Smallest and largest value over the turn, and the place in the cycle (SI); `also_*` where else it is the same."""
+
+    name: str
+    low: float
+    high: float
+    at_low: float
+    at_high: float
+    also_low: tuple[float, ...] = ()
+    also_high: tuple[float, ...] = ()
+    near_low: bool = False  # taken near a singular position: depends on how close the nearest sample is to it
+    near_high: bool = False
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The first page about a mechanism."""
+
+    name: str
+    about: str
+    space: str  # "planar" or "spatial"
+    bodies: int
+    joints: int
+    freedoms: int
+    idle: tuple[str, ...]
+    drives: tuple[str, ...]
+    motion: str  # "full turn" or how far it swings
+    swings: tuple[Range, ...]  # body angles
+    strokes: tuple[Range, ...]  # travel of sliders and pins in slots
+    transmission: tuple[Range, ...]  # transmission angles, 0 .. 90 deg
+    pressure: tuple[Range, ...]  # pressure angles, 0 .. 90 deg, at the samples
+    no_transmission: tuple[str, ...]  # bodies without a transmission angle: they move in larger groups, or by parallel paths
+    residual: float  # of the closed loops, dimensionless
+    mass: float | None
+    warnings: tuple[str, ...]
+    redundant: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        angle, size = unit_of(self.units, "angle")
+        lines = [f"{self.name}: {self.about}" if self.about else self.name]
+        driven = f"driven at {', '.join(self.drives)}" if self.drives else "no drive"
+        lines.append(f"  {degrees_of_freedom(self.freedoms)}, {driven}; {self.motion}")
+        bodies = "1 moving body" if self.bodies == 1 else f"{self.bodies} moving bodies"
+        lines.append(f"  {self.space}, {bodies}, {self.joints} joints, loops closed to {self.residual:.1e}")
+        lines += [f"  {', '.join(group.split('+'))} can spin about itself without moving anything else" for group in self.idle]
+        lines.append(f"  moving mass {self.mass:.6g} kg" if self.mass is not None else "  no masses: kinematics only")
+        lines += _ranges_text("swing of the links", self.swings, angle, size)
+        lines += _ranges_text("stroke of the sliders", self.strokes, *unit_of(self.units, "length"))
+        lines += self._transmission_text(angle, size)
+        lines += [f"  redundant: {text}" for text in self.redundant]
+        lines += [f"  warning: {text}" for text in self.warnings]
+        return visible("\n".join(lines))
+
+    def _transmission_text(self, angle: str, size: float) -> list[str]:
+        none = [f"  no transmission angle for {listing(self.no_transmission)}: they move as a group"] if self.no_transmission else []
+        if not self.transmission:
+            return none
+        lines = _ranges_text(transmission_note(self.units), self.transmission, angle, size)
+        most = {r.name: f", pressure angle up to {r.high / size:.2f}{'*' * r.near_high} {angle}" for r in self.pressure}
+        lines = [lines[0], *(line + most.get(r.name, "") for line, r in zip(lines[1:], self.transmission, strict=True))]
+        near = [f"    {NEAR_ANGLES}"] if any(r.near_low or r.near_high for r in (*self.transmission, *self.pressure)) else []
+        return [*lines, *near, *none]
+
+
+NEAR_ANGLES = "* taken next to a singular position: the value depends on how close the nearest sample is to it."
+
+
+def transmission_note(units: tuple[str, ...]) -> str:
+    """`Transmission angle: 90 deg is ideal; below 40 deg is poor in most designs.`"""
+    symbol, size = unit_of(units, "angle")
+    ideal, poor = (f"{np.radians(x) / size:.4g} {symbol}" for x in (90.0, 40.0))
+    return f"Transmission angle: {ideal} is ideal; below {poor} is poor in most designs."
+
+
+def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float) -> list[str]:
+    if not ranges:
+        return []
+    decimals = 2 if unit in ("deg", "mm", "cm") else 4
+    wide = max(14, *(len(r.name) for r in ranges))
+    stars = ("", "*") if not any(r.near_low or r.near_high for r in ranges) else (" ", "*")
+    return [
+        f"  {title}",
+        *(
+            f"    {r.name:<{wide}} {r.low / size + 0.0:10.{decimals}f}{stars[r.near_low]} .. "
+            f"{r.high / size + 0.0:10.{decimals}f}{stars[r.near_high]} {unit}"
+            for r in ranges
+        ),
+    ]
+
+
+def summarise(system: System, steps: int = 72, turn: Trajectory | None = None) -> Summary:
+    """Turn the mechanism coarsely (or take the `turn` given) and collect; one that cannot be turned says why in `motion`."""
+    d = system.description
+    start = system.start
+    mobility = system.mobility
+    swings: tuple[Range, ...] = ()
+    strokes: tuple[Range, ...] = ()
+    transmission: tuple[Range, ...] = ()
+    pressure: tuple[Range, ...] = ()
+    if not d.joints:
+        how = "nothing to turn"
+    elif mobility.freedoms == 0:
+        how = "a structure: nothing can move"
+    else:
+        try:
+            c = system.turn(steps=steps) if turn is None else turn
+            how = _motion_text(system, c)
+            moving = c.in_motion()  # extremes are found where rates are zero
+            groups = (_swings(system, moving), _strokes(system, moving), _transmission(system))
+            found = iter(ranges(moving, [curve for group in groups for curve in group]))
+            swings, strokes, transmission = (tuple(next(found) for _ in group) for group in groups)
+            transmission = tuple(r for r in transmission if r.high - r.low > 1e-9)  # one that stays the same is no matter of design
+            pressure = _pressure(system, moving)
+        except LinkwrightError as problem:
+            how = f"not turned: {problem}"
+    masses = [b.mass for b in d.bodies[1:]]
+    residual = float(np.abs(system.phi(start) / system.loops.row_scale).max()) if system.tree.nc else 0.0
+    return Summary(
+        name=d.name,
+        about=d.about,
+        space="planar" if d.planar else "spatial",
+        bodies=len(d.bodies) - 1,
+        joints=len(d.joints),
+        freedoms=mobility.freedoms,
+        idle=tuple("+".join(group) for group in mobility.idle),
+        drives=tuple(x.joint for x in d.drives),
+        motion=how,
+        swings=swings,
+        strokes=strokes,
+        transmission=transmission,
+        pressure=pressure,
+        no_transmission=system.skel.transmission.left_out,
+        residual=residual,
+        mass=None if any(m is None for m in masses) else float(sum(m or 0.0 for m in masses)),
+        warnings=(*d.warnings, *((_no_gravity(),) if _lacks_gravity(system) else ()), *elastic_loads(d)),
+        redundant=tuple(str(r) for r in mobility.redundant),
+        units=d.units,
+    )
+
+
+def elastic_loads(d: Description) -> list[str]:
+    """Warnings on loads that vary with position alone: they push back on the return stroke, which a sheet that is cut does not."""
+    out = []
+    for load in d.loads:
+        seen = {v for x in (*load.force, *load.moment) for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
+        if seen and not any(v == "t" or of_velocity(v) for v in seen):
+            only = f"load '{load.name}' depends on position only ({', '.join(sorted(seen))})"
+            out.append(f"{only}: it acts with the same force on the return stroke, as a spring does")
+    return out
+
+
+def _lacks_gravity(system: System) -> bool:
+    return not np.any(system.skel.gravity) and any(b.mass for b in system.description.bodies)
+
+
+def _no_gravity() -> str:
+    return "no gravity is given, so there is none; write `gravity: [0, -9.81 m/s^2]` if there should be"
+
+
+def _motion_text(system: System, c: Trajectory) -> str:
+    notes = [n for n in c.notes if n != PEAKS]  # that is for those who read loads
+    swings = any(n.startswith("drive '") for n in notes)
+    return "; ".join(x for x in ("full turn" if c.full_turn else "" if swings else _programme_text(system, c), *notes) if x)
+
+
+def _programme_text(system: System, c: Trajectory) -> str:
+    """`moves A 130.2 .. 228.2 deg in 9 s`: a drive that follows its own moves instead of turning round."""
+    parts, held = [], []
+    for name in [d.joint for d in system.description.drives if d.joint in c.channels]:
+        symbol, size = c.unit(name)
+        values = c[name] / size
+        low, high = (float(x) if abs(x) > 1e-12 * np.ptp(values) else 0.0 for x in (values.min(), values.max()))  # round-off is none
+        if high - low <= 1e-9 * max(abs(low), abs(high)):
+            held.append(f"{name} held at {low:.4g} {symbol}")
+        else:
+            parts.append(f"{name} {low:.4g} .. {high:.4g} {symbol}")
+    moves = f"moves {', '.join(parts)} in {c.t[-1] - c.t[0]:.4g} s" if parts else f"follows its programme of {c.t[-1] - c.t[0]:.4g} s"
+    return "; ".join([moves, *held])
+
+
+def _swings(system: System, c: Trajectory) -> list[Curve]:
+    """Angles of the links in a plane; in space those of the hinges. What goes round swings nowhere."""
+    d = system.description
+    hinges = [j.name for j in d.joints if is_hinge(JOINTS[j.type])]
+    names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else hinges
+    found = c.read(names)
+    return [Curve(n, n) for n in names if 1e-9 < np.ptp(found[n]) < 2 * np.pi - 1e-3]
+
+
+def _strokes(system: System, c: Trajectory) -> list[Curve]:
+    """Travels of all joints with a guide of their own; a floating body has none."""
+    sliding = []
+    for j in system.description.joints:
+        jt = JOINTS[j.type]
+        lengths = [name for name, kind in zip(jt.q_names, jt.coordinate_kinds, strict=True) if kind == "length" and not jt.floats]
+        sliding += [f"{j.name}.{name}" if name else j.name for name in lengths]
+    return [Curve(n, n) for n in sliding if n in c.channels and c.dimension(n) == "length"]
+
+
+def _transmission(system: System) -> list[Curve]:
+    """Transmission angles along the way of the power; see `transmission`."""
+    return [Curve(p.name, f"{p.channel}.transmission", folded=True, passing=p) for p in system.skel.transmission.passings]
+
+
+def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
+    """Pressure angles at the samples."""
+    found = system.skel.transmission
+    out = []
+    for p, output in zip(found.passings, found.outputs, strict=True):
+        if output is not None:
+            y = c[f"{p.channel}.pressure"]
+            where = c.place(c[c.drive]) if c.drive in c.channels and c[c.drive].ndim == 1 else c.t
+            low, high = int(np.argmin(y)), int(np.argmax(y))
+            near = c.near_singular
+            ends = float(y[low]), float(y[high]), float(where[low]), float(where[high])
+            out.append(Range(p.name, *ends, near_low=bool(near[low]), near_high=bool(near[high])))
+    return tuple(out)
+
+
+# -------------------------------------------------------------------- extremes, exact
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A channel over the turn, or the difference of two; `folded`: an angle between two lines, 0 .. 90 deg."""
+
+    name: str
+    channel: str
+    less: str = ""
+    offset: float = 0.0
+    folded: bool = False
+    passing: Passing | None = None  # a transmission angle: read from its two lines
+
+    def read(self, x: Trajectory) -> np.ndarray:
+        """(value, rate, acceleration) over the samples."""
+        if self.passing is not None:
+            own = x.sampled({f"{self.channel} crossed": self.passing.crossed})[f"{self.channel} crossed"].T.copy()
+            own[0] = np.unwrap(own[0])
+            return own
+        own = np.array([x[f"{self.channel}{tail}"] for tail in ("", ".v", ".a")])
+        if self.less:
+            own = own - np.array([x[f"{self.less}{tail}"] for tail in ("", ".v", ".a")])
+        own[0] += self.offset
+        return own
+
+    def approaches(self, value: float) -> bool:
+        """True for a small transmission angle that is not 0: at the singular position itself it may be."""
+        return self.passing is not None and EXACT < value < 0.25 * np.pi
+
+    def shown(self, values: np.ndarray) -> np.ndarray:
+        return np.abs((values + np.pi / 2) % np.pi - np.pi / 2) if self.folded else values
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a curve may have an extreme: between two samples its rate is zero, or (folded) its value a `level`; or at a `sample`."""
+
+    curve: int
+    t: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    level: float | None = None
+    sample: int | None = None
+
+
+def ranges(c: Trajectory, curves: list[Curve]) -> list[Range]:
+    """Extremes over the turn, at the states of the motion itself: where a rate is zero, found by Newton's method between samples."""
+    sampled = [curve.read(c) for curve in curves]
+    places = [p for i, (curve, y) in enumerate(zip(curves, sampled, strict=True)) for p in _places(i, curve, y, c.t)]
+    drive = c[c.drive] if c.drive in c.channels and c[c.drive].ndim == 1 else np.arange(float(len(c)))
+    values, there = _settled(c, curves, sampled, places, drive)
+    lap, close = float(np.ptp(drive)) if c.full_turn else 0.0, 1e-4 * float(np.ptp(drive))
+    out = []
+    for i, (curve, y) in enumerate(zip(curves, sampled, strict=True)):
+        own = np.array([k for k, p in enumerate(places) if p.curve == i])
+        found, where = curve.shown(values[own]), there[own]
+        round_off = EQUAL * float(np.ptp(curve.shown(y[0]))) + 1e-13
+        ends: list[Any] = []
+        for best in (float(found.min()), float(found.max())):
+            off = np.abs(found - best)
+            best_at = where[np.argsort(off, kind="stable")][: int(np.sum(off <= round_off))]
+            near = bool(c.near_singular[int(np.argmin(np.abs(drive - best_at[0])))]) and curve.approaches(best)
+            ends += [best, _distinct(c, best_at, lap, close), near]
+        low, at_low, near_low, high, at_high, near_high = ends
+        out.append(Range(curve.name, low, high, at_low[0], at_high[0], tuple(at_low[1:]), tuple(at_high[1:]), near_low, near_high))
+    return out
+
+
+def _places(i: int, curve: Curve, y: np.ndarray, t: np.ndarray) -> list[Place]:
+    """Candidates of a curve: its outermost samples, turning points, and for a folded angle passages through 0 and 90 deg."""
+    value, rate, bend = y
+    shown = curve.shown(value)
+    samples = [Place(i, sample=int(k)) for k in (np.argmin(shown), np.argmax(shown))]
+    if np.ptp(value) < 1e-9:
+        return samples
+    still = np.abs(rate) <= STILL * float(np.abs(rate).max())
+    last = len(t) - 1
+    rests = [k for k in np.flatnonzero(still) if k == 0 or not still[k - 1]]
+    out = [Place(i, float(t[k]), float(t[max(k - 1, 0)]), float(t[min(k + 1, last)])) for k in rests]
+    turning = np.flatnonzero((rate[:-1] * rate[1:] < 0.0) & ~still[:-1] & ~still[1:])
+    out += [_inside(i, t, int(k), rate, bend) for k in turning]
+    if not curve.folded:
+        near, span = np.interp([p.t for p in out], t, value), NEARLY * float(np.ptp(value))
+        return samples + [p for p, x in zip(out, near, strict=True) if x < value.min() + span or x > value.max() - span]
+    quarter = np.floor(value / (0.5 * np.pi))
+    passed = [(int(k), 0.5 * np.pi * float(max(quarter[k], quarter[k + 1]))) for k in np.flatnonzero(np.diff(quarter))]
+    return samples + out + [_inside(i, t, k, value, rate, level) for k, level in passed]
+
+
+def _inside(i: int, t: np.ndarray, k: int, f: np.ndarray, slope: np.ndarray, level: float | None = None) -> Place:
+    """A place between samples k and k + 1, by the cubic through their values and slopes."""
+    h = float(t[k + 1] - t[k])
+    a, b = (float(f[k + j] - (level or 0.0)) for j in (0, 1))
+    da, db = h * float(slope[k]), h * float(slope[k + 1])
+    c2, c3 = 3.0 * (b - a) - 2.0 * da - db, 2.0 * (a - b) + da + db
+    s = a / (a - b)
+    for _ in range(4):
+        gap, rise = a + s * (da + s * (c2 + s * c3)), da + s * (2.0 * c2 + 3.0 * s * c3)
+        s = float(np.clip(s - gap / rise, 0.0, 1.0)) if rise != 0.0 else s
+    return Place(i, float(t[k]) + s * h, float(t[k]), float(t[k + 1]), level)
+
+
+def _settled(
+    c: Trajectory, curves: list[Curve], sampled: list[np.ndarray], places: list[Place], drive: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(value, the drive's position) at every place, each moved to where its condition holds."""
+    values = np.array([0.0 if p.sample is None else sampled[p.curve][0, p.sample] for p in places])
+    there = np.array([0.0 if p.sample is None else drive[p.sample] for p in places])
+    t = np.array([p.t for p in places])
+    fine = 1e-9 * abs(float(c.t[-1] - c.t[0]))
+    moving = [k for k, p in enumerate(places) if p.sample is None]
+    for _ in range(ROUNDS):
+        if not moving:
+            break
+        x = c.at(t[moving])
+        read = {i: curves[i].read(x) for i in {places[k].curve for k in moving}}
+        there[moving] = x[c.drive] if c.drive in c.channels else np.interp(x.t, c.t, drive)
+        left = []
+        for j, k in enumerate(moving):
+            p, (value, rate, bend) = places[k], read[places[k].curve][:, j]
+            values[k] = value
+            gap, slope = (rate, bend) if p.level is None else ((value - p.level + 0.5 * np.pi) % np.pi - 0.5 * np.pi, rate)
+            new = float(np.clip(t[k] - gap / slope, p.low, p.high)) if slope != 0.0 else t[k]
+            if abs(new - t[k]) > fine:
+                t[k] = new
+                left.append(k)
+            elif p.level is not None:
+                values[k] = p.level
+        moving = left
+    return values, there
+
+
+def _distinct(c: Trajectory, places: np.ndarray, lap: float, close: float) -> list[float]:
+    """Places in the cycle, each once, in order; a full turn later it is the same place."""
+    out: list[float] = []
+    for x in places:
+        gaps = [abs(float(x) - y) for y in out]
+        if not any(min(g, abs(lap - g)) <= close for g in gaps):
+            out.append(float(x))
+    return sorted(float(c.place(x)) for x in out)

@@ -1,0 +1,166 @@
+"""What MJCF can hold of a model's springs, dampers, friction and loads, and what it cannot.
+
+    spring, damper, friction in a joint   stiffness, springref, damping, frictionloss of that joint, if it is in the tree
+    spring, damper between points         a spatial tendon with stiffness, springlength, damping
+    gas spring                            a tendon of polynomial stiffness and an actuator of affine bias: the cubic nearest to its push
+    constant load, cylinder's force       an actuator with a constant bias at the point, or at the cylinder's tendon
+
+Everything else (tables, formulas, stops, what acts in a cut joint, motors) is lost there; `lost` says what and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linkwright.exchange.pieces import pieces
+from linkwright.mechanics.forces import Wrenches, line, push
+from linkwright.mechanics.forces.spring import GasSpringForce
+from linkwright.mechanics.instant import Instant
+from linkwright.model import description as model
+from linkwright.system.system import System
+
+WORLD = "world axes"  # the site at the origin in whose axes loads are given
+GOOD = 1e-3  # share of a gas spring's force by which the cubic may miss it without a word
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What a gas spring pushes beyond its cubic, which is nothing to speak of within its stroke."""
+
+    spring: GasSpringForce
+    cubic: tuple[float, ...]
+
+    def wrenches(self, at: Instant) -> Wrenches:
+        on = line(at, self.spring.spring.between)
+        return [*self.spring.wrenches(at), *push(on, -np.polynomial.polynomial.polyval(on.length, self.cubic))]
+
+
+@dataclass
+class Held:
+    """Attributes and elements of the text, the forces they stand for, and what is lost."""
+
+    joints: dict[str, dict[str, float]] = field(default_factory=dict)  # by joint: stiffness, springref, damping, frictionloss
+    tendons: list[tuple[str, tuple[Any, Any], dict[str, str]]] = field(default_factory=list)  # name, points, attributes
+    actuators: list[dict[str, str]] = field(default_factory=list)
+    written: list[Any] = field(default_factory=list)  # forces of the system
+    rests: list[Any] = field(default_factory=list)  # forces: what the text's approximations leave
+    lost: list[tuple[str, str]] = field(default_factory=list)  # name, why
+    world: bool = False  # loads need the site WORLD
+
+
+def numbers(values: Sequence[Any]) -> str:
+    return " ".join(f"{float(x) + 0.0:.17g}" for x in values)
+
+
+def held(system: System) -> Held:
+    """Sort the forces of a mechanism."""
+    out, d = Held(), system.description
+    things = (*d.springs, *d.dampers, *d.frictions, *d.stops, *d.loads, *d.cylinders)
+    for force, thing in zip(system.forces, things, strict=True):
+        why = _put(out, system, thing)
+        if why:
+            out.lost.append((thing.name, why))
+        else:
+            out.written.append(force)
+    for values in out.joints.values():  # springs in one joint add up
+        if values.get("stiffness"):
+            values["springref"] /= values["stiffness"]
+    out.lost += [(drive.joint, "a DC motor: only its torque is an input there") for drive in d.drives if drive.kind == "motor_dc"]
+    return out
+
+
+def _put(out: Held, system: System, thing: Any) -> str:
+    """Write one thing, or say why it cannot be."""
+    if isinstance(thing, (model.TorsionSpring, model.Friction)) or (isinstance(thing, model.Damper) and thing.joint):
+        return _in_joint(out, system, thing)
+    if isinstance(thing, model.CoilSpring):
+        return _coil(out, thing)
+    if isinstance(thing, model.GasSpring):
+        return _gas(out, thing)
+    if isinstance(thing, model.Damper):
+        out.tendons.append((f"force:{thing.name}", thing.between or ((), ()), {"damping": numbers([thing.coefficient])}))
+        return ""
+    if isinstance(thing, model.Load):
+        return _load(out, thing, system.description.bodies[0].name)
+    if isinstance(thing, model.Cylinder):
+        return _cylinder(out, thing)
+    return "a stop; MuJoCo's limits have no stiffness of their own"
+
+
+def _in_joint(out: Held, system: System, thing: Any) -> str:
+    j = system.description.joint(thing.joint)
+    if thing.joint not in system.tree.node_of_joint:
+        return f"it acts in '{thing.joint}', which is cut there; choose other cuts"
+    if [p.kind for p in pieces(j, False)] not in (["turn"], ["slide"]):
+        return f"it acts in '{thing.joint}', a {j.type} joint"
+    if isinstance(thing, model.TorsionSpring) and not float(thing.stiffness) > 0.0:
+        return "a spring without stiffness"
+    values = out.joints.setdefault(thing.joint, {})
+    if isinstance(thing, model.TorsionSpring):
+        # effort = -k (q - free) + preload; the reference is divided by the sum of k at the end
+        values["stiffness"] = values.get("stiffness", 0.0) + float(thing.stiffness)
+        values["springref"] = values.get("springref", 0.0) + float(thing.stiffness) * float(thing.free) + float(thing.preload)
+        return ""
+    if isinstance(thing, model.Damper):
+        values["damping"] = values.get("damping", 0.0) + float(thing.coefficient)
+        return ""
+    values["damping"] = values.get("damping", 0.0) + float(thing.viscous)
+    values["frictionloss"] = values.get("frictionloss", 0.0) + float(thing.coulomb)
+    return ""
+
+
+def _coil(out: Held, s: model.CoilSpring) -> str:
+    k, free, preload = (float(x) for x in (s.stiffness, s.free, s.preload))
+    out.tendons.append((f"force:{s.name}", s.between, {"stiffness": numbers([k]), "springlength": numbers([free])}))
+    if preload:
+        out.actuators.append(_bias(s.name, [-preload], tendon=f"force:{s.name}"))
+    return ""
+
+
+def _gas(out: Held, s: model.GasSpring) -> str:
+    """The push over the stroke as b0 + b1 L + b2 L^2 + b3 L^3: an affine bias, and a tendon whose stiffness has the other two."""
+    force, length, stroke = (float(x) for x in (s.force, s.length, s.stroke))
+    shrink = (1.0 - 1.0 / float(s.progression)) / stroke
+    at = np.linspace(length - stroke, length, 201)
+    pushes = force / (1.0 - shrink * (length - at))
+    fit = np.polynomial.Chebyshev.fit(at, pushes, 3)
+    b = np.pad(fit.convert(kind=np.polynomial.Polynomial).coef, (0, 4))[:4]
+    out.tendons.append((f"force:{s.name}", s.between, {"stiffness": numbers([0.0, -b[2], -b[3]]), "springlength": "0"}))
+    out.actuators.append(_bias(s.name, b[:2], tendon=f"force:{s.name}"))
+    out.rests.append(Rest(GasSpringForce(s), tuple(b)))
+    miss = float(np.abs(fit(at) - pushes).max()) / force
+    if miss > GOOD:
+        out.lost.append((s.name, f"its push is a cubic there, {100.0 * miss:.2g} % off within the stroke"))
+    return ""
+
+
+def _load(out: Held, load: model.Load, ground: str) -> str:
+    values = (*load.force, *load.moment)
+    if not all(isinstance(x, (int, float, np.floating)) for x in values):
+        return "a load that varies by a table or formula"
+    if load.axes not in ("world", load.body):
+        return f"a load in the axes of '{load.axes}'"
+    if load.body == ground:
+        return ""
+    axes = {"refsite": WORLD} if load.axes == "world" else {}
+    out.world = out.world or bool(axes)
+    out.actuators.append(_bias(load.name, [1.0], site=f"{load.body}.{load.point}", **axes, gear=numbers(values)))
+    return ""
+
+
+def _cylinder(out: Held, c: model.Cylinder) -> str:
+    if not isinstance(c.force, (int, float, np.floating)):
+        return "a cylinder's force that varies by a table or formula"
+    if c.force:
+        out.actuators.append(_bias(c.name, [c.force], tendon=c.name))
+    return ""
+
+
+def _bias(name: str, b: Any, **more: str) -> dict[str, str]:
+    """An actuator that pushes b0 + b1 length by itself; its control does nothing."""
+    fixed = {"gaintype": "fixed", "gainprm": "0", "biastype": "affine", "biasprm": numbers([*b, *([0.0] * (3 - len(b)))])}
+    return {"name": f"force:{name}", **more, **fixed}

@@ -1,0 +1,1 @@
+"""The equations of one mechanism as compiled programs."""

@@ -1,0 +1,1 @@
+"""The functions of one mechanism over any scalar, from which kernels are traced."""

@@ -1,0 +1,381 @@
+"""The equations of one mechanism as functions of arrays: what the kernels are made of, and their reference on floats.
+
+Every function takes plain arrays of any scalar (float, complex, traced) in one order, q, v, ... , t, near, and returns
+named arrays. `near` are reference coordinates of the cut joints, to count whole turns. Nothing here decides a rank: a
+`Plan`, found from numbers beforehand, says in which order to eliminate, which rows are independent and how large pivots
+normally are; `margin` turns negative where a pivot falls far below that, and then the rank-revealing path must take over.
+
+    forward        a, lam for efforts tau              inverse     drive efforts u and lam for accelerations a
+    loads          u, lam and every joint's reaction   kinematics  one Newton step, v and a for driven coordinates
+    projection     one step back onto the loops, in the mass metric, for positions and velocities
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.kernels.equations.kinematic import Arrays, KinematicEquations, largest, normalised, size
+from linkwright.mechanics.constraints.closure import Closure, loop_wrenches
+from linkwright.mechanics.constraints.drives import Given, Order, Plan, driven
+from linkwright.mechanics.constraints.gear import GearConstraint
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labelled
+from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, usual
+from linkwright.mechanics.formulations import Raw, create
+from linkwright.mechanics.formulations.kkt import saddle
+from linkwright.mechanics.formulations.sslm import Factors, factorise
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.problem import unit_pushes
+from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, qdot
+from linkwright.numerics.linalg import ordered_solve
+from linkwright.numerics.scalars import common_type
+
+__all__ = ["Equations", "Given", "Plan", "driven", "stabilised"]
+
+
+@dataclass(frozen=True)
+class Equations(KinematicEquations):
+    """A mechanism's loops, forces and drives with the plan to solve them by."""
+
+    # ---------------------------------------------------------------- parts
+
+    def _terms(self, q: Any, v: Any, t: Any, cut: Any, *, lean: bool = True) -> Terms:
+        near, skel = self.loops.skel.unpack(q, cut), self.loops.skel
+        m = motion(skel, q, v, world_axes=lean and self.plan.lean)
+        at = Instant.moving(skel, m, t[0], near)
+        applied = at.pushes(self.forces)
+        loops = replace(self.loops, row_axes=self.plan.axes)
+        return terms(loops, q, v, t[0], near, applied, lean=m if lean and self.plan.lean else None, armature=self.armature)
+
+    def usual_terms(self, q: Any, v: Any, t: Any, cut: Any) -> Terms:
+        """All terms in the standard rows and axes, forces applied."""
+        return self._terms(q, v, t, cut, lean=False)
+
+    def _solve(self, T: Terms, tau: Any, formulation: str) -> Raw:
+        """Accelerations and multipliers of the terms' rows by one formulation, or by the saddle-point matrix as a whole."""
+        if self.plan.saddle is not None:
+            return _saddle(T, tau, self.plan.saddle)
+        return create(formulation)(replace(T, order=self.plan.order), tau)
+
+    # ---------------------------------------------------------------- dynamics
+
+    def terms(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """M, h, J, k, b, phi as they are: the matrices of the rank-revealing formulations."""
+        T = self._terms(q, v, t, near, lean=False)
+        c = _place(T).closure
+        return {"M": T.M, "h": T.h, "J": T.J, "k": T.k, "b": c.b, "phi": c.phi}
+
+    def blocks(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """The same without what is always zero, M by subsystem and J by loop and subsystem, and `flow`, the second and third of
+        `powers`."""
+        T = self.usual_terms(q, v, t, near)
+        place = _place(T)
+        c, flow = place.closure, self._given_and_lost(place)
+
+        def together(parts: Sequence[Any]) -> Any:
+            return np.concatenate([np.ravel(x) for x in parts]) if parts else np.zeros(0)
+
+        J = together([T.blocks[key] for key in sorted(T.blocks)])
+        return {"M": together(T.I), "h": T.h, "J": J, "k": T.k, "b": c.b, "phi": c.phi, "flow": np.array(flow)}
+
+    def forward(self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None) -> Arrays:
+        """a, lam. `gains` (alpha, beta) add Baumgarte's alpha (J v + b) + beta phi to k."""
+        T = self._terms(q, v, t, near)
+        place, lean = _place(T), self.plan.lean
+        if gains is not None:
+            T = stabilised(T, along_world(place, v) if lean else v, gains)
+        if not lean:
+            return self._redundant(T, tau, formulation)
+        raw = self._solve(T, along_world(place, tau), formulation)
+        a, lam = usual(place, raw.a, raw.lam)
+        return {"a": a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), raw.watch)}
+
+    def responses(self, q: Any, v: Any, B: Any, t: Any, near: Any, *, multipliers: bool = True) -> Arrays:
+        """What drives can do, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the
+        drives' directions in v. Without `multipliers` L is left out."""
+        T = self._terms(q, v, t, near)
+        place, lean = _place(T), self.plan.lean
+        rows = T if self.plan.keep is None else T.select(list(self.plan.keep))
+        calm = replace(rows, k_parts=tuple(0.0 * k for k in rows.k_parts), bias=tuple(0.0 * h for h in rows.bias))
+        base = self.forward(q, v, 0.0 * T.h, t, near)
+        G, L = [], []
+        for column in B.T:
+            raw = self._solve(calm, along_world(place, column) if lean else column, "sslm")
+            a, lam = usual(place, raw.a, raw.lam) if lean else (raw.a, None)
+            if lam is None and multipliers:  # of redundant rows those of least reactions: affine as well
+                lam = self._redundant(T, column, "sslm")["lam"] - base["lam"]
+            G.append(a)
+            L.append(lam)
+        out = {"a": base["a"], "lam": base["lam"], "G": np.array(G).T.reshape(T.nv, len(B.T)), "margin": base["margin"]}
+        return {**out, "L": np.array(L).T.reshape(len(base["lam"]), len(B.T))} if multipliers else out
+
+    def _redundant(self, T: Terms, tau: Any, formulation: str) -> Arrays:
+        """On independent rows; then, of all multipliers that give the same motion, those of least reactions in all joints."""
+        keep, place = list(self.plan.keep or ()), _place(T)
+        kept = T.select(keep)
+        raw = self._solve(kept, tau, formulation)
+        calm = replace(kept, k_parts=tuple(0.0 * k for k in kept.k_parts))
+        # the row left out pushes against the kept rows only and moves nothing: lam balances it
+        lam, watch = self._least(place, raw.lam, raw.a, lambda row: -self._solve(calm, row + T.h, formulation).lam)
+        return {"a": raw.a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), (*raw.watch, *watch))}
+
+    def _least(self, place: Instant, kept: Any, a: Any, weights: Callable[[Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
+        """Multipliers of all rows from those of the independent ones: (lam of least reactions in all joints, pivots to watch).
+
+        A row d that is left out depends on the others, J_d = c J with c = weights(J_d): z with 1 there and -c on the others
+        is a self-stress, which loads the joints and moves nothing.
+        """
+        J, keep = place.closure.J, list(self.plan.keep or ())
+        rest = [i for i in range(len(J)) if i not in keep]
+        lam = np.zeros(len(J), dtype=common_type(J, kept, a))
+        lam[keep] = kept
+        Z = np.zeros((len(J), len(rest)), dtype=lam.dtype)
+        for column, i in enumerate(rest):
+            Z[keep, column] = -weights(J[i])
+            Z[i, column] = 1.0
+        R = np.array([labelled(place, every_joint_wrench(place, z, a, inertial=False), z)[1] for z in Z.T]).T
+        r0 = labelled(place, every_joint_wrench(place, lam, a), lam)[1]
+        y, pivots = ordered_solve(R.T @ R, -(R.T @ r0), _natural(len(rest)))
+        return lam + Z @ y, [(p, p) for p in pivots]
+
+    def pivots(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """Every pivot of forward dynamics (sslm) and the size below which it sends a state to the rank-revealing path."""
+        T = self._terms(q, v, t, near)
+        T = T if self.plan.keep is None else T.select(list(self.plan.keep))
+        watch = self._solve(T, T.h, "sslm").watch
+        least = self.plan.nominal.get(_label("sslm", self.plan), ())[: len(watch)]
+        return {"pivot": np.array([p for p, _ in watch]), "least": np.array(least)}
+
+    def residual(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
+        """What forward dynamics makes equal to tau and to zero: M a + h - J' lam and J a + k, by recursion alone."""
+        m, c, pushes = self._loaded(q, v, lam, t, near, False)
+        return self._balance(m, c, a, pushes, v, t, near, False)
+
+    def balance(self, q: Any, v: Any, a: Any, lam: Any, tau: Any, t: Any, near: Any) -> Arrays:
+        """The same in economical rows and axes, with tau, and the standard a and lam those are reported as: for derivatives."""
+        m, c, pushes = self._loaded(q, v, lam, t, near, True)
+        out = self._balance(m, c, a, pushes, v, t, near, True)
+        place = Instant(self.loops.skel, q, v, t[0], self.loops.skel.unpack(q, near), loops=self.loops, motion=m, closure=c)
+        told = usual(place, a, lam)
+        return {"effort": out["effort"] - along_world(place, tau), "gap": out["gap"], "a": told[0], "lam": told[1]}
+
+    def _loaded(self, q: Any, v: Any, lam: Any, t: Any, near: Any, lean: bool) -> tuple[Motion, Closure, list[tuple[int, Any]]]:
+        """Motion, closure, and the wrenches of forces and multipliers on the bodies."""
+        skel, references = self.loops.skel, self.loops.skel.unpack(q, near)
+        m = motion(skel, q, v, world_axes=lean)
+        at = Instant.moving(skel, m, t[0], references)
+        c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, lean)
+        return m, c, [*at.pushes(self.forces), *loop_wrenches(skel, c, lam)]
+
+    def _balance(self, m: Motion, c: Closure, a: Any, pushes: Any, v: Any, t: Any, near: Any, lean: bool) -> Arrays:
+        skel = self.loops.skel
+        acc = node_accelerations(skel, m, a)
+        moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc])  # rows read accelerations where the bias was: k + J a
+        rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.loops.skel.unpack(m.q, near), lean)
+        return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a, lean), "gap": rows.k}
+
+    def _rotor_efforts(self, m: Motion, a: Any, lean: bool) -> Any:
+        """What the joints must do for their rotors."""
+        if not self.armature:
+            return 0.0
+        return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature, lean), a)
+
+    def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Instant]:
+        """The factored matrix of forward dynamics, for several right sides (economical rows)."""
+        T = replace(self._terms(q, v, t, near), order=self.plan.order)
+        return factorise(T), _place(T)
+
+    def rates(
+        self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None, power: bool = False
+    ) -> Arrays:
+        """dq/dt and dv/dt: what a time loop integrates; with `power` also the rates of the three works of `powers`."""
+        out = self.forward(q, v, tau, t, near, formulation=formulation, gains=gains)
+        more = {"power": self.powers(q, v, tau, out["lam"], t, near)} if power else {}
+        return {"qdot": qdot(self.loops.skel, q, v), "a": out["a"], **more, "margin": out["margin"]}
+
+    def powers(self, q: Any, v: Any, tau: Any, lam: Any, t: Any, near: Any) -> Any:
+        """[put in by efforts and drivers, by loads and given forces, lost in dampers, friction and stops], in W.
+
+        Kinetic and potential energy of `energy` change by the first and second minus the third; what springs store is energy.
+        """
+        skel, references = self.loops.skel, self.loops.skel.unpack(q, near)
+        m = motion(skel, q, v, world_axes=self.plan.lean)
+        at = Instant.moving(skel, m, t[0], references)
+        c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, self.plan.lean)
+        first = len(lam) - len(self.drivers)
+        put_in = tau @ v - c.b[first:] @ lam[first:]
+        return np.array([put_in, *self._given_and_lost(at)])
+
+    def _given_and_lost(self, at: Instant) -> tuple[Any, Any]:
+        """Power of loads and given forces, and what dampers, friction and stops lose."""
+        given, lost = 0.0, 0.0
+        for f in self.forces:
+            if getattr(f, "conservative", False):
+                continue
+            if hasattr(f, "loss"):
+                lost = lost + f.loss(at)
+            else:
+                given = given + sum((w @ at.motion.V[node] for node, w in f.wrenches(at)), 0.0)
+        return given, lost
+
+    def projection(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """One step back onto the loops, shortest in the mass metric: M dq = J' mu, J dq = -phi; likewise for v.
+
+        The residuals are those before the step, dimensionless; `correction` is the dimensionless size of the position step.
+        """
+        T, skel = self._terms(q, v, t, near), self.loops.skel
+        place, c = _place(T), self.loops.columns
+        speeds = along_world(place, v) if self.plan.lean else v
+        keep = range(T.nc) if self.plan.keep is None else self.plan.keep
+        T = T.select(list(keep)) if self.plan.keep is not None else T
+        rows = T.row_scale
+        phi, gap = place.closure.phi[list(keep)], T.J @ speeds + place.closure.b[list(keep)]
+        steps, raws = [], []
+        for target in (phi, gap):
+            raw = self._solve(replace(T, k_parts=tuple(target[r] for r in T.rows)), T.h, "sslm")
+            steps.append(usual(place, raw.a, place.closure.k)[0] if self.plan.lean else raw.a)
+            raws.append(raw)
+        dq = steps[0]
+        return {
+            "q": normalised(skel, q + qdot(skel, q, dq)),
+            "v": v + steps[1],
+            "residual": np.array([largest(phi / rows)]),
+            "rate_residual": np.array([largest(gap / rows)]),
+            "correction": np.array([largest(dq / c)]),
+            "margin": self.margin(_label("sslm", self.plan), raws[0].watch),
+        }
+
+    def energy(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """Kinetic energy, also of rotors, and potential energy of weight and springs."""
+        skel = self.loops.skel
+        m = motion(skel, q, v)
+        at = Instant.moving(skel, m, t[0], self.loops.skel.unpack(q, near))
+        potential = dynamics.potential_energy(skel, m) + sum(f.energy(at) for f in self.forces)
+        spinning = sum((0.5 * I * v[i] * v[i] for i, I in enumerate(self.armature) if I != 0.0), 0.0)
+        return {"kinetic": np.array([dynamics.kinetic_energy(skel, m) + spinning]), "potential": np.array([potential])}
+
+    # ---------------------------------------------------------------- inverse dynamics
+
+    def inverse(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
+        """Drive efforts u and multipliers lam with J' lam + B u = M a + h  [Chaudhary2007 (14)], by sparse elimination.
+
+        Idle degrees of freedom (a rod that spins between ball joints) have no drive: they accelerate freely, whatever a
+        says, and their equations hold by themselves.
+        """
+        return self._inverse(q, v, a, t, near)[0]
+
+    def _inverse(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> tuple[Arrays, Any]:
+        """The efforts and multipliers, and the accelerations with idle degrees of freedom let go."""
+        T = self._terms(q, v, t, near)
+        place = _place(T)
+        skel, m = place.loops.skel, place.motion
+        acceleration = along_world(place, a) if self.plan.lean else a
+        N = np.array(self.plan.idle, dtype=float).T.reshape(T.nv, len(self.plan.idle))
+        if self.plan.idle:
+            g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.lean)
+            K = N.T @ T.M @ N
+            spin, _ = ordered_solve(K, -(N.T @ g), _natural(len(K)))
+            acceleration = acceleration + N @ spin
+        g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.lean)
+        J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
+        A = np.concatenate([J.T, self._effort_columns(place), N], axis=1)
+        order = self._order("inverse", A)
+        z, pivots = ordered_solve(A, g, order)
+        lam, u = z[: len(J)], z[len(J) : len(J) + len(self.drives)]
+        if self.plan.keep is not None:
+            pushed = place.with_external((*place.external, *self._drive_pushes(place, u)))
+            lam, _ = self._least(pushed, lam, acceleration, lambda row: ordered_solve(A, row, order)[0][: len(J)])
+        free = acceleration
+        if self.plan.lean:
+            free, lam = usual(place, acceleration, lam)
+        return {"u": u, "lam": lam, "margin": self.margin("inverse", [(size(p), p) for p in pivots])}, free
+
+    def _drive_pushes(self, place: Instant, u: Any) -> list[tuple[int, Any]]:
+        """Wrenches of the efforts of drives that are not joints of the tree."""
+        tree, out = place.loops.skel.tree, []
+        for name, effort in zip(self.drives, u, strict=True):
+            if name not in tree.node_of_joint:
+                out += [(node, w * effort) for node, w in unit_pushes(tree.description, place, [name])[0]]
+        return out
+
+    def loads(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
+        """u, lam, and the reaction of every joint on its second body: [moment; force] at the joint, world axes."""
+        out, a = self._inverse(q, v, a, t, near)
+        place = _place(self._terms(q, v, t, near, lean=False))
+        return {**out, "wrench": self._wrenches(place, a, out["lam"], self._drive_pushes(place, out["u"]))}
+
+    def reactions(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
+        """The reaction of every joint for known accelerations and multipliers."""
+        return {"wrench": self._wrenches(_place(self._terms(q, v, t, near, lean=False)), a, lam)}
+
+    def _wrenches(self, place: Instant, a: Any, lam: Any, pushes: Sequence[tuple[int, Any]] = ()) -> Any:
+        place = place.with_external((*place.external, *pushes, *self._separating(place, lam)))
+        wrenches = {w.joint: constraint_part(place, w) for w in every_joint_wrench(place, lam, a)}
+        absent = np.zeros(6)  # a joint that is switched off
+        parts = [np.concatenate([wrenches[j].moment, wrenches[j].force]) if j in wrenches else absent for j in self.joints]
+        return np.array(parts).reshape(-1, 6)
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the joints in the order of `wrench`."""
+        return [j.name for j in self.loops.skel.tree.description.joints]
+
+    def _separating(self, place: Instant, lam: Any) -> list[tuple[int, Any]]:
+        """Gear teeth push the wheels apart as well as around."""
+        out = []
+        for c, rows in zip(place.loops.constraints, place.closure.rows, strict=True):
+            if isinstance(c, GearConstraint):
+                out += [(n, w) for n, w in c.separating_force(place.loops.skel, place.motion, lam[rows]) if n >= 0]
+        return out
+
+    def _effort_columns(self, place: Instant) -> Any:
+        """B: what a unit effort of each drive does in the tree's coordinates; a unit vector for a joint of the tree."""
+        skel, m = place.loops.skel, place.motion
+        at = Instant.moving(skel, m, place.t, place.references)
+        columns = []
+        for name in self.drives:
+            node = skel.tree.node_of_joint.get(name)
+            if node is not None:
+                column = np.zeros(skel.tree.nv)
+                column[skel.tree.nodes[node].v] = 1.0
+            else:
+                push = unit_pushes(skel.tree.description, at, [name])[0]
+                column = dynamics.generalised(skel, m, push)
+            columns.append(column)
+        return np.array(columns).T.reshape(skel.tree.nv, len(self.drives))
+
+
+# -------------------------------------------------------------------- helpers
+
+
+def _place(T: Terms) -> Instant:
+    assert T.place is not None
+    return T.place
+
+
+def _natural(n: int) -> Order:
+    """Rows and columns unchanged."""
+    return tuple(range(n)), tuple(range(n))
+
+
+def _label(formulation: str, plan: Plan) -> str:
+    return "saddle" if plan.saddle is not None else formulation
+
+
+def stabilised(T: Terms, v: Any, gains: Any) -> Terms:
+    """Baumgarte's alpha (J v + b) + beta phi added to k."""
+    place = _place(T)
+    c = place.closure
+    k = c.k + gains[0] * (c.J @ v + c.b) + gains[1] * c.phi
+    return replace(T, k_parts=tuple(k[r] for r in T.rows), place=place.with_closure(replace(c, k=k)))
+
+
+def _saddle(T: Terms, tau: Any, order: Order) -> Raw:
+    """The saddle-point system as a whole, in a fixed order that needs no inertia in any subsystem."""
+    n, scale = T.nv, T.row_scale
+    z, pivots = ordered_solve(saddle(T, tau), np.concatenate([tau - T.h, -T.k / scale]), order)
+    return Raw(z[:n], -z[n:] / scale, watch=tuple((size(p), p) for p in pivots))

@@ -1,0 +1,339 @@
+"""All kernels of one mechanism: the plan, the traces, the key under which code is cached on disk.
+
+Built from a numeric tree; with free parameters the equations are traced on a tree whose numbers are symbols, and their
+values are inputs. Plans are stored on disk, and machine code is found there without tracing, under a key of everything the trace
+depends on: the model, cuts, options, the modules that this one imports (`sources`) and every plug-in class in use. Without such a
+key a kernel is traced first, and its code is found by the program itself.
+
+`kernels.variant(Variant(...))` are the kernels of the same mechanism with motions given, rotors added or loops opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.compiler import cache as disk
+from linkwright.compiler.program import Program
+from linkwright.errors import UsageError, nearest
+from linkwright.joints import JOINTS
+from linkwright.kernels.equations.variants import Variant, loops_without
+from linkwright.kernels.kernel import Fallback, Kernel
+from linkwright.kernels.sources import digest
+from linkwright.kernels.tracing import KERNELS, Sizes, trace
+from linkwright.mechanics import forces, formulations
+from linkwright.mechanics.constraints import of_loops
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.kinematics.skeleton import skeleton
+from linkwright.model.description import Description
+from linkwright.model.parameters import Parameter, with_values
+from linkwright.numerics.pickling import essentials
+from linkwright.topology.tree import Tree
+
+if TYPE_CHECKING:
+    from linkwright.kernels.equations.dynamic import Equations, Plan
+    from linkwright.mechanics.instant import Instant
+
+TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
+OWN = "linkwright."  # modules of this package
+POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
+EARLY = ", not projected"  # name of the plan whose pivots ask for the rank-revealing path earlier
+SOLVES = {"inverse": "inverse", "loads": "inverse", "kinematics": "kinematics"}  # kernels with an elimination of their own
+
+
+def _nowhere() -> tuple[np.ndarray, Mapping[str, Any]]:
+    return np.zeros(0), {}
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Makes and keeps the kernels of a mechanism."""
+
+    loops: Loops  # on numbers
+    described: Description  # as written, parameters still expressions
+    drives: tuple[str, ...]
+    free: tuple[Parameter, ...] = ()
+    start: Callable[[], tuple[np.ndarray, Mapping[str, Any]]] = field(default=_nowhere)  # (q, near) on the loops
+    answers: Callable[[Kernels], Mapping[str, Fallback]] | None = None  # who answers the states these kernels cannot
+    engine: str = "native"
+    made: dict[Any, Kernel] = field(default_factory=dict, compare=False)
+    plans: dict[str, Plan] = field(default_factory=dict, compare=False)
+    chosen: Variant = Variant()
+    variants: dict[Variant, Kernels] = field(default_factory=dict, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without code: it is found in the cache on disk, or made anew."""
+        return {**essentials(self), "made": {}, "variants": {}}
+
+    def __repr__(self) -> str:
+        made = sorted({key[0] for key in self.made})
+        return f"<Kernels of {self.described.name!r}: {', '.join(KERNELS)}; made so far: {', '.join(made) or 'none'}>"
+
+    @cached_property
+    def fallbacks(self) -> Mapping[str, Fallback]:
+        """Rank-revealing answers by kernel."""
+        return {} if self.answers is None else self.answers(self)
+
+    def variant(self, wanted: Variant) -> Kernels:
+        """Kernels of the mechanism with drivers, rotors, without some loops, with powers; made once. Variants do not add up:
+        what is wanted is said against the mechanism as written."""
+        if self.chosen != Variant():
+            raise UsageError("this is a variant already: ask the kernels of the mechanism as written for another one.")
+        wanted = wanted.checked(self.loops.skel)
+        if wanted == Variant():
+            return self
+        if wanted not in self.variants:
+            base = self.variant(replace(wanted, power=False)) if wanted.power else self._changed(wanted)
+            if base.chosen.drivers:
+                base.plan_of("sslm")  # motions that contradict each other are refused here
+            self.variants[wanted] = replace(base, chosen=wanted, variants={})  # powers share plans and every other kernel
+        return self.variants[wanted]
+
+    def _changed(self, wanted: Variant) -> Kernels:
+        return replace(self, loops=loops_without(self.loops, wanted.without), chosen=wanted, made={}, plans={}, variants={})
+
+    def get(
+        self,
+        name: str,
+        formulation: Any = None,
+        drives: Sequence[str] | None = None,
+        baumgarte: bool = False,
+        projected: bool = True,
+    ) -> Kernel:
+        """A kernel by name; made on first use, then the same object again.
+
+        Rates of a run that is not `projected` turn to the rank-revealing path earlier: its states are beside the loops, and what they are
+        off is divided by the square of the smallest singular value.
+        """
+        if not isinstance(formulation, str | None):
+            formulation = self._named(formulation)
+        powered = self.chosen.power and name in POWERED
+        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected)
+        if key not in self.made:
+            chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
+            self.made[key] = chosen._make(name, formulation, baumgarte, projected)
+            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected))
+        return self.made[key]
+
+    def _make(self, name: str, formulation: str | None, baumgarte: bool, projected: bool) -> Kernel:
+        if name not in KERNELS:
+            raise UsageError(f"there is no kernel '{name}'. {nearest(name, KERNELS, 'Kernels')}")
+        signature = KERNELS[name]
+        if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
+            raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
+        if signature.masses:
+            self.need_masses()
+        options: dict[str, Any] = {}
+        if "formulation" in signature.options:
+            options = {"formulation": self._formulation(formulation), "gains": baumgarte or None}
+            if name in POWERED and self.chosen.power:
+                options["power"] = True
+        elif formulation is not None or baumgarte:
+            raise UsageError(f"kernel '{name}' has no formulation and no stabilisation to choose.")
+
+        def program() -> Program:
+            solve = SOLVES.get(name) or options.get("formulation") or "sslm"
+            solve = solve if projected or self.plan.saddle is not None else f"{solve}{EARLY}"
+            return trace(name, self.sizes, lambda free: self.equations(free, solve), **options)
+
+        chosen = sorted((k, str(v)) for k, v in options.items())
+        parts = None if self.model_key is None else [name, chosen, projected, self.model_key]
+        return Kernel(name, program, parts, self.entries, self.defaults, self.fallbacks.get(name), self.engine)
+
+    @property
+    def generic_rank(self) -> int:
+        """Rank of J in most positions: rows beyond it are redundant everywhere."""
+        keep = self.plan.keep
+        return self.sizes.nc if keep is None else len(keep)
+
+    def _named(self, formulation: Any) -> str:
+        """Registered name of a formulation given as an object."""
+        found = formulations.registered(formulation)
+        if not isinstance(found, str):
+            raise UsageError(f"a kernel's formulation is one of {', '.join(TRACED_FORMULATIONS)}, not {found!r:.60}.")
+        return found
+
+    def _formulation(self, name: str | None) -> str:
+        if name in (None, "auto"):
+            return "sslm"
+        if name in TRACED_FORMULATIONS:
+            return str(name)
+        if name not in formulations.FORMULATIONS:
+            raise UsageError(f"there is no formulation '{name}'. {nearest(str(name), TRACED_FORMULATIONS, 'Formulations of kernels')}")
+        raise UsageError(
+            f"the formulation '{name}' is not compiled; kernels have {', '.join(TRACED_FORMULATIONS)}. "
+            f"s.forward(..., formulation='{name}') and s.simulate(..., formulation='{name}') solve by it in Python."
+        )
+
+    def need_masses(self) -> None:
+        """Raise UsageError unless every body has a mass."""
+        missing = [b.name for b in self.tree.description.bodies[1:] if b.mass is None]
+        if missing:
+            raise UsageError(
+                f"dynamics needs the mass of {', '.join(repr(m) for m in missing)}: write `mass:` in the model (0 for a massless body). "
+                "Kinematics works without."
+            )
+
+    # ---------------------------------------------------------------- sizes and names
+
+    @property
+    def tree(self) -> Tree:
+        return self.loops.skel.tree
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        skel = self.loops.skel
+        drivers = len(self.chosen.drivers)
+        return Sizes(self.tree.nq, self.tree.nv, self.tree.nc + drivers, len(self.drives), skel.cut_size, len(self.free), drivers=drivers)
+
+    @cached_property
+    def entries(self) -> dict[str, list[str]]:
+        """Names of the entries of inputs and outputs."""
+        skel = self.loops.skel
+
+        def full(pick: str) -> list[str]:
+            parts = [(n.joint.name, getattr(jt, pick)) for n, jt in zip(self.tree.nodes, skel.types, strict=True)]
+            return [f"{name}.{p}" if p else name for name, entries in parts for p in entries]
+
+        lam = [f"{loop.name}.{label}" for loop in self.tree.loops for label in loop.labels]
+        cylinders = {c.name for c in self.tree.description.cylinders}
+        lam += [f"{name}.{'length' if name in cylinders else 'drive'}" for name in self.chosen.drivers]
+        moved = list(self.chosen.drivers or self.drives)
+        drives = {**{name: moved for name in ("drive", "speed", "acceleration")}, "u": list(self.drives)}
+        return {
+            "q": full("q_names"),
+            **{name: full("v_names") for name in ("v", "a", "tau")},
+            "lam": lam,
+            "power": ["efforts", "loads", "lost"],
+            "free": [p.name for p in self.free],
+            **drives,
+        }
+
+    @cached_property
+    def defaults(self) -> dict[str, np.ndarray]:
+        """Values of the inputs a call may leave out: time, turns counted of the cut joints, free parameters."""
+        skel = self.loops.skel
+        return {
+            "t": np.zeros(1),
+            "near": skel.pack(skel.start_coordinates),
+            "free": np.array([p.value for p in self.free]),
+        }
+
+    # ---------------------------------------------------------------- equations
+
+    def equations(self, values: Any = (), solve: str = "sslm") -> Equations:
+        """The planned equations, on numbers or with (traced) values of the free parameters."""
+        plan = self.plan_of(solve)
+        if not len(self.free):
+            return replace(self._numeric, plan=plan)
+        described = with_values(self.described, self.free, list(values))
+        tree = replace(
+            self.tree,
+            description=described,
+            nodes=tuple(n if n.body in self.tree.floating else replace(n, joint=described.joint(n.joint.name)) for n in self.tree.nodes),
+        )
+        skel = skeleton(tree, self.loops.skel.start_coordinates)
+        loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
+        return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
+
+    @cached_property
+    def _numeric(self) -> Equations:
+        from linkwright.kernels.equations.dynamic import Equations, Plan
+
+        return Equations(self.loops, self._forces, self.drives, Plan(()), self.chosen.drivers, self.chosen.armature)
+
+    @cached_property
+    def _forces(self) -> tuple[Any, ...]:
+        return tuple(forces.of_description(self.tree.description))
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Ranks and orders of forward dynamics."""
+        return self.plan_of("sslm")
+
+    def plan_of(self, solve: str) -> Plan:
+        """The plan with what one solve needs beyond sslm: slm, kkt, inverse or kinematics. From the disk, or found now."""
+        if solve not in self.plans:
+            name = None if self.model_key is None else disk.key(["plan", solve, self.model_key])
+            found = None if name is None else disk.get(name)
+            self.plans[solve] = self._planned(solve) if found is None else _plan_of(found[0])
+            if name is not None and found is None:
+                disk.put(name, json.loads(json.dumps(asdict(self.plans[solve]))), b"")
+        return self.plans[solve]
+
+    def _planned(self, solve: str) -> Plan:
+        from linkwright.kernels import planning
+
+        if solve == "sslm":
+            masses = all(b.mass is not None for b in self.tree.description.bodies[1:])
+            return planning.plan(self._numeric, replace(self.sizes, free=0), self._samples, masses)
+        eq = replace(self._numeric, plan=self.plan)
+        if solve in ("inverse", "kinematics"):
+            return planning.with_drives(eq, self._samples, solve)
+        if solve.endswith(EARLY):
+            return planning.with_pivots(eq, self._samples, solve.removesuffix(EARLY), planning.EARLY_PIVOT)
+        return planning.with_pivots(eq, self._samples, solve)
+
+    @cached_property
+    def _samples(self) -> list[Instant]:
+        from linkwright.kernels import planning
+
+        return planning.samples(self.loops, *self.start())
+
+    @property
+    def modules(self) -> list[str]:
+        """Modules that decide plans and programs: this one, and those of the objects handed in."""
+        return sorted({__name__, *(x.__module__ for x in (type(self.loops), self.start, self.answers) if x is not None)})
+
+    @cached_property
+    def model_key(self) -> str | None:
+        """Hash of everything plans and code depend on; None where a plug-in has no source to hash."""
+        cut = [JOINTS[self.tree.description.joint(name).type] for name in self.tree.cuts]
+        plugins = [*(type(x) for x in self.loops.skel.types), *cut, *(type(x) for x in self._forces)]
+        sources = _sources(plugins)
+        if sources is None or not all(name.startswith(OWN) for name in self.modules):
+            return None
+        d = self.tree.description
+        model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
+        written = repr([p for p in self.described.parameters]) + repr(self.described.bodies) if self.free else ""
+        changed = repr(replace(self.chosen, power=False))  # powers are an option of single kernels, not another mechanism
+        own = digest(*(name.removeprefix(OWN) for name in self.modules))
+        text = json.dumps([model, written, changed, repr(self.loops.kappa), sources, own])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plan_of(data: Mapping[str, Any]) -> Plan:
+    """A plan as it was written to JSON."""
+    from linkwright.kernels.equations.dynamic import Plan
+
+    def pair(x: Any) -> Any:
+        return None if x is None else (tuple(x[0]), tuple(x[1]))
+
+    return Plan(
+        order=tuple(data["order"]),
+        axes=data["axes"],
+        keep=None if data["keep"] is None else tuple(data["keep"]),
+        saddle=pair(data["saddle"]),
+        nominal={k: tuple(x) for k, x in data["nominal"].items()},
+        orders={k: pair(x) for k, x in data["orders"].items()},
+        idle=tuple(tuple(row) for row in data["idle"]),
+    )
+
+
+def _sources(classes: Sequence[type]) -> list[str] | None:
+    """Sources of classes from outside the package."""
+    out = []
+    for cls in dict.fromkeys(classes):
+        if not cls.__module__.startswith(OWN):
+            try:
+                out.append(inspect.getsource(inspect.getmodule(cls) or cls))
+            except (OSError, TypeError):
+                return None
+    return out

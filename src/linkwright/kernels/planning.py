@@ -1,0 +1,264 @@
+"""Decisions a trace cannot take, taken on numbers first: ranks, independent rows, orders of elimination, typical pivots.
+
+Ranks and pivots are looked at in several positions, the start and some reached from it, because one may be singular. The
+order of elimination (loops, which subsystem's inertia last, along which body's axes the rows are) is the one of fewest
+operations: candidates are traced and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.kernels.equations.dynamic import Equations, Given, Plan, driven
+from linkwright.kernels.tracing import Sizes, trace
+from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.newton import wandered
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics.terms import Terms, along_world, lacks_inertia
+from linkwright.mechanics.forces import line
+from linkwright.mechanics.formulations.kkt import saddle
+from linkwright.mechanics.formulations.sslm import Sslm
+from linkwright.mechanics.instant import Instant
+from linkwright.numerics.linalg import factor, ldl, ordered_solve, pivot_order, pivoted_columns
+
+LOOP_PIVOT = 1e-5  # share of its usual size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
+EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value of 0.05, see `Kernels.get`
+INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
+ORDERED_PIVOT = 1e-6  # of an elimination whose order was chosen beforehand
+HEALTHY = 1e-3  # an order of elimination must keep this share of the pivots of the plain one
+FEW = 3  # late subsystems tried at most
+SAMPLES = 5
+MUCH = 400  # velocities beyond which only the plain order is considered
+
+
+def samples(loops: Loops, q: np.ndarray, near: Any, count: int = SAMPLES, seed: int = 1) -> list[Instant]:
+    """The given position and some reached from it one after the other, each with a random allowed velocity."""
+    rng = np.random.default_rng(seed)
+    zero = np.zeros(loops.skel.tree.nv)
+    out: list[Instant] = []
+    for _ in range(count):
+        J = loops.dimensionless(loops.at(q, zero, 0.0, near))[1]
+        null = factor(J).null
+        out.append(Instant(loops.skel, q, null @ rng.normal(size=null.shape[1]) * loops.columns, references=near))
+        there = wandered(loops, q, near, J, rng)
+        if there is not None:
+            q, near = there.q, there.near
+    return out
+
+
+def placed(eq: Equations, s: Instant) -> Equations:
+    """The equations with drivers that are where the sample has them."""
+    if not eq.drivers:
+        return eq
+    found = [(s.channel(name), s.channel(f"{name}.v")) for name in eq.drivers]
+    return eq.moved([x for x, _ in found], [v for _, v in found], np.zeros(len(found)))
+
+
+def independent_rows(eq: Equations, states: Sequence[Instant]) -> tuple[int, ...] | None:
+    """Rows to keep where some are implied by others in every position; None if all are independent somewhere."""
+    loops = [placed(eq, s).loops for s in states]
+    matrices = [x.dimensionless(x.at(s.q, s.v, 0.0, s.references))[1] for x, s in zip(loops, states, strict=True)]
+    ranks = [factor(J).rank for J in matrices]
+    if max(ranks, default=0) == len(loops[0].row_scale):
+        return None
+    best = matrices[int(np.argmax(ranks))]
+    _can_be_driven(eq, best)
+    return tuple(sorted(pivoted_columns(best.T)[: max(ranks)]))
+
+
+def _can_be_driven(eq: Equations, J: np.ndarray) -> None:
+    """Drivers whose motion the others already fix would fight them."""
+    first = len(J) - len(eq.drivers)
+    for i, name in enumerate(eq.drivers, start=first):
+        if factor(J[: i + 1]).rank == factor(J[:i]).rank:
+            others = [f"'{n}'" for n in eq.drivers[: i - first]]
+            fixed = f"together with {' and '.join(others)} it would be driven twice" if others else "the loops hold it already"
+            raise UsageError(f"the motion of '{name}' cannot be given: {fixed}. Prescribe at most one motion for each degree of freedom.")
+
+
+def plan(eq: Equations, sizes: Sizes, states: Sequence[Instant], masses: bool) -> Plan:
+    """The plan of forward dynamics; without masses only what kinematics needs."""
+    keep = independent_rows(eq, states)
+    order = placed(eq, states[0]).loops.elimination_order
+    found = Plan(order=tuple(order), keep=keep, idle=constant_idle(eq.loops, states))
+    return _dynamics(replace(eq, plan=found), sizes, states) if masses else found
+
+
+def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> Plan:
+    """The plan with the order of a solve with drives, "kinematics" or "inverse", where such a solve exists."""
+    chosen = _ordered(eq, name, states)
+    if chosen is None:
+        return eq.plan
+    order, sizes_of = chosen
+    return replace(eq.plan, orders={**eq.plan.orders, name: order}, nominal={**eq.plan.nominal, name: sizes_of})
+
+
+def with_pivots(eq: Equations, states: Sequence[Instant], formulation: str, loop_pivot: float = LOOP_PIVOT) -> Plan:
+    """The plan with the typical pivots of another formulation than sslm, or with another share of a loop's pivots."""
+    return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, states, formulation, loop_pivot)})
+
+
+def constant_idle(loops: Loops, states: Sequence[Instant]) -> tuple[tuple[float, ...], ...]:
+    """Directions of v that spin a link in place, if they are the same in every position (a rod's own axis is); else none."""
+    found = []
+    for s in states:
+        null = loops.factored(loops.at(s.q, s.v, 0.0, s.references)).null
+        found.append(np.array([direction * loops.columns for _, direction in idle_motions(loops, s.q, null)]))
+    if not len(found[0]) or any(f.shape != found[0].shape for f in found):
+        return ()
+    basis = [factor(f, 1e-6 * np.abs(f).max()) for f in found]
+    span = basis[0].Vt[: basis[0].rank]
+    if any(np.abs(b.Vt[: b.rank] - b.Vt[: b.rank] @ span.T @ span).max() > 1e-8 for b in basis):
+        return ()
+    chosen = pivoted_columns(span)
+    rows = np.linalg.solve(span[:, chosen], span)  # reduced: a unit in the chosen entry of each
+    rows[np.abs(rows) < 1e-12] = 0.0
+    return tuple(tuple(float(x) for x in row) for row in rows)
+
+
+def _dynamics(eq: Equations, sizes: Sizes, states: Sequence[Instant]) -> Plan:
+    every = [_kept(eq, s) for s in states]
+    healthy = [T for T in every if not _singular(T)] or every
+    if any(lacks_inertia(T) for T in every):
+        matrices = [saddle(T, T.h) for T in healthy]
+        structure = np.any([A != 0.0 for A in matrices], axis=0)
+        order = pivot_order(matrices, structure)
+        eq = replace(eq, plan=replace(eq.plan, saddle=(tuple(order[0]), tuple(order[1]))))
+        return replace(eq.plan, nominal=_nominal(eq, states))
+    best = eq.plan
+    if eq.plan.keep is None and len(every[0].columns) <= MUCH:
+        best = _cheapest(eq, sizes, every)
+    eq = replace(eq, plan=best)
+    return replace(best, nominal=_nominal(eq, states))
+
+
+def _kept(eq: Equations, s: Instant) -> Terms:
+    """Standard terms of the independent rows at a sample."""
+    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references), lean=False)
+    return T if eq.plan.keep is None else T.select(list(eq.plan.keep))
+
+
+def _singular(T: Terms) -> bool:
+    f = factor(T.dimensionless_J())
+    return f.rank < T.nc or (len(f.s) > 0 and f.s[-1] < 1e-6)
+
+
+def _cheapest(eq: Equations, sizes: Sizes, every: Sequence[Terms]) -> Plan:
+    """Of the orders whose pivots are healthy, the one of fewest operations; along either body's axes in space."""
+    count = len(every[0].k_parts)
+    touched: dict[int, int] = {}
+    for _, j in every[0].blocks:
+        touched[j] = touched.get(j, 0) + 1
+    hubs = sorted((j for j, n in touched.items() if n >= 2), key=lambda j: -touched[j])[:FEW]
+    if count > 4 * FEW:
+        hubs = [j for j in hubs if touched[j] >= FEW]
+    plain = tuple(eq.plan.order)
+    orders = [plain, *(o for o in ((*plain, count + j) for j in hubs) if _sound(every, plain, o))]
+    axes = ("first",) if eq.loops.skel.tree.description.planar else ("first", "second")
+    candidates = [replace(eq.plan, order=o, axes=a) for o in orders for a in axes]
+    if len(candidates) == 1:
+        return candidates[0]
+    work = []
+    for p in candidates:
+        program = trace("forward", replace(sizes, free=0), lambda free, p=p: replace(eq, plan=p), formulation="sslm")
+        work.append(program.operations)
+    return candidates[int(np.argmin(work))]
+
+
+def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...]) -> bool:
+    """Whether an order gives the same accelerations with pivots that are not much smaller."""
+    for T in every:
+        tau = T.h + T.columns
+        a, b = (Sslm()(replace(T, order=o), tau) for o in (plain, order))
+        if b.dropped or b.smallest_pivot < HEALTHY * a.smallest_pivot or np.abs(a.a - b.a).max() > 1e-7 * (1.0 + np.abs(a.a).max()):
+            return False
+    return True
+
+
+def _nominal(
+    eq: Equations, states: Sequence[Instant], formulation: str = "sslm", loop_pivot: float = LOOP_PIVOT
+) -> dict[str, tuple[float, ...]]:
+    """Sizes below which the pivots of a formulation ask for the rank-revealing path."""
+    out: dict[str, list[np.ndarray]] = {}
+    for s in states:
+        T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
+        place = T.place
+        assert place is not None
+        if eq.plan.keep is not None:
+            T = T.select(list(eq.plan.keep))
+        tau = along_world(place, T.h) if eq.plan.lean else T.h
+        if eq.plan.saddle is not None:
+            raw = eq._solve(T, tau, "sslm")
+            out.setdefault("saddle", []).append(np.array([ORDERED_PIVOT * abs(p) for _, p in raw.watch], dtype=float))
+            continue
+        out.setdefault(formulation, []).append(_watched_sizes(eq, T, tau, formulation, loop_pivot))
+    return {name: tuple(_largest(rows)) for name, rows in out.items()}
+
+
+def _watched_sizes(eq: Equations, T: Terms, tau: Any, name: str, loop_pivot: float) -> np.ndarray:
+    watch = ldl(saddle(T, tau), leading=T.nv).watch if name == "kkt" else eq._solve(T, tau, name).watch
+    sizes = np.array([scale for _, scale in watch], dtype=float)
+    count = len(T.k_parts)
+    late = sum(T.spans[j - count].stop - T.spans[j - count].start for j in eq.plan.order if j >= count) if name == "sslm" else 0
+    tolerance = np.full(len(sizes), loop_pivot)
+    tolerance[: T.nv - late] = INERTIA_PIVOT
+    if late:
+        tolerance[-late:] = INERTIA_PIVOT
+    return sizes * tolerance
+
+
+def _largest(rows: Sequence[np.ndarray]) -> list[float]:
+    """Entry by entry the one farthest from zero."""
+    table = np.array(rows)
+    return [float(column[np.argmax(np.abs(column))]) for column in table.T]
+
+
+def _ordered(eq: Equations, name: str, states: Sequence[Instant]) -> tuple[Any, tuple[float, ...]] | None:
+    """Order of elimination and typical pivots of the solves with drives; None where they are not square or not regular."""
+    matrices = [_driven_matrix(eq, name, s) for s in states]
+    n, m = matrices[0].shape
+    regular = [A for A in matrices if n == m and n > 0 and np.linalg.cond(_balanced(A)) < 1e6]
+    if not regular:
+        return None
+    structure = np.any([A != 0.0 for A in matrices], axis=0)
+    try:
+        rows, columns = pivot_order([_balanced(A) for A in regular], structure)
+    except UsageError:
+        return None
+    pivots = [np.abs(np.array(ordered_solve(A, np.ones(n), (rows, columns))[1], dtype=float)) for A in regular]
+    return (tuple(rows), tuple(columns)), tuple(ORDERED_PIVOT * np.max(pivots, axis=0))
+
+
+def _balanced(A: np.ndarray) -> np.ndarray:
+    """Rows and columns of comparable size."""
+    rows = np.abs(A).max(axis=1, keepdims=True)
+    A = A / np.where(rows > 0.0, rows, 1.0)
+    columns = np.abs(A).max(axis=0, keepdims=True)
+    return A / np.where(columns > 0.0, columns, 1.0)
+
+
+def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
+    N = np.array(eq.plan.idle, dtype=float).reshape(-1, eq.loops.skel.tree.nv)
+    if name == "kinematics":
+        loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives])
+        J = loops.at(s.q, s.v, 0.0, eq.loops.skel.unpack(s.q, eq.loops.skel.pack(s.references))).J
+        keep = [*(range(eq.loops.skel.tree.nc) if eq.plan.keep is None else eq.plan.keep)]
+        return np.concatenate([J[[*keep, *range(eq.loops.skel.tree.nc, len(J))]], N])
+    T = eq._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
+    place = T.place
+    assert place is not None
+    kept = T.J if eq.plan.keep is None else T.J[list(eq.plan.keep)]
+    return np.concatenate([kept.T, eq._effort_columns(place), N.T], axis=1)
+
+
+def _driver(eq: Equations, name: str, s: Instant) -> Any:
+    d = eq.loops.skel.tree.description
+    length = [c for c in d.cylinders if c.name == name]
+    if length:
+        return driven(d, name, Given(float(line(s, length[0].between).length)))
+    return driven(d, name, Given(0.0))

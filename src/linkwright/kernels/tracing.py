@@ -1,0 +1,141 @@
+"""Which kernels there are, what they take and give, and the trace of each.
+
+Inputs come in one order: those named in `KERNELS`, of a variant with drivers their values, speeds and accelerations
+(`drive`, `speed`, `acceleration`), then t, the reference coordinates of cut joints (`near`) and the free parameters; of these
+last three only what the kernel really reads stays an input. Kernels of time loops (`loop_...`) keep the order q, v, t, tau,
+drive, speed, acceleration, gains, free, near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from linkwright.compiler.program import Block, Op, Program
+
+if TYPE_CHECKING:
+    from linkwright.kernels.equations.dynamic import Equations
+
+OPTIONAL = ("t", "near", "free")
+_SSLM = {"forward": "sslm"}
+
+
+class Signature(NamedTuple):
+    """Inputs by name with the size that counts them; the method of `Equations` that is traced; whether masses are needed."""
+
+    inputs: tuple[tuple[str, str], ...]
+    method: str
+    masses: bool = True
+    options: tuple[str, ...] = ()
+    packed: bool = False  # for native loops: a fixed order, of which only `near`, at the end, is left out where nothing reads it
+
+
+STATE = (("q", "nq"), ("v", "nv"))
+KERNELS: dict[str, Signature] = {
+    "forward": Signature((*STATE, ("tau", "nv")), "forward", options=("formulation", "gains")),
+    "rates": Signature((*STATE, ("tau", "nv")), "rates", options=("formulation", "gains", "power")),
+    "derivatives": Signature((*STATE, ("tau", "nv")), "derivatives"),
+    "residual": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "residual"),
+    "balance": Signature((*STATE, ("a", "nv"), ("lam", "nc"), ("tau", "nv")), "balance"),
+    "inverse": Signature((*STATE, ("a", "nv")), "inverse"),
+    "loads": Signature((*STATE, ("a", "nv")), "loads"),
+    "reactions": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "reactions"),
+    "projection": Signature(STATE, "projection"),
+    "terms": Signature(STATE, "terms"),
+    "pivots": Signature(STATE, "pivots"),
+    "blocks": Signature(STATE, "blocks"),
+    "along": Signature(STATE, "blocks"),
+    "energy": Signature(STATE, "energy"),
+    "closure": Signature(STATE, "closure", masses=False),
+    "kinematics": Signature((*STATE, ("drive", "nd"), ("speed", "nd"), ("acceleration", "nd")), "kinematics", masses=False),
+    "poses": Signature((("q", "nq"),), "poses", masses=False),
+    "points": Signature(STATE, "points", masses=False),
+    "loop_rates": Signature((*STATE, ("t", "one"), ("tau", "nv")), "rates", options=("formulation", "gains", "power"), packed=True),
+    "loop_projection": Signature((*STATE, ("t", "one"), ("tau", "nv")), "projection", packed=True),
+}
+TIMED = {
+    "forward",
+    "rates",
+    "derivatives",
+    "residual",
+    "balance",
+    "inverse",
+    "loads",
+    "reactions",
+    "projection",
+    "terms",
+    "pivots",
+    "energy",
+    "closure",
+    "blocks",
+    "along",
+}  # those that may read t
+UNDRIVEN = ("energy", "poses", "points")  # those in which drivers have no rows
+DRIVER_INPUTS = ("drive", "speed", "acceleration")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers that size the inputs of one mechanism's kernels."""
+
+    nq: int
+    nv: int
+    nc: int
+    nd: int  # drives
+    near: int  # coordinates of cut joints
+    free: int  # free parameters
+    one: int = 1
+    drivers: int = 0  # of a variant, whose rows are part of nc
+
+
+def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **options: Any) -> Program:
+    """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters."""
+    from linkwright.compiler.graph import Graph  # here and below, so that a process that finds its code on disk loads no tracer
+    from linkwright.kernels.implicit import derivatives
+
+    signature = KERNELS[name]
+    g = Graph()
+    arrays = {key: g.input(key, getattr(sizes, size)) for key, size in signature.inputs}
+    law = {} if name in UNDRIVEN or not sizes.drivers else {key: g.input(key, sizes.drivers) for key in DRIVER_INPUTS}
+
+    def moved(free: Any) -> Equations:
+        return equations(free).moved(**law) if law else equations(free)
+
+    if options.get("gains"):
+        options["gains"] = g.input("gains", 2)
+    if name in TIMED:
+        arrays["t"] = g.input("t", 1)
+    if signature.packed:
+        free, near = g.input("free", sizes.free), g.input("near", sizes.near)
+    else:
+        near, free = g.input("near", sizes.near), g.input("free", sizes.free)
+    if name == "loop_projection":
+        del arrays["tau"]  # stays an input, so that both kernels of a time loop read one row
+    if name not in ("poses", "points"):
+        arrays["near"] = near
+    if name == "derivatives":
+        found = derivatives(moved, arrays, law, free, lambda other: trace(other, sizes, equations, formulation=_SSLM.get(other)))
+    elif name == "along":
+        from linkwright.kernels.along import along
+
+        found = along(moved(free), arrays, {**law, "free": free}, trace("blocks", sizes, equations))
+    else:
+        found = getattr(moved(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
+    return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
+
+
+def without_unused(program: Program, names: Sequence[str]) -> Program:
+    """The same program without those of the named inputs that nothing reads."""
+    read = {op[1] for op in program.ops if op[0] == Op.INPUT}
+    kept: list[Block] = []
+    moved: dict[int, int] = {}
+    at = 0
+    for block in program.inputs:
+        if block.size == 0 or (block.name in names and not any(i in read for i in range(block.start, block.start + block.size))):
+            continue
+        moved.update({block.start + i: at + i for i in range(block.size)})
+        kept.append(Block(block.name, block.shape, at))
+        at += block.size
+    ops = tuple((op[0], moved[op[1]], -1, -1) if op[0] == Op.INPUT else op for op in program.ops)
+    return replace(program, ops=ops, inputs=tuple(kept))

@@ -1,0 +1,1 @@
+"""Kinematics, constraints, dynamics, formulations and inverse dynamics of one state."""

@@ -1,0 +1,1 @@
+"""Newton onto the loops, continuation, ranks, singular passages."""

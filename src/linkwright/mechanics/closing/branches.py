@@ -1,0 +1,95 @@
+"""Assembly modes: the different ways a mechanism with few loops can be put together.
+
+Deterministic multi-start: many random joint positions are closed with the given joints held, and the results are sorted by the poses of
+the bodies. It finds what it finds; it does not prove completeness. A rod between a universal and a ball joint may sit in them the other
+way round, turned by half a turn about its own line: that is another set of coordinates of the same assembly mode, and counted as a flip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Closed, close
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.kinematics.motion import Motion, motion
+
+SAME = 1e-6  # positions (in kappa) closer than this are one configuration
+
+
+class Mode(NamedTuple):
+    """An assembly mode: the position found first, and in how many further sets of coordinates its bodies have the same poses."""
+
+    closed: Closed
+    flips: int
+
+
+def distinct_positions(loops: Loops, q: np.ndarray, near: Mapping[str, Any], *, most: int = 16, tries: int = 400) -> list[Mode]:
+    """Different closed configurations, nearest to q first; at most `most` of them."""
+    rng = np.random.default_rng(20130717)
+    found: list[_Found] = []
+    here, _ = _signatures(loops, q)
+    quiet = 0
+    for attempt in range(tries):
+        done = close(loops, q if attempt == 0 else _random_position(loops, q, rng), near, most=60)
+        if done.residual > GOOD_ENOUGH:
+            continue
+        places, poses = _signatures(loops, done.q)
+        known = next((f for f in found if np.abs(places - f.places).max() < SAME), None)
+        if known is not None:
+            if not any(np.abs(poses - other).max() < SAME for other in known.poses):
+                known.poses.append(poses)
+            quiet += 1
+            if quiet > max(40, 12 * len(found)):
+                break  # the last dozens of starts only repeated what is known
+            continue
+        quiet = 0
+        found.append(_Found(float(np.abs(places - here).max()), done, places, [poses]))
+        if len(found) >= most:
+            break
+    return [Mode(f.closed, len(f.poses) - 1) for f in sorted(found, key=lambda f: f.distance)]
+
+
+class _Found(NamedTuple):
+    distance: float
+    closed: Closed
+    places: np.ndarray
+    poses: list[np.ndarray]
+
+
+def _signatures(loops: Loops, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(places, poses), dimensionless: joint points of every body, or its pose if they are in one place; and the poses of all."""
+    m = motion(loops.skel, q, np.zeros(loops.skel.tree.nv))
+    poses = [np.concatenate([X.p / loops.kappa, X.R.ravel()]) for X in m.X]
+    places = [_joint_points(loops, m, i) for i in range(len(m.X))]
+    return np.concatenate([y if y is not None else x for x, y in zip(poses, places, strict=True)]), np.concatenate(poses)
+
+
+def _joint_points(loops: Loops, m: Motion, node: int) -> np.ndarray | None:
+    """Where the joints and rods of a body are; None if they are all in one place, which does not determine its pose."""
+    d, body = loops.skel.tree.description, loops.skel.tree.nodes[node].body
+    at = [j.frame_first.at if j.first == body else j.frame_second.at for j in d.joints if body in (j.first, j.second)]
+    at += [d.point(ref).at for r in (*d.rods, *d.cylinders) for ref in r.between if ref[0] == body]
+    points = np.array(at, dtype=float).reshape(-1, 3)
+    if len(points) < 2 or np.ptp(points, axis=0).max() < SAME * loops.kappa:
+        return None
+    return np.concatenate([m.X[node].point(p) for p in points]) / loops.kappa
+
+
+def _random_position(loops: Loops, q: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    out = np.array(q)
+    for jt, n in zip(loops.skel.types, loops.skel.tree.nodes, strict=True):
+        part = out[n.q]
+        for i, kind in enumerate(jt.coordinate_kinds):
+            if kind == "angle":
+                part[i] = rng.uniform(-np.pi, np.pi)
+            elif kind == "length":
+                part[i] += loops.kappa * rng.normal()
+            else:
+                part[i] = rng.normal()
+        if "quaternion" in jt.coordinate_kinds:
+            part[:4] /= np.linalg.norm(part[:4])
+        out[n.q] = part
+    return out

@@ -1,0 +1,130 @@
+"""Idle degrees of freedom: a link between ball joints spins in place while everything else rests.
+
+A link here is a group of bodies that only ball joints connect to the others (a rod, a telescopic leg), moving as one rigid body;
+or a single body of such a group on ball and cylindrical joints (one half of a leg whose slide does not guide the angle). Motions
+inside a group are degrees of freedom like any other. A group that carries further bodies on hinges, or whose spin changes the length of a
+cylinder, spring or damper, does not idle. The group with a free joint is the base of a floating robot: a push-rod spins on the robot,
+not the robot on its push-rod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.kinematics.motion import Motion, body_jacobian, locate, motion
+from linkwright.model.description import Description, Joint
+from linkwright.numerics.groups import Groups
+from linkwright.numerics.linalg import factor
+
+AT_REST = 1e-8  # dimensionless twist that counts as none
+CYLINDRICAL = ("tx", "ty", "rx", "ry")  # rows of a joint that turns about an axis and slides along it
+
+
+def idle_motions(loops: Loops, q: np.ndarray, null: np.ndarray, m: Motion | None = None) -> list[tuple[tuple[str, ...], np.ndarray]]:
+    """(bodies, dimensionless velocity) of every independent spin of a link between ball joints; columns of `null` span the motions
+    at q, and `m` is a motion at q, where one is known already."""
+    skel = loops.skel
+    links = _links(skel.tree.description)
+    if not links or null.shape[1] == 0:
+        return []
+    m = motion(skel, q, np.zeros(skel.tree.nv)) if m is None else m
+    twists = _twists(loops, m, null)
+    stretches = _stretches(loops, m, twists)
+    out: list[tuple[tuple[str, ...], np.ndarray]] = []
+    for link in links:
+        resting = [T for body, T in twists.items() if body not in link]
+        rigid = [twists[body] - twists[link[0]] for body in link[1:]]
+        still = [*resting, *rigid, *stretches]
+        free = factor(np.concatenate(still), AT_REST).null if still else np.zeros((null.shape[1], 0))
+        for y in free.T:
+            spin = null @ y
+            if factor(np.array([*(v for _, v in out), spin]).T, AT_REST).rank > len(out):
+                out.append((link, spin))
+    return out
+
+
+def _twists(loops: Loops, m: Motion, null: np.ndarray) -> dict[str, np.ndarray]:
+    """(6, motions) for each body: angular velocity, and velocity over kappa at one point for all bodies."""
+    skel = loops.skel
+    V = loops.columns[:, None] * null
+    centre = skel.origin(0)
+    out = {}
+    for i, n in enumerate(skel.tree.nodes):
+        T = body_jacobian(skel, m, i) @ V
+        shifted = T[3:] + np.cross(T[:3], centre - skel.origin(i), axisa=0).T
+        out[n.body] = np.concatenate([T[:3], shifted / loops.kappa])
+    return out
+
+
+def _stretches(loops: Loops, m: Motion, twists: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """(1, motions) for each cylinder, spring and damper between two points: the rate of its length over kappa."""
+    skel, ground = loops.skel, np.zeros_like(next(iter(twists.values())))
+    d, centre, out = skel.tree.description, skel.origin(0), []
+    pairs = (getattr(x, "between", None) for x in (*d.cylinders, *d.springs, *d.dampers))
+    for a, b in (x for x in pairs if x):
+        p, q = (locate(skel, m, ref).position for ref in (a, b))
+        line = (q - p) / (float(np.linalg.norm(q - p)) or 1.0)
+        first, second = (twists.get(ref[0], ground) for ref in (a, b))
+        wrench = (np.concatenate([np.cross(x - centre, line) / loops.kappa, line]) for x in (p, q))
+        out.append((-(next(wrench) @ first) + next(wrench) @ second)[None])
+    return out
+
+
+def _links(d: Description) -> list[tuple[str, ...]]:
+    """Groups of bodies held by two ball joints or more, and single bodies inside them that may spin on their own."""
+    held = [j for j in d.joints if joints.JOINTS[j.type].rows]
+    balls = [j for j in held if _ball(j)]
+    if len(balls) < 2:
+        return []
+    groups = _connected(d, [j for j in held if not _ball(j)])
+    fixed = {groups[d.bodies[0].name], *_bases(d, groups, _connected(d, held))}
+    out: list[tuple[str, ...]] = []
+    for head in dict.fromkeys(groups.values()):
+        at = sum((groups[j.first] == head) != (groups[j.second] == head) for j in balls)
+        bodies = [b.name for b in d.bodies if groups[b.name] == head]
+        if head in fixed or at < 2 or _carries(d, bodies, held):
+            continue
+        out += [(b,) for b in bodies if len(bodies) > 1 and _spins_alone(b, held)]
+        out.append(tuple(bodies))
+    return out
+
+
+def _spins_alone(body: str, held: Sequence[Joint]) -> bool:
+    """True for a body on ball and cylindrical joints alone, at least one of each."""
+    rows = {joints.JOINTS[j.type].rows: _ball(j) for j in held if body in (j.first, j.second)}
+    return any(rows.values()) and {r for r, ball in rows.items() if not ball} == {CYLINDRICAL}
+
+
+def _ball(joint: Joint) -> bool:
+    return joints.is_ball(joints.JOINTS[joint.type])
+
+
+def _carries(d: Description, bodies: Sequence[str], held: Sequence[Joint]) -> bool:
+    """Whether a body of the group hangs on one joint alone (welded bodies count as one): it moves with the spin, so this is no link."""
+    piece = _connected(d, [j for j in held if not joints.JOINTS[j.type].nv])
+    hung = [sum((piece[j.first] == piece[b]) != (piece[j.second] == piece[b]) for j in held) for b in bodies]
+    return min(hung) < 2
+
+
+def _bases(d: Description, groups: dict[str, str], parts: dict[str, str]) -> list[str]:
+    """The group that carries each part: the only one with a free joint; in a floating part of several the largest."""
+    ground = d.bodies[0].name
+    free = {b for j in d.joints if not joints.JOINTS[j.type].rows for b in (j.first, j.second)} - {ground}
+    out = []
+    for part in dict.fromkeys(parts.values()):
+        candidates = list(dict.fromkeys(groups[b.name] for b in d.bodies if parts[b.name] == part and b.name in free))
+        if len(candidates) == 1 or (candidates and part != parts[ground]):
+            out.append(max(candidates, key=lambda g: sum(x == g for x in groups.values())))
+    return out
+
+
+def _connected(d: Description, by: Sequence[Joint]) -> dict[str, str]:
+    """The first body of the connected component of each body, over the given joints."""
+    groups = Groups(b.name for b in d.bodies)
+    for j in by:
+        groups.join(j.first, j.second)
+    return groups.roots()

@@ -1,0 +1,49 @@
+"""Constraints besides the tree's joints: one file each, all with one shape.
+
+A constraint is a frozen object made once from the skeleton; `rows(skel, m, v, t, near)` returns its
+residual and derivatives at a motion:
+
+    phi   residual, zero when satisfied
+    G     [(node, (n, 6)), ...]: d phi/dt = sum of G V over those bodies + b; a multiplier lam acts
+          on each body as the wrench G' lam (at the body's subsystem origin)
+    k     second derivative of phi at zero joint accelerations
+    b     d phi/dt at fixed q (prescribed motion), else zeros
+
+J = sum of G times the bodies' Jacobians, so `phi' = J v + b` and `(J v + b)' = J a + k` hold exactly,
+also where the loop is open. `near` maps joint names to reference coordinates: angles of cut joints
+are unwrapped towards them, so turns are counted. Adding a kind: one file, one line in `CONSTRAINTS`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkwright.mechanics.constraints.base import Constraint, Rows
+from linkwright.mechanics.constraints.coupling import CouplingConstraint
+from linkwright.mechanics.constraints.cut_joint import CutJoint
+from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
+from linkwright.mechanics.constraints.gear import GearConstraint
+from linkwright.mechanics.constraints.rod import RodConstraint
+from linkwright.mechanics.constraints.target import PointTarget, PoseTarget
+from linkwright.mechanics.kinematics.motion import Skeleton
+
+# kind of a Loop -> (field of the description that holds its data, the constraint made of it)
+CONSTRAINTS: dict[str, Any] = {
+    "joint": ("joints", CutJoint.of),
+    "rod": ("rods", RodConstraint.of),
+    "coupling": ("couplings", CouplingConstraint.of),
+    "gear": ("gears", GearConstraint.of),
+}
+
+
+def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
+    """The closing constraints of a tree in the order of its loops."""
+    out = []
+    for loop in skel.tree.loops:
+        section, make = CONSTRAINTS[loop.kind]
+        data = next(x for x in getattr(skel.tree.description, section) if x.name == loop.name)
+        out.append(make(skel, data))
+    return tuple(out)
+
+
+__all__ = ["CONSTRAINTS", "Constraint", "DrivenDistance", "Driver", "PointTarget", "PoseTarget", "RodConstraint", "Rows", "of_loops"]

@@ -1,0 +1,59 @@
+"""Inputs of equations that are decided before evaluation: a plan that numbers decided, and drives whose motion is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from linkwright import joints
+from linkwright.errors import UsageError
+from linkwright.mechanics.constraints import Constraint
+from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
+from linkwright.model.description import Description
+
+Order = tuple[tuple[int, ...], tuple[int, ...]]  # of the rows and columns of an elimination
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What numbers decided before tracing."""
+
+    order: tuple[int, ...]  # of elimination: loops, and late subsystems as number of loops + index
+    axes: str = "first"  # of which body's axes the rows of point-holding joints are taken along
+    keep: tuple[int, ...] | None = None  # independent rows; None: all
+    saddle: Order | None = None  # a subsystem has no inertia: order of elimination of the whole saddle-point matrix
+    nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # usual size of the pivots of each solve
+    orders: Mapping[str, Order] = field(default_factory=dict)  # of the solves with drives
+    idle: tuple[tuple[float, ...], ...] = ()  # constant directions of v that spin a link in place
+
+    @property
+    def lean(self) -> bool:
+        return self.keep is None
+
+
+class Given:
+    """A motion law that is three arrays' entries: value, speed, acceleration; with a time `at` which they belong to, the
+    motion of constant acceleration through them."""
+
+    def __init__(self, value: Any, speed: Any = 0.0, acceleration: Any = 0.0, at: Any = None):
+        self.values, self.at = (value, speed, acceleration), at
+
+    def __call__(self, t: Any) -> Any:
+        if self.at is None:
+            return self.values
+        value, speed, acceleration = self.values
+        later = t - self.at
+        return value + later * (speed + 0.5 * later * acceleration), speed + later * acceleration, acceleration
+
+
+def driven(desc: Description, drive: str, law: Any) -> Constraint:
+    """The constraint that moves a joint's coordinate or a cylinder's length."""
+    for cylinder in desc.cylinders:
+        if cylinder.name == drive:
+            return DrivenDistance(drive, cylinder.between, law)
+    joint = desc.joint(drive)
+    jt = joints.create(joint.type, joint.options)
+    if jt.nv != 1:
+        raise UsageError(f"joint '{drive}' has {jt.nv} degrees of freedom and is not one drive; drive a hinge, a slider or a cylinder.")
+    return Driver(joint, law)

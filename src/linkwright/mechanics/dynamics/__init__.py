@@ -1,0 +1,1 @@
+"""Newton-Euler on the tree: mass matrix, bias, recursions, joint wrenches."""

@@ -1,0 +1,183 @@
+"""The terms of the equations of motion at one state, computed lazily and once: what every formulation reads.
+
+    M a + h = tau + J' lam        J a + k = 0
+
+by subsystem (I_j, h_j), by loop and subsystem (J_ij, k_i), or dense (M, h, J, k). h holds Coriolis and gravity
+efforts minus those of springs, dampers, loads and given wrenches. `of_matrices` makes terms of bare matrices.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.mechanics.constraints.closure import reported
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import Motion, motion, turned_axes
+from linkwright.numerics.pickling import essentials
+from linkwright.numerics.scalars import common_type
+
+NO_INERTIA = 1e-11  # share of the largest inertia below which a freedom has none
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Inertia and bias per subsystem, constraint blocks per loop, and the scales that make them dimensionless."""
+
+    __getstate__ = essentials
+
+    I: tuple[Any, ...]  # inertia of each subsystem
+    bias: tuple[Any, ...]  # h of each subsystem
+    blocks: Mapping[tuple[int, int], Any]  # (loop, subsystem) -> J_ij
+    k_parts: tuple[Any, ...]  # k of each loop
+    columns: np.ndarray  # v = columns * dimensionless v
+    row_scale: np.ndarray
+    order: tuple[int, ...]  # in which the loops are eliminated; number of loops + j: the inertia of subsystem j comes there, not first
+    names: tuple[str, ...] = ()  # of the loops
+    place: Instant | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def spans(self) -> tuple[slice, ...]:
+        """Velocities of each subsystem."""
+        return _slices([len(h) for h in self.bias])
+
+    @cached_property
+    def rows(self) -> tuple[slice, ...]:
+        """Rows of each loop."""
+        return _slices([len(k) for k in self.k_parts])
+
+    @property
+    def nv(self) -> int:
+        return self.spans[-1].stop if self.spans else 0
+
+    @property
+    def nc(self) -> int:
+        return self.rows[-1].stop if self.rows else 0
+
+    @cached_property
+    def M(self) -> Any:
+        M = np.zeros((self.nv, self.nv), dtype=common_type(np.zeros(1), *self.I))
+        for span, block in zip(self.spans, self.I, strict=True):
+            M[span, span] = block
+        return M
+
+    @cached_property
+    def h(self) -> Any:
+        return np.concatenate(self.bias) if self.bias else np.zeros(0)
+
+    @cached_property
+    def J(self) -> Any:
+        J = np.zeros((self.nc, self.nv), dtype=common_type(np.zeros(1), *self.blocks.values()))
+        for (i, j), block in self.blocks.items():
+            J[self.rows[i], self.spans[j]] = block
+        return J
+
+    @cached_property
+    def k(self) -> Any:
+        return np.concatenate(self.k_parts) if self.k_parts else np.zeros(0)
+
+    @cached_property
+    def touched(self) -> tuple[tuple[int, ...], ...]:
+        """Subsystems each loop touches."""
+        return tuple(tuple(j for (i, j) in self.blocks if i == loop) for loop in range(len(self.k_parts)))
+
+    def dimensionless_J(self) -> np.ndarray:
+        return self.J * self.columns / self.row_scale[:, None]
+
+    def select(self, keep: Sequence[int]) -> Terms:
+        """The same terms with some rows only (an independent set)."""
+        chosen = set(keep)
+        picks = [[r - span.start for r in range(span.start, span.stop) if r in chosen] for span in self.rows]
+        blocks = {(i, j): B[picks[i]] for (i, j), B in self.blocks.items()}
+        k_parts = tuple(k[p] for k, p in zip(self.k_parts, picks, strict=True))
+        return replace(self, blocks=blocks, k_parts=k_parts, row_scale=self.row_scale[sorted(chosen)], place=self.place)
+
+
+def terms(
+    loops: Loops,
+    q: Any,
+    v: Any,
+    t: Any = 0.0,
+    near: Mapping[str, Any] | None = None,
+    external: Sequence[tuple[int, Any]] = (),
+    *,
+    lean: Motion | None = None,
+    armature: Sequence[float] = (),
+) -> Terms:
+    """All terms of a mechanism at a state, with wrenches on bodies already applied; `armature` (one entry per velocity, or
+    none) are inertias of rotors that turn with the joints' own speeds.
+
+    `lean` is a motion with turning rates along the world's axes (`motion(..., world_axes=True)`): then loops are in the rows
+    that cost least too, tau and a are along the world's axes, and `usual` brings solutions back.
+    """
+    skel = loops.skel
+    near = skel.start_coordinates if near is None else near
+    m = motion(skel, q, v) if lean is None else lean
+    c = loops.closure(m, v, t, near, lean is not None)
+    h = dynamics.bias_force(skel, m, external)
+    rotors = dynamics.rotors(skel, m, armature, lean is not None) if len(armature) else {}
+    return Terms(
+        I=tuple(dynamics.with_rotors(skel, dynamics.inertia_blocks(skel, m), rotors)),
+        bias=tuple(h[s.v] for s in skel.tree.subsystems),
+        blocks=c.blocks,
+        k_parts=tuple(c.k[r] for r in c.rows),
+        columns=loops.columns,
+        row_scale=loops.row_scale,
+        order=loops.elimination_order,
+        names=tuple(x.name for x in loops.constraints),
+        place=Instant(skel, q, v, t, near, loops=loops, motion=m, closure=c, external=external, rotors=rotors),
+    )
+
+
+def lacks_inertia(terms: Terms) -> bool:
+    """Whether some subsystem's inertia is not positive definite, in comparable units and against the largest inertia."""
+    blocks = [I * terms.columns[s] * terms.columns[s][:, None] for I, s in zip(terms.I, terms.spans, strict=True)]
+    largest = max((float(np.diag(I).max(initial=0.0)) for I in blocks), default=0.0)
+    for I in blocks:
+        d = np.diag(I)
+        if len(d) and (d.min() <= NO_INERTIA * largest or np.linalg.eigvalsh(I / np.sqrt(np.outer(d, d)))[0] < NO_INERTIA):
+            return True
+    return False
+
+
+def along_world(place: Instant, tau: Any) -> Any:
+    """Efforts of quaternion joints along the world's axes, for economical terms."""
+    out = np.array(tau, dtype=common_type(tau, *place.motion.R))
+    for span, R in turned_axes(place.loops.skel, place.motion):
+        out[span] = R @ out[span]
+    return out
+
+
+def usual(place: Instant, a: Any, lam: Any) -> tuple[Any, Any]:
+    """Accelerations and multipliers of economical terms in the standard coordinates."""
+    out = np.array(a, dtype=common_type(a, *place.motion.R))
+    for span, R in turned_axes(place.loops.skel, place.motion):
+        out[span] = R.T @ out[span]
+    return out, reported(place.closure, lam)
+
+
+def of_matrices(M: Any, h: Any, J: Any, k: Any, *, columns: Any = None, row_scale: Any = None) -> Terms:
+    """Terms of bare matrices: one subsystem, one loop; for problems that are not mechanisms of ours."""
+    M, h, J, k = (np.asarray(x, dtype=float) for x in (M, h, J, k))
+    return Terms(
+        (M,),
+        (h,),
+        {(0, 0): J},
+        (k,),
+        np.ones(len(h)) if columns is None else np.asarray(columns, dtype=float),
+        np.ones(len(k)) if row_scale is None else np.asarray(row_scale, dtype=float),
+        (0,),
+        ("constraint",),
+    )
+
+
+def _slices(sizes: Sequence[int]) -> tuple[slice, ...]:
+    ends = np.cumsum([0, *sizes])
+    return tuple(slice(int(a), int(b)) for a, b in itertools.pairwise(ends))

@@ -1,0 +1,65 @@
+"""The contract of a force, and the wrenches of efforts in joints and of forces along a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from linkwright.mechanics.kinematics.motion import joint_rate, locate
+from linkwright.model.description import Joint, PointRef
+from linkwright.numerics.spatial import point_wrench
+
+if TYPE_CHECKING:
+    from linkwright.mechanics.instant import Instant
+
+
+Wrenches = list[tuple[int, Any]]  # (node, [moment; force] at the node's subsystem origin); ground is left out
+
+
+class Force(Protocol):
+    """Something that pushes bodies; `energy` is zero where the force stores none.
+
+    Where its work goes: a conservative force stores all of it in `energy`. Any other either puts work in or takes it out
+    (a load), or has a method `loss(at)`, the power it turns into heat; then the rest of its work is in `energy`.
+    """
+
+    from_outside: bool  # a load from outside the machine; everything else pushes between its bodies and ground
+    conservative: bool
+
+    @property
+    def name(self) -> str: ...
+
+    def wrenches(self, at: Instant) -> Wrenches: ...
+    def energy(self, at: Instant) -> Any: ...
+
+
+def joint_effort(at: Instant, joint: Joint, effort: Any, i: int = 0) -> Wrenches:
+    """An effort in a joint's coordinate as the wrench pair on its two bodies; works for cut joints too."""
+    r = joint_rate(at.skel, at.motion, joint, at.references[joint.name])
+    pairs = ((r.first, r.G_first), (r.second, r.G_second))
+    return [(node, G[i] * effort) for node, G in pairs if node >= 0]
+
+
+class Line(NamedTuple):
+    """The straight line between two points: its length, rate, and unit vector from the first to the second."""
+
+    length: Any
+    rate: Any
+    n: Any
+    ends: tuple[Any, Any]
+
+
+def line(at: Instant, between: tuple[PointRef, PointRef]) -> Line:
+    a, b = locate(at.skel, at.motion, between[0]), locate(at.skel, at.motion, between[1])
+    r = b.position - a.position
+    length = np.sqrt(r @ r)
+    n = r / length
+    return Line(length, n @ (b.velocity - a.velocity), n, (a, b))
+
+
+def push(on: Line, force: Any) -> Wrenches:
+    """A force that drives the two ends apart (negative: pulls them together)."""
+    a, b = on.ends
+    ends = ((a, -force), (b, force))
+    return [(p.node, point_wrench(p.arm, f * on.n)) for p, f in ends if p.node >= 0]

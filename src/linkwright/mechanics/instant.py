@@ -1,0 +1,262 @@
+"""A mechanism at one instant, over any scalar: what kinematics, forces, dynamics, drives and channels read.
+
+    Instant(skel, q, v, t, references, a)      q, v and a of the tree joints; `references` of all joints unwrap angles of the cut ones
+
+Everything else is derived on first use: motion of the bodies, closure of the loops, coordinates and rates of any joint, energies.
+Forces depend on an instant by name (`channel`): `t`, a joint's `A`, `A.v`, a body's `rocker.angle`, a point's `ram.P.x`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from linkwright import joints as joint_types
+from linkwright.errors import ChannelError, ModelError, nearest
+from linkwright.mechanics import forces
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.kinematics.motion import (
+    Motion,
+    Skeleton,
+    accelerations,
+    joint_coordinates,
+    joint_rate,
+    locate,
+    locate_at,
+    motion,
+    node_motion,
+)
+from linkwright.model.curves import through
+from linkwright.model.description import Joint, Table
+from linkwright.model.expressions import Expr, evaluate, free_variables
+from linkwright.numerics.pickling import essentials
+from linkwright.numerics.scalars import arctan2
+from linkwright.numerics.spatial import point_acceleration, point_velocity
+
+if TYPE_CHECKING:
+    from linkwright.mechanics.constraints.closure import Closure
+    from linkwright.mechanics.constraints.loops import Loops
+
+
+class Instant:
+    """A mechanism at one time: q, v and (if known) a, and the wrenches `external` that act on its bodies besides its forces."""
+
+    __getstate__ = essentials
+
+    def __init__(
+        self,
+        skel: Skeleton,
+        q: Any,
+        v: Any,
+        t: Any = 0.0,
+        references: Mapping[str, Any] | None = None,
+        a: Any = None,
+        *,
+        loops: Loops | None = None,
+        motion: Motion | None = None,
+        closure: Closure | None = None,
+        external: Sequence[tuple[int, Any]] = (),
+        rotors: Mapping[int, Any] | None = None,
+        solver: Callable[[Instant], Any] | None = None,
+    ):
+        self.skel, self.q, self.v, self.t, self.a = skel, q, v, t, a
+        self.references = skel.start_coordinates if references is None else references
+        self._loops = loops
+        self.external = tuple(external)
+        self.rotors = {} if rotors is None else rotors  # node -> inertia that turns with its joint's own speed
+        self.solver = solver  # gives the loads at this instant
+        self.acting: Any = None  # commands of a controller at this instant
+        self.channels: Any = None  # table of everything that can be read by name, where it was made already
+        self.joint_data: dict[str, Any] = {}  # of each joint, whatever acts: see dynamics.reactions
+        if motion is not None:
+            vars(self)["motion"] = motion
+        if closure is not None:
+            vars(self)["closure"] = closure
+
+    @classmethod
+    def moving(cls, skel: Skeleton, motion: Motion, t: Any, references: Mapping[str, Any] | None = None) -> Self:
+        """The instant of a motion that is known already."""
+        return cls(skel, motion.q, motion.v, t, references, motion=motion)
+
+    def with_external(self, external: Sequence[tuple[int, Any]]) -> Instant:
+        """The same instant under other wrenches on bodies; what was derived is shared."""
+        return self._changed(external=tuple(external))
+
+    def with_closure(self, closure: Closure) -> Instant:
+        """The same instant with another closure of its loops."""
+        return self._changed(closure=closure)
+
+    def _changed(self, **other: Any) -> Instant:
+        out = object.__new__(Instant)
+        vars(out).update({**{name: x for name, x in vars(self).items() if name != "loads"}, **other})
+        return out
+
+    # ---------------------------------------------------------------- bodies and loops
+
+    @cached_property
+    def motion(self) -> Motion:
+        return motion(self.skel, self.q, self.v)
+
+    @property
+    def loops(self) -> Loops:
+        if self._loops is None:
+            raise TypeError("this instant was made without loops")
+        return self._loops
+
+    @cached_property
+    def closure(self) -> Closure:
+        """phi, J, k of the loops here."""
+        return self.loops.at(self.q, self.v, self.t, self.references, self.motion)
+
+    @property
+    def known_a(self) -> Any:
+        if self.a is None:
+            raise ChannelError("accelerations are not part of this result; a turn or a simulation has them.")
+        return self.a
+
+    @cached_property
+    def A(self) -> list[Any]:
+        return accelerations(self.skel, self.motion, self.known_a)
+
+    @cached_property
+    def with_accelerations(self) -> Motion:
+        return self.motion.with_accelerations(self.A)
+
+    @cached_property
+    def loads(self) -> Any:
+        """Drive efforts and reactions here."""
+        if self.solver is None:
+            raise ChannelError("loads are not part of this result; a turn or a simulation has them.")
+        return self.solver(self)
+
+    # ---------------------------------------------------------------- joints, points, cylinders
+
+    def joint(self, name: str) -> Joint:
+        return self.skel.tree.description.joint(name)
+
+    def coordinates(self, joint: Joint) -> Any:
+        node = self.skel.tree.node_of_joint.get(joint.name)
+        if node is not None:
+            return self.q[self.skel.tree.nodes[node].q]
+        return joint_coordinates(self.skel, self.motion, joint, self.references[joint.name])
+
+    def rates(self, joint: Joint) -> Any:
+        own = self._own(joint)
+        return joint_rate(self.skel, self.motion, joint, self.references[joint.name]).v if own is None else self.v[own]
+
+    def joint_accelerations(self, joint: Joint) -> Any:
+        """dv/dt of any joint; of a cut one its bias formula evaluated with the bodies' full accelerations."""
+        own = self._own(joint)
+        return joint_rate(self.skel, self.with_accelerations, joint, self.references[joint.name]).bias if own is None else self.known_a[own]
+
+    def _own(self, joint: Joint) -> slice | None:
+        """Entries of a tree joint in v."""
+        node = self.skel.tree.node_of_joint.get(joint.name)
+        return None if node is None else self.skel.tree.nodes[node].v
+
+    def coordinate(self, joint: Joint, i: int = 0) -> Any:
+        return self.coordinates(joint)[i]
+
+    def speed(self, joint: Joint, i: int = 0) -> Any:
+        return self.rates(joint)[i]
+
+    def point(self, node: int, p_B: Any) -> Any:
+        return locate_at(self.skel, self.motion, node, p_B).position
+
+    def point_velocity(self, node: int, p_B: Any) -> Any:
+        X, V, _ = node_motion(self.skel, self.motion, node)
+        return point_velocity(V, X.point(p_B))
+
+    def point_acceleration(self, node: int, p_B: Any) -> Any:
+        if node < 0:
+            return np.zeros(3)
+        return point_acceleration(self.motion.V[node], self.A[node], self.motion.X[node].point(p_B))
+
+    def rotation(self, node: int) -> Any:
+        return node_motion(self.skel, self.motion, node)[0].R
+
+    def cylinder(self, name: str) -> forces.Line:
+        """The line between a cylinder's ends: its length and how fast it extends."""
+        return forces.line(self, next(x for x in self.skel.tree.description.cylinders if x.name == name).between)
+
+    def length_rate(self, cylinder: str) -> float:
+        return float(self.cylinder(cylinder).rate)
+
+    # ---------------------------------------------------------------- forces and energies
+
+    def pushes(self, acting: Iterable[forces.Force]) -> forces.Wrenches:
+        """Wrenches of forces on bodies here."""
+        return [w for f in acting for w in f.wrenches(self)]
+
+    @cached_property
+    def energy(self) -> dict[str, Any]:
+        """Kinetic and potential energy (weight and springs) and their sum."""
+        lacking = [b.name for b in self.skel.tree.description.bodies[1:] if b.mass is None]
+        if lacking:
+            raise ChannelError(f"energies need the mass of {', '.join(repr(n) for n in lacking)}: write `mass:` in the model.")
+        kinetic = dynamics.kinetic_energy(self.skel, self.motion)
+        stored = sum(f.energy(self) for f in forces.of_description(self.skel.tree.description))
+        potential = dynamics.potential_energy(self.skel, self.motion) + stored
+        return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+
+    def energies(self) -> dict[str, float]:
+        return {part: float(value) for part, value in self.energy.items()}
+
+    # ---------------------------------------------------------------- what forces depend on, by name
+
+    def value(self, law: Any) -> Any:
+        """A number, a table over a channel, or an expression of channels."""
+        if isinstance(law, Table):
+            return through(law.x, law.y, law.interpolation)(self.channel(law.channel))
+        if isinstance(law, Expr):
+            return evaluate(law, {name: self.channel(name) for name in free_variables(law)})
+        return law
+
+    def channel(self, name: str) -> Any:
+        """`t`, a joint's `A`, `A.v`, `C.slide`; a body's `rocker.angle`, `.angle.v`; a point's `ram.P.x`, `ram.P.vx`."""
+        if name == "t":
+            return self.t
+        parts = name.split(".")
+        d = self.skel.tree.description
+        joints = {j.name: j for j in d.joints}
+        for cylinder in d.cylinders:
+            if cylinder.name == parts[0] and parts[1:] in ([], ["v"]):
+                on = self.cylinder(parts[0])
+                return on.rate if parts[1:] else on.length
+        if parts[0] in joints and self._joint_channel(joints[parts[0]], parts[1:]) is not None:
+            return self._joint_channel(joints[parts[0]], parts[1:])
+        if parts[0] in {b.name for b in d.bodies}:
+            value = self._body_channel(parts[0], parts[1:])
+            if value is not None:
+                return value
+        raise ModelError(
+            f"there is no channel '{name}' a force can depend on. {nearest(name, ['t', *joints], 'Channels')} "
+            "A joint's speed is 'A.v', a body's angle 'rocker.angle', a point's coordinate 'body.point.x'."
+        )
+
+    def _joint_channel(self, joint: Joint, rest: list[str]) -> Any:
+        jt = joint_types.create(joint.type, joint.options)
+        speed = bool(rest) and rest[-1] == "v"
+        part = ".".join(rest[:-1] if speed else rest)
+        names = jt.v_names if speed else jt.q_names
+        if part not in names:
+            return None
+        return self.speed(joint, names.index(part)) if speed else self.coordinate(joint, names.index(part))
+
+    def _body_channel(self, body: str, rest: list[str]) -> Any:
+        d = self.skel.tree.description
+        node = self.skel.node(body)
+        X, V, _ = node_motion(self.skel, self.motion, node)
+        if d.planar and rest == ["angle"]:
+            return arctan2(X.R[1, 0], X.R[0, 0])
+        if d.planar and rest == ["angle", "v"]:
+            return V[2]
+        axes = d.plane or "xyz"
+        if len(rest) != 2 or rest[1].removeprefix("v") not in tuple(axes):
+            return None
+        point = locate(self.skel, self.motion, (body, rest[0]))
+        values = point.velocity if rest[1].startswith("v") else point.position
+        return values[axes.index(rest[1].removeprefix("v"))]

@@ -1,0 +1,61 @@
+"""Reactions that are not unique, side by side: least norm, with given stiffnesses, with rows released.
+
+Where constraints are redundant every code reports some choice. This table shows which components are certain and
+what each choice makes of the others, so that no bearing is designed for a number that statics does not determine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwright.mechanics.inverse.loads import Loads
+
+COMPONENTS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One component of one joint's reaction, world axes, on its second body."""
+
+    joint: str
+    component: str
+    unique: bool
+    values: tuple[float, ...]  # one a choice
+
+
+@dataclass(frozen=True)
+class Determinacy:
+    """Every reaction component with its verdict, and its value by each choice."""
+
+    choices: tuple[str, ...]
+    rows: tuple[Row, ...]
+    planar: bool
+
+    @property
+    def loose(self) -> list[tuple[str, str]]:
+        """(joint, component) of everything that depends on how the redundancy is resolved."""
+        return [(r.joint, r.component) for r in self.rows if not r.unique]
+
+    def __str__(self) -> str:
+        head = f"{'joint':<12}{'':<4}" + "".join(f"{c:>16}" for c in self.choices) + "  verdict"
+        lines = [head, "-" * len(head)]
+        for r in self.rows:
+            verdict = "unique" if r.unique else "depends on how the redundancy is resolved"
+            lines.append(f"{r.joint:<12}{r.component:<4}" + "".join(f"{v:>16.6g}" for v in r.values) + f"  {verdict}")
+        return "\n".join(lines)
+
+
+def determinacy(choices: Mapping[str, Loads], planar: bool) -> Determinacy:
+    """The table of several answers to one problem."""
+    answers = list(choices.values())
+    shown = [0, 1] if planar else list(range(6))
+    rows = []
+    for joint in answers[0].joints:
+        wrenches = [a.reaction(joint) for a in answers]
+        unique = np.concatenate([wrenches[0].unique_force, wrenches[0].unique_moment])
+        values = [np.concatenate([w.force, w.moment]) for w in wrenches]
+        rows += [Row(joint, COMPONENTS[i], bool(unique[i]), tuple(float(v[i]) for v in values)) for i in shown]
+    return Determinacy(tuple(choices), tuple(rows), planar)

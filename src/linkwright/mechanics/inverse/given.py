@@ -1,0 +1,132 @@
+"""Loads of a motion whose accelerations, multipliers and efforts are known already: a simulated one.
+
+Nothing is solved. The wrench in every joint follows body by body from the accelerations, the forces of the model, the
+multipliers and the efforts that really acted, so it belongs to the motion as it was, whoever drove it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.errors import UsageError
+from linkwright.mechanics import forces
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.loads import Loads
+from linkwright.mechanics.inverse.methods import Solved
+from linkwright.mechanics.inverse.problem import LateTerms, Problem
+from linkwright.model.description import Description, Joint
+from linkwright.numerics.scalars import is_symbolic
+from linkwright.numerics.spatial import cross
+from linkwright.topology.tree import Tree
+
+UNBALANCED = 1e-6  # share of the largest effort that nothing recorded accounts for
+
+
+class Acted(NamedTuple):
+    """What acted in a motion besides the forces of the model."""
+
+    lam: Any  # rows of the tree's loops
+    efforts: Mapping[str, Any]  # by coordinate or cylinder
+    wrenches: Mapping[str, Any]  # by body: [moment; force] at its origin, world axes
+    exact: bool = True  # False between samples, where they are interpolated and balance only about
+
+
+def given_loads(loops: Loops, q: Any, v: Any, a: Any, t: Any, near: Mapping[str, Any], acted: Acted) -> Loads:
+    """The Loads of a state with known accelerations, multipliers, efforts and wrenches.
+
+    The effort of a tree joint is what its equation of motion leaves: what the shaft hands over, a rotor's own inertia taken off.
+    """
+    skel, lam = loops.skel, acted.lam
+    d = skel.tree.description
+    at = Instant(skel, q, v, t, near)
+    acting = [(f.from_outside, w) for f in forces.of_description(d) for w in f.wrenches(at)]
+    acting += [(True, (skel.node(body), _at_origin(at, skel.node(body), w))) for body, w in acted.wrenches.items()]
+    place = Instant(skel, q, v, t, near, loops=loops, motion=at.motion, external=[w for _, w in acting])
+    T = LateTerms(place)
+    names = tuple(acted.efforts)
+    p = Problem(T, place, a, names, tuple(tuple(_unit_push(d, at, name)) for name in names))
+    u = np.array([acted.efforts[name] for name in names])
+    outside = tuple(w for from_outside, w in acting if from_outside)
+    loads = Loads(p, lam, u, np.zeros((T.nc + len(names), 0)), Solved(lam, u, ()), "given", outside)
+    u, left = _balanced(loads)
+    if is_symbolic(q):
+        return replace(loads, u=u)
+    if acted.exact:
+        _check(loads, left)
+    stress = Problem(T, place, a, (), ()).self_stress
+    free = np.concatenate([stress, np.zeros((len(names), stress.shape[1]))])
+    return replace(loads, u=u, free=free, solved=Solved(lam, u, ()))
+
+
+def driven_coordinate(d: Description, name: str) -> tuple[Joint, int] | None:
+    """(joint, entry) of a coordinate by name, `A` or `C.slide`; None for a cylinder or anything else."""
+    every = {j.name: j for j in d.joints}
+    if name in every and joints.create(every[name].type, every[name].options).nv:
+        return every[name], 0
+    head, _, part = name.rpartition(".")
+    if head in every:
+        known = joints.create(every[head].type, every[head].options).v_names
+        if part in known:
+            return every[head], known.index(part)
+    return None
+
+
+def _unit_push(d: Description, at: Instant, name: str) -> forces.Wrenches:
+    for c in d.cylinders:
+        if c.name == name:
+            return forces.push(forces.line(at, c.between), 1.0)
+    found = driven_coordinate(d, name)
+    if found is None:
+        raise UsageError(f"an effort of '{name}' was recorded, but there is no such joint, coordinate or cylinder.")
+    return forces.joint_effort(at, found[0], 1.0, found[1])
+
+
+def driven_rows(tree: Tree, names: Sequence[str]) -> dict[int, int]:
+    """Which of these efforts act in joints of the tree, and in which entry of v."""
+    d = tree.description
+    cylinders, out = {c.name for c in d.cylinders}, {}
+    for i, name in enumerate(names):
+        found = None if name in cylinders else driven_coordinate(d, name)
+        if found is not None and found[0].name in tree.node_of_joint:
+            out[i] = tree.nodes[tree.node_of_joint[found[0].name]].v.start + found[1]
+    return out
+
+
+def unaccounted(loads: Loads) -> Any:
+    """M a + h - J' lam less the efforts that do not act in the tree's joints: what those in the tree's joints had to be."""
+    p = loads.problem
+    others = [i for i in range(len(p.drives)) if i not in driven_rows(p.place.loops.skel.tree, p.drives)]
+    return p.g - p.terms.J.T @ loads.lam_all - p.B[:, others] @ loads.u[others]
+
+
+def _balanced(loads: Loads) -> tuple[Any, Any]:
+    """Efforts of tree joints from their own rows of M a + h - J' lam = tau, the others as they were recorded; and what is left."""
+    out, left = loads.u.copy(), unaccounted(loads)
+    if is_symbolic(left):
+        out = out.astype(object)
+    for i, row in driven_rows(loads.problem.place.loops.skel.tree, loads.problem.drives).items():
+        out[i], left[row] = left[row], 0.0
+    return out, left
+
+
+def _check(loads: Loads, left: np.ndarray) -> None:
+    p = loads.problem
+    tree, columns = p.place.loops.skel.tree, p.terms.columns
+    size = max(np.abs(x * columns).max(initial=0.0) for x in (p.g, p.terms.J.T @ loads.lam_all))
+    if np.abs(left * columns).max(initial=0.0) > UNBALANCED * max(size, 1.0):
+        names = [n.joint.name for n in tree.nodes for _ in range(n.v.stop - n.v.start)]
+        raise UsageError(
+            f"the loads of this run cannot be determined: an effort or wrench acted on '{names[int(np.argmax(np.abs(left * columns)))]}' "
+            "that was not recorded, the loops have drifted apart, or the multipliers are those of other parameters."
+        )
+
+
+def _at_origin(at: Instant, node: int, w: Any) -> Any:
+    """A wrench at a body's origin, taken at its subsystem's."""
+    return np.concatenate([w[:3] + cross(at.motion.X[node].p, w[3:]), w[3:]])

@@ -1,0 +1,224 @@
+"""What the inverse gives back: drive efforts, the reaction of every joint, and how far each is determined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import ChannelError, UsageError, nearest
+from linkwright.mechanics.constraints.gear import GearConstraint
+from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
+from linkwright.mechanics.dynamics.tree import body_inertias
+from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
+from linkwright.mechanics.inverse.methods import Solved
+from linkwright.mechanics.inverse.problem import Problem
+from linkwright.mechanics.kinematics.motion import accelerations, node_motion
+from linkwright.model.description import Joint
+from linkwright.numerics.pickling import essentials
+from linkwright.numerics.scalars import is_symbolic
+from linkwright.numerics.spatial import cross, cross_wrench
+
+
+@dataclass(frozen=True)
+class Wrench:
+    """A force and a moment: on which body, at which point (world), in which axes; `unique` for each component."""
+
+    force: np.ndarray
+    moment: np.ndarray
+    at: np.ndarray
+    on: str
+    expressed_in: str
+    unique_force: np.ndarray
+    unique_moment: np.ndarray
+
+    @property
+    def unique(self) -> bool:
+        return bool(self.unique_force.all() and self.unique_moment.all())
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Efforts and reactions of one state. `loads.tau["A"]`, `loads.wrench["C"]`, `loads.on("C", "rocker")`, `.residual`."""
+
+    __getstate__ = essentials
+
+    problem: Problem = field(repr=False)
+    lam_all: np.ndarray = field(repr=False)
+    u: np.ndarray = field(repr=False)
+    free: np.ndarray = field(repr=False)  # self-stresses of (lam, u)
+    solved: Solved = field(repr=False)
+    method: str = "subsystem"
+    outside: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # wrenches that come from neither ground nor the mechanism
+
+    @cached_property
+    def tau(self) -> dict[str, float]:
+        """Effort of each drive: N m for hinges, N for sliders and cylinders."""
+        u = self.u if is_symbolic(self.u) else self.u.tolist()
+        return dict(zip(self.problem.drives, u, strict=True))
+
+    @cached_property
+    def tau_unique(self) -> dict[str, bool]:
+        touched = np.abs(self.free[self.problem.terms.nc :]).max(axis=1, initial=0.0) if self.free.shape[1] else np.zeros(len(self.u))
+        return {name: bool(x <= UNIQUE) for name, x in zip(self.problem.drives, touched, strict=True)}
+
+    @cached_property
+    def lam(self) -> dict[str, np.ndarray]:
+        t = self.problem.terms
+        return {name: self.lam_all[r] for name, r in zip(t.names, t.rows, strict=True)}
+
+    @cached_property
+    def _wrenches(self) -> dict[str, JointWrench]:
+        """Reactions of all joints (no effort), gear teeth's separating forces included."""
+        p = self._with_separating_forces()
+        z = np.concatenate([self.lam_all, self.u])
+        return {w.joint: constraint_part(p.place, w) for w in joint_wrenches(p, z, True)}
+
+    def _with_separating_forces(self) -> Problem:
+        p = self.problem
+        skel, extra = p.place.loops.skel, []
+        for c, rows in zip(p.place.loops.constraints, p.terms.rows, strict=True):
+            if isinstance(c, GearConstraint):
+                extra += [(n, w) for n, w in c.separating_force(skel, p.place.motion, self.lam_all[rows]) if n >= 0]
+        return replace(p, place=p.place.with_external((*p.place.external, *extra))) if extra else p
+
+    @cached_property
+    def _stress_wrenches(self) -> list[dict[str, JointWrench]]:
+        """The same for every self-stress: what may change without being noticed."""
+        p = self.problem
+        columns = [c / max(np.abs(c).max(), 1e-300) for c in self.free.T]
+        return [{w.joint: constraint_part(p.place, w) for w in joint_wrenches(p, c, False)} for c in columns]
+
+    @property
+    def joints(self) -> list[str]:
+        return list(self._wrenches)
+
+    def _joint(self, name: str) -> Joint:
+        skel = self.problem.place.loops.skel
+        every = {j.name: j for j in skel.tree.description.joints}
+        if name not in every:
+            raise ChannelError(f"there is no joint '{name}'. {nearest(name, every, 'Joints')}")
+        return every[name]
+
+    @property
+    def wrench(self) -> Mapping[str, Wrench]:
+        """Reaction of every joint on its second body, in world axes at the joint point."""
+        return {name: self.reaction(name) for name in self._wrenches}
+
+    def reaction(self, joint: str, on: str | None = None, frame: str = "world") -> Wrench:
+        """Reaction of one joint on either of its bodies, in world axes or those of any body."""
+        j = self._joint(joint)
+        body = j.second if on is None else on
+        if body not in (j.first, j.second):
+            raise UsageError(f"joint '{joint}' joins {j.first} and {j.second}, not '{body}'.")
+        sign = 1.0 if body == j.second else -1.0
+        return self._packed([(self._wrenches[joint], sign)], [[(s[joint], sign)] for s in self._stress_wrenches], body, frame)
+
+    def on(self, pin: str, body: str, frame: str = "world") -> Wrench:
+        """What a pin does to a body's eye: the sum over the joints at that pin, however they are split."""
+        d = self.problem.place.loops.skel.tree.description
+        at_pin = [j for j in d.joints if j.pin == pin and body in (j.first, j.second)] if pin else []
+        if not at_pin:
+            at_pin = [j for j in d.joints if j.name == pin and body in (j.first, j.second)]
+        if not at_pin:
+            eyes = sorted({j.pin or j.name for j in d.joints if body in (j.first, j.second)})
+            raise ChannelError(f"body '{body}' has no pin '{pin}'. {nearest(pin, eyes, 'Its pins')}")
+        if len(at_pin) == 1 and at_pin[0].pin:
+            at_pin = [j for j in d.joints if j.pin == at_pin[0].pin and body in (j.first, j.second)]
+        signs = [1.0 if j.second == body else -1.0 for j in at_pin]
+        parts = [(self._wrenches[j.name], s) for j, s in zip(at_pin, signs, strict=True)]
+        stresses = [[(x[j.name], s) for j, s in zip(at_pin, signs, strict=True)] for x in self._stress_wrenches]
+        return self._packed(parts, stresses, body, frame)
+
+    def _packed(
+        self, parts: list[tuple[JointWrench, float]], stresses: list[list[tuple[JointWrench, float]]], body: str, frame: str
+    ) -> Wrench:
+        R = self._axes(frame)
+        at = parts[0][0].point
+
+        def total(items: list[tuple[JointWrench, float]]) -> tuple[np.ndarray, np.ndarray]:
+            force = sum((s * w.force for w, s in items), np.zeros(3))
+            moment = sum((s * (w.moment + cross(w.point - at, w.force)) for w, s in items), np.zeros(3))
+            return R.T @ force, R.T @ moment
+
+        force, moment = total(parts)
+        loose_f, loose_m = np.zeros(3), np.zeros(3)
+        for items in stresses:
+            f, m = total(items)
+            loose_f, loose_m = np.maximum(loose_f, np.abs(f)), np.maximum(loose_m, np.abs(m))
+        return Wrench(force, moment, at, body, frame, loose_f < 1e-7, loose_m < 1e-7 * self.problem.place.loops.kappa)
+
+    def _axes(self, frame: str) -> np.ndarray:
+        if frame == "world":
+            return np.eye(3)
+        skel = self.problem.place.loops.skel
+        return node_motion(skel, self.problem.place.motion, skel.node(frame))[0].R
+
+    @cached_property
+    def ground_wrench(self) -> tuple[np.ndarray, np.ndarray]:
+        """(force, moment about the world origin) of the mechanism on ground: the shaking force and moment."""
+        return self.shaking()
+
+    def shaking(self, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Everything that reaches ground, through joints, springs and drives: loads and weight minus the rate of momentum."""
+        p = self.problem
+        skel, m = p.place.loops.skel, p.place.motion
+        force, moment = np.zeros(3), np.zeros(3)
+        weight = np.concatenate([np.zeros(3), skel.gravity])
+        for i, (I, V, A) in enumerate(zip(body_inertias(skel, m), m.V, accelerations(skel, m, p.a), strict=True)):
+            F = -(I @ (A - weight) + cross_wrench(V, I @ V))
+            force, moment = force + F[3:], moment + F[:3] + cross(skel.origins[i], F[3:])
+        for node, w in self.outside:
+            force, moment = force + w[3:], moment + w[:3] + cross(skel.origins[node], w[3:])
+        if about is not None:
+            moment = moment - cross(np.asarray(about, dtype=float), force)
+        return force, moment
+
+    @cached_property
+    def residual(self) -> float:
+        """Largest violation of Newton's and Euler's laws over all bodies, relative to the largest force."""
+        p = self.problem
+        skel, m = p.place.loops.skel, p.place.motion
+        weight = np.concatenate([np.zeros(3), skel.gravity])
+        sums = []
+        for I, V, A in zip(body_inertias(skel, m), m.V, accelerations(skel, m, p.a), strict=True):
+            sums.append(-(I @ (A - weight) + cross_wrench(V, I @ V)))
+        size = max((float(np.abs(s).max()) for s in sums), default=0.0)
+        z = np.concatenate([self.lam_all, self.u])
+        for node, w in (*p.place.external, *((n, x * self.u[i]) for i, push in enumerate(p.pushes) for n, x in push)):
+            sums[node] = sums[node] + w
+        cut = set(skel.tree.cuts)
+        for c, part, rows in zip(p.place.loops.constraints, p.place.closure.parts, p.terms.rows, strict=True):
+            if c.name not in cut:
+                for node, G in part.G:
+                    if node >= 0:
+                        sums[node] = sums[node] + G.T @ self.lam_all[rows]
+        for w in joint_wrenches(p, z, True):
+            j = self._joint(w.joint)
+            reaction = constraint_part(p.place, w)
+            for body, sign in ((j.second, 1.0), (j.first, -1.0)):
+                node = skel.node(body)
+                if node >= 0:
+                    arm = reaction.point - skel.origins[node]
+                    F = np.concatenate([reaction.moment + cross(arm, reaction.force), reaction.force])
+                    sums[node] = sums[node] + sign * F
+                    size = max(size, float(np.abs(F).max()))
+        return max((float(np.abs(s).max()) for s in sums), default=0.0) / max(size, 1e-300)
+
+    @property
+    def unique(self) -> dict[str, bool]:
+        """For every joint whether its whole reaction is determined."""
+        return {name: self.reaction(name).unique for name in self._wrenches}
+
+    def __str__(self) -> str:
+        lines = [f"{'drive':<14}{'effort':>14}"] + [f"{n:<14}{x:>14.6g}" for n, x in self.tau.items()]
+        lines.append(f"{'joint':<14}{'force x':>14}{'force y':>14}{'force z':>14}{'size':>14}  unique")
+        for name in self._wrenches:
+            w = self.reaction(name)
+            lines.append(
+                f"{name:<14}" + "".join(f"{x:>14.6g}" for x in (*w.force, np.linalg.norm(w.force))) + ("  yes" if w.unique else "  no")
+            )
+        return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""The tree as numbers: constants, poses, velocities, bias accelerations."""

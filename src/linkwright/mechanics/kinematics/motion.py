@@ -1,0 +1,396 @@
+"""Where the bodies are and how they move, for given q and v.
+
+`motion` walks a skeleton once, ground to tips, and returns poses, joint subspaces, velocities and bias accelerations of
+all bodies. Everything is in world axes; positions are seen from each subsystem's own fixed origin (its first ground
+point), so that a mechanism far from the world origin loses no digits.
+
+Index -1 means ground wherever a node is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.mechanics.kinematics.skeleton import Skeleton, pose_of, skeleton, start_coordinates, start_values
+from linkwright.model.description import Joint, PointRef
+from linkwright.numerics.pickling import essentials
+from linkwright.numerics.scalars import common_type, solve
+from linkwright.numerics.spatial import (
+    EYE,
+    IDENTITY,
+    Pose,
+    array,
+    cross,
+    point_acceleration,
+    point_velocity,
+    rotated_inertia,
+    skew,
+    turn,
+    turn_back,
+)
+
+__all__ = ["Skeleton", "pose_of", "skeleton", "start_coordinates", "start_values"]
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """How all nodes move. The recursion keeps everything at each node's own point N (the joint's frame on the carried body):
+    there a hinge's subspace has no lever arm, a body's inertia about it is constant in the body, and nothing has to cancel.
+
+    In space a turning joint starts new axes, those of N, and what it carries without turning shares them; in a plane all
+    axes are the world's, which cost nothing there. X, S, V, A are the standard quantities in world axes at the subsystem's
+    fixed origin, where twists simply add along a branch.
+    """
+
+    __getstate__ = essentials
+
+    skel: Skeleton
+    q: Any
+    v: Any
+    W: list[Any]  # the node's axes in the world
+    B: list[Any]  # N in the node's axes
+    Q: list[Any]  # the node's axes in the carrying node's, EYE where they are shared
+    p: list[Any]  # N from the subsystem's origin, world axes
+    r: list[Any]  # N from the carrying node's N, in its axes
+    s_w: list[Any]  # (3, nv_i): angular velocity per v, signed so that it adds for reversed joints too
+    s_v: list[Any]  # (3, nv_i): velocity of N per v
+    w: list[Any]  # angular velocity
+    u: list[Any]  # velocity of N
+    dw: list[Any]  # angular acceleration at zero vdot
+    du: list[Any]  # acceleration of N at zero vdot, gravity left out
+
+    @cached_property
+    def R(self) -> list[Any]:
+        """Axes of N in the world."""
+        return [turn(W, B) for W, B in zip(self.W, self.B, strict=True)]
+
+    @cached_property
+    def X(self) -> list[Pose]:
+        """Body poses, world axes, position seen from the subsystem's origin."""
+        return [Pose(R, p) @ X for R, p, X in zip(self.R, self.p, self.skel.X_NC, strict=True)]
+
+    @cached_property
+    def S(self) -> list[Any]:
+        """(6, nv_i) so that V = V_parent + S v."""
+        parts = [(turn(W, s_w), turn(W, s_v), p) for W, s_w, s_v, p in zip(self.W, self.s_w, self.s_v, self.p, strict=True)]
+        return [np.concatenate([s_w, s_v + skew(p) @ s_w]) for s_w, s_v, p in parts]
+
+    @cached_property
+    def V(self) -> list[Any]:
+        """Twists."""
+        parts = [(turn(W, w), turn(W, u), p) for W, w, u, p in zip(self.W, self.w, self.u, self.p, strict=True)]
+        return [np.concatenate([w, u - cross(w, p)]) for w, u, p in parts]
+
+    @cached_property
+    def A(self) -> list[Any]:
+        """Spatial accelerations at zero vdot, gravity left out: rates of the twists."""
+        return self.at_origin(list(zip(self.dw, self.du, strict=True)))
+
+    def at_origin(self, own: list[tuple[Any, Any]]) -> list[Any]:
+        """Spatial accelerations from (angular acceleration, acceleration of N)."""
+        out = []
+        for (dw, du), p, W, w, u in zip(own, self.p, self.W, self.w, self.u, strict=True):
+            dw_W = turn(W, dw)
+            out.append(np.concatenate([dw_W, turn(W, du - cross(w, u)) - cross(dw_W, p)]))
+        return out
+
+    @cached_property
+    def moments(self) -> list[Any]:
+        """First moments of mass about N."""
+        return [turn(B, mass * c) for B, mass, c in zip(self.B, self.skel.mass, self.skel.com_N, strict=True)]
+
+    @cached_property
+    def inertias(self) -> list[Any]:
+        """Inertias about N."""
+        return [rotated_inertia(B, I) for B, I in zip(self.B, self.skel.inertia_N, strict=True)]
+
+    def with_accelerations(self, A: list[Any]) -> Motion:
+        """The same motion with accelerations in place of the bias ones."""
+        out = replace(self)
+        vars(out)["A"] = A
+        return out
+
+
+def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motion:
+    """Forward recursion over the tree: position, velocity, bias acceleration  [RBDA ch. 5].
+
+    A reversed joint carries its first body: X_WF = X_WM X_FM^-1, V_F = V_M - S v, and the joint file is asked the same
+    questions as ever. `world_axes`: the turning degrees of freedom of floating bodies are taken along the world's axes instead of the
+    moving ones (`turned_axes` maps between the two).
+    """
+    m = Motion(skel, q, v, *([] for _ in range(11)))
+    still = (np.zeros(3),) * 4
+    for i, n in enumerate(skel.tree.nodes):
+        K, X, jt, qj, vj = n.parent, skel.X_KF[i], skel.types[i], q[n.q], v[n.v]
+        W_K, B_K = (m.W[K], m.B[K]) if K >= 0 else (EYE, EYE)
+        R_FM, p_FM = jt.pose(qj)
+        R_out = turn(B_K, X.R)
+        R_N = R_out @ (R_FM.T if n.reversed else R_FM)
+        F, sign = (R_N, -1.0) if n.reversed else (R_out, 1.0)
+        r = (turn(B_K, X.p) if K >= 0 else X.p - skel.origins[i]) + sign * (F @ p_FM)
+        carried = _carried((m.w[K], m.u[K], m.dw[K], m.du[K]), r) if K >= 0 else still
+        own = _joint_motion(jt, qj, vj, R_FM, p_FM, n.reversed, skel.own_axes[i])
+        if skel.own_axes[i]:
+            carried = tuple(R_N.T @ x for x in carried) if K >= 0 else carried
+            axes = (turn(W_K, R_N), EYE, R_N)
+        else:
+            own = tuple(F @ x for x in own)
+            axes = (W_K, R_N, EYE)
+        (w, u, dw, du), (s_w, s_v, b_w, b_v) = carried, own
+        w_J, u_J = s_w @ vj, s_v @ vj
+        if world_axes and skel.floats[i]:
+            s_w = np.concatenate([EYE, s_w[:, 3:]], axis=1)
+        for values, value in zip((m.W, m.B, m.Q), axes, strict=True):
+            values.append(value)
+        m.p.append(m.p[K] + turn(W_K, r) if K >= 0 else r)
+        m.r.append(r)
+        m.s_w.append(s_w)
+        m.s_v.append(s_v)
+        m.w.append(w + w_J)
+        m.u.append(u + u_J)
+        m.dw.append(dw + cross(w, w_J) + b_w if K >= 0 else b_w)
+        m.du.append(du + cross(2.0 * w + w_J, u_J) + b_v if K >= 0 else cross(w_J, u_J) + b_v)
+    return m
+
+
+def _carried(moving: tuple[Any, ...], r: Any) -> tuple[Any, ...]:
+    """Motion of the point r of a body: (w, u, dw, du) there."""
+    w, u, dw, du = moving
+    spin = cross(w, r)
+    return w, u + spin, dw, du + cross(dw, r) + cross(w, spin)
+
+
+def _joint_motion(jt: Any, q: Any, v: Any, R_FM: Any, p_FM: Any, backwards: bool, in_N: bool) -> tuple[Any, ...]:
+    """(s_w, s_v, b_w, b_v): subspace and bias of a joint at N, in F's axes or in N's."""
+    S, bias = jt.subspace(q), jt.bias(q, v)
+    if backwards:  # N is F, and F moves against v
+        return -S[:3], -S[3:], -bias[:3], -bias[3:]
+    s_w, b_w = S[:3], bias[:3]
+    s_v, b_v = (x[3:] - skew(p_FM) @ x[:3] for x in (S, bias))  # N is M
+    if not in_N:
+        return s_w, s_v, b_w, b_v
+    s_w, b_w = jt.turning(q, v) or (R_FM.T @ s_w, R_FM.T @ b_w)
+    return s_w, R_FM.T @ s_v, b_w, R_FM.T @ b_v
+
+
+def turned_axes(skel: Skeleton, m: Motion) -> list[tuple[slice, Any]]:
+    """(velocities, R) of floating bodies: turning rates along the axes they float in are R times those along the moving axes."""
+    return [(slice(n.v.start, n.v.start + 3), m.B[i]) for i, n in enumerate(skel.tree.nodes) if skel.floats[i]]
+
+
+def node_accelerations(skel: Skeleton, m: Motion, a: Any) -> list[tuple[Any, Any]]:
+    """(angular acceleration, acceleration of N) of all nodes for joint accelerations a."""
+    more: list[tuple[Any, Any]] = []
+    for i, n in enumerate(skel.tree.nodes):
+        dw, du = m.s_w[i] @ a[n.v], m.s_v[i] @ a[n.v]
+        if n.parent >= 0:
+            dw_K, du_K = more[n.parent]
+            dw, du = turn_back(m.Q[i], dw_K) + dw, turn_back(m.Q[i], du_K + cross(dw_K, m.r[i])) + du
+        more.append((dw, du))
+    return [(dw + b_w, du + b_v) for (dw, du), b_w, b_v in zip(more, m.dw, m.du, strict=True)]
+
+
+def accelerations(skel: Skeleton, m: Motion, a: Any) -> list[Any]:
+    """Spatial accelerations of all bodies at their subsystem's origin, for joint accelerations a."""
+    return m.at_origin(node_accelerations(skel, m, a))
+
+
+def node_columns(skel: Skeleton, m: Motion, node: int, arm: Any = None) -> Any:
+    """(3, nv of the subsystem), in the node's axes: velocity of a body's point, `arm` from N, per velocity of the subsystem;
+    without an arm the angular velocity."""
+    nodes = skel.tree.nodes
+    span = skel.tree.subsystems[nodes[node].subsystem].v
+    support = skel.tree.support(node)
+    kinds = common_type(np.zeros(1) if arm is None else arm, *(x[i] for i in support for x in (m.s_w, m.s_v, m.r, m.Q)))
+    J = np.zeros((3, span.stop - span.start), dtype=kinds)
+    down: Any = EYE  # from the axes of node i to those of the node asked for
+    for i in reversed(support):
+        column = m.s_w[i] if arm is None else m.s_v[i] - skew(arm) @ m.s_w[i]
+        J[:, nodes[i].v.start - span.start : nodes[i].v.stop - span.start] = turn(down, column)
+        arm = None if arm is None else turn(m.Q[i], arm) + m.r[i]
+        down = turn(down, m.Q[i].T) if m.Q[i] is not EYE else down
+    return J
+
+
+def qdot(skel: Skeleton, q: Any, v: Any) -> np.ndarray:
+    """dq/dt = N(q) v, joint by joint."""
+    parts = [jt.qdot(q[n.q], v[n.v]) for jt, n in zip(skel.types, skel.tree.nodes, strict=True)]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def node_motion(skel: Skeleton, m: Motion, node: int) -> tuple[Pose, Any, Any]:
+    """(pose, twist, bias acceleration) of a node or of ground."""
+    if node < 0:
+        return IDENTITY, np.zeros(6), np.zeros(6)
+    return m.X[node], m.V[node], m.A[node]
+
+
+def body_jacobian(skel: Skeleton, m: Motion, node: int, nv: int | None = None) -> np.ndarray:
+    """(6, nv): the body's twist at its subsystem's origin is this times v."""
+    nv = skel.tree.nv if nv is None else nv
+    J = np.zeros((6, nv), dtype=common_type(*(m.S[i] for i in skel.tree.support(node)), np.zeros(1)))
+    for i in skel.tree.support(node):
+        J[:, skel.tree.nodes[i].v] = m.S[i]
+    return J
+
+
+class Located(NamedTuple):
+    """A point of a body: world position, velocity, bias acceleration; `arm` from its subsystem's origin."""
+
+    node: int
+    position: Any
+    velocity: Any
+    acceleration: Any
+    arm: Any
+
+
+def locate(skel: Skeleton, m: Motion, ref: PointRef) -> Located:
+    """Where a named point is and how it moves."""
+    node = skel.node(ref[0])
+    return locate_at(skel, m, node, array(skel.tree.description.point(ref).at))
+
+
+def locate_at(skel: Skeleton, m: Motion, node: int, p_B: Any) -> Located:
+    """The same for a point given in the body's frame."""
+    X, V, A = node_motion(skel, m, node)
+    arm = X.point(p_B)
+    return Located(node, arm + skel.origin(node), point_velocity(V, arm), point_acceleration(V, A, arm), arm)
+
+
+class Relative(NamedTuple):
+    """Frame M seen from frame F: pose, velocity [w; dp/dt] and its bias rate in F's axes, and maps from the twists."""
+
+    R: Any
+    p: Any
+    w: Any  # angular velocity of M in F
+    u: Any  # dp/dt
+    dw: Any  # dw/dt, du/dt at zero joint accelerations
+    du: Any
+    first: int
+    second: int
+    E_first: Any  # (6, 6): [w; u] = E_second V_second + E_first V_first
+    E_second: Any
+
+
+def relative(skel: Skeleton, m: Motion, joint: Joint) -> Relative:
+    """Relative motion of a joint's two frames, whether or not the joint is in the tree."""
+    first, second = skel.node(joint.first), skel.node(joint.second)
+    (X_1, V_1, A_1), (X_2, V_2, A_2) = node_motion(skel, m, first), node_motion(skel, m, second)
+    X_F, X_M = X_1 @ pose_of(joint.frame_first), X_2 @ pose_of(joint.frame_second)
+    between = skel.origin(second) - skel.origin(first)
+    arm_1 = X_M.p + between  # the M point seen from the first body's origin
+    u_W = point_velocity(V_2, X_M.p) - point_velocity(V_1, arm_1)
+    w_W = V_2[:3] - V_1[:3]
+    dw_W = A_2[:3] - A_1[:3] - cross(V_1[:3], w_W)
+    du_W = point_acceleration(V_2, A_2, X_M.p) - point_acceleration(V_1, A_1, arm_1) - 2.0 * cross(V_1[:3], u_W)
+    Rt = X_F.R.T
+    return Relative(
+        R=Rt @ X_M.R,
+        p=Rt @ (arm_1 - X_F.p),
+        w=Rt @ w_W,
+        u=Rt @ u_W,
+        dw=Rt @ dw_W,
+        du=Rt @ du_W,
+        first=first,
+        second=second,
+        E_first=-_twist_at(Rt, arm_1),
+        E_second=_twist_at(Rt, X_M.p),
+    )
+
+
+def _twist_at(Rt: Any, p: Any) -> np.ndarray:
+    """[w; velocity of the point p] in the axes of R, from a twist at the origin."""
+    E = np.zeros((6, 6), dtype=common_type(Rt, p))
+    E[:3, :3] = Rt
+    E[3:, :3] = -Rt @ skew(p)
+    E[3:, 3:] = Rt
+    return E
+
+
+def joint_coordinates(skel: Skeleton, m: Motion, joint: Joint, near: Any) -> np.ndarray:
+    """q of any joint: the tree's own, or for a cut joint read from the poses, angles unwrapped towards `near`."""
+    node = skel.tree.node_of_joint.get(joint.name)
+    if node is not None:
+        return m.q[skel.tree.nodes[node].q]
+    r = relative(skel, m, joint)
+    return joints.create(joint.type, joint.options).coordinates(r.R, r.p, near)
+
+
+def references(skel: Skeleton, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
+    m = motion(skel, q, np.zeros(skel.tree.nv))
+    tree = {n.joint.name: np.asarray(q[n.q]) for n in skel.tree.nodes}
+    cut = {name: joint_coordinates(skel, m, skel.tree.description.joint(name), near[name]) for name in skel.tree.cuts}
+    return {**tree, **cut}
+
+
+class JointRate(NamedTuple):
+    """q and v of a joint, and v as a function of the two bodies' twists: v = G_first V_first + G_second V_second."""
+
+    q: Any
+    v: Any
+    bias: Any  # dv/dt at zero accelerations of the tree
+    first: int
+    second: int
+    G_first: Any
+    G_second: Any
+
+
+def joint_rate(skel: Skeleton, m: Motion, joint: Joint, near: Any) -> JointRate:
+    """v = S^+ (twist of M in F) of any joint; a joint effort e acts as the wrenches G' e on its two bodies."""
+    r = relative(skel, m, joint)
+    jt = joints.create(joint.type, joint.options)
+    q = jt.coordinates(r.R, r.p, near)
+    S = jt.subspace(q)
+    S_plus = solve(S.T @ S, S.T)
+    at_F = np.concatenate([np.concatenate([np.eye(3), np.zeros((3, 3))], 1), np.concatenate([skew(r.p), np.eye(3)], 1)])
+    G = S_plus @ at_F
+    v = G @ np.concatenate([r.w, r.u])
+    # rate of the twist at F's origin: d/dt (u + p x w) = du + u x w + p x dw
+    rate = np.concatenate([r.dw, r.du + cross(r.u, r.w) + cross(r.p, r.dw)])
+    bias = S_plus @ (rate - jt.bias(q, v))
+    return JointRate(q, v, bias, r.first, r.second, G @ r.E_first, G @ r.E_second)
+
+
+def velocity_kinds(skel: Skeleton) -> list[str]:
+    """'angle' or 'length' for every entry of v."""
+    out: list[str] = []
+    for jt in skel.types:
+        kinds = jt.coordinate_kinds
+        out += ["angle"] * 3 + list(kinds[4:]) if "quaternion" in kinds else list(kinds)
+    return out
+
+
+def joint_points(skel: Skeleton) -> np.ndarray:
+    """(n, 3): joints and rod ends of the drawn position, in the world."""
+    d = skel.tree.description
+    points = [(pose_of(d.body(j.first).start) @ pose_of(j.frame_first)).p for j in d.joints]
+    points += [pose_of(d.body(body).start).point(array(d.point((body, p)).at)) for r in d.rods for body, p in r.between]
+    return np.array(points, dtype=float).reshape(-1, 3)
+
+
+def displaced(skel: Skeleton, q: Any, step: Any) -> np.ndarray:
+    """q moved by a finite step in the space of v; quaternions by their exponential, so they stay unit. Any leading axes."""
+    if skel.tree.nq == skel.tree.nv:  # no quaternions
+        return q + step
+    balls, spins, others, rates = skel.turns
+    out = np.empty(np.broadcast_shapes(q.shape[:-1], step.shape[:-1]) + q.shape[-1:], dtype=np.result_type(q, step))
+    out[..., others] = q[..., others] + step[..., rates]
+    out[..., balls] = _turned(q[..., balls], step[..., spins])
+    return out
+
+
+def _turned(q: Any, a: Any) -> np.ndarray:
+    """Quaternion q followed by the rotation vector a in the moving axes."""
+    half = 0.5 * np.sqrt(np.sum(a * a, axis=-1, keepdims=True))
+    w, r = np.cos(half), 0.5 * np.sinc(half / np.pi) * a
+    s, u = q[..., :1], q[..., 1:]
+    across = u[..., (1, 2, 0)] * r[..., (2, 0, 1)] - u[..., (2, 0, 1)] * r[..., (1, 2, 0)]
+    out = np.concatenate([s * w - np.sum(u * r, axis=-1, keepdims=True), s * r + w * u + across], axis=-1)
+    return out / np.sqrt(np.sum(out * out, axis=-1, keepdims=True))

@@ -1,0 +1,358 @@
+"""What the user drew: a graph of bodies and joints with everything attached to it, as frozen data.
+
+A `Description` is complete and normalised: names are resolved, units are SI and radians,
+drawn shapes have become coordinates in the bodies' own frames. It holds no mathematics.
+A number may still be an `Expr` of the model's parameters; `numbers()` puts values in (floats,
+complex numbers or traced symbols) and returns a description of plain scalars, which is what
+topology and everything after it read.
+
+Planar models (`plane` is set) live in the x-y plane of these coordinates whatever the plane is
+called; `plane` only names the two axes for people. `ground` is the first body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from linkwright.errors import ModelError, Source, nearest
+from linkwright.model.expressions import Evaluation, Expr, evaluate_parameters
+from linkwright.numerics.pickling import essentials
+
+Scalar = Any  # float | Expr; after numbers(): float, complex or traced symbol
+Vec3 = tuple[Scalar, Scalar, Scalar]
+Mat3 = tuple[Vec3, Vec3, Vec3]
+PointRef = tuple[str, str]  # (body, point)
+
+ZERO3: Vec3 = (0.0, 0.0, 0.0)
+EYE3: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+NO_INERTIA: Mat3 = (ZERO3, ZERO3, ZERO3)
+GROUND = "ground"
+
+
+def _place() -> Any:
+    return field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a frame sits in another: origin `at`, axes the columns of `rotation`."""
+
+    at: Vec3 = ZERO3
+    rotation: Mat3 = EYE3
+
+
+@dataclass(frozen=True)
+class Table:
+    """A law given by points, over a channel: `t`, a joint (`A`, `A.v`) or a point (`ram.P.x`)."""
+
+    channel: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    interpolation: str = "monotone"  # see `curves`
+
+
+Varying = Any  # Scalar, Table, or an Expr whose variables are channels (`t`, `A`, `A.v`, `ram.P.x`)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A named point of a body, in the body's frame; `rotation` where the point carries axes."""
+
+    name: str
+    at: Vec3
+    rotation: Mat3 = EYE3
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body. `mass` None means not given; `com` in the body frame, `inertia` about the com."""
+
+    name: str
+    points: tuple[Point, ...] = ()
+    mass: Scalar | None = None
+    com: Vec3 = ZERO3
+    inertia: Mat3 = NO_INERTIA
+    start: Placement = Placement()  # pose in the drawing or guess, always plain floats
+    outline: tuple[tuple[str, ...], ...] = ()  # polylines and polygons (closed: first == last) of point names, for pictures
+    where: Source | None = _place()
+
+    def point(self, name: str) -> Point:
+        for p in self.points:
+            if p.name == name:
+                return p
+        raise ModelError(
+            f"body '{self.name}' has no point '{name}'. {nearest(name, [p.name for p in self.points], 'Its points')}", self.where
+        )
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint: frame F on the `first` body, frame M on the `second`. `type` is a key of `JOINTS`.
+
+    Coordinates and reactions always mean the second body relative to the first.
+    """
+
+    name: str
+    type: str
+    first: str
+    second: str
+    frame_first: Placement = Placement()  # F in the first body
+    frame_second: Placement = Placement()  # M in the second body
+    options: tuple[tuple[str, Scalar], ...] = ()  # what the joint type takes, e.g. (("pitch", 0.005),)
+    pin: str = ""  # the drawn pin it came from
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Rod:
+    """Constant distance between two points; a bar without mass of its own."""
+
+    name: str
+    between: tuple[PointRef, PointRef]
+    length: Scalar
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """q_second = ratio * q_first + offset, or q_second = table(q_first). The joints see torque only."""
+
+    name: str
+    first: str
+    second: str
+    ratio: Scalar = 1.0
+    offset: Scalar | None = None  # None: as assembled at the start
+    table: Table | None = None
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Gear:
+    """Two wheels rolling on their pitch circles, or a pinion on a rack (`rack`: second joint slides).
+
+    `first` and `second` are the joints that carry the wheels; `radius_*` are pitch radii
+    (`radius_second` unused for a rack). `internal`: the second wheel is a ring.
+    """
+
+    name: str
+    first: str
+    second: str
+    radius_first: Scalar
+    radius_second: Scalar = 0.0
+    internal: bool = False
+    rack: bool = False
+    pressure_angle: Scalar = 0.3490658503988659  # 20 deg
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class TorsionSpring:
+    """effort = -stiffness (q - free) + preload, on a one-degree of freedom joint (torque, or force on a slider)."""
+
+    name: str
+    joint: str
+    stiffness: Scalar
+    free: Scalar = 0.0
+    preload: Scalar = 0.0
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class CoilSpring:
+    """Pull of stiffness (length - free) + preload along the line between two points."""
+
+    name: str
+    between: tuple[PointRef, PointRef]
+    stiffness: Scalar
+    free: Scalar
+    preload: Scalar = 0.0
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class GasSpring:
+    """Push force / (1 - (1 - 1/progression) (length - L)/stroke): `force` when extended to `length`,
+    `progression` times that when pushed in by `stroke` (isothermal gas)."""
+
+    name: str
+    between: tuple[PointRef, PointRef]
+    force: Scalar
+    length: Scalar
+    stroke: Scalar
+    progression: Scalar = 1.0
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Damper:
+    """-coefficient times the rate of a joint (`joint`) or of the distance of two points (`between`)."""
+
+    name: str
+    coefficient: Scalar
+    joint: str = ""
+    between: tuple[PointRef, PointRef] | None = None
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Smooth friction of a joint: -coulomb tanh(v/speed) - viscous v; `mu`, `radius`: by its load."""
+
+    name: str
+    joint: str
+    coulomb: Scalar = 0.0
+    viscous: Scalar = 0.0
+    speed: Scalar = 0.01
+    mu: Scalar = 0.0
+    radius: Scalar = 0.0
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Ends of the travel of a joint or cylinder: at depth d beyond one it pushes back with stiffness d (1 + damping d'), never pulls.
+
+    An end that is None is open; `damping` is per speed: s/rad, or s/m where it slides.
+    """
+
+    name: str
+    joint: str
+    stiffness: Scalar
+    lower: Scalar | None = None
+    upper: Scalar | None = None
+    damping: Scalar = 0.0
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Load:
+    """An external force and moment on a body at a point, in world or in a body's axes."""
+
+    name: str
+    body: str
+    point: str
+    force: tuple[Varying, Varying, Varying] = ZERO3
+    moment: tuple[Varying, Varying, Varying] = ZERO3
+    axes: str = "world"  # or a body's name
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A linear actuator between two points: it pushes with `force`, or is driven in length (`drive`)."""
+
+    name: str
+    between: tuple[PointRef, PointRef]
+    force: Varying = 0.0
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Move:
+    """One piece of a driven motion: go `to` within `time` by a `law`, or dwell (`to` None)."""
+
+    time: Scalar
+    to: Scalar | None = None
+    law: str = "cycloidal"
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What moves a joint or cylinder. `kind`: speed, position, moves, torque, motor_dc or free (named, no law).
+
+    `value` is the speed, position or effort, of a motor the voltage; `motor` the data of its name plate.
+    """
+
+    joint: str
+    kind: str
+    value: Varying = 0.0
+    moves: tuple[Move, ...] = ()
+    motor: tuple[tuple[str, Scalar], ...] = ()
+    where: Source | None = _place()
+
+
+@dataclass(frozen=True)
+class Description:
+    """A mechanism as the user described it."""
+
+    __getstate__ = essentials
+
+    name: str
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...]
+    plane: str | None = None  # "xy", "xz", "yz": names of the drawing's axes; None in space
+    units: tuple[str, ...] = ()  # of bare numbers in the file; results are shown in them
+    gravity: Vec3 = ZERO3
+    parameters: tuple[tuple[str, Scalar], ...] = ()
+    rods: tuple[Rod, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
+    gears: tuple[Gear, ...] = ()
+    springs: tuple[TorsionSpring | CoilSpring | GasSpring, ...] = ()
+    dampers: tuple[Damper, ...] = ()
+    frictions: tuple[Friction, ...] = ()
+    stops: tuple[Stop, ...] = ()
+    loads: tuple[Load, ...] = ()
+    cylinders: tuple[Cylinder, ...] = ()
+    drives: tuple[Drive, ...] = ()
+    start: tuple[tuple[str, Scalar], ...] = ()  # channel ("A", "A.v") -> value
+    cuts: tuple[str, ...] | None = None
+    drawing: tuple[tuple[str, Vec3], ...] = ()  # the sketch, plain floats
+    about: str = ""  # one line for people
+    start_places: tuple[tuple[str, Source], ...] = field(default=(), compare=False, repr=False)  # where each of `start` stands
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    document: Any = field(default=None, compare=False, repr=False)  # what it was read from, for with_()
+
+    def body(self, name: str) -> Body:
+        return _named(self.bodies, name, "body", "Bodies")
+
+    def joint(self, name: str) -> Joint:
+        return _named(self.joints, name, "joint", "Joints")
+
+    def point(self, ref: PointRef) -> Point:
+        return self.body(ref[0]).point(ref[1])
+
+    @property
+    def planar(self) -> bool:
+        return self.plane is not None
+
+    def numbers(self, values: Mapping[str, Any] | None = None) -> Description:
+        """Return this description with every `Expr` evaluated; `values` override parameters, over any scalar.
+
+        Variables that are not parameters (channels in loads) stay expressions.
+        """
+        return self._as_drawn if not values else self._with(values)
+
+    @cached_property
+    def _as_drawn(self) -> Description:
+        return self._with({})
+
+    def _with(self, values: Mapping[str, Any]) -> Description:
+        return _substitute(self, Evaluation(evaluate_parameters(dict(self.parameters), values)))
+
+
+def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
+    for thing in things:
+        if thing.name == name:
+            return thing
+    raise ModelError(f"there is no {kind} '{name}'. {nearest(name, [t.name for t in things], plural)}")
+
+
+def _substitute(value: Any, evaluated: Evaluation) -> Any:
+    """The value with expressions evaluated; what holds none is the same object as before."""
+    kind = type(value)
+    if kind is float or kind is str or value is None:
+        return value
+    if isinstance(value, Expr):
+        return evaluated(value)
+    if isinstance(value, tuple):
+        parts = tuple(_substitute(v, evaluated) for v in value)
+        return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
+    if is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Source):
+        now = {f.name: (getattr(value, f.name), f.compare) for f in fields(value)}
+        new = {name: _substitute(old, evaluated) for name, (old, compared) in now.items() if compared}
+        changed = {name: x for name, x in new.items() if x is not now[name][0]}
+        return replace(value, **changed) if changed else value
+    return value

@@ -1,0 +1,436 @@
+"""Expressions of named variables, stored as frozen trees that compare, hash and print.
+
+An `Expr` takes part in arithmetic like a number, so plain geometry code runs on floats and on
+expressions alike; constants fold on the way, and an expression without variables is a float.
+`evaluate` puts values in: floats, complex numbers, or any object with operators and methods
+`sqrt sin cos ...` (a traced symbol). `str(expr)` is text that the model file's parser reads back
+to the identical tree.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from weakref import WeakValueDictionary
+
+from linkwright.errors import ModelError, nearest
+
+Number = Any  # float | Expr, or any scalar that evaluate() was given
+
+UNARY = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "abs")
+BINARY_FUNCTIONS = ("atan2", "min", "max")
+FUNCTIONS = UNARY + BINARY_FUNCTIONS
+_METHOD = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "min": "minimum", "max": "maximum"}
+_SYMBOL = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "^"}
+_LEVEL = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
+
+
+class Expr:
+    """One node: `op` with `args`, which are nodes, floats or, for `var`, the variable's name."""
+
+    __slots__ = ("__weakref__", "_hash", "args", "op")
+    op: str
+    args: tuple[Any, ...]
+    _hash: int
+
+    def __new__(cls, op: str, args: tuple[Any, ...]) -> Expr:
+        """Equal expressions are one object: comparing is cheap and shared parts stay shared."""
+        known = _EXPRESSIONS.get((op, args))
+        if known is not None:
+            return known
+        self = object.__new__(cls)
+        object.__setattr__(self, "op", op)
+        object.__setattr__(self, "args", args)
+        object.__setattr__(self, "_hash", hash((op, args)))
+        _EXPRESSIONS[(op, args)] = self
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"an Expr is frozen: '{name}' cannot be set")
+
+    def __reduce__(self) -> Any:
+        return (Expr, (self.op, self.args))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Expr) and self._hash == other._hash and self.op == other.op and self.args == other.args
+
+    def __repr__(self) -> str:
+        return f"Expr({str(self)!r})"
+
+    def __str__(self) -> str:
+        return _text(self, 0)
+
+    def __float__(self) -> float:
+        raise ModelError(
+            f"'{self}' has no value until {', '.join(sorted(free_variables(self)))} is given; call evaluate() with values for it."
+        )
+
+    def __add__(self, other: Number) -> Number:
+        return _combine("add", self, other)
+
+    def __radd__(self, other: Number) -> Number:
+        return _combine("add", other, self)
+
+    def __sub__(self, other: Number) -> Number:
+        return _combine("sub", self, other)
+
+    def __rsub__(self, other: Number) -> Number:
+        return _combine("sub", other, self)
+
+    def __mul__(self, other: Number) -> Number:
+        return _combine("mul", self, other)
+
+    def __rmul__(self, other: Number) -> Number:
+        return _combine("mul", other, self)
+
+    def __truediv__(self, other: Number) -> Number:
+        return _combine("div", self, other)
+
+    def __rtruediv__(self, other: Number) -> Number:
+        return _combine("div", other, self)
+
+    def __pow__(self, other: Number) -> Number:
+        return _combine("pow", self, other)
+
+    def __rpow__(self, other: Number) -> Number:
+        return _combine("pow", other, self)
+
+    def __neg__(self) -> Number:
+        return self.args[0] if self.op == "neg" else Expr("neg", (self,))
+
+    def __pos__(self) -> Number:
+        return self
+
+    def __abs__(self) -> Number:
+        return Expr("abs", (self,))
+
+    # the names numpy looks for on the entries of an object array
+    def sqrt(self) -> Number:
+        return Expr("sqrt", (self,))
+
+    def sin(self) -> Number:
+        return Expr("sin", (self,))
+
+    def cos(self) -> Number:
+        return Expr("cos", (self,))
+
+    def tan(self) -> Number:
+        return Expr("tan", (self,))
+
+    def arcsin(self) -> Number:
+        return Expr("asin", (self,))
+
+    def arccos(self) -> Number:
+        return Expr("acos", (self,))
+
+    def arctan(self) -> Number:
+        return Expr("atan", (self,))
+
+    def exp(self) -> Number:
+        return Expr("exp", (self,))
+
+    def arctan2(self, other: Number) -> Number:
+        return Expr("atan2", (self, _leaf(other)))
+
+    def minimum(self, other: Number) -> Number:
+        return Expr("min", (self, _leaf(other)))
+
+    def maximum(self, other: Number) -> Number:
+        return Expr("max", (self, _leaf(other)))
+
+
+_EXPRESSIONS: WeakValueDictionary[tuple[str, tuple[Any, ...]], Expr] = WeakValueDictionary()
+
+
+def variable(name: str) -> Expr:
+    """The expression that stands for `name`."""
+    return Expr("var", (name,))
+
+
+def _is_real(x: Any) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool)
+
+
+def _leaf(x: Any) -> Any:
+    return float(x) if _is_real(x) else x
+
+
+def _combine(op: str, a: Any, b: Any) -> Any:
+    """a op b where at least one is an Expr, with the folds x*0, x*1, x+0, x^1 ..."""
+    if hasattr(a, "__array__") and hasattr(a, "dtype") and getattr(a, "ndim", 0):
+        return NotImplemented  # numpy goes entry by entry
+    if hasattr(b, "__array__") and hasattr(b, "dtype") and getattr(b, "ndim", 0):
+        return NotImplemented
+    a, b = _leaf(a), _leaf(b)
+    a_is, b_is = (a if _is_real(a) else None), (b if _is_real(b) else None)
+    if op == "add":
+        if a_is == 0.0:
+            return b
+        if b_is == 0.0:
+            return a
+    elif op == "sub":
+        if b_is == 0.0:
+            return a
+        if a_is == 0.0:
+            return -b
+        if a is b:
+            return 0.0
+    elif op == "mul":
+        if a_is == 0.0 or b_is == 0.0:
+            return 0.0
+        if a_is == 1.0:
+            return b
+        if b_is == 1.0:
+            return a
+        if a is b and isinstance(a, Expr) and a.op == "sqrt":
+            return a.args[0]
+    elif op == "div":
+        if b_is == 0.0:
+            raise ModelError(f"'{a}' is divided by zero; check the divisor.")
+        if a_is == 0.0:
+            return 0.0
+        if b_is == 1.0:
+            return a
+    elif op == "pow":
+        if b_is == 1.0:
+            return a
+        if b_is == 0.0:
+            return 1.0
+    return Expr(op, (a, b))
+
+
+def _text(x: Any, level: int) -> str:
+    """The printed form, in parentheses when it binds less tightly than `level`."""
+    if _is_real(x):
+        text = repr(float(x))
+        return f"({text})" if text.startswith("-") and level > 1 else text
+    if not isinstance(x, Expr):
+        return repr(x)
+    if x.op == "var":
+        return x.args[0]
+    if x.op == "neg":
+        text, own = "-" + _text(x.args[0], 4), 3
+    elif x.op in _SYMBOL:
+        text, own = _chain(x), _LEVEL[x.op]
+    else:
+        return f"{x.op}({', '.join(_text(a, 0) for a in x.args)})"
+    return f"({text})" if own < level else text
+
+
+def _chain(x: Expr) -> str:
+    """`a + b - c`: a row of operations from its last operand to its first, so that long sums neither nest nor repeat."""
+    pieces: list[str] = []
+    at: Any = x
+    while True:
+        own = _LEVEL[at.op]
+        # left to right: an equal level needs parentheses on the right; powers only take atoms
+        left, right = (5, 5) if at.op == "pow" else (own, own + 1)
+        pieces += [_text(at.args[1], right), f" {_SYMBOL[at.op]} " if own == 1 else _SYMBOL[at.op]]
+        at = at.args[0]
+        if not isinstance(at, Expr) or at.op not in _SYMBOL or _LEVEL[at.op] < left:
+            return "".join([_text(at, left), *reversed(pieces)])
+
+
+# ---------------------------------------------------------------- functions on any scalar
+
+
+def _analytic_atan2(y: Any, x: Any) -> Any:
+    """atan2 whose imaginary part is its first derivative, for complex steps."""
+    y, x = complex(y), complex(x)
+    square = x.real**2 + y.real**2
+    if square == 0.0:
+        raise ModelError("atan2(0, 0) has no value; give it a direction.")
+    return complex(math.atan2(y.real, x.real), (x.real * y.imag - y.real * x.imag) / square)
+
+
+def _real(x: Any) -> float:
+    return x.real if isinstance(x, complex) else x
+
+
+_FLOAT: dict[str, Callable[..., Any]] = {
+    "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin, "acos": math.acos,
+    "atan": math.atan, "exp": math.exp, "abs": abs, "atan2": math.atan2, "min": min, "max": max,
+}  # fmt: skip
+_COMPLEX: dict[str, Callable[..., Any]] = {
+    "sqrt": cmath.sqrt, "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "asin": cmath.asin, "acos": cmath.acos,
+    "atan": cmath.atan, "exp": cmath.exp, "abs": lambda x: -x if x.real < 0 else x, "atan2": _analytic_atan2,
+    "min": lambda a, b: a if _real(a) <= _real(b) else b, "max": lambda a, b: a if _real(a) >= _real(b) else b,
+}  # fmt: skip
+
+
+def apply(function: str, *args: Any) -> Any:
+    """A function of `FUNCTIONS` on floats, complex numbers, expressions or traced symbols."""
+    if all(_is_real(a) for a in args):
+        try:
+            return float(_FLOAT[function](*args))
+        except (ValueError, OverflowError) as error:
+            inside = ", ".join(f"{a:g}" for a in args)
+            raise ModelError(f"{function}({inside}) has no real value; check the numbers that go into it.") from error
+    if all(_is_real(a) or isinstance(a, complex) for a in args):
+        return _COMPLEX[function](*(complex(a) for a in args))
+    if function == "abs":
+        return abs(args[0])
+    first, *rest = args
+    if hasattr(first, _METHOD.get(function, function)):
+        return getattr(first, _METHOD.get(function, function))(*rest)
+    if isinstance(args[-1], Expr) or isinstance(first, Expr):
+        return Expr(function, tuple(_leaf(a) for a in args))
+    if function in ("min", "max"):
+        return apply(function, args[1], args[0])
+    symbol = type(args[-1])
+    if hasattr(symbol, "constant"):  # a traced symbol that lifts numbers
+        return apply(function, symbol.constant(first), *rest)
+    raise ModelError(f"{function}() does not work on a {type(first).__name__}; use numbers, or sqrt, sin, cos, exp which all scalars know.")
+
+
+def sqrt(x: Number) -> Number:
+    return apply("sqrt", x)
+
+
+def sin(x: Number) -> Number:
+    return apply("sin", x)
+
+
+def cos(x: Number) -> Number:
+    return apply("cos", x)
+
+
+def tan(x: Number) -> Number:
+    return apply("tan", x)
+
+
+def atan2(y: Number, x: Number) -> Number:
+    return apply("atan2", y, x)
+
+
+def combine(op: str, a: Any, b: Any) -> Any:
+    """a op b (`add sub mul div pow`) on any scalars, with an error of ours instead of Python's."""
+    try:
+        if op == "add":
+            return a + b
+        if op == "sub":
+            return a - b
+        if op == "mul":
+            return a * b
+        if op == "div":
+            return a / b
+        return _power(a, b)
+    except ZeroDivisionError as error:
+        raise ModelError(f"'{a} {_SYMBOL[op]} {b}' divides by zero; check the divisor.") from error
+    except OverflowError as error:
+        raise ModelError(f"'{a} {_SYMBOL[op]} {b}' is too large for a number.") from error
+
+
+def _power(a: Any, b: Any) -> Any:
+    if not _is_real(b) or isinstance(a, Expr):
+        return a**b
+    if b == 0.5:
+        return apply("sqrt", a)
+    if float(b).is_integer() and abs(b) < 1000:
+        whole = int(b)  # symbols and complex numbers multiply; whole powers stay exact
+        return float(a) ** whole if _is_real(a) else a**whole
+    if _is_real(a) and a < 0:
+        raise ModelError(f"'{a} ^ {b}' has no real value; a negative number takes whole powers only.")
+    return a**b
+
+
+# ---------------------------------------------------------------- values for variables
+
+
+def evaluate(expr: Number, env: Mapping[str, Any]) -> Any:
+    """`expr` with the variables of `env` replaced; variables it does not name stay variables."""
+    return _evaluate(expr, env, {}) if isinstance(expr, Expr) else expr
+
+
+class Evaluation:
+    """Values for variables, for many expressions with common parts: each part is computed once."""
+
+    def __init__(self, env: Mapping[str, Any]):
+        self.env = env
+        self.done: dict[int, Any] = {}
+        self.kept: list[Any] = []  # so that no id is used twice
+
+    def __call__(self, expr: Expr) -> Any:
+        self.kept.append(expr)
+        return _evaluate(expr, self.env, self.done)
+
+
+def _evaluate(expr: Any, env: Mapping[str, Any], done: dict[int, Any]) -> Any:
+    if not isinstance(expr, Expr):
+        return expr
+    if id(expr) in done:  # shared parts are computed once
+        return done[id(expr)]
+    if expr.op == "var":
+        value = env.get(expr.args[0], expr)
+    else:
+        args = [_evaluate(a, env, done) for a in expr.args]
+        if expr.op == "neg":
+            value = -args[0]
+        elif expr.op in _SYMBOL:
+            value = combine(expr.op, *args)
+        else:
+            value = apply(expr.op, *args)
+    done[id(expr)] = value
+    return value
+
+
+def free_variables(expr: Number) -> frozenset[str]:
+    """The names an expression depends on."""
+    found: set[str] = set()
+    todo, seen = [expr], set()
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, Expr) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.op == "var":
+            found.add(node.args[0])
+        else:
+            todo.extend(node.args)
+    return frozenset(found)
+
+
+def evaluate_parameters(parameters: Mapping[str, Number], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of every parameter; they may refer to each other, and `overrides` win."""
+    unknown = [name for name in overrides if name not in parameters]
+    if unknown:
+        raise ModelError(f"there is no parameter '{unknown[0]}'. {nearest(unknown[0], parameters, 'Parameters')}")
+    values: dict[str, Any] = {name: _leaf(value) for name, value in overrides.items()}
+    for name in dependency_order({n: free_variables(e) if n not in values else () for n, e in parameters.items()}):
+        if name not in values:
+            values[name] = evaluate(_leaf(parameters[name]), values)
+    return {name: values[name] for name in parameters}
+
+
+def dependency_order(needs: Mapping[str, Iterable[str]]) -> list[str]:
+    """Names ordered so that each comes after what it needs; a cycle is an error that shows it."""
+    order: list[str] = []
+    state: dict[str, int] = {}  # 1: being visited, 2: done
+    for root in needs:
+        path: list[tuple[str, list[str]]] = []
+        if root not in state:
+            state[root] = 1
+            path.append((root, [n for n in sorted(needs[root]) if n in needs]))
+        while path:
+            name, pending = path[-1]
+            if not pending:
+                state[name] = 2
+                order.append(name)
+                path.pop()
+                continue
+            following = pending.pop(0)
+            if state.get(following) == 1:
+                names = [n for n, _ in path]
+                cycle = " -> ".join([*names[names.index(following) :], following])
+                raise ModelError(f"the parameters depend on each other in a circle: {cycle}. Give one of them a number.")
+            if following not in state:
+                state[following] = 1
+                path.append((following, [n for n in sorted(needs[following]) if n in needs]))
+    return order

@@ -1,0 +1,24 @@
+"""The model file: YAML (or a dict) to a `Description` and back, units and quantities.
+
+`read(source, **overrides)`, `reread(description, **overrides)`, `write(description)`,
+`save(description, path)`; `quantity`, `convert`, `parse_unit`, `display_unit` for numbers with units.
+"""
+
+from linkwright.model.file.nodes import MOST_BYTES
+from linkwright.model.file.reader import read, read_enclosed, read_text, reread
+from linkwright.model.file.units import convert, display_unit, parse_unit, quantity
+from linkwright.model.file.writer import save, write
+
+__all__ = [
+    "MOST_BYTES",
+    "convert",
+    "display_unit",
+    "parse_unit",
+    "quantity",
+    "read",
+    "read_enclosed",
+    "read_text",
+    "reread",
+    "save",
+    "write",
+]

@@ -1,0 +1,242 @@
+"""What moves the mechanism and where it starts: `drive:`, `start:` and `cuts:`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from linkwright.errors import listing, nearest
+from linkwright.joints import JOINTS
+from linkwright.model.description import Drive, Joint, Move
+from linkwright.model.file.context import Context
+from linkwright.model.file.loads import Channels, varying
+from linkwright.model.file.nodes import Node
+from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
+from linkwright.model.file.units import (
+    ANGLE,
+    ANGULAR_SPEED,
+    CURRENT,
+    FORCE,
+    INDUCTANCE,
+    INERTIA,
+    LENGTH,
+    NONE,
+    RESISTANCE,
+    TIME,
+    TORQUE,
+    TORQUE_CONSTANT,
+    TORSIONAL_DAMPING,
+    VOLTAGE,
+    Dimension,
+    describe,
+    matches,
+    multiply,
+)
+
+LAWS = ("cycloidal", "modified_sine", "345", "4567", "trapezoidal")
+DRIVE_KEYS = ("speed", "position", "moves", "torque", "force", "motor_dc", "free")
+MOTOR: dict[str, Dimension] = {
+    "Kt": TORQUE_CONSTANT, "Ke": TORQUE_CONSTANT, "R": RESISTANCE, "L": INDUCTANCE, "J": INERTIA, "ratio": NONE, "rated": VOLTAGE,
+    "efficiency": NONE, "friction": TORQUE, "friction_speed": ANGULAR_SPEED, "viscous": TORSIONAL_DAMPING, "max_current": CURRENT,
+    "max_speed": ANGULAR_SPEED, "max_torque": TORQUE,
+}  # fmt: skip
+RATE = (0, 0, -1, 0, 0)
+ANGULAR = ("wx", "wy", "wz")  # of ball and free joints, in the axes of the moving frame
+
+
+def read_drives(context: Context, node: Node | None, channels: Channels) -> tuple[Drive, ...]:
+    """Every driven joint or cylinder."""
+    if node is None or node.text == "":
+        return ()
+    if node.items is not None or node.text is not None:  # names only
+        items = node.items if node.items is not None else (node,)
+        drives = [Drive(_target(item.string("drive"), item, channels), "free", where=item.where) for item in items]
+    else:
+        drives = [_drive(context, _target(name, entry, channels), entry, channels) for name, entry in node.mapping("drive").items()]
+    names = [d.joint for d in drives]
+    for name in names:
+        if names.count(name) > 1:
+            raise node.error(f"drive: '{name}' is driven twice. Remove one.")
+    return tuple(drives)
+
+
+def _target(name: str, node: Node, channels: Channels) -> str:
+    if name in channels.cylinders:
+        return name
+    if name not in channels.joints:
+        raise node.error(
+            f"drive: there is no joint or cylinder '{name}'. "
+            f"{nearest(name, [*channels.joints, *channels.cylinders], 'Joints and cylinders')}"
+        )
+    kinds = JOINTS[channels.joints[name].type].coordinate_kinds
+    if len(kinds) != 1:
+        raise node.error(
+            f"drive: joint '{name}' is {channels.joints[name].type} with {len(kinds)} coordinates; drive a hinge, a slider or a cylinder."
+        )
+    return name
+
+
+def _drive(context: Context, name: str, node: Node, channels: Channels) -> Drive:
+    what = f"drive of '{name}'"
+    slides = name in channels.cylinders or channels.dimension(name) == LENGTH
+    if node.text is not None:
+        if node.text.strip() in ("free", ""):
+            return Drive(name, "free", where=node.where)
+        return _by_dimension(context, name, node, slides, channels)
+    keys = node.keys(what, DRIVE_KEYS)
+    if len(keys) != 1:
+        raise node.error(f"{what} must have exactly one of {listing(DRIVE_KEYS)}; it has {listing(keys) or 'none'}.")
+    kind, entry = next(iter(keys.items()))
+    position = LENGTH if slides else ANGLE
+    if kind == "moves":
+        return Drive(name, "moves", moves=_moves(context, entry, position, what), where=node.where)
+    if kind == "motor_dc":
+        motor, voltage = _motor(context, entry, slides, channels, f"{what}: motor_dc")
+        return Drive(name, "motor_dc", voltage, motor=motor, where=node.where)
+    if kind == "free":
+        return Drive(name, "free", where=node.where)
+    if kind == "force" and not slides:
+        raise entry.error(f"{what}: '{name}' turns, so it takes a torque, not a force. Write `torque:`.")
+    dimension = {"speed": multiply(position, RATE), "position": position}.get(kind, FORCE if slides else TORQUE)
+    value = varying(context, entry, dimension, channels, f"{what}: {kind}", motion=kind == "position")
+    return Drive(name, "torque" if kind == "force" else kind, value, where=node.where)
+
+
+def _by_dimension(context: Context, name: str, node: Node, slides: bool, channels: Channels) -> Drive:
+    """`A: 45 rpm` is a speed, `A: 90 deg` a position, `A: 2 N m` a torque; a bare number is a speed."""
+    what = f"drive of '{name}'"
+    position = LENGTH if slides else ANGLE
+    choices = {"speed": multiply(position, RATE), "torque": FORCE if slides else TORQUE}
+    quantity = read_quantity(node, QuantityAlgebra(context.units, context.algebra.names))
+    if quantity.dimension == NONE:
+        value = context.number(node, choices["speed"], f"{what} (a bare number is a speed)")
+        return Drive(name, "speed", value, where=node.where)
+    if quantity.dimension == position:
+        return Drive(name, "position", varying(context, node, position, channels, what), where=node.where)
+    for kind, dimension in choices.items():
+        if matches(quantity.dimension, dimension):
+            return Drive(name, kind, varying(context, node, dimension, channels, what), where=node.where)
+    usual = "20 mm/s, 50 mm or 100 N" if slides else "45 rpm, 90 deg or 2 N m"
+    raise node.error(
+        f"{what}: '{node.text}' is {describe(quantity.dimension)}; a {'slider' if slides else 'hinge'} takes a speed, position or "
+        f"effort such as {usual}."
+    )
+
+
+def _moves(context: Context, node: Node, position: Dimension, what: str) -> tuple[Move, ...]:
+    moves = []
+    for entry in node.sequence(f"{what}: moves"):
+        keys = entry.keys(f"{what}: a move", ("to", "in", "law", "dwell"))
+        if ("dwell" in keys) == ("to" in keys) or ("to" in keys) != ("in" in keys):
+            raise entry.error(f"{what}: a move is {{to: 90 deg, in: 0.4 s}} with an optional `law`, or {{dwell: 0.2 s}}.")
+        time = context.number(keys.get("in") or keys["dwell"], TIME, f"{what}: the time of a move")
+        if context.numeric(time) <= 0.0:
+            raise entry.error(f"{what}: a move takes {context.numeric(time):g} s; it must take longer than zero.")
+        law = keys["law"].string(f"{what}: law") if "law" in keys else Move.law
+        if law not in LAWS:
+            raise keys["law"].error(f"{what}: there is no law '{law}'. {nearest(law, LAWS, 'Laws')}")
+        to = context.number(keys["to"], position, f"{what}: to") if "to" in keys else None
+        moves.append(Move(time, to, law))
+    if not moves:
+        raise node.error(f"{what}: the list of moves is empty. Add {{to: 90 deg, in: 0.4 s}}.")
+    return tuple(moves)
+
+
+def _motor(context: Context, node: Node, slides: bool, channels: Channels, what: str) -> tuple[tuple[tuple[str, Any], ...], Any]:
+    """(data of the motor's name plate, its voltage)."""
+    keys = node.keys(what, (*MOTOR, "voltage"), ("Kt", "R"))
+    dimensions = {**MOTOR, "ratio": multiply(ANGLE, LENGTH, -1)} if slides else MOTOR
+    fed = keys.pop("voltage", None)
+    values = {k: context.number(n, dimensions[k], f"{what}: {k}") for k, n in keys.items()}
+    for key, value in values.items():
+        if key in ("L", "J", "friction", "viscous", "Ke"):
+            if context.numeric(value) < 0.0:
+                raise keys[key].error(f"{what}: {key} must not be negative.")
+        elif context.numeric(value) <= 0.0:
+            raise keys[key].error(f"{what}: {key} must be greater than zero.")
+    if context.numeric(values.get("efficiency", 1.0)) > 1.0:
+        raise keys["efficiency"].error(f"{what}: efficiency must be at most 1.")
+    voltage = 0.0 if fed is None else varying(context, fed, VOLTAGE, channels, f"{what}: voltage")
+    return tuple(values.items()), voltage
+
+
+def read_start(context: Context, node: Node | None, channels: Channels) -> tuple[tuple[str, Any], ...]:
+    """Positions and speeds of joints (and cylinders) at the start: `A: 60 deg`, `A.v: 45 rpm`, one of several `C.slide: 20 mm`."""
+    start: dict[str, Any] = {}
+    for channel, entry in (node.mapping("start") if node else {}).items():
+        what = f"start of '{channel}'"
+        head, dot, tail = channel.partition(".")
+        if tail in ANGULAR and head in channels.joints:  # an angular velocity, with or without `.v`
+            tail, channel = f"{tail}.v", f"{channel}.v"
+        one = _one_of_several(channels.joints, head, tail)
+        if one is not None:
+            value = context.number(entry, one, what)
+            whole, name = f"{head}.v" if tail.endswith(".v") else head, tail.removesuffix(".v")
+            if entry.si and whole in start:  # a component in the call, the list in the file
+                joint = JOINTS[channels.joints[head].type]
+                names = joint.v_names if whole != head else joint.q_names
+                start[whole] = tuple(value if n == name else x for n, x in zip(names, start[whole], strict=True))
+            else:
+                start[channel] = value
+            continue
+        known = head in channels.joints or head in channels.cylinders
+        if not known or (dot and tail != "v"):
+            each = [(j, n) for j, x in channels.joints.items() for n in JOINTS[x.type].v_names]
+            parts = [f"{j}.{n}" for j, n in each if _one_of_several(channels.joints, j, f"{n}.v")]
+            places = [*channels.joints, *(p for p in parts if p.split(".")[1] not in ANGULAR), *channels.cylinders]
+            allowed = [*places, *(f"{j}.v" for j in dict.fromkeys((*places, *parts)))]
+            raise entry.error(
+                f"{what}: there is no such joint or speed. {nearest(channel, allowed, 'Joints')} A speed is written `A.v: 45 rpm`."
+            )
+        dimension = channels.dimension(channel)
+        if dimension is not None:
+            start[channel] = context.number(entry, dimension, what)
+            continue
+        if entry.si:  # the list in the call, components in the file
+            parts = {f"{head}.{n}{'.v' if dot else ''}" for n in JOINTS[channels.joints[head].type].v_names}
+            start = {k: x for k, x in start.items() if k not in parts}
+        start[channel] = _several(context, channels.joints, head, bool(dot), entry, what)
+    return tuple(start.items())
+
+
+def _one_of_several(joints: Mapping[str, Joint], head: str, tail: str) -> Dimension | None:
+    """What `slide` or `slide.v` of a joint of several coordinates is measured in; None where it is no such coordinate.
+
+    Of a quaternion only the angular velocity has components: `wx.v`.
+    """
+    name, _, rate = tail.partition(".")
+    joint = JOINTS[joints[head].type] if head in joints else None
+    if joint is None or not name or name not in joint.v_names or rate not in ("", "v") or (name not in joint.q_names and not rate):
+        return None
+    dimension = LENGTH if name in joint.q_names and joint.coordinate_kinds[joint.q_names.index(name)] == "length" else ANGLE
+    return multiply(dimension, RATE) if rate else dimension
+
+
+def _several(context: Context, joints: Mapping[str, Joint], name: str, rate: bool, node: Node, what: str) -> tuple[Any, ...]:
+    """The coordinates of a joint with several: one value for each, in the joint's order."""
+    joint = JOINTS[joints[name].type]
+    kinds = joint.coordinate_kinds
+    if rate and "quaternion" in kinds:  # angular velocity, then what translates
+        kinds = ("angle",) * 3 + tuple(k for k in kinds if k != "quaternion")
+    if not kinds:
+        raise node.error(f"{what}: joint '{name}' is fixed and has no coordinate. Take it out.")
+    dimension = {"angle": ANGLE, "length": LENGTH, "quaternion": NONE}
+    names = joint.v_names if rate else joint.q_names
+    items = node.sequence(f"{what} ({joints[name].type}: {', '.join(names)})", len(kinds))
+    rates = [multiply(dimension[k], RATE) if rate else dimension[k] for k in kinds]
+    return tuple(context.number(n, d, what) for n, d in zip(items, rates, strict=True))
+
+
+def read_cuts(node: Node | None, joints: Mapping[str, Joint]) -> tuple[str, ...] | None:
+    """Joints to cut, or None: the program chooses."""
+    if node is None or node.text in ("", "auto"):
+        return None
+    names = []
+    for item in node.sequence("cuts"):
+        name = item.string("cuts")
+        if name not in joints:
+            raise item.error(f"cuts: there is no joint '{name}'. {nearest(name, joints, 'Joints')}")
+        if name in names:
+            raise item.error(f"cuts: '{name}' is listed twice. Remove one.")
+        names.append(name)
+    return tuple(names)

@@ -1,0 +1,319 @@
+"""Rods, couplings, gears, springs, dampers, cylinders, friction and stops: one reader a section."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from linkwright.errors import nearest
+from linkwright.joints import JOINTS
+from linkwright.model.description import (
+    CoilSpring,
+    Coupling,
+    Cylinder,
+    Damper,
+    Friction,
+    GasSpring,
+    Gear,
+    Joint,
+    PointRef,
+    Rod,
+    Stop,
+    Table,
+    TorsionSpring,
+)
+from linkwright.model.file.context import Context
+from linkwright.model.file.geometry import add, rotate
+from linkwright.model.file.loads import TABLE_KEYS, Channels, tabulated, varying
+from linkwright.model.file.nodes import Node
+from linkwright.model.file.shapes import Shape
+from linkwright.model.file.units import (
+    ANGLE,
+    DAMPING,
+    FORCE,
+    LENGTH,
+    NONE,
+    PRESSURE,
+    SPEED,
+    STIFFNESS,
+    TIME,
+    TORQUE,
+    TORSIONAL_DAMPING,
+    TORSIONAL_STIFFNESS,
+    Dimension,
+    multiply,
+)
+
+RATE = (0, 0, -1, 0, 0)
+
+
+class Elements:
+    """Reads what is attached to bodies and joints; knows their names."""
+
+    def __init__(self, context: Context, shapes: dict[str, Shape], joints: Sequence[Joint]):
+        self.context, self.shapes = context, shapes
+        self.joints = {j.name: j for j in joints}
+        self.points = {b: tuple(s.points) for b, s in shapes.items()}
+
+    # ------------------------------------------------------------ shared pieces
+
+    def entries(self, node: Node | None, section: str, kind: str) -> list[tuple[str, Node]]:
+        found = node.mapping(section) if node else {}
+        return [(self.context.check_name(n, e, kind), e) for n, e in found.items()]
+
+    def value(
+        self, keys: dict[str, Node], key: str, dimension: Dimension, what: str, default: Any = None, least: float | None = None
+    ) -> Any:
+        """keys[key] in SI; `least` is a bound it may not fall below."""
+        if key not in keys:
+            return default
+        value = self.context.number(keys[key], dimension, f"{what}: {key}")
+        if least is not None and self.context.numeric(value) < least:
+            raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be {least:g} or more.")
+        return value
+
+    def positive(self, keys: dict[str, Node], key: str, dimension: Dimension, what: str) -> Any:
+        value = self.context.number(keys[key], dimension, f"{what}: {key}")
+        if self.context.numeric(value) <= 0.0:
+            raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be greater than zero.")
+        return value
+
+    def between(self, keys: dict[str, Node], node: Node, what: str) -> tuple[PointRef, PointRef]:
+        a, b = (self.context.point_ref(n, self.points, what) for n in keys["between"].sequence(f"{what}: between", 2))
+        if a[0] == b[0]:
+            raise keys["between"].error(f"{what} runs between two points of the same body '{a[0]}'. Name points of two bodies.")
+        return a, b
+
+    def joint(self, node: Node, what: str) -> str:
+        """The name of a joint with one coordinate."""
+        name = node.string(what)
+        if name not in self.joints:
+            raise node.error(f"{what}: there is no joint '{name}'. {nearest(name, self.joints, 'Joints')}")
+        kinds = JOINTS[self.joints[name].type].coordinate_kinds
+        if len(kinds) != 1:
+            kind = self.joints[name].type
+            raise node.error(
+                f"{what}: joint '{name}' is {kind} with {len(kinds)} coordinates; this needs a joint with one (a hinge or a slider)."
+            )
+        return name
+
+    def slides(self, joint: str) -> bool:
+        return JOINTS[self.joints[joint].type].coordinate_kinds == ("length",)
+
+    def coordinate(self, joint: str) -> Dimension:
+        return LENGTH if self.slides(joint) else ANGLE
+
+    def distance(self, ends: tuple[PointRef, PointRef]) -> float:
+        """Between two points as the bodies start."""
+        places = []
+        for body, point in ends:
+            shape = self.shapes[body]
+            local = self.context.numerics(shape.points[point])
+            places.append(add(shape.start.at, rotate(shape.start.rotation, local)))
+        return math.dist(*places)
+
+    # ------------------------------------------------------------ sections
+
+    def rods(self, node: Node | None) -> tuple[Rod, ...]:
+        rods = []
+        for name, entry in self.entries(node, "rods", "rod"):
+            what = f"rod '{name}'"
+            keys = entry.keys(what, ("between", "length"), ("between",))
+            ends = self.between(keys, entry, what)
+            length = self.positive(keys, "length", LENGTH, what) if "length" in keys else self.distance(ends)
+            if self.context.numeric(length) <= 0.0:
+                raise entry.error(
+                    f"{what} has no length: its ends {'.'.join(ends[0])} and {'.'.join(ends[1])} coincide. Give `length:` or use a joint."
+                )
+            rods.append(Rod(name, ends, length, entry.where))
+        return tuple(rods)
+
+    def couplings(self, node: Node | None) -> tuple[Coupling, ...]:
+        couplings = []
+        for name, entry in self.entries(node, "couplings", "coupling"):
+            what = f"coupling '{name}'"
+            keys = entry.keys(what, ("from", "to", "ratio", "offset", *TABLE_KEYS), ("from", "to"))
+            first, second = self.joint(keys["from"], f"{what}: from"), self.joint(keys["to"], f"{what}: to")
+            if first == second:
+                raise entry.error(f"{what} couples joint '{first}' with itself. Name two joints.")
+            x, y = self.coordinate(first), self.coordinate(second)
+            table = None
+            if any(k in keys for k in TABLE_KEYS):
+                if "ratio" in keys or "offset" in keys:
+                    raise entry.error(f"{what} has a table and a ratio or offset; keep one.")
+                table = tabulated(self.context, first, keys, entry, (x, y), f"{what}: table", motion=True)
+            ratio = self.value(keys, "ratio", multiply(y, x, -1), what, 1.0)
+            if self.context.numeric(ratio) == 0.0:
+                raise keys["ratio"].error(f"{what} has the ratio 0, which would block joint '{second}'. Give another ratio.")
+            offset = self.value(keys, "offset", y, what)
+            couplings.append(Coupling(name, first, second, ratio, offset, table, entry.where))
+        return tuple(couplings)
+
+    def gears(self, node: Node | None) -> tuple[Gear, ...]:
+        return tuple(self._gear(name, entry) for name, entry in self.entries(node, "gears", "gear"))
+
+    def _gear(self, name: str, entry: Node) -> Gear:
+        what = f"gear '{name}'"
+        keys = entry.keys(what, ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius"))
+        alpha = self.value(keys, "pressure_angle", ANGLE, what, Gear.pressure_angle, least=0.0)
+        if self.context.numeric(alpha) >= math.radians(60):
+            raise keys["pressure_angle"].error(f"{what}: the pressure angle must be below 60 deg; the standard is 20 deg.")
+        if "pinion" in keys:
+            entry.keys(what, ("pinion", "rack", "radius", "teeth", "module", "pressure_angle"), ("rack",))
+            first, second = self.joint(keys["pinion"], what), self.joint(keys["rack"], what)
+            if self.slides(first) or not self.slides(second):
+                raise entry.error(f"{what}: the pinion must be on a hinge and the rack on a slider. Exchange or correct them.")
+            radius = self._radii(keys, entry, what, ["radius"])[0]
+            return Gear(name, first, second, radius, rack=True, pressure_angle=alpha, where=entry.where)
+        entry.keys(what, ("joints", "radii", "teeth", "module", "internal", "pressure_angle"), ("joints",))
+        first, second = (self.joint(n, f"{what}: joints") for n in keys["joints"].sequence(f"{what}: joints", 2))
+        if first == second or self.slides(first) or self.slides(second):
+            raise keys["joints"].error(f"{what} needs two different hinges that carry the wheels; a rack is written `pinion:` and `rack:`.")
+        radii = self._radii(keys, entry, what, ["first", "second"])
+        internal = keys["internal"].flag(f"{what}: internal") if "internal" in keys else False
+        return Gear(name, first, second, radii[0], radii[1], internal, False, alpha, entry.where)
+
+    def _radii(self, keys: dict[str, Node], entry: Node, what: str, wheels: list[str]) -> list[Any]:
+        """Pitch radii, given directly or as teeth and module."""
+        direct = "radius" if len(wheels) == 1 else "radii"
+        if direct in keys and "teeth" not in keys:
+            nodes = keys[direct].sequence(f"{what}: radii", 2) if len(wheels) == 2 else [keys[direct]]
+            return [self.positive({"radius": n}, "radius", LENGTH, what) for n in nodes]
+        if "teeth" not in keys or "module" not in keys or direct in keys:
+            raise entry.error(
+                f"{what} needs its pitch {direct} (e.g. {'20 mm' if len(wheels) == 1 else '[20 mm, 60 mm]'}), or `teeth:` and `module:`."
+            )
+        module = self.positive(keys, "module", LENGTH, what)
+        nodes = keys["teeth"].sequence(f"{what}: teeth", 2) if len(wheels) == 2 else [keys["teeth"]]
+        return [module * self.positive({"teeth": n}, "teeth", NONE, what) / 2.0 for n in nodes]
+
+    def springs(self, node: Node | None) -> tuple[TorsionSpring | CoilSpring | GasSpring, ...]:
+        return tuple(self._spring(name, entry) for name, entry in self.entries(node, "springs", "spring"))
+
+    def _spring(self, name: str, entry: Node) -> TorsionSpring | CoilSpring | GasSpring:
+        what = f"spring '{name}'"
+        keys = entry.keys(what, ("type", "joint", "between", "stiffness", "free", "preload", "force", "length", "stroke", "progression"))
+        guess = "torsion" if "joint" in keys else "gas" if "stroke" in keys or "force" in keys else "coil"
+        kind = keys["type"].string(f"{what}: type") if "type" in keys else guess
+        if kind == "torsion":
+            entry.keys(f"torsion {what}", ("type", "joint", "stiffness", "free", "preload"), ("joint", "stiffness"))
+            joint = self.joint(keys["joint"], what)
+            slides = self.slides(joint)
+            stiffness = self.value(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what, least=0.0)
+            free = self.value(keys, "free", self.coordinate(joint), what, 0.0)
+            preload = self.value(keys, "preload", FORCE if slides else TORQUE, what, 0.0)
+            return TorsionSpring(name, joint, stiffness, free, preload, entry.where)
+        if kind == "coil":
+            entry.keys(f"coil {what}", ("type", "between", "stiffness", "free", "preload"), ("between", "stiffness"))
+            ends = self.between(keys, entry, what)
+            free = self.value(keys, "free", LENGTH, what, least=0.0)
+            free = self.distance(ends) if free is None else free  # relaxed as drawn
+            stiffness = self.value(keys, "stiffness", STIFFNESS, what, least=0.0)
+            return CoilSpring(name, ends, stiffness, free, self.value(keys, "preload", FORCE, what, 0.0), entry.where)
+        if kind != "gas":
+            raise keys["type"].error(f"{what}: there is no spring type '{kind}'. {nearest(kind, ('torsion', 'coil', 'gas'), 'Types')}")
+        entry.keys(f"gas {what}", ("type", "between", "force", "length", "stroke", "progression"), ("between", "force", "length", "stroke"))
+        progression = self.value(keys, "progression", NONE, what, 1.0, least=1.0)
+        length, stroke = (self.positive(keys, k, LENGTH, what) for k in ("length", "stroke"))
+        if self.context.numeric(stroke) >= self.context.numeric(length):
+            raise keys["stroke"].error(f"{what}: the stroke must be shorter than the extended length.")
+        return GasSpring(
+            name, self.between(keys, entry, what), self.value(keys, "force", FORCE, what), length, stroke, progression, entry.where
+        )
+
+    def dampers(self, node: Node | None) -> tuple[Damper, ...]:
+        dampers = []
+        for name, entry in self.entries(node, "dampers", "damper"):
+            what = f"damper '{name}'"
+            keys = entry.keys(what, ("joint", "between", "coefficient"), ("coefficient",))
+            if ("joint" in keys) == ("between" in keys):
+                raise entry.error(f"{what} acts on a `joint:` or `between:` two points; give one of them.")
+            joint = self.joint(keys["joint"], what) if "joint" in keys else ""
+            ends = self.between(keys, entry, what) if "between" in keys else None
+            turning = bool(joint) and not self.slides(joint)
+            value = self.value(keys, "coefficient", TORSIONAL_DAMPING if turning else DAMPING, what, least=0.0)
+            dampers.append(Damper(name, value, joint, ends, entry.where))
+        return tuple(dampers)
+
+    def frictions(self, node: Node | None) -> tuple[Friction, ...]:
+        frictions = []
+        for name, entry in self.entries(node, "friction", "friction"):
+            what = f"friction '{name}'"
+            keys = entry.keys(what, ("joint", "coulomb", "viscous", "speed", "mu", "radius"))
+            joint = self.joint(keys["joint"], what) if "joint" in keys else self.joint(Node(entry.where, text=name), what)
+            slides = self.slides(joint)
+            read = {
+                "coulomb": self.value(keys, "coulomb", FORCE if slides else TORQUE, what, 0.0, least=0.0),
+                "viscous": self.value(keys, "viscous", DAMPING if slides else TORSIONAL_DAMPING, what, 0.0, least=0.0),
+                "mu": self.value(keys, "mu", NONE, what, 0.0, least=0.0),
+                "radius": self.value(keys, "radius", LENGTH, what, 0.0, least=0.0),
+            }
+            if "speed" in keys:
+                read["speed"] = self.positive(keys, "speed", SPEED if slides else multiply(ANGLE, RATE), what)
+            frictions.append(Friction(name, joint, **read, where=entry.where))
+        return tuple(frictions)
+
+    def stops(self, node: Node | None, channels: Channels) -> tuple[Stop, ...]:
+        return tuple(self._stop(name, entry, channels) for name, entry in self.entries(node, "stops", "stop"))
+
+    def _stop(self, name: str, entry: Node, channels: Channels) -> Stop:
+        what = f"stop '{name}'"
+        keys = entry.keys(what, ("joint", "between", "min", "max", "stiffness", "damping"), ("stiffness",))
+        target = keys.get("joint", Node(entry.where, text=name))
+        joint = target.string(what) if target.text in channels.cylinders else self.joint(target, what)
+        slides = joint in channels.cylinders or self.slides(joint)
+        travel = LENGTH if slides else ANGLE
+        if "between" in keys:
+            if "min" in keys or "max" in keys:
+                raise entry.error(f"{what} has `between` and `min` or `max`; keep one way of giving the ends.")
+            low, high = keys["between"].sequence(f"{what}: between", 2)
+            keys = {**keys, "min": low, "max": high}
+        elif "min" not in keys and "max" not in keys:
+            usual = "[0, 120 mm]" if slides else "[-30 deg, 60 deg]"
+            raise entry.error(f"{what} has no ends: write `between: {usual}`, or `min:` or `max:` alone.")
+        lower, upper = (self.value(keys, k, travel, f"{what}: an end" if "between" in keys else what) for k in ("min", "max"))
+        if lower is not None and upper is not None and self.context.numeric(lower) >= self.context.numeric(upper):
+            raise entry.error(
+                f"{what}: the lower end {self.context.shown(lower, travel)} is not below the upper {self.context.shown(upper, travel)}. "
+                "Exchange or correct them."
+            )
+        stiffness = self.positive(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what)
+        damping = self.value(keys, "damping", multiply(TIME, travel, -1), what, 0.0, least=0.0)
+        return Stop(name, joint, stiffness, lower, upper, damping, entry.where)
+
+    def cylinders(self, node: Node | None, channels: Channels) -> tuple[Cylinder, ...]:
+        cylinders = []
+        for name, entry in self.entries(node, "cylinders", "cylinder"):
+            what = f"cylinder '{name}'"
+            if name in self.joints:
+                raise entry.error(f"{what} has the name of a joint, and drives could mean either. Rename one.")
+            keys = entry.keys(what, ("between", "force", "pressure", "bore", "rod"), ("between",))
+            ends = self.between(keys, entry, what)
+            force: Any = 0.0
+            if "force" in keys:
+                if "pressure" in keys:
+                    raise keys["pressure"].error(f"{what} has `force` and `pressure`; keep one.")
+                force = varying(self.context, keys["force"], FORCE, channels, f"{what}: force")
+            elif "pressure" in keys:
+                force = self._pressure_force(keys, entry, channels, what)
+            cylinders.append(Cylinder(name, ends, force, entry.where))
+        return tuple(cylinders)
+
+    def _pressure_force(self, keys: dict[str, Node], entry: Node, channels: Channels, what: str) -> Any:
+        """Pressure on the piston; with `rod` on the rod side, which pulls."""
+        if "bore" not in keys:
+            raise entry.error(f"{what}: `pressure` needs the `bore:` (piston diameter).")
+        pressure = varying(self.context, keys["pressure"], PRESSURE, channels, f"{what}: pressure")
+        bore = self.positive(keys, "bore", LENGTH, what)
+        area = bore * bore
+        if "rod" in keys:
+            rod = self.positive(keys, "rod", LENGTH, what)
+            if self.context.numeric(rod) >= self.context.numeric(bore):
+                raise keys["rod"].error(f"{what}: the rod must be thinner than the bore.")
+            area = -(area - rod * rod)
+        area = math.pi / 4.0 * area
+        if isinstance(pressure, Table):
+            return replace(pressure, y=tuple(y * self.context.numeric(area) for y in pressure.y))
+        return pressure * area

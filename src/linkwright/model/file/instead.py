@@ -1,0 +1,71 @@
+"""Names people try that the model file does not have: what was meant, or what to use in their place.
+
+`KEYS` and `types()` are synonyms, answered with "Did you mean"; `instead` has a sentence for parts of machines that are not
+modelled as such.
+"""
+
+from __future__ import annotations
+
+from linkwright.joints import JOINTS
+from linkwright.model.library.finding import SEE
+
+KEYS = {
+    **dict.fromkeys(("links", "link", "members", "parts", "body", "elements"), "bodies"),
+    **dict.fromkeys(("nodes", "coordinates", "geometry", "sketch", "positions"), "drawing"),
+    **dict.fromkeys(("hinges", "hinge", "sliders", "slider", "joint", "constraints", "connections", "mates"), "joints"),
+    **dict.fromkeys(("forces", "force", "torques", "moments", "load"), "loads"),
+    **dict.fromkeys(("drives", "drivers", "driver", "motor", "motors", "actuators", "actuator", "input", "inputs", "motion"), "drive"),
+    **dict.fromkeys(("constants", "variables", "params", "dimensions", "define"), "parameters"),
+    **dict.fromkeys(("initial", "initial_conditions", "ic", "pose"), "start"),
+    **dict.fromkeys(("unit",), "units"),
+    **dict.fromkeys(("title", "model"), "name"),
+    **dict.fromkeys(("description", "comment", "notes"), "about"),
+    **dict.fromkeys(("ratio", "ratios", "mimic", "transmission", "transmissions"), "couplings"),
+    **dict.fromkeys(("limits", "limit", "end_stops", "bumpers"), "stops"),
+    **dict.fromkeys(("actuating_cylinders", "hydraulics", "pistons", "linear_actuators"), "cylinders"),
+    **dict.fromkeys(("cog", "cg", "centre", "center", "center_of_mass", "centroid"), "com"),
+    **dict.fromkeys(("weight", "m"), "mass"),
+    **dict.fromkeys(("moment_of_inertia", "i", "j"), "inertia"),
+    "g": "gravity",
+    "bodie": "bodies",
+}
+_TABLE = "a coupling with a `table:` of the follower over the driver (docs/model-file.md#tables)"
+_WISHES = {
+    ("cam", "follower"): f"There are no cams; a cam without lift-off is {_TABLE}, with `interpolation: periodic` for a closed profile.",
+    ("geneva", "maltese", "indexer"): f"There is no Geneva drive; it is {_TABLE}.",
+    ("belt", "chain", "pulley", "sprocket", "timing_belt"): (
+        "There are no belts or chains; their transmission is a coupling with the `ratio:` of the wheels, without forces on the shafts."
+    ),
+    ("rope", "cable", "tendon", "string", "winch"): (
+        "There are no ropes over pulleys; `rods:` hold a distance until an event releases them, `springs:` pull."
+    ),
+    ("contact", "collision", "collide", "friction_contact", "ground_contact"): (
+        "Bodies do not touch; the end of a joint's travel is a `stops:` entry, and events engage or release constraints."
+    ),
+    ("wheel", "rolling", "tyre", "tire", "roller"): "There are no rolling wheels; rack and pinion is a `gears:` entry.",
+    ("clutch", "brake", "ratchet", "latch"): (
+        "A clutch or a latch is an event in a simulation: lw.when(...) with lw.engage, lw.release, lw.lock or lw.unlock."
+    ),
+    ("flexible", "beam", "elastic", "fem", "bushing"): (
+        "Bodies are rigid and joints ideal; `springs:` and `dampers:` may act between them."
+    ),
+    ("controller", "pid", "control"): "Controllers are given in Python: m.simulate(2, control=lw.pd(...)), docs/control.md.",
+    ("optimise", "optimize", "synthesis"): "There is no optimiser in the file; m.with_(...) and free parameters of kernels serve one.",
+    ("urdf", "mjcf", "sdf", "dxf", "xlsx", "cad", "import"): (
+        "Files of other programs are not read; docs/converters.md lists what is written for them."
+    ),
+}
+
+
+def types() -> dict[str, str]:
+    """Return the synonyms of joint types."""
+    return {word: kind for kind, jt in JOINTS.items() for word in jt.synonyms}
+
+
+def instead(word: str) -> str:
+    """What to use in place of something that does not exist, as sentences with a space after them; empty if the word is unknown."""
+    plain = word.lower().replace("-", "_").replace(" ", "_")
+    for words, sentence in _WISHES.items():
+        if any(plain in (w, f"{w}s", f"{w}es", f"{w}_joint") for w in words):
+            return f"{sentence} See {SEE}. "
+    return ""

@@ -1,0 +1,311 @@
+"""The `joints:` section and the hinges that shared pins make.
+
+A joint joins frame F on its first body with frame M on its second. Axes follow the joint types:
+z is the axis of everything that turns, x of F the line along which a slider or slot runs, and a
+universal joint turns about x of F and y of M.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkwright.errors import listing, nearest
+from linkwright.joints import JOINTS
+from linkwright.model.description import EYE3, ZERO3, Joint, Mat3, Placement, Vec3
+from linkwright.model.file.context import Context
+from linkwright.model.file.geometry import frame_along, product, transpose, vector
+from linkwright.model.file.instead import instead, types
+from linkwright.model.file.nodes import Node
+from linkwright.model.file.shapes import Shape
+from linkwright.model.file.units import KINDS, LENGTH
+from linkwright.numerics.groups import Groups
+
+JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames")  # and those of single types
+
+
+def read_joints(context: Context, shapes: dict[str, Shape], node: Node | None) -> tuple[Joint, ...]:
+    """Explicit joints in file order, then the hinges of pins that no joint names."""
+    explicit: list[Joint] = []
+    entries = node.mapping("joints") if node else {}
+    for name, entry in entries.items():
+        context.check_name(name, entry, "joint")
+        if name == "t":
+            raise entry.error("a joint cannot be called 't', which is the time. Rename it.")
+        explicit.append(_explicit(context, shapes, name, entry))
+    pins = _shared_pins(context, shapes)
+    covered = {pin: [j for j in explicit if j.pin == pin] for pin in pins}
+    automatic: list[Joint] = []
+    for pin, bodies in pins.items():
+        if covered[pin]:
+            _check_split(pin, bodies, covered[pin], entries)
+        else:
+            automatic.extend(_hinges(context, shapes, pin, bodies))
+    taken = {j.name for j in explicit}
+    for joint in automatic:
+        if joint.name in taken:
+            raise entries[joint.name].error(
+                f"the name '{joint.name}' is taken twice: by this joint and by the hinge at pin '{joint.pin}'. Rename the joint, "
+                f"or make it the joint of that pin with `pin: {joint.pin}`."
+            )
+    return tuple(automatic + explicit)
+
+
+def _shared_pins(context: Context, shapes: dict[str, Shape]) -> dict[str, list[str]]:
+    """Pins with their bodies, in order of appearance; a pin of one body is an error."""
+    named: dict[str, list[str]] = {}
+    for shape in shapes.values():
+        for pin in shape.pins:
+            named.setdefault(pin, []).append(shape.name)
+    stations: dict[str, list[str]] = {}
+    for shape in shapes.values():
+        for name in shape.stations:
+            if name not in shape.pins and name in context.drawing:
+                stations.setdefault(name, []).append(shape.name)
+    order = list(shapes)
+    pins: dict[str, list[str]] = {}
+    for pin in [*named, *(s for s in stations if s not in named)]:
+        bodies = sorted(named.get(pin, []) + stations.get(pin, []), key=order.index)
+        if len(bodies) > 1:
+            pins[pin] = bodies
+        elif pin in named:
+            _lonely_pin(context, shapes, pin, bodies[0], named)
+    drawn = list(context.drawing)
+    return dict(sorted(pins.items(), key=lambda item: drawn.index(item[0]) if item[0] in context.drawing else len(drawn)))
+
+
+def _lonely_pin(context: Context, shapes: dict[str, Shape], pin: str, body: str, named: dict[str, list[str]]) -> None:
+    """A pin that one body names is valid when a joint sits there, otherwise a slip."""
+    if pin in context.joint_places:
+        return
+    owners = [s.name for s in shapes.values() if s.name != body and pin in s.points]
+    others = [p for p, bodies in named.items() if bodies != [body]]
+    hint = f"Body '{owners[0]}' has a point of that name: add `pins: [{pin}]` to it." if owners else nearest(pin, others, "Other pins")
+    raise shapes[body].node.error(
+        f"only body '{body}' names the pin '{pin}', so nothing is hinged there. {hint} A point that is no hinge belongs under `points`."
+    )
+
+
+def _hinges(context: Context, shapes: dict[str, Shape], pin: str, bodies: list[str]) -> list[Joint]:
+    """One hinge from the first body (ground if it is there) to every other one."""
+    if not context.planar_drawing:
+        raise shapes[bodies[1]].node.error(
+            f"the bodies {listing(bodies)} share the pin '{pin}', but in space a hinge needs an axis. Write under `joints:` "
+            f"`{pin}: {{pin: {pin}, between: [{bodies[0]}, {bodies[1]}], axis: [0, 0, 1]}}`, or `plane: xy` for a planar model."
+        )
+    hub, others = bodies[0], bodies[1:]
+    joints = []
+    for body in others:
+        name = pin if len(bodies) == 2 else f"{pin}:{body}"
+        first, second = (Placement(shapes[b].points[pin]) for b in (hub, body))
+        joints.append(Joint(name, "revolute", hub, body, first, second, pin=pin, where=shapes[body].node.where))
+    return joints
+
+
+def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict[str, Node]) -> None:
+    """Explicit joints at a pin must connect its bodies, each exactly once."""
+    groups = Groups(bodies)
+    for joint in joints:
+        node = entries[joint.name]
+        for body in (joint.first, joint.second):
+            if body not in groups:
+                raise node.error(
+                    f"joint '{joint.name}': body '{body}' does not name the pin '{pin}'. Bodies at this pin: {listing(bodies)}."
+                )
+        if not groups.join(joint.first, joint.second):
+            raise node.error(f"joint '{joint.name}' connects {joint.first} and {joint.second} at pin '{pin}' a second time. Remove it.")
+    loose = [b for b in bodies if groups.root(b) != groups.root(joints[0].first)]
+    if loose:
+        node = entries[joints[-1].name]
+        raise node.error(
+            f"the joints at pin '{pin}' leave out {listing(loose)}. A pin of {len(bodies)} bodies needs {len(bodies) - 1} joints that "
+            "connect "
+            f"all of them; add `{{pin: {pin}, between: [{joints[0].first}, {loose[0]}]}}`."
+        )
+
+
+# ---------------------------------------------------------------- joints that are written out
+
+
+def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: Node) -> Joint:
+    what = f"joint '{name}'"
+    keys = node.keys(what, (*JOINT_KEYS, *_owners()))
+    kind = _type(context, keys, node, what)
+    first, second, point = _ends(context, shapes, keys, node, what)
+    options = _options(context, kind, keys, node, what)
+    if "frames" in keys:
+        F, M = (_frame(context, n, f"{what}: frames") for n in keys["frames"].sequence(f"{what}: frames", 2))
+        pin = keys["pin"].string(what) if "pin" in keys else ""
+        return Joint(name, kind, first, second, F, M, options, pin, node.where)
+    positions = [_position_in(context, shapes[b], p, keys, node, what) for b, p in ((first, point[0]), (second, point[1]))]
+    rotations = _axes(context, shapes, kind, (first, second), point, keys, what)
+    F, M = (Placement(p, r) for p, r in zip(positions, rotations, strict=True))
+    shared = point[0] if point[0] == point[1] and all(_is_pin(context, shapes[b], point[0]) for b in (first, second)) else ""
+    if shared and kind == "revolute" and "at" in keys:
+        context.warnings.append(
+            f"{node.where}: {what} is no further joint: it is the hinge that {first} and {second} share at pin '{shared}', under this "
+            f"name. Write `pin: {shared}` to say so, or take it out."
+        )
+    return Joint(name, kind, first, second, F, M, options, shared, node.where)
+
+
+def _is_pin(context: Context, shape: Shape, point: str) -> bool:
+    return point in shape.pins or (point in shape.stations and point in context.drawing)
+
+
+def _type(context: Context, keys: dict[str, Node], node: Node, what: str) -> str:
+    if "type" not in keys:
+        if "pin" in keys:
+            return "revolute"
+        raise node.error(f"{what} needs a `type:`. Types: {listing(JOINTS)}.")
+    kind = keys["type"].string(f"{what}: type").replace("-", "_")
+    if kind not in JOINTS:
+        raise keys["type"].error(f"{what}: there is no joint type '{kind}'. {instead(kind)}{nearest(kind, JOINTS, 'Types', types())}")
+    if context.planar and not JOINTS[kind].in_plane:
+        flat = [k for k, v in JOINTS.items() if v.in_plane]
+        raise keys["type"].error(f"{what}: a {kind} joint does not fit into a plane. In a plane: {listing(flat)}. Or take out `plane:`.")
+    return kind
+
+
+def _ends(context: Context, shapes: dict[str, Shape], keys: dict[str, Node], node: Node, what: str) -> tuple[str, str, tuple[str, str]]:
+    """The two bodies and the names of the points where they meet ('' if only drawn)."""
+    ways = [k for k in ("connect", "between") if k in keys]
+    if len(ways) != 1:
+        raise node.error(
+            f"{what} must say what it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, coupler.B]`."
+        )
+    if ways == ["connect"]:
+        names = {b: tuple(s.points) for b, s in shapes.items()}
+        a, b = (context.point_ref(n, names, what) for n in keys["connect"].sequence(f"{what}: connect", 2))
+        if "at" in keys or "pin" in keys:
+            raise node.error(f"{what}: `connect` names the points already, take out `at` and `pin`.")
+        first, second, points = a[0], b[0], (a[1], b[1])
+    else:
+        first, second = (n.string(f"{what}: between") for n in keys["between"].sequence(f"{what}: between", 2))
+        for body, entry in zip((first, second), keys["between"].items or (), strict=True):
+            if body not in shapes:
+                raise entry.error(f"{what}: there is no body '{body}'. {nearest(body, shapes, 'Bodies')}")
+        place = keys.get("pin") or keys.get("at")
+        if "pin" in keys and "at" in keys:
+            raise node.error(f"{what} has `pin` and `at`; keep one.")
+        if place is None and "frames" not in keys:
+            raise node.error(f"{what} must say where it is: `at: C` (a drawn point) or `pin: C`.")
+        label = place.text.strip() if place is not None and place.text is not None else ""
+        points = (label, label)
+        if "pin" in keys and "frames" not in keys:
+            for body in (first, second):
+                if not _is_pin(context, shapes[body], label):
+                    raise keys["pin"].error(
+                        f"{what}: body '{body}' has no pin '{label}'. "
+                        f"{nearest(label, shapes[body].pins or shapes[body].stations, 'Its pins')}"
+                    )
+    if first == second:
+        raise node.error(f"{what} joins '{first}' with itself. Name two different bodies.")
+    return first, second, points
+
+
+def _position_in(context: Context, shape: Shape, point: str, keys: dict[str, Node], node: Node, what: str) -> Vec3:
+    if point:
+        if point in shape.points:
+            return shape.points[point]
+        if point not in context.drawing:
+            raise (keys.get("at") or node).error(
+                f"{what}: '{point}' is neither drawn nor a point of '{shape.name}'. "
+                f"{nearest(point, [*context.drawing, *shape.points], 'Points')}"
+            )
+        return shape.to_local(context.drawing[point])
+    return shape.to_local(context.vector(keys["at"], LENGTH, f"{what}: at"))
+
+
+def _owners() -> dict[str, list[str]]:
+    """The types that take each key which not all of them take."""
+    out: dict[str, list[str]] = {}
+    for kind, jt in JOINTS.items():
+        for key in (*jt.axis_keys, *jt.options):
+            out.setdefault(key, []).append(kind)
+    return out
+
+
+def _options(context: Context, kind: str, keys: dict[str, Node], node: Node, what: str) -> tuple[tuple[str, Any], ...]:
+    jt = JOINTS[kind]
+    for key, owners in _owners().items():
+        if key in keys and kind not in owners:
+            use = "Use `axis:`." if any(key in JOINTS[k].axis_keys for k in owners) else "Take it out."
+            raise keys[key].error(f"{what}: only a {' or '.join(owners)} has a {key}, not a {kind} joint. {use}")
+    out = []
+    for name, option in jt.options.items():
+        if name not in keys:
+            raise node.error(f"{what}: a {kind} needs its `{name}:`, {option.meaning}.")
+        out.append((name, context.number(keys[name], KINDS[option.dimension], f"{what}: {name}")))
+    return tuple(out)
+
+
+def _axes(
+    context: Context,
+    shapes: dict[str, Shape],
+    kind: str,
+    bodies: tuple[str, str],
+    points: tuple[str, str],
+    keys: dict[str, Node],
+    what: str,
+) -> tuple[Mat3, Mat3]:
+    """Rotations of F and M in their bodies."""
+    jt = JOINTS[kind]
+    main, other = jt.axes
+    pin = jt.guide is not None and "angle" in jt.coordinate_kinds  # on a guide: its angle is counted from the body's axes
+    given = [k for k in ("axis", "axes", *jt.axis_keys) if k in keys]
+    if len(given) > 1:
+        raise keys[given[1]].error(f"{what} has `{given[0]}` and `{given[1]}`; keep one.")
+    first, second = shapes[bodies[0]], shapes[bodies[1]]
+    drawn = "connect" not in keys
+    if "axes" in keys:
+        a, b = (context.direction(n, f"{what}: axes") for n in keys["axes"].sequence(f"{what}: axes", 2))
+        if drawn:
+            a, b = first.direction_to_local(a), second.direction_to_local(b)
+        return _complete(context, main, a), _complete(context, other, b)
+    own = first.point_axes(points[0]), second.point_axes(points[1])
+    if not given and not drawn:
+        return own
+    default = vector((1.0, 0.0, 0.0) if main == "x" else (0.0, 0.0, 1.0))
+    axis = context.direction(keys[given[0]], f"{what}: {given[0]}") if given else default
+    flat = context.planar_drawing and context.numerics(axis)[2] != 0.0 and not any(context.numerics(axis)[:2])
+    if main == "z" and context.planar_drawing and (flat or not given or context.planar):
+        if given and not flat:
+            raise keys[given[0]].error(f"{what}: in a plane a {kind} joint turns about the plane's normal. Take out `{given[0]}`.")
+        return (EYE3, EYE3) if jt.nv else (EYE3, _carried(EYE3, first, second))
+    if not drawn:
+        F = _complete(context, main, axis)
+        return F, EYE3 if pin and context.planar_drawing else _carried(F, first, second)
+    world = _complete(context, main, axis)
+    F, M = product(transpose(first.rotation), world), product(transpose(second.rotation), world)
+    if pin and context.planar_drawing:
+        return F, EYE3
+    return F, M
+
+
+def _complete(context: Context, main: str, axis: Vec3) -> Mat3:
+    return frame_along(main, axis, context.numerics(axis))
+
+
+def _carried(F: Mat3, first: Shape, second: Shape) -> Mat3:
+    """F's axes seen from the second body at the start."""
+    return product(transpose(second.start.rotation), product(first.start.rotation, F))
+
+
+def _frame(context: Context, node: Node, what: str) -> Placement:
+    keys = node.keys(what, ("at", "angle", "rpy", "quat", "rotation"))
+    at = context.vector(keys["at"], LENGTH, what) if "at" in keys else ZERO3
+    return Placement(at, context.rotation(keys, what) or EYE3)
+
+
+def joint_places(node: Node | None) -> set[str]:
+    """Names of points where written-out joints sit, so that a pin there need not be shared."""
+    places: set[str] = set()
+    for entry in (node.entries or {}).values() if node else ():
+        for key in ("at", "pin"):
+            found = (entry.entries or {}).get(key)
+            if found is not None and found.text:
+                places.add(found.text.strip())
+        connect = (entry.entries or {}).get("connect")
+        for item in (connect.items or ()) if connect else ():
+            places.add((item.text or "").strip().partition(".")[2])
+    return places

@@ -1,0 +1,323 @@
+"""The model file as a tree of nodes that know their place in the text.
+
+YAML is read from its event stream: every scalar stays text (our own parser decides what is a
+number), every node keeps file:line, and whatever could surprise (duplicate keys, anchors,
+aliases, tags, several documents, deep nesting, huge or non-UTF-8 files) is refused. A Python
+dict becomes the same tree, with the path of keys as its place.
+"""
+
+from __future__ import annotations
+
+import itertools
+import numbers
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from linkwright import files
+from linkwright.errors import ModelError, Source, listing, nearest, nearest_by_group
+from linkwright.model.expressions import Expr
+from linkwright.model.file.instead import KEYS, instead
+
+WHOLE = re.compile(r"(?:.*[-+*/^(\s])?\d+\Z")  # a number without decimals, an expression before it perhaps
+FRACTION = re.compile(r"\d+(\s*[-+*/^)A-Za-z].*)?\Z")  # what follows a decimal comma, a unit or more after it perhaps
+MOST_BYTES = 5_000_000
+DEEPEST = 40
+MOST_NODES = 1_000_000
+MOST_ENTRIES = 20_000  # of one mapping: a file of nonsense is refused before all of it is read
+TOO_MANY = f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `repeat`, or a table in a CSV file."
+
+
+@dataclass(frozen=True)
+class Node:
+    """A scalar (`text`), a list (`items`) or a mapping (`entries`), with its place."""
+
+    where: Source
+    text: str | None = None
+    items: tuple[Node, ...] | None = None
+    entries: dict[str, Node] | None = None
+    scope: Mapping[str, int] = field(default_factory=dict)  # indices of the repeat block it came from
+    si: bool = False  # given in a call: bare numbers are SI and radians
+    glued: bool = False  # follows the entry before it in a list at a comma without a space
+
+    @property
+    def kind(self) -> str:
+        if self.text is not None:
+            return f"'{_short(self.text)}'" if self.text else "nothing"
+        return "a list" if self.items is not None else "a mapping"
+
+    def error(self, message: str) -> ModelError:
+        return ModelError(message, self.where)
+
+    def mapping(self, what: str) -> dict[str, Node]:
+        if self.text == "":
+            return {}
+        if self.entries is None:
+            raise self.error(f"{what} must be a mapping, `name: value` a line or {{name: value}}, not {self.kind}.")
+        return self.entries
+
+    def sequence(self, what: str, length: int | None = None) -> tuple[Node, ...]:
+        if self.items is None:
+            raise self.error(f"{what} must be a list in brackets, not {self.kind}.")
+        if length is not None and len(self.items) != length:
+            raise self.error(f"{what} must have {length} entries, not {len(self.items)}.{self.decimal_comma()}")
+        glued = [other.glued for _, other in self._pairs()]
+        numbers = all(WHOLE.match(one.text or "") and FRACTION.match(other.text or "") for one, other in list(self._pairs())[::2])
+        if len(glued) > 2 and len(glued) % 2 and all(glued[::2]) and not any(glued[1::2]) and numbers:
+            raise self.error(f"{what}: a space follows every second comma.{self.decimal_comma()} Otherwise write all commas alike.")
+        return self.items
+
+    def _pairs(self) -> Iterator[tuple[Node, Node]]:
+        return itertools.pairwise(self.items or ())
+
+    def decimal_comma(self) -> str:
+        """A hint where two entries of this list look like one number with a decimal comma; empty if none do."""
+        for one, other in self._pairs():
+            if other.glued and WHOLE.match(one.text or "") and FRACTION.match(other.text or ""):
+                return f" Decimals are written with a point: {one.text}.{other.text}."
+        return ""
+
+    def string(self, what: str) -> str:
+        if self.text is None:
+            raise self.error(f"{what} must be a single name or number, not {self.kind}.")
+        return self.text.strip()
+
+    def flag(self, what: str) -> bool:
+        text = self.string(what).lower()
+        if text in ("true", "yes", "on"):
+            return True
+        if text in ("false", "no", "off"):
+            return False
+        raise self.error(f"{what} must be true or false, not {self.kind}.")
+
+    def keys(self, what: str, allowed: Sequence[str] | Mapping[str, Sequence[str]], required: Sequence[str] = ()) -> dict[str, Node]:
+        """The entries, after a check that every key is known (`allowed`, or by group) and the required ones are there."""
+        entries = self.mapping(what)
+        known = [k for group in allowed.values() for k in group] if isinstance(allowed, Mapping) else list(allowed)
+        for key, node in entries.items():
+            if key not in known:
+                here = "Keys allowed here"
+                grouped = isinstance(allowed, Mapping)
+                tail = nearest_by_group(key, allowed, here, KEYS) if grouped else nearest(key, allowed, here, KEYS)
+                raise node.error(f"{what} has no key '{_short(key)}'. {instead(key)}{tail}")
+        missing = [k for k in required if k not in entries]
+        if missing:
+            raise self.error(f"{what} lacks '{missing[0]}'. Add `{missing[0]}: ...`; keys allowed here: {listing(known, 40)}.")
+        return entries
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def from_file(path: Path) -> Node:
+    """The tree of a YAML file."""
+    name = files.shown(path)
+    try:
+        data = files.read_regular(path, MOST_BYTES, "keep meshes and data outside a model file")
+    except files.Unreadable as error:
+        raise ModelError(f"the file cannot be read: {error.reason}.", Source(name, 1)) from error
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ModelError(
+            f"the file is not UTF-8 text (byte 0x{data[error.start]:02x}). Save it as UTF-8 in your editor.", Source(name, line)
+        ) from error
+    return from_text(text, name)
+
+
+def from_text(text: str, name: str) -> Node:
+    """The tree of a YAML text; `name` is used in messages."""
+    import yaml
+
+    if len(text) > MOST_BYTES:
+        raise ModelError(f"the model has more than {MOST_BYTES // 10**6} million characters. Shorten it.", Source(name, 1))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return _Builder(name).build(yaml.parse(text, Loader=loader))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise ModelError(_not_yaml(text, line, error.problem or error.context or "it cannot be read"), Source(name, line)) from error
+    except yaml.YAMLError as error:
+        position = getattr(error, "position", None)
+        line = text[:position].count("\n") + 1 if isinstance(position, int) else 1
+        raise ModelError("this is not YAML: it holds a character that text cannot contain. Remove it.", Source(name, line)) from error
+
+
+def _not_yaml(text: str, line: int, what: str) -> str:
+    """Why a text is no YAML."""
+    found = text.splitlines()[line - 1 : line]
+    begin = found[0][: len(found[0]) - len(found[0].lstrip())] if found else ""
+    if "\t" in begin:
+        return f"line {line} begins with a tab; YAML wants spaces. Replace the tab by spaces, as in the lines around it."
+    if found and re.search(r"[\[{,]\s*,", found[0]):
+        return f"this is not YAML: an entry is missing before a comma ({what}). Decimals are written with a point, 0.5."
+    return f"this is not YAML: {what}. Check brackets, quotes, colons and indentation around this line."
+
+
+class _Builder:
+    """Nodes from YAML events, with an explicit stack so that nesting cannot exhaust anything."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.count = 0
+        self.last = (-1, -1)  # line and column where the last scalar ended
+
+    def where(self, event: Any) -> Source:
+        return Source(self.name, event.start_mark.line + 1)
+
+    def build(self, events: Iterator[Any]) -> Node:
+        import yaml
+
+        root: Node | None = None
+        stack: list[tuple[Any, list[Node], list[Node]]] = []  # start event, keys (of a mapping), values
+        documents = 0
+        for event in events:
+            self.refuse(event)
+            finished: Node | None = None
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise ModelError(
+                        "a second document starts here (---); a model file holds one. Remove it or split the file.", self.where(event)
+                    )
+            elif isinstance(event, yaml.ScalarEvent):
+                begin = event.start_mark
+                finished = Node(self.where(event), text=event.value, glued=self.last == (begin.line, begin.column - 1))
+                self.last = (event.end_mark.line, event.end_mark.column)
+            elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+                if len(stack) >= DEEPEST:
+                    raise ModelError(
+                        f"the file nests deeper than {DEEPEST} levels. Models need about five: check the brackets.", self.where(event)
+                    )
+                stack.append((event, [], []))
+            elif isinstance(event, yaml.SequenceEndEvent):
+                start, _, values = stack.pop()
+                finished = Node(self.where(start), items=tuple(_whole_calls(values)))
+            elif isinstance(event, yaml.MappingEndEvent):
+                start, keys, values = stack.pop()
+                finished = Node(self.where(start), entries=self.entries(keys, values, start.flow_style))
+            if finished is not None:
+                self.count += 1
+                if self.count > MOST_NODES:
+                    raise ModelError(f"the file holds more than {MOST_NODES} values: use `repeat`.", self.where(event))
+                if not stack:
+                    root = finished
+                else:
+                    self.attach(stack[-1], finished)
+        if root is None:
+            raise ModelError("the file is empty. Begin with `name:`, `bodies:` and so on, see docs/model-file.md.", Source(self.name, 1))
+        return root
+
+    def attach(self, parent: tuple[Any, list[Node], list[Node]], node: Node) -> None:
+        import yaml
+
+        start, keys, values = parent
+        if isinstance(start, yaml.MappingStartEvent) and len(keys) == len(values):
+            if node.text is None:
+                raise node.error(f"{node.kind} cannot be a key; a key is a single name. Put it after a colon.")
+            if len(keys) >= MOST_ENTRIES:
+                raise node.error(TOO_MANY)
+            keys.append(node)
+        else:
+            values.append(node)
+
+    def entries(self, keys: list[Node], values: list[Node], flow: bool) -> dict[str, Node]:
+        """Values by key. Each is reported at the line of its key, where a person looks for it."""
+        found: dict[str, Node] = {}
+        before, number = "", ""
+        for key, value in _whole_entries(keys, values):
+            name = (key.text or "").strip()
+            if flow and value.text == "" and FRACTION.match(name) and WHOLE.match(number):
+                raise key.error(
+                    f"`{before}: {number},{name}`: decimals are written with a point, `{before}: {number}.{name}`. "
+                    "Inside braces a comma begins the next entry."
+                )
+            before, number = name, value.text or ""
+            if name in found:
+                raise key.error(
+                    f"'{_short(name)}' is given twice in one mapping (first in line {found[name].where.line}). Remove or rename one."
+                )
+            found[name] = replace(value, where=key.where)
+        return found
+
+    def refuse(self, event: Any) -> None:
+        import yaml
+
+        if isinstance(event, yaml.AliasEvent):
+            raise ModelError(
+                f"aliases (*{event.anchor}) are not part of the model format. Write the value out, or use parameters.", self.where(event)
+            )
+        if getattr(event, "anchor", None):
+            raise ModelError(
+                f"anchors (&{event.anchor}) are not part of the model format. Use parameters or `repeat` instead.", self.where(event)
+            )
+        if getattr(event, "tag", None):
+            raise ModelError(
+                f"tags ({_short(event.tag)}) are not part of the model format. Remove it and give the plain value.", self.where(event)
+            )
+
+
+def _open_call(node: Node) -> bool:
+    return node.text is not None and node.text.count("(") > node.text.count(")")
+
+
+def _whole_calls(items: list[Node]) -> list[Node]:
+    """`[atan2(1, 2), 0]`: YAML parts the call at its comma; put it together again."""
+    whole: list[Node] = []
+    for item in items:
+        if whole and _open_call(whole[-1]) and item.text is not None:
+            whole[-1] = replace(whole[-1], text=f"{whole[-1].text},{'' if item.glued else ' '}{item.text}")
+        else:
+            whole.append(item)
+    return whole
+
+
+def _whole_entries(keys: list[Node], values: list[Node]) -> list[tuple[Node, Node]]:
+    """`{a: atan2(1, 2), b: 3}`: the same, where the rest of a call looks like a key without value."""
+    whole: list[tuple[Node, Node]] = []
+    for key, value in zip(keys, values, strict=True):
+        if whole and _open_call(whole[-1][1]) and value.text == "":
+            before, opened = whole[-1]
+            whole[-1] = (before, replace(opened, text=f"{opened.text},{'' if key.glued else ' '}{key.text}"))
+        else:
+            whole.append((key, value))
+    return whole
+
+
+def from_python(value: Any, path: str, depth: int = 0) -> Node:
+    """The tree of a dict as `lw.load` takes it: dicts, lists, arrays, numbers, strings."""
+    where = Source(path)
+    if depth > DEEPEST:
+        raise ModelError(f"the model nests deeper than {DEEPEST} levels. Does it contain itself?", where)
+    if isinstance(value, Node):
+        return value
+    if isinstance(value, Mapping):
+        if len(value) > MOST_ENTRIES:
+            raise ModelError(TOO_MANY, where)
+        entries = {}
+        for key, entry in value.items():
+            name = _valid(str(key), where).strip()
+            if name in entries:
+                raise ModelError(f"'{name}' is given twice in one mapping. Remove or rename one.", where)
+            entries[name] = from_python(entry, f"{path}.{name}" if depth else f"{path} {name}", depth + 1)
+        return Node(where, entries=entries)
+    if isinstance(value, (list, tuple)) or (hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0):
+        items = value if isinstance(value, (list, tuple)) else value.tolist()
+        return Node(where, items=tuple(from_python(v, path, depth + 1) for v in items))
+    if value is None or isinstance(value, (bool, str, Expr)):
+        return Node(where, text="" if value is None else _valid(str(value), where))
+    if isinstance(value, numbers.Real):
+        return Node(where, text=repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value)))
+    raise ModelError(f"a {type(value).__name__} is not allowed in a model. Use dicts, lists, numbers and strings.", where)
+
+
+def _valid(text: str, where: Source) -> str:
+    """The text, if a file can hold it; half of a surrogate pair is no character."""
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise ModelError(f"'{text}' is not valid Unicode. Write it in letters that UTF-8 has.", where)
+    return text

@@ -1,0 +1,210 @@
+"""Values with dimensions: expressions are read in the units of the file and come out in SI.
+
+A bare value takes the file's unit of its place; a value with a dimension must
+match the place. Where a bare number could mean two things the message shows both readings.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from linkwright.errors import ModelError, UsageError, nearest
+from linkwright.model.expressions import Expr, apply, combine, evaluate, free_variables, variable
+from linkwright.model.file.nodes import Node, from_python
+from linkwright.model.file.parser import parse
+from linkwright.model.file.units import ANGLE, NONE, UNITS, Dimension, UnitSystem, describe, display_unit, matches, multiply, parse_unit
+
+SI = UnitSystem(())
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A value in SI (bare: as written) and its dimension; `NONE` is a bare value."""
+
+    value: Any
+    dimension: Dimension = NONE
+
+    @property
+    def is_zero(self) -> bool:
+        return not isinstance(self.value, Expr) and self.value == 0.0
+
+
+@dataclass(frozen=True)
+class QuantityAlgebra:
+    """The grammar's operations on quantities, for the names of one model."""
+
+    units: UnitSystem = SI
+    names: Mapping[str, Quantity] | None = None  # parameters and repeat indices
+    channel: Callable[[str], Quantity | None] | None = None  # where results may be used (loads)
+
+    def number(self, value: float, unit: str) -> Quantity:
+        if not unit:
+            return Quantity(value)
+        factor, dimension = parse_unit(unit)
+        return Quantity(scaled(value, factor), dimension)
+
+    def is_name(self, name: str) -> bool:
+        return bool(self.names) and name in (self.names or {})
+
+    def name(self, name: str) -> Quantity:
+        found = self.channel(name) if self.channel else None
+        if self.names and name in self.names:
+            if found is not None:
+                raise ModelError(f"'{name}' is a parameter and a joint at once, so the expression could mean either. Rename one of them.")
+            return self.names[name]
+        if found is not None:
+            return found
+        if name in UNITS:
+            return Quantity(*UNITS[name])
+        kind = "parameter, unit or channel" if self.channel else "parameter or unit"
+        known = list(self.names or {})
+        raise ModelError(f"there is no {kind} '{name}'. {nearest(name, known, 'Parameters')} Define it under `parameters:`.")
+
+    def negative(self, a: Quantity) -> Quantity:
+        return Quantity(-a.value, a.dimension)
+
+    def combine(self, op: str, a: Quantity, b: Quantity) -> Quantity:
+        value = combine(op, a.value, b.value)
+        if op == "mul":
+            return Quantity(value, multiply(a.dimension, b.dimension))
+        if op == "div":
+            return Quantity(value, multiply(a.dimension, b.dimension, -1))
+        if op == "pow":
+            return Quantity(value, self._power(a, b))
+        return Quantity(value, self._common(a, b, "added up" if op == "add" else "subtracted"))
+
+    def _power(self, a: Quantity, b: Quantity) -> Dimension:
+        if b.dimension != NONE:
+            raise ModelError(f"an exponent must be a pure number, not {describe(b.dimension)}.")
+        if a.dimension == NONE:
+            return NONE
+        if isinstance(b.value, Expr):
+            raise ModelError(f"{describe(a.dimension)} to the power '{b.value}' has no fixed dimension. Use a number as the exponent.")
+        return multiply(NONE, a.dimension, b.value)
+
+    def _common(self, a: Quantity, b: Quantity, verb: str) -> Dimension:
+        """The dimension of a sum: both sides must agree; zero fits anything."""
+        if a.dimension == b.dimension or b.is_zero:
+            return a.dimension
+        if a.is_zero:
+            return b.dimension
+        if matches(a.dimension, b.dimension) and not (self.units.degrees and NONE in (a.dimension, b.dimension)):
+            return a.dimension if b.dimension == NONE else b.dimension
+        bare, other = (a, b) if a.dimension == NONE else (b, a)
+        if bare.dimension == NONE:
+            unit = display_unit(self.units, other.dimension)[0]
+            raise ModelError(
+                f"the bare value {_show(bare.value)} cannot be {verb} with a {describe(other.dimension)}. Give it a unit as well, e.g. "
+                f"{_show(bare.value)} {unit}."
+            )
+        raise ModelError(f"{describe(a.dimension)} and {describe(b.dimension)} cannot be {verb}. Check the units of both sides.")
+
+    def call(self, function: str, args: list[Quantity]) -> Quantity:
+        value = apply(function, *(a.value for a in args))
+        first = args[0]
+        if function in ("sin", "cos", "tan"):
+            if not matches(first.dimension, NONE):
+                raise ModelError(f"{function}() takes an angle, not {describe(first.dimension)}.")
+            if first.dimension == NONE and self.units.degrees and not first.is_zero:
+                shown = _show(first.value)
+                raise ModelError(
+                    f"{function}({shown}): in a file with `deg` a bare angle could mean {shown} deg or {shown} rad. Write the unit: "
+                    f"{function}({shown} deg), or {function}(({shown})*1 rad) for an expression."
+                )
+            return Quantity(value)
+        if function in ("asin", "acos", "atan", "exp"):
+            if first.dimension != NONE:
+                raise ModelError(f"{function}() takes a pure number, not {describe(first.dimension)}.")
+            return Quantity(value, NONE if function == "exp" else ANGLE)
+        if function == "sqrt":
+            return Quantity(value, multiply(NONE, first.dimension, 0.5))
+        if function == "abs":
+            return Quantity(value, first.dimension)
+        dimension = self._common(args[0], args[1], "compared")
+        return Quantity(value, ANGLE if function == "atan2" else dimension)
+
+
+def scaled(value: Any, factor: float) -> Any:
+    """value * factor; a decimal fraction divides instead, so that 39.3 mm is the float 0.0393."""
+    inverse = round(1.0 / factor) if factor < 1.0 else 0
+    if not isinstance(value, Expr) and inverse and 1.0 / inverse == factor:
+        return value / inverse
+    return combine("mul", value, factor)
+
+
+def _show(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def read_quantity(node: Node, algebra: QuantityAlgebra) -> Quantity:
+    """The value of the node, with its own dimension."""
+    if node.text is None:
+        raise node.error(f"a number or an expression is needed here, not {node.kind}.")
+    names = {**(algebra.names or {}), **{k: Quantity(float(v)) for k, v in node.scope.items()}} if node.scope else algebra.names
+    local = QuantityAlgebra(SI if node.si else algebra.units, names, algebra.channel)
+    try:
+        quantity = parse(node.text, local)
+    except ModelError as error:
+        raise ModelError(error.message, node.where) from error
+    except UsageError as error:
+        raise ModelError(str(error), node.where) from error
+    if isinstance(quantity.value, complex) or not (isinstance(quantity.value, Expr) or math.isfinite(quantity.value)):
+        raise node.error(f"'{node.text}' is not a finite number; check it for overflow.")
+    return quantity
+
+
+def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Node, what: str) -> Any:
+    """The SI value of a quantity in a place that needs `dimension`."""
+    text = (node.text or "").strip()
+    if quantity.dimension == NONE:
+        if quantity.is_zero:
+            return 0.0
+        factor = (SI if node.si else units).bare_factor(dimension)
+        if factor is None:
+            raise node.error(f"{what} has no unit: {text} could mean {units.readings(text, dimension)}. Write the unit.")
+        if dimension[3] and factor != 1.0 and re.search(r"\bpi\b", text):
+            raise node.error(
+                f"{what}: '{text}' looks like radians, but bare numbers of this file are not. Write for example pi/2*1 rad or 90 deg."
+            )
+        return scaled(quantity.value, factor)
+    if not matches(quantity.dimension, dimension):
+        raise node.error(f"{what} must be {describe(dimension)}, but '{text}' is {describe(quantity.dimension)}. Check its unit.")
+    return quantity.value
+
+
+def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
+    """An SI float from a number (SI, radians) or a text with a unit."""
+    if isinstance(text_or_number, float) and not math.isfinite(text_or_number):
+        raise UsageError(f"{what} is {text_or_number}; it must be a finite number.")
+    try:
+        node = from_python(text_or_number, what)
+        value = place(read_quantity(node, QuantityAlgebra()), dimension, SI, node, what)
+    except ModelError as error:
+        raise UsageError(error.message) from error
+    return float(value)
+
+
+def numeric(value: Any, env: Mapping[str, Any], node: Node | None = None) -> float:
+    """The float an expression has with the parameters' present values."""
+    if not isinstance(value, Expr):
+        return float(value)
+    try:
+        number = evaluate(value, env)
+    except ModelError as error:
+        raise ModelError(error.message, node.where if node else None) from error
+    if isinstance(number, Expr):
+        raise ModelError(
+            f"'{number}' depends on {', '.join(sorted(free_variables(number)))}, which has no value here.", node.where if node else None
+        )
+    if not math.isfinite(number):
+        raise ModelError(f"'{value}' is not a finite number; check it for overflow.", node.where if node else None)
+    return float(number)
+
+
+def parameter(name: str, dimension: Dimension) -> Quantity:
+    """The quantity a parameter's name stands for in expressions."""
+    return Quantity(variable(name), dimension)

@@ -1,0 +1,212 @@
+"""`read`: a model file or dict becomes a `Description`; `reread` the same with other values.
+
+The order of the sections in the file does not matter; the order of reading here does: units and
+parameters first, then `repeat` is written out, then drawing, bodies, joints and what hangs on them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from linkwright.errors import ModelError, UsageError, nearest
+from linkwright.model.description import ZERO3, Description, Vec3
+from linkwright.model.file.bodies import read_bodies, read_shapes
+from linkwright.model.file.context import Context, read_abbreviations, read_parameters
+from linkwright.model.file.drives import read_cuts, read_drives, read_start
+from linkwright.model.file.elements import Elements
+from linkwright.model.file.joints_section import joint_places, read_joints
+from linkwright.model.file.loads import Channels, read_loads
+from linkwright.model.file.nodes import Node, from_file, from_python, from_text
+from linkwright.model.file.repeat import expand
+from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
+
+KEY_GROUPS = {
+    "general": ("name", "about", "units", "show", "plane", "space", "gravity"),
+    "numbers": ("parameters", "let", "repeat"),
+    "links and joints": ("drawing", "bodies", "joints", "masses", "guess"),
+    "constraints": ("rods", "couplings", "gears"),
+    "forces": ("springs", "dampers", "friction", "stops", "loads"),
+    "motion": ("drive", "cylinders", "start", "cuts"),
+}
+MODEL_KEYS = tuple(key for group in KEY_GROUPS.values() for key in group)
+PLANES = ("xy", "xz", "yz")
+OVERRIDES = ("gravity", "cuts", "start", "space", "name")
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a description was read from: the tree as written, the folder of its files, and overrides."""
+
+    root: Node
+    base: Path | None  # None: no other file may be named
+    name: str
+    overrides: Mapping[str, Any]
+
+
+def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Description:
+    """The mechanism of a model file (path) or dict; `overrides` are parameters or gravity, cuts, start, space, name.
+
+    Bare numbers in overrides are SI and radians (for a parameter that the file gives without a
+    unit: as there); texts may carry units: `read("wiper.yaml", L1="400 mm")`.
+    """
+    if isinstance(source, Mapping):
+        document = Document(from_python(source, "model dict"), Path(), "model", overrides)
+    elif isinstance(source, (str, Path)):
+        path = Path(source)
+        stem = os.fsencode(path.stem).decode("utf-8", "replace")  # file names may be no Unicode
+        document = Document(from_file(path), path.parent, stem, overrides)
+    else:
+        raise UsageError(f"a model is a path or a dict, not a {type(source).__name__}.")
+    return _describe(document)
+
+
+def read_text(text: str, file: str = "model.yaml", /, **overrides: Any) -> Description:
+    """The mechanism of a YAML text; `file` is used in messages."""
+    return _describe(Document(from_text(text, file), Path(), Path(file).stem, overrides))
+
+
+def read_enclosed(text: str, file: str, /) -> Description:
+    """The mechanism of a YAML text that came inside another file; it may not name files itself."""
+    return _describe(Document(from_text(text, file), None, Path(file).stem, {}))
+
+
+def reread(description: Description, /, **overrides: Any) -> Description:
+    """The same model with more overrides; also parameters that count (`repeat`) may change."""
+    document = description.document
+    if not isinstance(document, Document):
+        raise UsageError("this description was not read from a model file or dict, so it cannot be read again with other values.")
+    merged = {**document.overrides, **overrides}
+    if "start" in overrides and isinstance(overrides["start"], Mapping) and isinstance(document.overrides.get("start"), Mapping):
+        merged["start"] = {**document.overrides["start"], **overrides["start"]}
+    return _describe(replace(document, overrides=merged))
+
+
+def _describe(document: Document) -> Description:
+    try:
+        return _read_sections(document)
+    except RecursionError as error:
+        raise ModelError("the expressions of the model nest too deeply. Split them into parameters.", document.root.where) from error
+
+
+def _read_sections(document: Document) -> Description:
+    keys = dict(document.root.keys("the model", KEY_GROUPS))
+    values = _apply_overrides(keys, document.overrides)
+    plane, space = _plane(keys)
+    units, shown = _units(keys)
+    context = Context(units, document.base, planar_drawing=plane is not None, planar=plane is not None and not space)
+    context.root_where = document.root.where
+    read_parameters(context, keys.get("parameters"), values)
+    read_abbreviations(context, keys.get("let"))
+    keys = expand(context, keys)
+    _drawing(context, keys.get("drawing"))
+    context.joint_places = joint_places(keys.get("joints"))
+    shapes = read_shapes(context, keys.get("bodies"), keys.get("guess"))
+    joints = read_joints(context, shapes, keys.get("joints"))
+    elements = Elements(context, shapes, joints)
+    cylinder_names = tuple(keys["cylinders"].mapping("cylinders")) if "cylinders" in keys else ()
+    channels = Channels(elements.joints, elements.points, cylinder_names, plane if context.planar else None)
+    bodies = read_bodies(context, shapes, keys.get("masses"))
+    return Description(
+        name=_label(keys.get("name"), document.name),
+        about=" ".join(keys["about"].string("about").split()) if "about" in keys else "",
+        bodies=bodies,
+        joints=joints,
+        plane=plane if context.planar else None,
+        units=shown,
+        gravity=_gravity(context, keys.get("gravity")),
+        parameters=tuple(context.parameters.items()),
+        rods=elements.rods(keys.get("rods")),
+        couplings=elements.couplings(keys.get("couplings")),
+        gears=elements.gears(keys.get("gears")),
+        springs=elements.springs(keys.get("springs")),
+        dampers=elements.dampers(keys.get("dampers")),
+        frictions=elements.frictions(keys.get("friction")),
+        stops=elements.stops(keys.get("stops"), channels),
+        loads=read_loads(context, keys.get("loads"), channels),
+        cylinders=elements.cylinders(keys.get("cylinders"), channels),
+        drives=read_drives(context, keys.get("drive"), channels),
+        start=read_start(context, keys.get("start"), channels),
+        start_places=tuple((name, entry.where) for name, entry in (keys["start"].entries or {}).items()) if "start" in keys else (),
+        cuts=read_cuts(keys.get("cuts"), elements.joints),
+        drawing=tuple(context.sketch.items()),
+        warnings=tuple(context.warnings),
+        document=document,
+    )
+
+
+def _apply_overrides(keys: dict[str, Node], overrides: Mapping[str, Any]) -> dict[str, Node]:
+    """Put the overridden sections in; what is left are values of parameters."""
+    parameters = keys["parameters"].entries or {} if "parameters" in keys else {}
+    values: dict[str, Node] = {}
+    for name, value in overrides.items():
+        node = _as_call(from_python(value, f"{name} in the call"))
+        if name in parameters:
+            values[name] = node
+        elif name == "start" and "start" in keys:
+            merged = {**keys["start"].mapping("start"), **node.mapping("start")}
+            keys["start"] = replace(keys["start"], text=None, entries=merged)
+        elif name in OVERRIDES:
+            keys[name] = node
+        else:
+            raise UsageError(
+                f"'{name}' is neither a parameter of this model nor one of {', '.join(OVERRIDES)}. "
+                f"{nearest(name, [*parameters, *OVERRIDES], 'Known')}"
+            )
+    return values
+
+
+def _as_call(node: Node) -> Node:
+    """Mark a tree as given in a call: its bare numbers are SI."""
+    items = None if node.items is None else tuple(_as_call(n) for n in node.items)
+    entries = None if node.entries is None else {k: _as_call(n) for k, n in node.entries.items()}
+    return replace(node, items=items, entries=entries, si=True)
+
+
+def _label(node: Node | None, default: str) -> str:
+    name = node.string("name") if node else default
+    if node and not name:
+        raise node.error("the model's name is empty. Give it one or take the line out.")
+    return name
+
+
+def _plane(keys: dict[str, Node]) -> tuple[str | None, bool]:
+    space = keys["space"].flag("space") if "space" in keys else False
+    if "plane" not in keys:
+        return None, True
+    plane = keys["plane"].string("plane")
+    if plane not in PLANES:
+        raise keys["plane"].error(f"plane must be one of {', '.join(PLANES)}, not '{plane}'.")
+    return plane, space
+
+
+def _units(keys: dict[str, Node]) -> tuple[UnitSystem, tuple[str, ...]]:
+    """The units of bare numbers, and the units in which results are shown (`show`, else the same)."""
+    systems = {}
+    for key in ("units", "show"):
+        names: list[str] = []
+        node = keys.get(key)
+        for item in node.sequence(key) if node and node.text != "" else ():
+            names.append(item.string(key))
+            try:
+                UnitSystem(names)
+            except UsageError as error:
+                raise item.error(f"{key}: {error}") from error
+        systems[key] = UnitSystem(names)
+    return systems["units"], systems["show"].units if "show" in keys else systems["units"].units
+
+
+def _gravity(context: Context, node: Node | None) -> Vec3:
+    if node is None or (node.text is not None and node.text.strip() in ("", "0", "0.0", "none")):
+        return ZERO3
+    return context.vector(node, ACCELERATION, "gravity")
+
+
+def _drawing(context: Context, node: Node | None) -> None:
+    for name, entry in (node.mapping("drawing") if node else {}).items():
+        context.check_name(name, entry, "point")
+        context.drawing[name] = context.vector(entry, LENGTH, f"drawing: {name}")
+        context.sketch[name] = context.numerics(context.drawing[name], entry)

@@ -1,0 +1,117 @@
+"""`repeat`: legs, stages and other regular parts written once.
+
+    repeat: {i: 1..N, drawing: {"A{i}": [i*0.1, 0]}, bodies: {"link{i}": {pins: ["A{i}", "A{i+1}"]}}}
+
+The block is written out for every value of its index before anything else is read: `{i}`, `{i+1}`
+in names become whole numbers, and `i` by itself is a number in expressions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from linkwright.errors import ModelError
+from linkwright.model.file.context import IDENTIFIER, RESERVED, Context
+from linkwright.model.file.nodes import Node
+from linkwright.model.file.quantities import QuantityAlgebra, numeric, read_quantity
+
+SECTIONS = (
+    "drawing", "bodies", "joints", "rods", "couplings", "gears", "springs", "dampers", "cylinders", "friction", "stops", "loads", "masses",
+    "drive", "start", "guess", "cuts",
+)  # fmt: skip
+MOST_COPIES = 5_000
+MOST_NODES = 500_000
+BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def expand(context: Context, keys: dict[str, Node]) -> dict[str, Node]:
+    """The model's sections with every repeat block written out."""
+    node = keys.get("repeat")
+    if node is None or node.text == "":
+        return keys
+    blocks = node.items if node.items is not None else (node,)
+    result = {k: v for k, v in keys.items() if k != "repeat"}
+    budget = [MOST_NODES]
+    for block in blocks:
+        entries = block.mapping("repeat")
+        indices = {k: v for k, v in entries.items() if k not in SECTIONS}
+        if not indices:
+            raise block.error("repeat needs an index and its range, e.g. `i: 1..N`.")
+        ranges = [_range(context, name, entry) for name, entry in indices.items()]
+        copies = 1
+        for numbers in ranges:
+            copies *= len(numbers)
+        if copies > MOST_COPIES:
+            raise block.error(f"repeat asks for {copies} copies, at most {MOST_COPIES} are made. Make the range smaller.")
+        for values in itertools.product(*ranges):
+            scope = dict(zip(indices, values, strict=True))
+            for section in (k for k in entries if k in SECTIONS):
+                copy = _substitute(entries[section], scope, budget)
+                result[section] = _merge(result[section], copy, section) if section in result else copy
+    return result
+
+
+def _range(context: Context, name: str, node: Node) -> range:
+    if not IDENTIFIER.match(name) or name in RESERVED or name in context.parameters:
+        raise node.error(
+            f"repeat: '{name}' is neither a section nor usable as an index. Sections: {', '.join(SECTIONS)}. An index is a short new "
+            "name such as i."
+        )
+    first, dots, last = node.string(f"repeat: {name}").partition("..")
+    if not dots:
+        raise node.error(f"repeat: the range of {name} is written first..last, e.g. `{name}: 1..N`, not '{node.text}'.")
+    return range(_whole(context, first, node), _whole(context, last, node) + 1)
+
+
+def _whole(context: Context, text: str, node: Node) -> int:
+    quantity = read_quantity(replace(node, text=text), QuantityAlgebra(context.units, context.algebra.names))
+    value = numeric(quantity.value, context.env, node)
+    if value != round(value) or abs(value) > 1e9:
+        raise node.error(f"repeat: the bound '{text.strip()}' is {value:g}; it must be a whole number.")
+    return int(value)
+
+
+def _substitute(node: Node, scope: Mapping[str, int], budget: list[int]) -> Node:
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise node.error(f"repeat writes out more than {MOST_NODES} values. Make the range smaller.")
+    if node.text is not None:
+        return replace(node, text=_fill(node.text, scope, node), scope=scope)
+    if node.items is not None:
+        return replace(node, items=tuple(_substitute(n, scope, budget) for n in node.items), scope=scope)
+    entries: dict[str, Node] = {}
+    for key, entry in (node.entries or {}).items():
+        name = _fill(key, scope, entry)
+        if name in entries:
+            raise entry.error(f"repeat: '{key}' becomes '{name}' twice. Use the index in the name.")
+        entries[name] = _substitute(entry, scope, budget)
+    return replace(node, entries=entries, scope=scope)
+
+
+def _fill(text: str, scope: Mapping[str, int], node: Node) -> str:
+    """Replace {i}, {i+1}, {2*i} by whole numbers."""
+
+    def number(match: re.Match[str]) -> str:
+        quantity = read_quantity(replace(node, text=match.group(1), scope=scope), QuantityAlgebra())
+        if isinstance(quantity.value, float) and quantity.value == round(quantity.value):
+            return str(int(quantity.value))
+        raise node.error(f"repeat: '{{{match.group(1)}}}' in '{text}' is not a whole number. Use the index as in {{i}} or {{i+1}}.")
+
+    return BRACES.sub(number, text) if "{" in text else text
+
+
+def _merge(a: Node, b: Node, path: str) -> Node:
+    """Both parts together: mappings by key, lists one after the other."""
+    if a.text == "":
+        return b
+    if a.entries is not None and b.entries is not None:
+        entries = dict(a.entries)
+        for key, node in b.entries.items():
+            entries[key] = _merge(entries[key], node, f"{path}.{key}") if key in entries else node
+        return replace(a, entries=entries)
+    if a.items is not None and b.items is not None and not path.startswith("drawing"):
+        return replace(a, items=a.items + b.items)
+    raise ModelError(f"repeat: '{path}' is there already. Use the index in its name, e.g. {path.rpartition('.')[2]}{{i}}.", b.where)

@@ -1,0 +1,324 @@
+"""`write`: a description as a normalised model file, in SI, that reads back to the same description.
+
+Bodies carry their own points, mass, centre and inertia; joints their two frames. Expressions of
+parameters are preserved. Bare numbers are SI (there is no `units:`); `show:` keeps the units in which
+results are shown. The first line of a saved file is a checksum, which shows whether the file was edited since.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from linkwright import files
+from linkwright.model.description import (
+    EYE3,
+    NO_INERTIA,
+    ZERO3,
+    Body,
+    CoilSpring,
+    Damper,
+    Description,
+    Drive,
+    GasSpring,
+    Gear,
+    Joint,
+    Placement,
+    Point,
+    Stop,
+    Table,
+    TorsionSpring,
+)
+from linkwright.model.expressions import Expr, variable
+
+LONG = 200  # nodes of an expression that is printed in one piece
+_PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.\- +*/^()]*[A-Za-z0-9_.\-+*/^()])?\Z")  # no colon, comma, hash or bracket
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*\Z")
+
+
+class Raw(str):
+    """Text that is already YAML."""
+
+
+def write(description: Description) -> str:
+    """The model file of a description; `read` gives the same description back."""
+    d = description
+    flat = 2 if d.planar else 3
+    sections: dict[str, Any] = {"name": d.name}
+    if d.about:
+        sections["about"] = d.about
+    if d.plane:
+        sections["plane"] = d.plane
+    if d.units:
+        sections["show"] = list(d.units)
+    if d.gravity != ZERO3:
+        sections["gravity"] = list(d.gravity[:flat])
+    sections["parameters"] = dict(d.parameters)
+    sections["drawing"] = {name: list(at[:flat]) for name, at in d.drawing}
+    sections["bodies"] = {b.name: _body(b, flat) for b in d.bodies}
+    sections["joints"] = {j.name: _joint(j, flat) for j in d.joints}
+    sections["rods"] = {r.name: {"between": _ends(r.between), "length": r.length} for r in d.rods}
+    sections["couplings"] = {c.name: _coupling(c) for c in d.couplings}
+    sections["gears"] = {g.name: _gear(g) for g in d.gears}
+    sections["springs"] = {s.name: _spring(s) for s in d.springs}
+    sections["dampers"] = {x.name: _damper(x) for x in d.dampers}
+    sections["cylinders"] = {c.name: {"between": _ends(c.between), "force": _varying(c.force)} for c in d.cylinders}
+    sections["friction"] = {
+        f.name: {k: getattr(f, k) for k in ("joint", "coulomb", "viscous", "speed", "mu", "radius")} for f in d.frictions
+    }
+    sections["stops"] = {s.name: _stop(s) for s in d.stops}
+    sections["loads"] = {load.name: _load(load, flat) for load in d.loads}
+    sections["drive"] = {x.joint: _drive(x) for x in d.drives}
+    sections["start"] = {channel: list(v) if isinstance(v, tuple) else v for channel, v in d.start}
+    sections["guess"] = {b.name: _pose(b.start, flat) for b in d.bodies[1:]}
+    shared = _shared(sections, d)
+    if shared:
+        items = [(k, v if k == "parameters" else _abbreviate(v, shared)) for k, v in sections.items()]
+        position = [k for k, _ in items].index("parameters") + 1
+        named = {name: Raw(_quoted(text)) for name, text in shared.values()}
+        sections = dict([*items[:position], ("let", named), *items[position:]])
+    lines: list[str] = []
+    for key, value in sections.items():
+        if value not in ({}, None):
+            lines.extend(_section(key, value))
+    if d.cuts is not None:
+        lines.append(f"cuts: {_flow(list(d.cuts))}")
+    return "\n".join(lines) + "\n"
+
+
+def save(description: Description, path: str | os.PathLike[str]) -> Path:
+    """Write the model to a file; an older one is replaced, atomically."""
+    return files.write_text(path, files.MODELS, files.signed(write(description)))
+
+
+# ---------------------------------------------------------------- expressions too long to print
+
+
+def _expressions(value: Any) -> Iterator[Expr]:
+    if isinstance(value, Expr):
+        yield value
+    elif isinstance(value, dict):
+        for entry in value.values():
+            yield from _expressions(entry)
+    elif isinstance(value, (list, tuple)):
+        for entry in value:
+            yield from _expressions(entry)
+
+
+def _shared(sections: dict[str, Any], d: Description) -> dict[Expr, tuple[str, str]]:
+    """Parts that several long expressions have in common: expression -> (name, text), inner ones first.
+
+    Printing a shared part everywhere would make some texts grow without bound, so it gets a name
+    under `let:`. Short expressions are left as they are.
+    """
+    roots = list(_expressions({k: v for k, v in sections.items() if k != "parameters"}))
+    size: dict[Expr, int] = {}
+    uses: Counter[Expr] = Counter()
+    order: list[Expr] = []
+    for root in roots:
+        _visit(root, size, uses, order)
+    if all(size[r] <= LONG for r in roots):
+        return {}
+    taken = {*dict(d.parameters), *(j.name for j in d.joints), *(b.name for b in d.bodies), *(c.name for c in d.cylinders)}
+    prefix = "_"
+    while any(name.startswith(prefix) for name in taken):
+        prefix += "_"
+    shared: dict[Expr, tuple[str, str]] = {}
+    for node in order:
+        if uses[node] > 1 and size[node] > 4:
+            shared[node] = (f"{prefix}{len(shared) + 1}", str(_replaced(node, shared, top=True)))
+    return shared
+
+
+def _visit(node: Expr, size: dict[Expr, int], uses: Counter[Expr], order: list[Expr]) -> None:
+    """Count how often each part is used, and its size as a tree; parts before wholes."""
+    uses[node] += 1
+    if node in size:
+        return
+    total = 1
+    for arg in node.args:
+        if isinstance(arg, Expr):
+            _visit(arg, size, uses, order)
+            total += size[arg]
+    size[node] = total
+    order.append(node)
+
+
+def _replaced(node: Any, shared: dict[Expr, tuple[str, str]], top: bool = False) -> Any:
+    if not isinstance(node, Expr) or node.op == "var":
+        return node
+    if not top and node in shared:
+        return variable(shared[node][0])
+    return Expr(node.op, tuple(_replaced(a, shared) for a in node.args))
+
+
+def _abbreviate(value: Any, shared: dict[Expr, tuple[str, str]]) -> Any:
+    if isinstance(value, Expr):
+        return _replaced(value, shared)
+    if isinstance(value, dict):
+        return {k: _abbreviate(v, shared) for k, v in value.items()}
+    return [_abbreviate(v, shared) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+# ---------------------------------------------------------------- YAML text
+
+
+def _section(key: str, value: Any) -> list[str]:
+    """One line a named thing, the rest in flow style."""
+    if isinstance(value, dict):
+        return [f"{key}:", *(f"  {_key(name)}: {_flow(entry)}" for name, entry in value.items())]
+    return [f"{key}: {_flow(value)}"]
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Raw):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_flow(v) for v in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(float(value) + 0.0)  # no negative zeros
+    text = str(value)
+    return text if _PLAIN.match(text) else _quoted(text)
+
+
+def _key(text: str) -> str:
+    return text if _PLAIN_KEY.match(text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """A YAML double-quoted scalar. What is not printable is escaped: YAML refuses control characters, and takes U+0085, U+2028
+    and U+2029 for line breaks."""
+    return '"' + "".join(c if c.isprintable() and c not in '"\\' else _escape(c) for c in text) + '"'
+
+
+def _escape(c: str) -> str:
+    code = ord(c)
+    return f"\\{c}" if c in '"\\' else f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _ends(between: Any) -> list[str]:
+    return [f"{body}.{point}" for body, point in between]
+
+
+def _vector(at: Any, flat: int) -> list[Any]:
+    """Two components in a plane; the third is written only where it is not zero."""
+    return list(at[:flat]) if not isinstance(at[2], Expr) and at[2] == 0.0 else list(at)
+
+
+def _placement(placement: Placement, flat: int) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    if placement.at != ZERO3:
+        out["at"] = _vector(placement.at, flat)
+    if placement.rotation != EYE3:
+        out["rotation"] = [list(row) for row in placement.rotation]
+    return out
+
+
+def _pose(placement: Placement, flat: int) -> dict[str, Any]:
+    """Both parts, also when they are nothing: the drawing would say otherwise."""
+    return {"at": _vector(placement.at, flat), "rotation": [list(row) for row in placement.rotation]}
+
+
+def _varying(value: Any) -> Any:
+    if isinstance(value, Table):
+        how = {} if value.interpolation == Table.interpolation else {"interpolation": value.interpolation}
+        return {"over": value.channel, "table": [list(row) for row in zip(value.x, value.y, strict=True)], **how}
+    return value
+
+
+# ---------------------------------------------------------------- one function a kind of thing
+
+
+def _point(point: Point, flat: int) -> Any:
+    if point.rotation == EYE3:
+        return _vector(point.at, flat)
+    return {"at": _vector(point.at, flat), "rotation": [list(row) for row in point.rotation]}
+
+
+def _body(body: Body, flat: int) -> dict[str, Any]:
+    out: dict[str, Any] = {"points": {p.name: _point(p, flat) for p in body.points}} if body.points else {}
+    if body.outline:
+        out["outline"] = [list(line) for line in body.outline]
+    if body.mass is not None:
+        out["mass"] = body.mass
+        out["com"] = _vector(body.com, flat)
+        I = body.inertia
+        diagonal = all(I[i][j] == 0.0 for i in range(3) for j in range(3) if i != j)
+        out["inertia"] = [I[i][i] for i in range(3)] if diagonal else [list(row) for row in I]
+        if NO_INERTIA == I:
+            out["inertia"] = [0.0, 0.0, 0.0]
+    return out
+
+
+def _joint(joint: Joint, flat: int) -> dict[str, Any]:
+    out: dict[str, Any] = {"type": joint.type, "between": [joint.first, joint.second]}
+    if joint.pin:
+        out["pin"] = joint.pin
+    out.update(dict(joint.options))
+    out["frames"] = [_placement(joint.frame_first, flat), _placement(joint.frame_second, flat)]
+    return out
+
+
+def _coupling(c: Any) -> dict[str, Any]:
+    out: dict[str, Any] = {"from": c.first, "to": c.second}
+    if c.table is not None:
+        return {**out, **{k: x for k, x in _varying(c.table).items() if k != "over"}}
+    out["ratio"] = c.ratio
+    return out if c.offset is None else {**out, "offset": c.offset}
+
+
+def _gear(g: Gear) -> dict[str, Any]:
+    if g.rack:
+        return {"pinion": g.first, "rack": g.second, "radius": g.radius_first, "pressure_angle": g.pressure_angle}
+    radii = [g.radius_first, g.radius_second]
+    return {"joints": [g.first, g.second], "radii": radii, "internal": g.internal, "pressure_angle": g.pressure_angle}
+
+
+def _spring(s: TorsionSpring | CoilSpring | GasSpring) -> dict[str, Any]:
+    if isinstance(s, TorsionSpring):
+        return {"type": "torsion", "joint": s.joint, "stiffness": s.stiffness, "free": s.free, "preload": s.preload}
+    if isinstance(s, CoilSpring):
+        return {"type": "coil", "between": _ends(s.between), "stiffness": s.stiffness, "free": s.free, "preload": s.preload}
+    sizes = {k: getattr(s, k) for k in ("force", "length", "stroke", "progression")}
+    return {"type": "gas", "between": _ends(s.between), **sizes}
+
+
+def _damper(damper: Damper) -> dict[str, Any]:
+    where = {"joint": damper.joint} if damper.between is None else {"between": _ends(damper.between)}
+    return {**where, "coefficient": damper.coefficient}
+
+
+def _stop(stop: Stop) -> dict[str, Any]:
+    ends = {k: x for k, x in (("min", stop.lower), ("max", stop.upper)) if x is not None}
+    return {"joint": stop.joint, **ends, "stiffness": stop.stiffness, "damping": stop.damping}
+
+
+def _load(load: Any, flat: int) -> dict[str, Any]:
+    out: dict[str, Any] = {"on": f"{load.body}.{load.point}"}
+    if load.force != ZERO3 or load.moment == ZERO3:
+        out["force"] = [_varying(v) for v in load.force[:flat]]
+    if load.moment != ZERO3:
+        out["moment"] = _varying(load.moment[2]) if flat == 2 else [_varying(v) for v in load.moment]
+    if load.axes != "world":
+        out["axes"] = load.axes
+    return out
+
+
+def _drive(drive: Drive) -> Any:
+    if drive.kind == "free":
+        return Raw("free")
+    if drive.kind == "motor_dc":
+        fed = {} if not isinstance(drive.value, (Expr, Table)) and drive.value == 0.0 else {"voltage": _varying(drive.value)}
+        return {"motor_dc": {**dict(drive.motor), **fed}}
+    if drive.kind == "moves":
+        moves = [{"dwell": m.time} if m.to is None else {"to": m.to, "in": m.time, "law": m.law} for m in drive.moves]
+        return {"moves": moves}
+    return {drive.kind: _varying(drive.value)}

@@ -1,0 +1,34 @@
+"""The shipped mechanisms: one YAML file each, data and header only.
+
+Every file begins with a comment that says what the mechanism is and where its numbers come from,
+and has an `about:` line for lists. Reading a model is the business of `model.file`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linkwright.errors import UsageError, nearest
+
+_FOLDER = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """Return the names of the shipped models, in alphabetical order."""
+    return sorted(p.stem for p in _FOLDER.glob("*.yaml"))
+
+
+def path(name: str) -> Path:
+    """Return the file of a shipped model."""
+    if name not in (known := names()):
+        raise UsageError(f"there is no shipped model '{name}'. {nearest(name, known, 'Models')}")
+    return _FOLDER / f"{name}.yaml"
+
+
+def about(name: str) -> str:
+    """Return the model's `about:` line, without reading the rest of the file."""
+    with path(name).open(encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("about:"):
+                return line.removeprefix("about:").strip().strip("\"'")
+    return ""

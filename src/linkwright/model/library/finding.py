@@ -1,0 +1,59 @@
+"""The file of a model given by name or path, found without reading it: quick, for checks before anything heavy is imported."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from linkwright.errors import ModelError, UsageError, nearest
+from linkwright.model import library as models
+
+SEE = "docs/limits.md#what-to-use-instead"
+
+_FILES = {
+    (".urdf", ".xacro"): "URDF is not read; it has no closed loops",
+    (".xml", ".mjcf"): "MJCF, SDF and other XML is not read",
+    (".sdf",): "SDF is not read",
+    (".dxf", ".dwg", ".svg"): "Drawings (DXF, DWG, SVG) are not read",
+    (".step", ".stp", ".iges", ".igs", ".sldasm", ".sldprt", ".ipt", ".iam", ".f3d", ".fcstd"): "CAD files are not read",
+    (".adm", ".slx", ".mdl", ".sam"): "Models of other simulation programs are not read",
+    (".xlsx", ".xls", ".ods"): "Spreadsheets are not read; tables of loads and references are CSV files",
+    (".csv", ".txt"): "A table is not a model; loads and references name CSV files inside one",
+    (".stl", ".obj"): "A mesh is not a model; `mesh:` of a body takes its mass data from an STL file",
+    (".npz", ".parquet"): "This is the file of a run: lw.open(path) reads it",
+    (".py",): "A Python script is not a model; run it with python",
+}
+
+
+def foreign(path: Path) -> str:
+    """Why a file of this type is no model and what to do, or empty."""
+    for endings, sentence in _FILES.items():
+        if path.suffix.lower() in endings:
+            ready = "" if sentence.endswith(("reads it", "python")) else " Models are YAML files (docs/model-file.md) or dicts."
+            return f"{sentence}.{ready} See {SEE}."
+    return ""
+
+
+def model_file(model: str | os.PathLike[str]) -> Path:
+    """The file of a model given by a shipped name or a path."""
+    text = os.fspath(model)
+    looks_like_path = isinstance(model, os.PathLike) or text.endswith((".yaml", ".yml")) or os.sep in text or "/" in text
+    if not looks_like_path and text in models.names():
+        return models.path(text)
+    why = foreign(Path(text))
+    if why:
+        raise UsageError(f"'{text}' is not a model file. {why}")
+    if looks_like_path or Path(text).exists():
+        return Path(text)
+    raise UsageError(f"there is no shipped model '{text}' and no file of that name. {nearest(text, models.names(), 'Shipped models')}")
+
+
+def existing(path: Path) -> Path:
+    """The path, if something is there that can be read."""
+    try:
+        path.stat()
+    except (OSError, ValueError) as error:  # ValueError: a path the system cannot even spell
+        name = str(path)
+        shown = name if name.isprintable() else ascii(name)[1:-1]  # readable letters stay as they are
+        raise ModelError(f"'{shown}' cannot be read: {getattr(error, 'strerror', None) or error}. Check the path.") from error
+    return path

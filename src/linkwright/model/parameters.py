@@ -1,0 +1,192 @@
+"""Every number of a model that may vary: named parameters, masses, centres, inertias, joint points, rod lengths.
+
+    L1                        a parameter of the model file, everything written with it moves along
+    crank.mass                crank.com.x, crank.inertia (in space crank.inertia.xx ... yz), about the centre of mass
+    crank.B.x                 the joint point B on the crank, in the crank's own frame: one eye, all joints of the pin in it
+    rod.length                of a massless rod
+
+A dimension alone moves no mass: `crank.B.x` leaves the crank's centre and inertia where they are. A `Parameter` gives the
+model's numbers with a step added, over any scalar; a complex step carries a derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError, nearest
+from linkwright.model.description import Body, Description, Joint, Placement
+
+PAIRS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number: its value, what one per cent of it means, and how to change it."""
+
+    name: str
+    kind: str  # "length", "mass", "inertia", or "" for a parameter of the file
+    value: float
+    size: float  # 1 % is a hundredth of this: the value, or for coordinates the body's size
+    geometry: bool  # bodies move when it changes
+    stepped: Callable[[Any], Description]  # the model's numbers with this step added
+    placed: Callable[[Description, Any], Description] | None = None  # any numbers with this step added; None: a named parameter
+
+
+Placed = Callable[[Description, Any], Description]
+
+
+def _parameter(numbers: Description, name: str, kind: str, value: float, size: float, geometry: bool, placed: Placed) -> Parameter:
+    return Parameter(name, kind, value, size, geometry, partial(placed, numbers), placed)
+
+
+def with_values(described: Description, chosen: Sequence[Parameter], values: Sequence[Any]) -> Description:
+    """The model's numbers with these parameters at these values, over any scalar. Named parameters move everything written
+    with them first; the others change one number each."""
+    pairs = list(zip(chosen, values, strict=True))
+    numbers = described.numbers({p.name: x for p, x in pairs if p.placed is None})
+    for p, x in pairs:
+        if p.placed is not None:
+            numbers = p.placed(numbers, x - p.value)
+    return numbers
+
+
+def every_parameter(described: Description) -> dict[str, Parameter]:
+    """Named parameters first, then those of every body, then the joint points, then the rods."""
+    numbers = described.numbers()
+    out: list[Parameter] = _named(described)
+    for body in numbers.bodies[1:]:
+        out += _of_masses(numbers, body)
+    for body in numbers.bodies:
+        out += _of_points(numbers, body)
+    for rod in numbers.rods:
+        longer = partial(_with_rod, rod.name)
+        out.append(_parameter(numbers, f"{rod.name}.length", "length", float(rod.length), float(rod.length), True, longer))
+    found: dict[str, Parameter] = {}
+    for p in out:
+        found.setdefault(p.name, p)
+    return found
+
+
+def choose(known: dict[str, Parameter], wanted: Sequence[str] | None, described: Description) -> list[Parameter]:
+    """By name or pattern (`*.mass`); None: all but the named parameters, which would count the same things twice."""
+    if wanted is None:
+        named = {name for name, _ in described.parameters}
+        return [p for name, p in known.items() if name not in named]
+    if isinstance(wanted, str):
+        wanted = [wanted]
+    out: dict[str, Parameter] = {}
+    for name in wanted:
+        hits = [p for key, p in known.items() if key == name or fnmatchcase(key, name)]
+        if not hits:
+            raise UsageError(f"there is no parameter '{name}'. {nearest(name, known, 'Known')} Patterns such as '*.mass' choose several.")
+        out.update({p.name: p for p in hits})
+    return list(out.values())
+
+
+def _named(described: Description) -> list[Parameter]:
+    from linkwright.model.expressions import evaluate_parameters
+
+    values = evaluate_parameters(dict(described.parameters), {})
+    return [Parameter(n, "", float(x), float(x), True, partial(_with_named, described, n, float(x))) for n, x in values.items()]
+
+
+# Changes of one number: functions of (which one, the model's numbers, the step), so that a parameter can be pickled.
+
+
+def _with_named(described: Description, name: str, value: float, step: Any) -> Description:
+    return described.numbers({name: value + step})
+
+
+def _with_rod(name: str, d: Description, step: Any) -> Description:
+    return replace(d, rods=tuple(replace(r, length=r.length + step) if r.name == name else r for r in d.rods))
+
+
+def _with_mass(body: str, d: Description, step: Any) -> Description:
+    b = d.body(body)
+    return _with_body(d, replace(b, mass=b.mass + step))
+
+
+def _with_com(body: str, i: int, d: Description, step: Any) -> Description:
+    b = d.body(body)
+    return _with_body(d, replace(b, com=_moved(b.com, i, step)))
+
+
+def _with_inertia(body: str, i: int, j: int, d: Description, step: Any) -> Description:
+    pairs, b = {(i, j), (j, i)}, d.body(body)
+    rows = tuple(tuple(x + step if (r, c) in pairs else x for c, x in enumerate(row)) for r, row in enumerate(b.inertia))
+    return _with_body(d, replace(b, inertia=rows))
+
+
+def _with_body(d: Description, body: Body) -> Description:
+    return replace(d, bodies=tuple(body if b.name == body.name else b for b in d.bodies))
+
+
+def _of_masses(d: Description, body: Body) -> list[Parameter]:
+    if body.mass is None:
+        return []
+    name, size = body.name, _size(d, body.name)
+    out = [_parameter(d, f"{name}.mass", "mass", float(body.mass), float(body.mass), False, partial(_with_mass, name))]
+    for i, axis in enumerate(d.plane or "xyz"):
+        out.append(_parameter(d, f"{name}.com.{axis}", "length", float(body.com[i]), size, False, partial(_with_com, name, i)))
+    moments = {"": (2, 2)} if d.planar else {f".{k}": ij for k, ij in PAIRS.items()}
+    largest = max(float(np.abs(body.inertia).max()), 0.0)
+    for tail, (i, j) in moments.items():
+        moment = partial(_with_inertia, name, i, j)
+        out.append(_parameter(d, f"{name}.inertia{tail}", "inertia", float(body.inertia[i][j]), largest, False, moment))
+    return out
+
+
+def _moved(at: Any, i: int, step: Any) -> Any:
+    return tuple(x + step if k == i else x for k, x in enumerate(at))
+
+
+def _eyes(d: Description, body: Body) -> dict[str, list[Joint]]:
+    """Joints of a body by the name of their common point on it: the pin, else a point of the body there, else the joint."""
+    out: dict[str, list[Joint]] = {}
+    for j in d.joints:
+        if body.name in (j.first, j.second):
+            at = (j.frame_first if j.first == body.name else j.frame_second).at
+            there = [p.name for p in body.points if p.at == at]
+            out.setdefault(j.pin or (there[0] if there else j.name), []).append(j)
+    return out
+
+
+def _size(d: Description, body: str) -> float:
+    """Largest distance between the joints of a body, else 1 m."""
+    mine = [j for j in d.joints if body in (j.first, j.second)]
+    ends = [np.array((j.frame_first if j.first == body else j.frame_second).at, dtype=float) for j in mine]
+    largest = max((float(np.linalg.norm(a - b)) for a in ends for b in ends), default=0.0)
+    return largest if largest > 0.0 else 1.0
+
+
+def _of_points(d: Description, body: Body) -> list[Parameter]:
+    out = []
+    size = _size(d, body.name)
+    for eye, joints in _eyes(d, body).items():
+        at = (joints[0].frame_first if joints[0].first == body.name else joints[0].frame_second).at
+        for i, axis in enumerate(d.plane or "xyz"):
+            moved = partial(_with_eye, body.name, eye, frozenset(j.name for j in joints), i)
+            out.append(_parameter(d, f"{body.name}.{eye}.{axis}", "length", float(at[i]), size, True, moved))
+    return out
+
+
+def _with_eye(name: str, eye: str, names: frozenset[str], i: int, d: Description, step: Any) -> Description:
+    body = d.body(name)
+
+    def frame(f: Placement) -> Placement:
+        return replace(f, at=_moved(f.at, i, step))
+
+    def joint(j: Joint) -> Joint:
+        if j.name not in names:
+            return j
+        return replace(j, frame_first=frame(j.frame_first)) if j.first == body.name else replace(j, frame_second=frame(j.frame_second))
+
+    points = tuple(replace(p, at=_moved(p.at, i, step)) if p.name == eye else p for p in body.points)
+    moved = _with_body(d, replace(body, points=points))
+    return replace(moved, joints=tuple(joint(j) for j in d.joints))

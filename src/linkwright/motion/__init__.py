@@ -1,0 +1,1 @@
+"""States a user asks for: assembled, over a cycle, along a path, in equilibrium."""

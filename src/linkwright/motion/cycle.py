@@ -1,0 +1,392 @@
+"""Turning a mechanism: one cycle of its drives as pure kinematics, without masses.
+
+The drives follow their laws, the rest follows by continuation along the branch of the start; velocities
+and accelerations come from J v + b = 0 and J a + k = 0. A drive that cannot turn fully swings between its
+dead centres, and the result says so. `limits` finds how far a joint can go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.errors import SingularityError, UsageError, degrees_of_freedom, listing
+from linkwright.mechanics.closing.continuation import Walker, dead_centre, walk
+from linkwright.mechanics.closing.continuation import start as walker
+from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.closing.revolutions import returned, skipped
+from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
+from linkwright.model.description import Cylinder, Description, Drive, Table
+from linkwright.model.expressions import Expr, free_variables
+from linkwright.model.file.units import KINDS, display_unit, shown
+from linkwright.model.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, TableLaw
+from linkwright.motion.turn_samples import sampled, trajectory
+from linkwright.numerics.linalg import factor
+from linkwright.results.singular_positions import PEAKS, passage_note
+from linkwright.results.trajectory import Trajectory
+
+MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
+REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
+SHORTEST = 1e-3  # share of its length at the start to which a cylinder may shrink
+STATIC = "Static analysis: inertia forces are ignored."
+PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
+LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a coordinate can go from the start position."""
+
+    joint: str
+    low: float
+    high: float
+    full_turn: bool
+    dead_low: bool  # low is a dead centre, not just the end of the search
+    dead_high: bool
+
+
+def coordinate_now(loops: Loops, drive: str, here: Instant) -> float:
+    """Position of a driven coordinate."""
+    desc = loops.skel.tree.description
+    for cylinder in desc.cylinders:
+        if cylinder.name == drive:
+            return _length(loops, cylinder, here)
+    return float(here.references[desc.joint(drive).name][0])
+
+
+def _length(loops: Loops, cylinder: Cylinder, here: Instant) -> float:
+    from linkwright.mechanics.kinematics.motion import locate
+
+    a, b = (locate(loops.skel, here.motion, ref).position for ref in cylinder.between)
+    return float(np.linalg.norm(b - a))
+
+
+def is_rotary(desc: Description, drive: str) -> bool:
+    if any(c.name == drive for c in desc.cylinders):
+        return False
+    joint = desc.joint(drive)
+    return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
+
+
+def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = ()) -> Limits:
+    """Walk a coordinate both ways from here until a dead centre or, for angles, a full turn."""
+    desc = loops.skel.tree.description
+    x0 = coordinate_now(loops, joint, here)
+    still = [driven(desc, h, LinearLaw(coordinate_now(loops, h, here), 0.0)) for h in held if h != joint]
+    rotary = is_rotary(desc, joint)
+    span = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
+
+    def reached(sign: float) -> float:
+        law = LinearLaw(x0, sign * span)
+        tied, end = loops.with_([*still, driven(desc, joint, law)]), _before_zero(desc, joint, law, 1.0)
+        return dead_centre(tied, walk(tied, walker(tied, here.q, here.references), end, smallest_step=REACH_STEP), end)
+
+    up = reached(1.0)
+    if rotary and up >= 1.0:
+        return Limits(joint, x0, x0 + span, True, False, False)
+    down = reached(-1.0)
+    return Limits(joint, x0 - down * span, x0 + up * span, False, down < 1.0, up < 1.0)
+
+
+def law_of(drive: Drive, x0: float, speed: float | None = None) -> Law:
+    """The law of time a drive of the model prescribes, starting from x0; `speed` takes the place of a speed, not of a programme."""
+    if drive.kind == "moves":
+        pieces, here = [], x0
+        for move in drive.moves:
+            here = here if move.to is None else float(move.to)
+            pieces.append((float(move.time), here, move.law))
+        return MovesLaw(x0, tuple(pieces))
+    if drive.kind == "position":
+        if isinstance(drive.value, Table):
+            return TableLaw(drive.value.x, drive.value.y, drive.value.interpolation)
+        return ExpressionLaw.of(drive.value) if isinstance(drive.value, Expr) else LinearLaw(float(drive.value), 0.0)
+    if drive.kind == "speed" and speed is None:
+        if isinstance(drive.value, (Expr, Table)):
+            raise UsageError(f"the speed of '{drive.joint}' varies with time; give its position as a function of t to turn it.")
+        return LinearLaw(x0, float(drive.value))
+    return LinearLaw(x0, 1.0 if speed is None else speed)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The motion of a turn: leading drive, laws of all drives, and notes for the user."""
+
+    lead: str
+    laws: dict[str, Law]
+    span: float  # duration of the cycle
+    rate: float  # scale of velocities: 0 for statics, else 1
+    open_ended: bool  # runs until a limit (constant speed), not a fixed programme
+    notes: tuple[str, ...] = ()
+
+
+def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, duration: float | None = None) -> Plan:
+    """Choose the leading drive and the laws; the others hold still when one is asked for by name.
+
+    At speed 0 all drives pass through the positions of their laws, and velocities and accelerations are zero.
+    """
+    desc = loops.skel.tree.description
+    drives = {d.joint: d for d in desc.drives}
+    notes: list[str] = []
+    together = lead is None
+    if lead is None:
+        prescribed = sorted((d for d in desc.drives if d.kind in PRESCRIBED), key=_holds)
+        lead = ([d.joint for d in prescribed] or list(drives) or [_first_ground_joint(desc)])[0]
+        if lead not in drives:
+            notes.append(f"no drive in the model: turning '{lead}'")
+    x = {name: coordinate_now(loops, name, here) for name in {**drives, lead: None}}
+    drive = drives.get(lead, Drive(lead, "free"))
+    rotary = is_rotary(desc, lead)
+    if speed is None and drive.kind not in PRESCRIBED:
+        speed = 1.0 if rotary else loops.kappa
+        notes.append(f"no speed given for '{lead}': shown at {shown(speed, KINDS['angular speed' if rotary else 'speed'], desc.units, 3)}")
+    still = speed == 0.0 or (speed is None and drive.kind == "speed" and drive.value == 0.0)
+    if still:
+        notes.append(_static_note(desc))
+        speed = None if drive.kind == "speed" and not isinstance(drive.value, (Expr, Table)) and drive.value else 1.0
+    elif speed is not None and drive.kind in ("position", "moves"):
+        notes.append(f"speed= is left aside: '{lead}' follows its own programme; speed=0 gives the static forces along it")
+    law = law_of(drive, x[lead], speed)
+    laws: dict[str, Law] = {lead: law}
+    free = drives if together else _independent(loops, here, lead, list(drives))
+    for name, other in ((n, drives[n]) for n in free):
+        if name != lead:
+            laws[name] = law_of(other, x[name]) if together and other.kind in PRESCRIBED else LinearLaw(x[name], 0.0)
+    rate = 0.0 if still else 1.0
+    if isinstance(law, LinearLaw):
+        if law.slope == 0.0:
+            raise UsageError(f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.")
+        if duration is not None:
+            notes.append(f"duration= is left aside: '{lead}' moves at a constant speed, and one turn or stroke of it is shown")
+        reach = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
+        return Plan(lead, laws, reach / abs(law.slope), rate, True, tuple(notes))
+    span = _programme_length(law, notes) if duration is None else duration
+    whole = _programme_length(law, []) if isinstance(law, (MovesLaw, TableLaw)) else span
+    if span < whole * (1.0 - 1e-9):
+        notes.append(f"duration= shows the first {span:.4g} s of a programme of {whole:.4g} s; it is cut short, not run faster")
+    return Plan(lead, laws, span, rate, False, tuple(notes))
+
+
+def _holds(drive: Drive) -> bool:
+    """True if the drive prescribes a constant position."""
+    varies = drive.kind == "moves" or isinstance(drive.value, (Expr, Table))
+    return not varies and (drive.kind == "position" or drive.value == 0.0)
+
+
+def of_velocity(name: str) -> bool:
+    """True for the name of a velocity that a load may depend on: `A.v`, `ram.R.vy`."""
+    return name.split(".")[-1] in ("v", "vx", "vy", "vz")
+
+
+def _static_note(desc: Description) -> str:
+    """`STATIC`, and what becomes of forces that depend on velocity or time."""
+    laws = [x for load in desc.loads for x in (*load.force, *load.moment)] + [c.force for c in desc.cylinders]
+    seen = {v for x in laws for v in ([x.channel] if isinstance(x, Table) else free_variables(x))}
+    moving = desc.dampers or desc.frictions or any(of_velocity(v) for v in seen)
+    more = [" Velocities are zero in dampers, friction and loads."] if moving else []
+    more += [" Loads that vary with time are taken at the time at which the drive reaches the position."] if "t" in seen else []
+    return STATIC + "".join(more)
+
+
+def _programme_length(law: Law, notes: list[str]) -> float:
+    if isinstance(law, MovesLaw):
+        return law.duration
+    if isinstance(law, TableLaw):
+        return law.x[-1]
+    notes.append("the drive is a formula of t without an end: 1 s of it is shown (duration= for more)")
+    return 1.0
+
+
+def _independent(loops: Loops, here: Instant, lead: str, others: Sequence[str]) -> list[str]:
+    """Drives that can be held while the lead moves: those that leave it free."""
+    desc = loops.skel.tree.description
+    zero = np.zeros(loops.skel.tree.nv)
+    chosen = [lead]
+    for name in (n for n in others if n != lead):
+        trial = loops.with_([driven(desc, n, LinearLaw(coordinate_now(loops, n, here), 0.0)) for n in [*chosen, name]])
+        base = loops.with_(trial.constraints[len(loops.constraints) : -1])
+        more = trial.factored(trial.at(here.q, zero, 0.0, here.references)).rank
+        if more > base.factored(base.at(here.q, zero, 0.0, here.references)).rank:
+            chosen.append(name)
+    return chosen[1:]
+
+
+def _first_ground_joint(desc: Description) -> str:
+    ground = desc.bodies[0].name
+    for j in desc.joints:
+        if ground in (j.first, j.second) and joints.create(j.type, j.options).nv == 1:
+            return j.name
+    raise UsageError("no drive is given and no hinge or slider on ground could be one; write `drive: {joint: 60 rpm}`.")
+
+
+def turn(
+    loops: Loops, here: Instant, lead: str | None = None, *, steps: int = 360, speed: float | None = None, duration: float | None = None
+) -> Trajectory:
+    """One cycle of the drives in `steps` equal steps of time; see the module's text."""
+    p = plan(loops, here, lead, speed, duration)
+    desc, origin = loops.skel.tree.description, here.q
+    here = _at_the_beginning(loops, here, p)
+    tied = loops.with_([driven(desc, name, law) for name, law in p.laws.items()])
+    check_driven(loops, tied, here, list(p.laws))
+    begin = walker(tied, here.q, here.references)
+    whole = is_rotary(desc, p.lead) or not p.open_ended
+    found = sampled(loops, tied, begin, np.linspace(0.0, p.span, steps + 1)) if whole else None
+    if found is None:
+        return _swing(loops, tied, begin, p, steps, origin)
+    samples = trajectory(loops, tied, found, p.lead, p.laws[p.lead], origin, full_turn=p.open_ended)
+    back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
+    longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
+    return _noted(desc, p, samples, longer)
+
+
+def _at_the_beginning(loops: Loops, here: Instant, p: Plan) -> Instant:
+    """Walk to where the laws begin, if they begin elsewhere than the start position."""
+    desc = loops.skel.tree.description
+    now = {name: coordinate_now(loops, name, here) for name in p.laws}
+    begin = {name: float(law(0.0)[0]) for name, law in p.laws.items()}
+    if all(abs(begin[n] - now[n]) < 1e-12 * (1.0 + abs(now[n])) for n in now):
+        return here
+    targets = [driven(desc, n, LinearLaw(now[n], begin[n] - now[n])) for n in now]
+    (q, near), left = skipped(loops, here.q, here.references, targets)
+    tied = loops.with_(left)
+    there = walk(tied, walker(tied, q, near), 1.0)
+    if there.t < 1.0:
+        place = position_text(desc, p.lead, begin[p.lead])
+        raise SingularityError(f"the programme of drive '{p.lead}' begins at {place}, which cannot be reached from the start position.")
+    return Instant(loops.skel, there.q, there.v, references=there.near)
+
+
+def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin: np.ndarray) -> Trajectory:
+    """The range a drive can cover, from one dead centre (or end of the range tried) to the other."""
+    desc, law = tied.skel.tree.description, p.laws[p.lead]
+    if not p.open_ended:
+        stop = walk(tied, begin, p.span)
+        where = position_text(desc, p.lead, float(law(stop.t)[0]))
+        raise SingularityError(
+            f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
+        )
+    last, first = (_before_zero(desc, p.lead, law, end) for end in (p.span, -p.span))
+    ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP) for end in (last, first))
+    gap = MARGIN * (ahead.t - back.t)
+    low = back.t + gap if back.t > first else back.t
+    high = ahead.t - gap if ahead.t < last else ahead.t
+    if high - low < 1e-6 * p.span:
+        raise SingularityError(f"drive '{p.lead}' is at a dead centre and cannot move either way; choose another start position.")
+    dead = [dead_centre(tied, w, end) for w, end in ((back, first), (ahead, last)) if w.t != end]
+    found = sampled(loops, tied, walk(tied, begin, low), np.linspace(low, high, steps + 1))
+    if found is None:
+        ends = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
+        raise SingularityError(f"drive '{p.lead}' could not be followed between {ends}; choose another start position.")
+    swing = _swing_note(desc, p, low, high, back.t > first, ahead.t < last)
+    return _noted(desc, p, trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing])
+
+
+def _before_zero(desc: Description, drive: str, law: Law, end: float) -> float:
+    """`end`, or the time shortly before a cylinder of constant speed has no length: a negative one closes the loops as well."""
+    start, slope, _ = law(0.0)
+    if all(c.name != drive for c in desc.cylinders) or start + slope * end > 0.0:
+        return end
+    return (SHORTEST - 1.0) * start / slope
+
+
+def _noted(desc: Description, p: Plan, c: Trajectory, notes: Sequence[str]) -> Trajectory:
+    """The turn with its notes, at rest if the plan is static."""
+    passed = [x for x in c.singular if x.kind == "passage"]
+    more = [passage_note(passed, lambda x: position_text(desc, c.drive, c.place(x)))] if passed else []
+    if c.singular and all(b.mass is not None for b in desc.bodies[1:]):
+        more.append(PEAKS)
+    c = replace(c, notes=(*p.notes, *notes, *more))
+    return c if p.rate else c.at_rest()
+
+
+def position_text(desc: Description, drive: str, x: float) -> str:
+    """A position of a drive in the file's unit: `519.07 mm`."""
+    symbol, per_si = display_unit(desc.units, KINDS["angle" if is_rotary(desc, drive) else "length"])
+    return f"{x * per_si + 0.0:.2f} {symbol}" if symbol in ("deg", "mm", "cm") else f"{x * per_si + 0.0:.5g} {symbol}"
+
+
+def _swing_note(desc: Description, p: Plan, low: float, high: float, dead_low: bool, dead_high: bool) -> str:
+    law = p.laws[p.lead]
+    rotary = is_rotary(desc, p.lead)
+    a, b = (position_text(desc, p.lead, x) for x in sorted((float(law(low)[0]), float(law(high)[0]))))
+    text = f"{a.split()[0]} .. {b}"
+    ends = "between dead centres" if dead_low and dead_high else "up to a dead centre" if dead_low or dead_high else "in the range tried"
+    return f"drive '{p.lead}' cannot turn fully: it swings {text}, {ends}" if rotary else f"drive '{p.lead}' slides {text}, {ends}"
+
+
+def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]) -> None:
+    """Every degree of freedom that moves something must be driven; idle spins do not count."""
+    zero = np.zeros(loops.skel.tree.nv)
+    c = tied.at(here.q, zero, 0.0, here.references)
+    f, free = tied.factored(c), loops.factored(loops.at(here.q, zero, 0.0, here.references))
+    freedoms = free.null.shape[1]
+    if f.rank - free.rank < len(drives) and len(drives) > freedoms:
+        raise _too_many(loops, here, drives, freedoms)
+    undriven = _undriven(loops, here, f.null)
+    names = _moving_joints(loops, here, undriven)
+    if names:
+        more = undriven.shape[1]
+        raise UsageError(
+            f"{more} more degree{'s' if more > 1 else ''} of freedom than drives: {f'with {listing(drives)} held, ' if drives else ''}"
+            f"joint{'s' if len(names) > 1 else ''} {listing(names)} can still move. "
+            "Drive one of them, or fix its position by a spring, coupling or another joint."
+        )
+
+
+def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int) -> UsageError:
+    """More drives than degrees of freedom; without any degree of freedom it is the mechanism that is wrong."""
+    desc = loops.skel.tree.description
+    place = next((f"{d.where}: " for d in reversed(desc.drives) if d.joint in drives and d.where is not None), "")
+    if freedoms:
+        return UsageError(
+            f"{place}{len(drives)} drives ({listing(drives)}) for {degrees_of_freedom(freedoms)}: they contradict each "
+            "other. Remove drives, or turn one by name: the others then follow or are held."
+        )
+    held = [*desc.rods, *desc.couplings, *desc.gears]
+    extra = [f"{type(x).__name__.lower()} '{x.name}'" + (f" ({x.where})" if x.where else "") for x in held if _frees(loops, here, x.name)]
+    remedy = f"Without {' or without '.join(extra)} it can move." if extra else "Take out a body, a joint or a rod."
+    return UsageError(
+        f"{place}this is a structure, not a mechanism: nothing can move (mobility 0), so {listing(drives)} cannot turn. {remedy}"
+    )
+
+
+def _frees(loops: Loops, here: Instant, name: str) -> bool:
+    """Whether something could move if this constraint were not there."""
+    c = loops.at(here.q, np.zeros(loops.skel.tree.nv), 0.0, here.references)
+    rows = [r for con, span in zip(loops.constraints, c.rows, strict=True) if con.name != name for r in range(span.start, span.stop)]
+    J = loops.dimensionless(c)[1]
+    return len(rows) < len(J) and factor(J[rows], 1e-9).null.shape[1] > 0
+
+
+def _undriven(loops: Loops, here: Instant, null: np.ndarray) -> np.ndarray:
+    """Motions among the columns of `null` that are no idle spins: those orthogonal to all of them."""
+    spins = np.array([v for _, v in idle_motions(loops, here.q, null)]).reshape(-1, len(null))
+    return null @ factor(spins @ null).null if len(spins) else null
+
+
+def _moving_joints(loops: Loops, here: Instant, null: np.ndarray) -> list[str]:
+    """Joints that move in the given motions; none if no joint point moves (a wheel that spins on its own axle)."""
+    skel = loops.skel
+    m = motion(skel, here.q, np.zeros(skel.tree.nv))
+    V = loops.columns[:, None] * null
+    twists, shift = [], 0.0
+    for i, n in enumerate(skel.tree.nodes):
+        X = m.X[i] @ skel.X_CM[i]
+        J = body_jacobian(skel, m, i) @ V
+        twists.append(J)
+        others = [m.X[i].point(np.asarray(p.at, dtype=float)) for p in skel.tree.description.body(n.body).points]
+        shift = max(shift, *(np.abs(J[3:] - np.cross(p, J[:3], axisb=0).T).max(initial=0.0) for p in (X.p, *others)))
+    if shift <= 1e-6 * loops.kappa:
+        return []
+    out = []
+    for j in skel.tree.description.joints:
+        r = joint_rate(skel, m, j, here.references[j.name])
+        rate = sum((G @ twists[i] for i, G in ((r.first, r.G_first), (r.second, r.G_second)) if i >= 0), np.zeros((1, null.shape[1])))
+        if np.abs(rate).max(initial=0.0) > 1e-6 * min(1.0, loops.kappa):
+            out.append(j.name)
+    return out

@@ -1,0 +1,213 @@
+"""What is wanted of joints and cylinders by name, as constraints: positions to walk to, positions to hold, speeds.
+
+    A  C.slide                   one coordinate: a number
+    lift                         a cylinder: its length
+    U  [angle1, angle2]          a joint of several coordinates: a list in the joint's order, or one of them by name (U.angle1)
+    S  [qw, qx, qy, qz]          a ball joint: the quaternion of the second body's frame in the first's; speeds [wx, wy, wz]
+    base  [qw .. qz, x, y, z]    a free joint: quaternion and position (or a Pose); speeds [wx, wy, wz, x, y, z], angular first
+
+Angular velocities of ball and free joints are in the axes of the moving frame M, velocities of a free joint in the axes of F, as
+in `names.v`. Names of speeds may end in `.v`. A body without any tree joint has an implicit free joint, called `body.free`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.errors import ChannelError, UsageError, nearest
+from linkwright.mechanics.constraints import Constraint, Driver
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.constraints.target import JointTarget, rotation_vector_between
+from linkwright.mechanics.instant import Instant
+from linkwright.model.description import Joint
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS, shown
+from linkwright.model.laws import LinearLaw
+from linkwright.motion import cycle
+from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
+
+SPEED = {"angle": "angular speed", "length": "speed"}
+ACCELERATION = {"angle": "angular acceleration", "length": "acceleration"}
+FAR = 1e4  # radians, or multiples of the characteristic length
+
+
+@dataclass(frozen=True)
+class Part:
+    """One entry of a joint's velocity; `at` is its place among the coordinates, None for a component of an angular velocity."""
+
+    joint: Joint
+    i: int
+    at: int | None
+    kind: str  # angle or length
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Constraints for what a caller names."""
+
+    loops: Loops
+
+    # ---------------------------------------------------------------- names
+
+    def _joint(self, name: str) -> tuple[Joint, str]:
+        """(joint, rest of the name)."""
+        tree = self.loops.skel.tree
+        head, _, part = name.partition(".")
+        implicit = {n.joint.name: n.joint for n in tree.nodes if n.body in tree.floating}
+        if head in implicit and part.partition(".")[0] == "free":
+            return implicit[head], part.partition(".")[2]
+        every = {**implicit, **{j.name: j for j in tree.description.joints}}
+        if head not in every:
+            known = [*every, *(c.name for c in tree.description.cylinders)]
+            kind = "Joints and cylinders" if tree.description.cylinders else "Joints"
+            raise ChannelError(f"there is no joint '{name}'. {nearest(name, known, kind)}")
+        return every[head], part
+
+    def part(self, name: str) -> Part | Joint:
+        """The entry of a joint's velocity that a name means, or the joint where it means all of several."""
+        joint, part = self._joint(name)
+        jt = joints.create(joint.type, joint.options)
+        if not part and jt.nv != 1:
+            return joint
+        if part not in jt.v_names:
+            allowed = list(dict.fromkeys(f"{joint.name}.{p}" if p else joint.name for p in ("", *jt.v_names))) if jt.nv else []
+            raise ChannelError(
+                f"'{name}' is not a coordinate of the {joint.type} joint '{joint.name}'. Use {', '.join(allowed) or 'another joint'}."
+            )
+        at = jt.q_names.index(part) if part in jt.q_names else None
+        return Part(joint, jt.v_names.index(part), at, "angle" if at is None else jt.coordinate_kinds[at])
+
+    def names_joint(self, name: str) -> bool:
+        """Whether a name with a dot means a joint's component, and not a point of a body of the same name."""
+        try:
+            found = self.part(name.removesuffix(".v"))
+        except ChannelError:
+            return False
+        return isinstance(found, Part) or not any(name.startswith(f"{b.name}.") for b in self.loops.skel.tree.description.bodies)
+
+    def _is_cylinder(self, name: str) -> bool:
+        return any(c.name == name for c in self.loops.skel.tree.description.cylinders)
+
+    # ---------------------------------------------------------------- values
+
+    def values(self, joint: Joint, value: Any, rate: bool) -> np.ndarray:
+        """The coordinates, or with `rate` the speeds, of a whole joint, in SI; a quaternion is normalised."""
+        jt = joints.create(joint.type, joint.options)
+        names = jt.v_names if rate else jt.q_names
+        if isinstance(value, Pose) and not rate and "quaternion" in jt.coordinate_kinds:
+            return np.concatenate([rotation_quaternion(value.R), value.p])[: jt.nq]
+        kinds = ("angle",) * 3 + jt.coordinate_kinds[4:] if rate and "quaternion" in jt.coordinate_kinds else jt.coordinate_kinds
+        items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, dict)) else [value]
+        what = "speeds" if rate else "coordinates"
+        if len(items) != len(names):
+            raise UsageError(
+                f"'{joint.name}' is a {joint.type} joint and needs a list of {len(names)} {what} ({', '.join(names)}), or one of them "
+                f"by name, {joint.name}.{names[-1]}; {len(items)} {'was' if len(items) == 1 else 'were'} given."
+            )
+        out = np.array([_number(x, k, rate, f"'{joint.name}.{n}'") for x, k, n in zip(items, kinds, names, strict=True)])
+        if not rate and "quaternion" in kinds:
+            size = float(np.linalg.norm(out[:4]))
+            if not size > 0.0:
+                raise UsageError(f"'{joint.name}': the quaternion is zero, which is no rotation. Without one write 1, 0, 0, 0.")
+            out[:4] /= size
+        return out
+
+    # ---------------------------------------------------------------- constraints
+
+    def positions(self, name: str, value: Any, here: Instant, *, walked: bool = True) -> list[Constraint]:
+        """Constraints that lead from here (t = 0) to the wanted position (t = 1), or with `walked=False` hold it at once."""
+        d = self.loops.skel.tree.description
+
+        def law(now: float, there: float) -> LinearLaw:
+            return LinearLaw(now, there - now) if walked else LinearLaw(there, 0.0)
+
+        if self._is_cylinder(name):
+            length = quantity(value, KINDS["length"], f"'{name}'")
+            if not length > 0.0:
+                raise UsageError(f"'{name}' is a cylinder: its length is greater than zero, not {shown(length, KINDS['length'], d.units)}.")
+            return [cycle.driven(d, name, law(cycle.coordinate_now(self.loops, name, here), length))]
+        part = self.part(name)
+        if isinstance(part, Joint):
+            return self._whole(part, self.values(part, value, rate=False), here, walked)
+        if part.at is None:
+            raise UsageError(f"'{name}' is a component of an angular velocity, without a position; give the joint's quaternion.")
+        now, there = float(here.references[part.joint.name][part.at]), quantity(value, KINDS[part.kind], f"'{name}'")
+        self._check_far(name, now, there, part.kind)
+        if part.at == part.i:
+            return [Driver(part.joint, law(now, there), part.i)]
+        begin = np.array(here.references[part.joint.name], dtype=float)
+        rate = np.zeros(joints.create(part.joint.type, part.joint.options).nv)
+        if walked:
+            rate[part.i] = there - now
+        else:
+            begin[part.at] = there
+        return [JointTarget(part.joint, tuple(begin), tuple(rate), (part.i,))]
+
+    def _whole(self, joint: Joint, there: np.ndarray, here: Instant, walked: bool) -> list[Constraint]:
+        jt = joints.create(joint.type, joint.options)
+        now = np.array(here.references[joint.name], dtype=float)
+        if "quaternion" not in jt.coordinate_kinds:
+            for i, kind in enumerate(jt.coordinate_kinds):
+                self._check_far(f"{joint.name}.{jt.q_names[i]}", now[i], there[i], kind)
+            laws = [LinearLaw(a, b - a) if walked else LinearLaw(b, 0.0) for a, b in zip(now.tolist(), there.tolist(), strict=True)]
+            return [Driver(joint, law, i) for i, law in enumerate(laws)]
+        rate = np.zeros(jt.nv)
+        if walked:
+            R = quaternion_rotation(now[:4])
+            rate[:3] = R.T @ rotation_vector_between(R, quaternion_rotation(there[:4]))  # in M's axes
+            rate[3:] = there[4:] - now[4:]
+        return [JointTarget(joint, tuple(now if walked else there), tuple(rate), tuple(range(jt.nv)))]
+
+    def _check_far(self, name: str, now: float, there: float, kind: str) -> None:
+        if abs(there - now) > FAR * (1.0 if kind == "angle" else self.loops.kappa):
+            far, near = (shown(x, KINDS[kind], self.loops.skel.tree.description.units) for x in (there, now))
+            raise UsageError(f"'{name}' = {far} is too far from its start, {near}, to be walked to; check the value and its unit.")
+
+    def speeds(self, name: str, value: Any, here: Instant) -> list[Constraint]:
+        """Constraints that move at the wanted speed from here on."""
+        base = name.removesuffix(".v")
+        if self._is_cylinder(base):
+            rate = quantity(value, KINDS["speed"], f"the speed of '{name}'")
+            length = cycle.coordinate_now(self.loops, base, here)
+            return [cycle.driven(self.loops.skel.tree.description, base, LinearLaw(length, rate))]
+        part = self.part(base)
+        if isinstance(part, Joint):
+            return [self._moving(part, self.values(part, value, rate=True), range(joints.create(part.type, part.options).nv), here)]
+        x = quantity(value, KINDS[SPEED[part.kind]], f"the speed of '{name}'")
+        if part.at == part.i:
+            return [Driver(part.joint, LinearLaw(float(here.references[part.joint.name][part.i]), x), part.i)]
+        rates = np.zeros(joints.create(part.joint.type, part.joint.options).nv)
+        rates[part.i] = x
+        return [self._moving(part.joint, rates, [part.i], here)]
+
+    def _moving(self, joint: Joint, rates: np.ndarray, pick: Sequence[int], here: Instant) -> JointTarget:
+        return JointTarget(joint, tuple(np.asarray(here.references[joint.name], dtype=float)), tuple(rates), tuple(pick))
+
+    def read(self, name: str, value: Any, here: Instant) -> tuple[Constraint, np.ndarray]:
+        """A constraint that reads the acceleration of a joint or one of its components, and the wanted one."""
+        part = self.part(name)
+        joint, pick = (part, None) if isinstance(part, Joint) else (part.joint, part.i)
+        nv = joints.create(joint.type, joint.options).nv
+        if pick is None:
+            if np.shape(value) != (nv,):
+                raise UsageError(f"'{name}' is a {joint.type} joint and needs a list of {nv} accelerations, as in names.v.")
+            return self._moving(joint, np.zeros(nv), range(nv), here), np.asarray(value, dtype=float)
+        assert isinstance(part, Part)
+        x = np.array([quantity(value, KINDS[ACCELERATION[part.kind]])])
+        if part.at == pick:
+            return Driver(joint, LinearLaw(float(here.references[joint.name][pick]), 0.0), pick), x
+        return self._moving(joint, np.zeros(nv), [pick], here), x
+
+
+def _number(value: Any, kind: str, rate: bool, what: str) -> float:
+    if kind == "quaternion":
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise UsageError(f"{what} is a pure number, not {value!r:.40}.") from None
+    return quantity(value, KINDS[SPEED[kind] if rate else kind], what)

@@ -1,0 +1,122 @@
+"""Samples of a turn: states along the branch at given times, also next to singular positions, which are located and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.mechanics.closing.continuation import WINDOW, Walker, walk
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.model.laws import Law
+from linkwright.results.interpolation import Samples, states
+from linkwright.results.recorded import CutReferences, cut_rows
+from linkwright.results.singular_positions import Scale, SingularPlace, located, near_places
+from linkwright.results.trajectory import NEAR_SINGULAR, Trajectory
+
+SURE = 3.0  # multiples of the walk's window above which directions are certainly corrected
+EXACT = 1e-10  # rad or m: a predicted sample that is so close to the interpolated one stays
+SHARES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the way to the next sample: where a state beside a singular position is looked for
+
+
+class Walked(NamedTuple):
+    """A walk along a turn: the samples, and all steps in order, samples included."""
+
+    samples: list[Walker]
+    path: list[Walker]
+
+
+def sampled(loops: Loops, tied: Loops, here: Walker, times: np.ndarray) -> Walked | None:
+    """States at the given times, or None if the walk meets an end before the last; `tied` are the loops with the drives."""
+    samples: list[Walker] = []
+    path: list[Walker] = [here]
+    for t in times:
+        here = walk(tied, here, float(t), steps=path)
+        if here.t != t:
+            return None
+        samples.append(here)
+    return Walked(_bridged(loops, tied, samples), path)
+
+
+def trajectory(
+    loops: Loops, tied: Loops, walked: Walked, drive: str, law: Law, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
+) -> Trajectory:
+    """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: times of dead centres beyond its ends."""
+    t = np.array([w.t for w in walked.samples])
+    q, v, a = (np.array(x) for x in zip(*((w.q, w.v, w.a) for w in walked.samples), strict=True))
+    c = Trajectory(tied.skel, t - t[0], q, v, a, [w.near for w in walked.samples], drive=drive, full_turn=full_turn, origin=origin)
+    scale = Scale.of([w.spectrum for w in walked.samples])
+
+    def at(i: int, time: float) -> float | None:
+        between = _between(loops, walked.path, i, time)
+        if between is not None:
+            q, near = between
+            return scale.strength(tied.factored(tied.at(q, np.zeros(tied.skel.tree.nv), time, near)).s)
+        w = walk(tied, walked.path[i], time)
+        return scale.strength(w.spectrum) if w.t == time else None
+
+    along = np.array([scale.strength(w.spectrum) for w in walked.path])
+    found = [("passage", *x) for x in located(np.array([w.t for w in walked.path]), along, at)]
+    found += [("dead centre", x, 0.0) for x in dead]
+    if full_turn and len(found) > 1 and found[0][1] == t[0] and found[-1][1] == t[-1]:
+        del found[-1]  # the turn begins and ends there
+    if not found:
+        return c
+    places = [SingularPlace(kind, x - t[0], drive, float(law(x)[0]), y) for kind, x, y in sorted(found, key=lambda f: f[1])]
+    near = near_places(c.t, np.array([scale.strength(w.spectrum) for w in walked.samples]), places).astype(float)[:, None]
+    return replace(c, settings={"singular": [asdict(x) for x in places]}, arrays={NEAR_SINGULAR: near})
+
+
+def _bridged(loops: Loops, tied: Loops, walkers: list[Walker]) -> list[Walker]:
+    """Put samples next to a singular position onto the branch.
+
+    There the loops do not decide all directions. The state is taken from the quintic through two states, one on each side, which the
+    loops do decide, and projected onto the rest of the loops.
+    """
+    strong = walkers[-1].strong
+    good = [i for i, w in enumerate(walkers) if _decides(w, strong)]
+    out = list(walkers)
+    for i in sorted(set(range(len(walkers))) - set(good)):
+        w, ends = walkers[i], ([k for k in good if k < i][-1:], [k for k in good if k > i][:1])
+        if not all(ends):
+            continue
+        before, after = (_decided(tied, walkers[ends[0][0]], w.t, walkers[k].t - w.t, strong) for (k,) in ends)
+        if before is None or after is None:
+            continue
+        found = _interpolated(loops, before, after, w.t)
+        if np.abs(found.q[0] - w.q).max() > EXACT or np.abs(found.v[0] - w.v).max() > EXACT * (1.0 + np.abs(w.v).max()):
+            near = CutReferences(loops.skel, found.q, found.near)[0]
+            out[i] = w._replace(q=found.q[0], v=found.v[0], a=found.a[0], near=near)
+    return out
+
+
+def _interpolated(loops: Loops, before: Walker, after: Walker, t: float) -> Samples:
+    """The state at t from the quintic through two others, on the loops."""
+    q, v, a, times = (np.array(x) for x in zip(*((e.q, e.v, e.a, e.t) for e in (before, after)), strict=True))
+    return states(loops, Samples(times, q, v, a, cut_rows(loops.skel, [before.near, after.near])), np.array([t]))
+
+
+def _between(loops: Loops, path: list[Walker], i: int, t: float) -> tuple[np.ndarray, Any] | None:
+    """(q, near) at t >= path[i].t between the nearest steps on both sides that the loops decide; None without such steps."""
+    strong = path[-1].strong
+    before = next((w for w in path[i::-1] if w.t <= t and _decides(w, strong)), None)
+    after = next((w for w in path[i + 1 :] if w.t >= t and _decides(w, strong)), None)
+    if before is None or after is None or before.t == after.t:
+        return None
+    found = _interpolated(loops, before, after, t)
+    return found.q[0], CutReferences(loops.skel, found.q, found.near)[0]
+
+
+def _decides(w: Walker, strong: int) -> bool:
+    return int(np.count_nonzero(w.spectrum > SURE * WINDOW)) >= strong
+
+
+def _decided(tied: Loops, begin: Walker, t: float, way: float, strong: int) -> Walker | None:
+    """The state nearest to t, in the direction of `way` and at most so far, that the loops decide."""
+    for share in SHARES:
+        w = walk(tied, begin, t + share * way)
+        if w.t == t + share * way and _decides(w, strong):
+            return w
+    return None

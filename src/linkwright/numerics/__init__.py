@@ -1,0 +1,1 @@
+"""Arithmetic on any scalar, small linear algebra, poses and 6-vectors. Knows no mechanism."""

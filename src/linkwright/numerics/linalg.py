@@ -1,0 +1,209 @@
+"""Rank-revealing linear algebra on plain floats: ranks, null spaces, minimum-norm solves.
+
+Rank is decided on dimensionless matrices against an absolute tolerance (a relative one would never
+truncate a single vanishing row); callers scale first, see `metric`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.errors import UsageError
+
+RANK_TOLERANCE = 1e-9
+
+
+class Factored(NamedTuple):
+    """A singular value decomposition with its rank decided: A = U s Vt."""
+
+    U: np.ndarray
+    s: np.ndarray
+    Vt: np.ndarray
+    rank: int
+
+    @property
+    def null(self) -> np.ndarray:
+        """(n, n - rank): columns span the right null space."""
+        return self.Vt[self.rank :].T
+
+    @property
+    def left_null(self) -> np.ndarray:
+        """(m, m - rank): columns span the left null space."""
+        return self.U[:, self.rank :]
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Minimum-norm least-squares solution of A x = b."""
+        r = self.rank
+        y = self.U[:, :r].T @ b
+        return self.Vt[:r].T @ (y / self.s[:r] if b.ndim == 1 else y / self.s[:r, None])
+
+
+def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE, *, thin: bool = False) -> Factored:
+    """SVD with full bases; entries below the absolute tolerance do not count for the rank.
+
+    `thin` leaves out what only null spaces need: enough to `solve`, and much less work for a few long columns.
+    """
+    m, n = A.shape
+    if min(m, n) == 0:
+        return Factored(np.eye(m), np.zeros(0), np.eye(n), 0)
+    if not np.abs(A).max() <= 1e150:  # also true for NaN
+        raise UsageError(
+            "numbers overflow in the equations: check the lengths, masses and speeds of the model (one is out of any proportion)."
+        )
+    U, s, Vt = np.linalg.svd(A, full_matrices=not thin)
+    return Factored(U, s, Vt, int(np.count_nonzero(s > tolerance)))
+
+
+def pivoted_columns(A: np.ndarray, tolerance: float = RANK_TOLERANCE, first: tuple[int, ...] = ()) -> list[int]:
+    """Indices of independent columns by modified Gram-Schmidt with column pivoting.
+
+    Columns in `first` are taken before any other (in the order given) as long as they are independent.
+    """
+    B = np.array(A, dtype=float)
+    chosen: list[int] = []
+    waiting = list(first)
+    for _ in range(min(A.shape)):
+        norms = np.sqrt(np.sum(B * B, axis=0))
+        norms[chosen] = -1.0
+        while waiting and norms[waiting[0]] <= tolerance:
+            waiting.pop(0)
+        j = waiting.pop(0) if waiting else int(np.argmax(norms))
+        if norms[j] <= tolerance:
+            break
+        chosen.append(j)
+        u = B[:, j] / norms[j]
+        B = B - np.outer(u, u @ B)
+        B = B - np.outer(u, u @ B)  # twice is enough
+    return chosen
+
+
+class Ldl(NamedTuple):
+    """A = L D L' of a symmetric matrix that is definite as far as it has rank, in the given order, over any scalar.
+
+    A pivot that vanishes against its own diagonal entry is a row implied by the rows before it: it is marked in
+    `zero` and leaves the elimination; solutions have a zero there. Traced pivots are not judged here: they are listed
+    in `watch` with what they are measured against.
+    """
+
+    L: np.ndarray
+    inverse: list[Any]  # 1 / pivot
+    zero: tuple[int, ...]
+    smallest: float  # smallest pivot that counts, against its diagonal entry
+    watch: tuple[tuple[Any, Any], ...] = ()  # (pivot, scale)
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """x with A x = b; b may have several columns."""
+        return self.backward(self.divided(self.forward(b)))
+
+    def forward(self, b: np.ndarray) -> np.ndarray:
+        """y with L y = b."""
+        y = b.copy()
+        for i in self.zero:
+            y[i] = y[i] * 0.0
+        for at, i in enumerate(self._live):
+            for j in self._live[:at]:
+                y[i] = y[i] - self.L[i, j] * y[j]
+        return y
+
+    def divided(self, y: np.ndarray) -> np.ndarray:
+        """D^-1 y."""
+        z = y.copy()
+        for i in self._live:
+            z[i] = z[i] * self.inverse[i]
+        return z
+
+    def backward(self, z: np.ndarray) -> np.ndarray:
+        """x with L' x = z."""
+        x = z.copy()
+        for at, i in reversed(list(enumerate(self._live))):
+            for j in self._live[at + 1 :]:
+                x[i] = x[i] - self.L[j, i] * x[j]
+        return x
+
+    @property
+    def _live(self) -> list[int]:
+        return [i for i in range(len(self.inverse)) if i not in self.zero]
+
+
+def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None, leading: int = 0) -> Ldl:
+    """Factor without pivoting; `diagonal` are the entries pivots are measured against (default: A's own). Rows after the
+    first `leading` ones are measured against what those leave of them (a saddle-point matrix has zeros there)."""
+    n = len(A)
+    traced = A.dtype.kind == "O"
+    L, D = np.zeros_like(A), np.zeros_like(A)  # D holds L d, so that an inner step is one multiplication and one subtraction
+    inverse: list[Any] = [0.0] * n
+    zero: list[int] = []
+    watch: list[tuple[Any, Any]] = []
+    smallest = 1.0
+    for j in range(n):
+        done = [k for k in range(j) if k not in zero]
+        pivot = A[j, j]
+        scale = pivot if diagonal is None else diagonal[j]
+        for at, k in enumerate(done):
+            pivot = pivot - D[j, k] * L[j, k]
+            if at + 1 == leading and j >= leading:
+                scale = pivot
+        watch.append((pivot, scale))
+        if not traced:
+            ratio = pivot / scale if scale != 0.0 else 0.0
+            if not ratio > tolerance:
+                zero.append(j)
+                continue
+            smallest = min(smallest, ratio)
+        inverse[j] = 1.0 / pivot
+        L[j, j] = 1.0
+        for i in range(j + 1, n):
+            entry = A[i, j]
+            for k in done:
+                entry = entry - D[i, k] * L[j, k]
+            D[i, j] = entry
+            L[i, j] = entry * inverse[j]
+    return Ldl(L, inverse, tuple(zero), float(smallest), tuple(watch))
+
+
+def pivot_order(samples: Sequence[np.ndarray], structure: np.ndarray, threshold: float = 0.1) -> tuple[list[int], list[int]]:
+    """An order of rows and columns for elimination without pivoting: at every step, of the entries that are large enough in
+    their column in every sample, the one that creates fewest new nonzeros (Markowitz); the larger of equals."""
+    parts, there = [np.array(A, dtype=float) for A in samples], structure.copy()
+    rows, columns = list(range(len(structure))), list(range(len(structure)))
+    order: tuple[list[int], list[int]] = ([], [])
+    while rows:
+        left = np.ix_(rows, columns)
+        full = there[left]
+        sizes = [np.abs(A[left]) * full for A in parts]
+        share = np.min([size / np.maximum(size.max(axis=0), 1e-300) for size in sizes], axis=0)
+        fill = np.outer(full.sum(axis=1) - 1, full.sum(axis=0) - 1)
+        good = full & (share >= min(threshold, 0.999 * share.max()))
+        if not good.any():
+            raise UsageError("the matrix is singular: no order of elimination exists.")
+        _, _, i, j = min((fill[i, j], -share[i, j], i, j) for i, j in zip(*np.nonzero(good), strict=True))
+        r, c = rows.pop(int(i)), columns.pop(int(j))
+        order[0].append(r)
+        order[1].append(c)
+        for k in rows:
+            if there[k, c]:
+                for A in parts:
+                    A[k] = A[k] - A[k, c] / A[r, c] * A[r]
+                there[k] |= there[r]
+    return order
+
+
+def ordered_solve(A: np.ndarray, b: np.ndarray, order: tuple[Sequence[int], Sequence[int]]) -> tuple[np.ndarray, list[Any]]:
+    """A x = b by elimination in a fixed order of rows and columns, over any scalar: (x, pivots)."""
+    rows, columns = list(order[0]), list(order[1])
+    A, b = A[np.ix_(rows, columns)], b[rows]
+    n = len(A)
+    inverse: list[Any] = []
+    for k in range(n):
+        inverse.append(1.0 / A[k, k])
+        for i in range(k + 1, n):
+            f = A[i, k] * inverse[k]
+            A[i, k + 1 :] = A[i, k + 1 :] - f * A[k, k + 1 :]
+            b[i] = b[i] - f * b[k]
+    x = np.zeros(n, dtype=np.result_type(A.dtype, b.dtype))
+    for k in reversed(range(n)):
+        x[columns[k]] = (b[k] - sum((A[k, i] * x[columns[i]] for i in range(k + 1, n)), 0.0)) * inverse[k]
+    return x, [A[k, k] for k in range(n)]

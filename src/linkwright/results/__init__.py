@@ -1,0 +1,1 @@
+"""States, channels and trajectories read by name; files and tables."""

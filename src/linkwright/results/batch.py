@@ -1,0 +1,224 @@
+"""Channels of whole runs: each is read once on symbols and the program of it is run on arrays of all samples.
+
+No Python per sample, and nothing to compile: operations go over thousands of samples at a time. What cannot be traced (a
+quaternion of a cut ball joint chooses between formulas, loads of a turn are solved for) is left to the caller, who reads it
+sample by sample; both agree to round-off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.given import Acted, given_loads
+from linkwright.mechanics.kinematics.motion import joint_rate, motion, relative
+from linkwright.mechanics.kinematics.skeleton import Skeleton
+from linkwright.results.channels import Channel, rotation_quaternions
+from linkwright.results.recorded import CutReferences, turns_counted
+
+VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs
+WHOLE = 2.0 * np.pi
+UNTRACEABLE = (TypeError, AttributeError)  # what numpy says about functions a symbol does not have
+
+
+class Batch:
+    """A mechanism's instant on symbols: reads channels over arrays of samples.
+
+    `rows` are the arrays by name, one row a sample: q, v, and where known a, t, near (of the cut joints). `acted` has the
+    multipliers, efforts and wrenches of a run in such arrays.
+    """
+
+    def __init__(self, loops: Loops, rows: Mapping[str, np.ndarray], acted: Acted | None = None):
+        from linkwright.compiler.graph import Graph
+
+        self.loops, self.skel, self.n, self.acted = loops, loops.skel, len(rows["q"]), acted
+        self.rows = dict(rows)
+        if acted is not None:
+            self.act(acted)
+        self.graph = Graph()
+        self._read: dict[str, Any] = {}
+        self._inputs: dict[str, Any] = {name: self.graph.input(name, x.shape[1]) for name, x in self.rows.items()}
+
+    def act(self, acted: Acted) -> None:
+        """Multipliers, efforts and wrenches from now on: of the same names as before."""
+        self.acted = acted
+        self.rows["lam"] = acted.lam
+        self.rows |= {f"effort {name}": x[:, None] for name, x in acted.efforts.items()}
+        self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
+
+    def input(self, name: str) -> Any:
+        """The symbols of one of the arrays."""
+        return self._inputs[name]
+
+    @cached_property
+    def instant(self) -> Instant:
+        x = self._inputs
+        near = self.skel.unpack(x["q"], x["near"]) if "near" in x else None
+        t = x["t"][0] if "t" in x else 0.0
+        return Instant(self.skel, x["q"], x["v"], t, near, x.get("a"), solver=None if self.acted is None else self._loads)
+
+    def _loads(self, at: Instant) -> Any:
+        x, acted = self._inputs, self.acted
+        assert acted is not None
+        efforts = {name: x[f"effort {name}"][0] for name in acted.efforts}
+        wrenches = {name: x[f"wrench {name}"] for name in acted.wrenches}
+        lam = x["lam"][: self.skel.tree.nc]
+        return given_loads(self.loops, at.q, at.v, at.known_a, at.t, at.references, Acted(lam, efforts, wrenches))
+
+    def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
+        """What `read` makes of the symbols; None where it needs numbers. Asked once for every name."""
+        from linkwright.compiler.graph import TracingError
+
+        if name not in self._read:
+            try:
+                self._read[name] = np.asarray(read(self.instant), dtype=object)
+            except (TracingError, *UNTRACEABLE):
+                self._read[name] = None
+        return self._read[name]
+
+    def values(self, named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
+        """(n, ...) of everything that can be traced and comes out finite."""
+        from linkwright.compiler.program import interpret
+
+        found = {name: self.traced(name, read) for name, read in named.items()}
+        program = self.graph.program([(name, x) for name, x in found.items() if x is not None])
+        size = max(64, VALUES_AT_ONCE // max(1, len(program.ops)))
+        parts = []
+        for first in range(0, self.n, size):
+            packed = np.concatenate([self.rows[b.name][first : first + size] for b in program.inputs], axis=1)
+            parts.append(interpret(program, packed))
+        out = program.unpack(np.concatenate(parts) if parts else np.zeros((0, program.n_out)))
+        return {name: x for name, x in out.items() if np.isfinite(x).all()}
+
+    def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
+        """Channels by name, those left out that have to be read sample by sample."""
+        found = self.values({c.name: c.raw or c.read for c in channels})
+        return {c.name: found[c.name] if c.cook is None else c.cook(found[c.name]) for c in channels if c.name in found}
+
+
+# -------------------------------------------------------------------- references of the cut joints
+
+
+class Before(NamedTuple):
+    """What each sample continues from: the last accepted step before it, one row a sample."""
+
+    t: np.ndarray
+    near: np.ndarray  # coordinates of the cut joints, turns counted
+    rates: np.ndarray  # and their rates
+
+
+def cut_references(
+    skel: Skeleton,
+    t: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    near: Mapping[str, Any] | np.ndarray | Before,
+    loops: Loops | None = None,
+    a: np.ndarray | None = None,
+    *,
+    origin: np.ndarray | None = None,
+) -> CutReferences:
+    """Coordinates of the cut joints at every sample, turns counted.
+
+    `near` is what the first sample continues from, by joint name (or the position q = `origin`, if that is given). In a plane the
+    turns of a cut joint are a sum of those of the tree's joints, which count them, so that no sampling can miss one. In space
+    they follow from sample to sample from the speeds, and from the accelerations if they are given. Other forms of `near`: an
+    array with one row a sample, each right to less than half a turn; the steps before the samples.
+    """
+    return cut_motion(skel, t, q, v, near, loops, a, origin=origin)[0]
+
+
+def cut_motion(
+    skel: Skeleton,
+    t: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    near: Mapping[str, Any] | np.ndarray | Before,
+    loops: Loops | None = None,
+    a: np.ndarray | None = None,
+    *,
+    origin: np.ndarray | None = None,
+) -> tuple[CutReferences, np.ndarray]:
+    """The same with the rates of the cut joints' coordinates (zero for quaternions)."""
+    if isinstance(near, Before):
+        rows = np.asarray(near.near, dtype=float)
+    else:
+        rows = near if isinstance(near, np.ndarray) else np.tile(skel.pack(near), (len(q), 1))
+    rates = np.zeros(rows.shape)
+    if not skel.cut_size or not len(q):
+        return CutReferences(skel, q, rows), rates
+    known = {"q": q, "v": v, "near": rows} | ({} if a is None else {"a": a})
+    batch = Batch(Loops.of(skel) if loops is None else loops, known)
+    count = _Count(t, near if isinstance(near, Before) else None, not isinstance(near, Mapping), skel.tree.description.planar, origin)
+    out, at = np.array(rows, dtype=float), 0
+    for name in skel.tree.cuts:
+        joint = skel.tree.description.joint(name)
+        kinds = joints.create(joint.type, joint.options).coordinate_kinds
+        span = slice(at, at + len(kinds))
+        if "quaternion" in kinds:
+            out[:, span] = _ball(batch, joint, rows[:, span], count.given)
+        elif len(kinds):
+            out[:, span], rates[:, span] = _cut_joint(batch, joint, kinds, count, span)
+        at += len(kinds)
+    return CutReferences(skel, q, out), rates
+
+
+class _Count(NamedTuple):
+    """How whole turns are counted."""
+
+    t: np.ndarray
+    before: Before | None
+    given: bool  # a reference for every sample
+    planar: bool
+    origin: np.ndarray | None
+
+
+def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, span: slice) -> tuple[np.ndarray, np.ndarray]:
+    moving = "a" in batch.rows
+
+    def all_three(x: Instant) -> Any:
+        r = joint_rate(x.skel, x.motion, joint, x.references[joint.name])
+        return np.array([r.q, r.v, x.joint_accelerations(joint) if moving else 0.0 * r.v])
+
+    found = batch.values({joint.name: all_three})
+    if joint.name not in found:  # a joint type of the user's own that runs on numbers only
+        known = [batch.rows[k] for k in ("q", "v", "near")]
+        accelerations = batch.rows["a"] if moving else np.zeros_like(known[1])
+        rows = zip(*known, accelerations, strict=True)
+        one = [all_three(Instant(batch.skel, q, v, 0.0, batch.skel.unpack(q, row), a)) for q, v, row, a in rows]
+        found = {joint.name: np.array(one)}
+    q, v, a = found[joint.name].transpose(1, 0, 2)
+    h = np.diff(count.t)
+    for i in (i for i, kind in enumerate(kinds) if kind == "angle"):
+        if count.before is not None:
+            b = count.before
+            expected = b.near[:, span][:, i] + 0.5 * (count.t - b.t) * (b.rates[:, span][:, i] + v[:, i])
+            q[:, i] += WHOLE * np.rint((expected - q[:, i]) / WHOLE)
+        elif not count.given and count.planar:
+            begin, angle = (batch.rows["q"][0], q[0, i]) if count.origin is None else (count.origin, batch.rows["near"][0, span][i])
+            expected = angle + (batch.rows["q"] - begin) @ _shares(batch.skel, joint, i, batch.rows["near"][0], begin)
+            q[:, i] += WHOLE * np.rint((expected - q[:, i]) / WHOLE)
+        elif not count.given:  # Hermite: off by h^5/720 of the fifth derivative, by h^3/12 of the third without accelerations
+            q[:, i] = turns_counted(q[:, i], 0.5 * h * (v[1:, i] + v[:-1, i]) - h * h / 12.0 * (a[1:, i] - a[:-1, i]))
+    return q, v
+
+
+def _shares(skel: Skeleton, joint: Any, i: int, cut: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """How much each coordinate of a planar tree turns a cut joint: 1, -1 or 0, in every position."""
+    near = skel.unpack(q, cut)
+    return np.array([np.rint(joint_rate(skel, motion(skel, q, e), joint, near[joint.name]).v[i]) for e in np.eye(skel.tree.nv)])
+
+
+def _ball(batch: Batch, joint: Any, rows: np.ndarray, given: bool) -> np.ndarray:
+    """Quaternions of a cut joint, each on the side of the one before (or of its own reference)."""
+    R = batch.values({f"{joint.name} turned": lambda x: relative(x.skel, x.motion, joint).R})[f"{joint.name} turned"]
+    q = rotation_quaternions(R)
+    before = rows[:, :4] if given else np.concatenate([rows[:1, :4], q[:-1]])
+    flip = np.where(np.sum(q * before, axis=1) < 0.0, -1.0, 1.0)
+    return q * (flip if given else np.cumprod(flip))[:, None]

@@ -1,0 +1,220 @@
+"""One grammar for everything that can be read from a mechanism, at an instant or over a run.
+
+    A   A.v   A.a             a joint's coordinate, speed, acceleration (C.slide, C.angle.v for several)
+    rocker.angle  .angle.v    a body's angle in the plane, and its rates
+    rocker   rocker.rotation  a body's origin; its attitude as a quaternion wxyz
+    coupler.P  .x .vx .ax     a point: position, and components of position, velocity, acceleration
+    coupler.P.v  .a  .speed   its velocity and acceleration as vectors, and the size of the velocity
+    energy.kinetic  .potential  .total
+
+Every joint can be read, cut or not. `Instant` evaluates lazily and once, over any scalar: run on symbols a channel
+becomes a program for whole runs (`results.batch`). A `Channel` knows its dimension, so results convert units and
+label axes by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.errors import ChannelError, nearest
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse import pressure
+from linkwright.mechanics.kinematics.motion import (
+    Skeleton,
+    relative,
+)
+from linkwright.mechanics.kinematics.transmission import transmission
+from linkwright.model.description import Joint
+from linkwright.model.file.units import KINDS, matches, parse_unit
+from linkwright.numerics.scalars import arctan2
+from linkwright.numerics.spatial import array, rotation_quaternion
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A named quantity: how to read it at an instant, its dimension, and for an angle that may wind up whose it is.
+
+    Over whole runs `raw` is read in place of `read` where that has to choose between formulas, and `cook` makes the channel's
+    values of an array of them.
+    """
+
+    name: str
+    dimension: str  # key of the unit system: "angle", "length", "speed", ...
+    read: Callable[[Instant], Any]
+    winds: int | None = None  # node of the body whose turns are counted
+    raw: Callable[[Instant], Any] | None = None
+    cook: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def size_of(self, unit: str) -> float:
+        """Size in SI of a unit this channel can be read in."""
+        if self.dimension in ("mixed", "none"):
+            raise ChannelError(f"channel '{self.name}' mixes angles and lengths; ask for one component to convert it to '{unit}'.")
+        factor, found = parse_unit(unit)
+        if not matches(found, KINDS["torque" if self.dimension == "energy" else self.dimension]):
+            raise ChannelError(f"channel '{self.name}' is of the kind '{self.dimension}', which '{unit}' does not measure.")
+        return factor
+
+
+RATES = {"angle": ("angle", "angular speed", "angular acceleration"), "length": ("length", "speed", "acceleration")}
+
+
+class Channels:
+    """All channels of a mechanism, by name."""
+
+    def __init__(self, skel: Skeleton, more: Mapping[str, Channel] | None = None):
+        self.skel = skel
+        self._plane = skel.tree.description.plane
+        self._all: dict[str, Channel] = {}
+        self._joints()
+        for c in skel.tree.description.cylinders:
+            self._add(c.name, "length", lambda x, n=c.name: x.cylinder(n).length)
+            self._add(f"{c.name}.v", "speed", lambda x, n=c.name: x.cylinder(n).rate)
+        self._bodies()
+        self._transmission()
+        for part in ("kinetic", "potential", "total"):
+            self._add(f"energy.{part}", "energy", lambda x, part=part: x.energy[part])
+        self._all.update(more or {})
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._all)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all
+
+    def __getitem__(self, name: str) -> Channel:
+        if name in self._all:
+            return self._all[name]
+        split = [n for n in self._all if n.startswith(f"{name}:") and "." not in n]
+        if split:
+            raise ChannelError(f"pin '{name}' joins several bodies; its joints are {', '.join(split)}.")
+        head = str(name).split(".")[0]
+        family = [n for n in self._all if n.split(".")[0] == head] or sorted({n.split(".")[0] for n in self._all})
+        raise ChannelError(f"there is no channel '{name}'. {nearest(str(name), family, 'Channels')}")
+
+    def _add(self, name: str, dimension: str, read: Callable[[Instant], Any], **more: Any) -> None:
+        self._all[name] = Channel(name, dimension, read, **more)
+
+    def _transmission(self) -> None:
+        found = self.skel.transmission
+        for k, p in enumerate(found.passings):
+            self._add(f"{p.channel}.transmission", "angle", p.transmission, raw=p.sides, cook=transmission)
+            if found.outputs[k] is not None:
+                self._add(
+                    f"{p.channel}.pressure", "angle",
+                    lambda x, k=k: pressure.angles(found, k, pressure.geometry(found, x, k)[None])[0],
+                    raw=lambda x, k=k: pressure.geometry(found, x, k), cook=lambda y, k=k: pressure.angles(found, k, y),
+                )  # fmt: skip
+
+    def _joints(self) -> None:
+        implicit = [n.joint for n in self.skel.tree.nodes if n.body in self.skel.tree.floating]
+        for joint in (*self.skel.tree.description.joints, *implicit):
+            jt = joints.create(joint.type, joint.options)
+            if jt.nv == 0:
+                continue
+            if jt.q_names == ("",):
+                self._coordinate(joint.name, joint, 0, jt.coordinate_kinds[0])
+                continue
+            label = joint.name if joint not in implicit else f"{joint.name}.free"
+            ways = _cut_ball(joint) if joints.is_ball(jt) and joint.name in self.skel.tree.cuts else ({}, {}, {})
+            self._add(label, "mixed", lambda x, j=joint: x.coordinates(j), **ways[0])
+            self._add(f"{label}.v", "mixed", lambda x, j=joint: x.rates(j), **ways[1])
+            self._add(f"{label}.a", "mixed", lambda x, j=joint: x.joint_accelerations(j), **ways[2])
+            for i, name in enumerate(jt.v_names):
+                if name in jt.q_names:
+                    at = jt.q_names.index(name)
+                    self._coordinate(f"{label}.{name}", joint, i, jt.coordinate_kinds[at], at)
+                elif not ways[1]:  # angular velocity of a quaternion
+                    self._add(f"{label}.{name}", "angular speed", lambda x, j=joint, i=i: x.rates(j)[i])
+                    self._add(f"{label}.{name}.a", "angular acceleration", lambda x, j=joint, i=i: x.joint_accelerations(j)[i])
+
+    def _coordinate(self, name: str, joint: Joint, i: int, kind: str, at: int | None = None) -> None:
+        """A coordinate, entry `at` of q, with its rate and acceleration, entry `i` of v."""
+        position, speed, acceleration = RATES[kind]
+        place = i if at is None else at
+        self._add(name, position, lambda x, j=joint, i=place: x.coordinates(j)[i])
+        self._add(f"{name}.v", speed, lambda x, j=joint, i=i: x.rates(j)[i])
+        self._add(f"{name}.a", acceleration, lambda x, j=joint, i=i: x.joint_accelerations(j)[i])
+
+    def _bodies(self) -> None:
+        planar = self._plane is not None
+        for body in self.skel.tree.description.bodies:
+            node = self.skel.node(body.name)
+            if node >= 0 and body.name not in self._all:  # a joint of the same name keeps it
+                self._vector(body.name, node, np.zeros(3), components=False)
+            if node >= 0:
+                attitude: dict[str, Any] = {"raw": lambda x, n=node: x.rotation(n), "cook": rotation_quaternions}
+                self._add(f"{body.name}.rotation", "none", lambda x, n=node: rotation_quaternion(x.rotation(n)), **attitude)
+            if node >= 0 and planar:
+                self._add(f"{body.name}.angle", "angle", lambda x, n=node: _angle(x.rotation(n)), winds=node)
+                self._add(f"{body.name}.angle.v", "angular speed", lambda x, n=node: x.motion.V[n][2])
+                self._add(f"{body.name}.angle.a", "angular acceleration", lambda x, n=node: x.A[n][2])
+            for point in body.points:
+                self._vector(f"{body.name}.{point.name}", node, array(point.at), components=True)
+
+    def _vector(self, name: str, node: int, p: Any, *, components: bool) -> None:
+        """Position of a point and, for marked points, its components and derivatives."""
+        pick = slice(0, 2) if self._plane else slice(0, 3)
+        self._add(name, "length", lambda x: x.point(node, p)[pick])
+        if not components:
+            return
+        self._add(f"{name}.v", "speed", lambda x: x.point_velocity(node, p)[pick])
+        self._add(f"{name}.a", "acceleration", lambda x: x.point_acceleration(node, p)[pick])
+        self._add(f"{name}.speed", "speed", lambda x: _size(x.point_velocity(node, p)))
+        for i, axis in enumerate(self._plane or "xyz"):
+            self._add(f"{name}.{axis}", "length", lambda x, i=i: x.point(node, p)[i])
+            self._add(f"{name}.v{axis}", "speed", lambda x, i=i: x.point_velocity(node, p)[i])
+            self._add(f"{name}.a{axis}", "acceleration", lambda x, i=i: x.point_acceleration(node, p)[i])
+
+
+def _angle(R: Any) -> Any:
+    return arctan2(R[1, 0], R[0, 0])
+
+
+def _size(x: Any) -> Any:
+    return np.sqrt(x @ x)
+
+
+def _cut_ball(joint: Joint) -> tuple[dict[str, Any], ...]:
+    """How q, v and dv/dt of a cut ball joint are read over whole runs: from the rotation itself, which needs no choice."""
+
+    def attitude(x: Instant) -> Any:
+        return np.concatenate([relative(x.skel, x.motion, joint).R.ravel(), x.references[joint.name]])
+
+    def quaternions(raw: np.ndarray) -> np.ndarray:
+        q = rotation_quaternions(raw[:, :9])
+        return np.where(np.sum(q * raw[:, 9:], axis=1, keepdims=True) < 0.0, -q, q)
+
+    def speed(x: Instant) -> Any:
+        r = relative(x.skel, x.motion, joint)
+        return r.R.T @ r.w  # in M's axes
+
+    def acceleration(x: Instant) -> Any:
+        r = relative(x.skel, x.with_accelerations, joint)
+        return r.R.T @ r.dw  # w x w is nothing
+
+    return {"raw": attitude, "cook": quaternions}, {"raw": speed}, {"raw": acceleration}
+
+
+def rotation_quaternions(R: np.ndarray) -> np.ndarray:
+    """(n, 4): `rotation_quaternion` of many matrices (n, 3, 3) at once."""
+    R = R.reshape(-1, 3, 3)
+    d = [R[:, i, i] for i in range(3)]
+    skew = [R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]]
+    xy, xz, yz = R[:, 0, 1] + R[:, 1, 0], R[:, 0, 2] + R[:, 2, 0], R[:, 1, 2] + R[:, 2, 1]
+    rows = [
+        [1 + d[0] + d[1] + d[2], *skew],
+        [skew[0], 1 + d[0] - d[1] - d[2], xy, xz],
+        [skew[1], xy, 1 - d[0] + d[1] - d[2], yz],
+        [skew[2], xz, yz, 1 - d[0] - d[1] + d[2]],
+    ]
+    K = np.array(rows).transpose(2, 0, 1)
+    n = np.arange(len(R))
+    best = K[n, np.argmax(K[:, range(4), range(4)], axis=1)]  # the largest component first
+    q = best / np.sqrt(np.sum(best * best, axis=1))[:, None]
+    return np.where(q[:, :1] < 0.0, -q, q)

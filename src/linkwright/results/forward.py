@@ -1,0 +1,218 @@
+"""What `s.forward` and `s.crosscheck` give back: results by name, and tables for people."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linkwright.mechanics.dynamics.terms import Terms
+from linkwright.mechanics.formulations import FORMULATIONS
+from linkwright.mechanics.formulations.forward import Forward, forward
+from linkwright.mechanics.formulations.projection import INERTIAS, Projection, constraint_inertia, projector
+from linkwright.mechanics.formulations.sslm import gicm
+from linkwright.mechanics.kinematics.motion import node_motion, pose_of
+from linkwright.numerics.linalg import factor
+from linkwright.results.state import State
+
+
+@dataclass(frozen=True)
+class Acceleration:
+    """Accelerations and loop multipliers at a state. `acc["A"]`, `acc.lam["C"]`, `acc.unique["C"]`, `acc.rank`."""
+
+    a: np.ndarray
+    solution: Forward = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    st: State = field(repr=False)  # with these accelerations
+
+    def __getitem__(self, joint: str) -> Any:
+        """Acceleration of any joint, cut or not (`"A"` or `"A.a"`), or any channel of the state."""
+        known = self.st.channels
+        return known[f"{joint}.a" if f"{joint}.a" in known else joint].read(self.st.instant)
+
+    @property
+    def lam(self) -> Mapping[str, np.ndarray]:
+        """Multipliers by loop: N and N m along the rows of the cut joint, in the axes of its first body's frame."""
+        return self._by_loop(self.solution.lam)
+
+    @property
+    def unique(self) -> Mapping[str, np.ndarray]:
+        """Which multipliers are determined; the others are those of least reactions, or meaningless in a passage."""
+        return self._by_loop(self.solution.unique)
+
+    @property
+    def rank(self) -> int:
+        return self.solution.rank
+
+    @property
+    def redundant(self) -> int:
+        return self.solution.redundant
+
+    @property
+    def passages(self) -> int:
+        """Rows lost in a singular passage; the accelerations are the limit along the smooth branch."""
+        return self.solution.passages
+
+    @property
+    def singular_values(self) -> np.ndarray:
+        return self.solution.singular_values
+
+    @property
+    def force(self) -> np.ndarray:
+        """Constraint force J' lam in the tree's coordinates, smooth through passages."""
+        return self.solution.force
+
+    @property
+    def formulation(self) -> str:
+        return self.solution.formulation
+
+    def joint_force(self, cut: str) -> np.ndarray:
+        """Force of a cut joint on its second body at the joint point, in world axes."""
+        terms = self.solution.terms
+        place = terms.place
+        if place is None:
+            return self.lam[cut]
+        joint = place.loops.skel.tree.description.joint(cut)
+        constraint = next(c for c in place.loops.constraints if c.name == cut)
+        X = node_motion(place.loops.skel, place.motion, place.loops.skel.node(joint.first))[0] @ pose_of(joint.frame_first)
+        local = np.zeros(3)
+        for label, value in zip(constraint.labels, self.lam[cut], strict=True):
+            if label[0] == "t":
+                local["xyz".index(label[1])] = value
+        return X.R @ local
+
+    def _by_loop(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        terms = self.solution.terms
+        return {name: values[r] for name, r in zip(terms.names, terms.rows, strict=True)}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One formulation on one state."""
+
+    name: str
+    a: np.ndarray
+    lam: np.ndarray
+    disagreement: float  # with the first, relative to the size of the accelerations
+    residual: float  # of J a + k
+    seconds: float
+    condition: float  # of the matrix it inverts
+
+
+@dataclass(frozen=True)
+class Crosscheck:
+    """All formulations on one state."""
+
+    checks: tuple[Check, ...]
+    rank: int
+    rows: int
+    singular_values: np.ndarray
+    best_gamma: float  # of the scaled constraint inertia matrix
+    limit: bool = False  # every formulation had to give way to the limit equations
+
+    @property
+    def max_disagreement(self) -> float:
+        return max((c.disagreement for c in self.checks), default=0.0)
+
+    def __str__(self) -> str:
+        head = f"{'formulation':<24}{'disagreement':>14}{'residual':>12}{'condition':>12}{'time [us]':>12}"
+        lines = [head, "-" * len(head)]
+        lines += [
+            f"{c.name:<24}{c.disagreement:>14.1e}{c.residual:>12.1e}{c.condition:>12.1e}{1e6 * c.seconds:>12.0f}" for c in self.checks
+        ]
+        smallest = float(self.singular_values[self.rank - 1]) if self.rank else 0.0
+        lines.append(
+            f"rank {self.rank} of {self.rows} rows, smallest singular value {smallest:.2e}, gamma of least condition {self.best_gamma:.3g}"
+        )
+        if self.limit:
+            lines.append("all by the same limit equations (singular passage, or a degree of freedom without inertia): nothing was compared")
+        return "\n".join(lines)
+
+
+def crosscheck(terms: Terms, tau: np.ndarray) -> Crosscheck:
+    """Run every formulation (and the three inertia matrices of projection) and compare."""
+    runs: list[tuple[str, Any]] = [(name, make()) for name, make in FORMULATIONS.items() if name != "projection"]
+    runs += [(f"projection {kind}", Projection(kind)) for kind in INERTIAS]
+    first = None
+    limit = True
+    checks = []
+    for name, formulation in runs:
+        begin = time.perf_counter()
+        out = forward(terms, tau, formulation)
+        seconds = time.perf_counter() - begin
+        limit = limit and out.formulation.endswith("(limit)")
+        first = out.a if first is None else first
+        size = 1.0 + float(np.abs(first / terms.columns).max(initial=0.0))
+        gap = float(np.abs((out.a - first) / terms.columns).max(initial=0.0)) / size
+        residual = float(np.abs((terms.J @ out.a + terms.k) / terms.row_scale).max(initial=0.0)) if out.passages == 0 else 0.0
+        checks.append(Check(name, out.a, out.lam, gap, residual, seconds, _condition(terms, name)))
+    s = factor(terms.dimensionless_J())
+    return Crosscheck(tuple(checks), s.rank, terms.nc, s.s, _best_gamma(terms), limit)
+
+
+def _condition(terms: Terms, name: str) -> float:
+    """Condition number of what a formulation inverts, in the dimensionless metric."""
+    M, J = terms.M * terms.columns * terms.columns[:, None], terms.dimensionless_J()
+    f = factor(J)
+    J = f.U[:, : f.rank].T @ J  # independent rows
+    if name == "kkt":
+        size = np.linalg.norm(M, 2)
+        A = np.block([[M / size, J.T], [J, np.zeros((f.rank, f.rank))]])
+    elif name in ("slm", "sslm"):
+        if np.linalg.eigvalsh(M)[0] <= 0.0:
+            return float("inf")
+        A = J @ np.linalg.solve(M, J.T) if f.rank else np.eye(1)
+    elif name == "nullspace":
+        A = np.concatenate([projector(f.Vt, f.rank) @ M / np.linalg.norm(M, 2), J])
+    else:
+        A = constraint_inertia(M, projector(f.Vt, f.rank), name.removeprefix("projection "))
+    s = np.linalg.svd(A, compute_uv=False)
+    return float(s[0] / s[-1]) if s[-1] > 0.0 else float("inf")
+
+
+def _best_gamma(terms: Terms) -> float:
+    """gamma that gives the scaled constraint inertia matrix the least condition number, by a search over decades."""
+    M = terms.M * terms.columns * terms.columns[:, None]
+    f = factor(terms.dimensionless_J())
+    P = projector(f.Vt, f.rank)
+    size = float(np.linalg.norm(M, 2))
+    best = (np.inf, size)
+    for gamma in size * np.logspace(-4, 2, 25):
+        s = np.linalg.svd(constraint_inertia(M, P, "scaled", float(gamma)), compute_uv=False)
+        if s[-1] > 0.0:
+            best = min(best, (float(s[0] / s[-1]), float(gamma)))
+    return best[1]
+
+
+@dataclass(frozen=True)
+class GicmView:
+    """The generalised inertia constraint matrix by blocks, and which subsystems form each."""
+
+    names: tuple[str, ...]
+    blocks: dict[tuple[int, int], np.ndarray]  # lower triangle in elimination order
+    members: dict[tuple[int, int], tuple[int, ...]]
+    matrix: np.ndarray  # dense, loops in the order of the tree
+
+    def __str__(self) -> str:
+        lines = ["GICM: block (i, k) is the sum over the subsystems that loops i and k share of J_ij I_j^-1 J_kj'"]
+        width = max(12, *(len(n) + 2 for n in self.names)) if self.names else 12
+        lines.append(" " * width + "".join(f"{n:>{width}}" for n in self.names))
+        for i, name in enumerate(self.names):
+            cells = []
+            for k in range(len(self.names)):
+                who = self.members.get((i, k)) or self.members.get((k, i))
+                cells.append(f"{'{' + ','.join(str(j + 1) for j in sorted(who)) + '}' if who else '.':>{width}}")
+            lines.append(f"{name:<{width}}" + "".join(cells))
+        return "\n".join(lines)
+
+
+def gicm_view(terms: Terms) -> GicmView:
+    g = gicm(terms)
+    dense = np.zeros((terms.nc, terms.nc))
+    for (i, k), block in g.blocks.items():
+        dense[terms.rows[i], terms.rows[k]] = block
+        dense[terms.rows[k], terms.rows[i]] = block.T
+    return GicmView(terms.names, g.blocks, g.members, dense)

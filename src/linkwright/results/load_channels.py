@@ -1,0 +1,62 @@
+"""Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `shaking.force`, `shaking.moment`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.mechanics.instant import Instant
+from linkwright.model.description import Description
+from linkwright.results.channels import Channel
+
+
+def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
+    """All load channels of a mechanism for the given drives."""
+    out: dict[str, Channel] = {}
+
+    def add(name: str, dimension: str, read: Any) -> None:
+        out[name] = Channel(name, dimension, read)
+
+    cylinders = {c.name for c in d.cylinders}
+    for name in drives:
+        rotary = name not in cylinders and _rotary(d, name)
+        add(f"{name}.{'torque' if rotary else 'force'}", "torque" if rotary else "force", lambda x, n=name: x.loads.tau[n])
+        add(f"{name}.power", "power", lambda x, n=name: x.loads.tau[n] * _rate(x, n))
+    pick = slice(0, 2) if d.planar else slice(0, 3)
+    for pin, body in eyes(d):
+        add(f"{pin}.on.{body}", "force", lambda x, p=pin, b=body: x.loads.on(p, b).force[pick])
+        add(f"{pin}.on.{body}.size", "force", lambda x, p=pin, b=body: _size(x.loads.on(p, b).force))
+        for i, axis in enumerate(d.plane or "xyz"):
+            add(f"{pin}.on.{body}.{axis}", "force", lambda x, p=pin, b=body, i=i: x.loads.on(p, b).force[i])
+    add("shaking.force", "force", lambda x: x.loads.ground_wrench[0][pick])
+    add("shaking.moment", "torque", lambda x: x.loads.ground_wrench[1][2] if d.planar else x.loads.ground_wrench[1])
+    return out
+
+
+def eyes(d: Description) -> list[tuple[str, str]]:
+    """(pin or joint, body) for every place where a joint loads a body, ground included."""
+    out: dict[tuple[str, str], None] = {}
+    for j in d.joints:
+        if joints.create(j.type, j.options).rows:
+            for body in (j.first, j.second):
+                out[(j.pin or j.name, body)] = None
+    return list(out)
+
+
+def _size(x: Any) -> Any:
+    return np.sqrt(x @ x)
+
+
+def _rotary(d: Description, name: str) -> bool:
+    joint = d.joint(name)
+    return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
+
+
+def _rate(x: Instant, name: str) -> Any:
+    d = x.skel.tree.description
+    if any(c.name == name for c in d.cylinders):
+        return x.length_rate(name)
+    return x.rates(d.joint(name))[0]

@@ -1,0 +1,172 @@
+"""Loads of a trajectory: those of a run as it was, or solved for the drives of a turn; and the tables made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse.given import Acted, driven_rows, given_loads, unaccounted
+from linkwright.results.batch import Batch
+from linkwright.results.channels import Channel
+from linkwright.results.interpolation import least_norm
+from linkwright.results.load_channels import load_channels
+from linkwright.results.recorded import acting, cut_rows
+from linkwright.results.state import State
+from linkwright.results.turn_loads import TurnLoads
+
+if TYPE_CHECKING:
+    from linkwright.results.trajectory import Trajectory
+
+FEW = 12  # samples below which reading them one by one is faster
+LOOKS = 8  # samples at which it is looked whether reactions of a run are unique
+
+
+@dataclass(frozen=True)
+class LoadHistory:
+    """The force of a pin on a body over a trajectory; `frame` says whose axes."""
+
+    pin: str
+    on: str
+    frame: str
+    t: np.ndarray = field(repr=False)
+    force: np.ndarray = field(repr=False)  # (n, 2) in a plane, (n, 3) in space
+    moment: np.ndarray = field(repr=False)  # (n, 3)
+    size: np.ndarray = field(repr=False)  # |force|
+    unique: bool
+
+    @property
+    def max(self) -> float:
+        return float(self.size.max())
+
+
+class EachLoads(Sequence[Any]):
+    """The loads of samples, solved when they are looked at and cached by their instants."""
+
+    def __init__(self, instants: list[Instant]):
+        self.instants = instants
+
+    def __len__(self) -> int:
+        return len(self.instants)
+
+    def __getitem__(self, i: Any) -> Any:
+        return [x.loads for x in self.instants[i]] if isinstance(i, slice) else self.instants[i].loads
+
+
+class SampleLoads:
+    """Loads of the samples of a trajectory."""
+
+    def __init__(self, c: Trajectory):
+        self.c = c
+
+    @cached_property
+    def acted(self) -> Acted | None:
+        """Multipliers, efforts and wrenches of a run as they were."""
+        if "lam" not in self.c.arrays:
+            return None
+        exact = not self.c.settings.get("interpolated", False)
+        return Acted(self.c.arrays["lam"][:, : self.c.skel.tree.nc], *acting(self.c.skel, self.c.columns), exact)
+
+    def solver(self, i: int) -> Any:
+        if self.acted is None:
+            return None if self.c.system is None else lambda x: self.c.system.inverse(State.of(x), x.a, drives=self.c.drives)
+        lam, efforts, wrenches, exact = self.acted
+        acted = Acted(lam[i], {name: x[i] for name, x in efforts.items()}, {name: x[i] for name, x in wrenches.items()}, exact)
+        return lambda x: given_loads(self.c.frame, x.q, x.v, x.known_a, x.t, x.references, acted)
+
+    @cached_property
+    def channels(self) -> Mapping[str, Channel]:
+        """Channels of loads: of the motion as it was, or for the drives of a turn."""
+        solved = "lam" not in self.c.arrays
+        if solved and self.c.system is None:
+            return {}
+        return load_channels(self.c.skel.tree.description, self.c.drives if solved else ())
+
+    @cached_property
+    def rows(self) -> dict[str, np.ndarray]:
+        return {"q": self.c.q, "v": self.c.v, "a": self.c.a, "t": self.c.t[:, None], "near": cut_rows(self.c.skel, self.c.near)}
+
+    @cached_property
+    def batch(self) -> Batch:
+        return Batch(self.c.frame, self.rows, self.acted)
+
+    @cached_property
+    def turn(self) -> TurnLoads | None:
+        """Loads of a turn solved for all samples together; None where that is not possible, or not worth it."""
+        if self.acted is not None or not self.c.drives or len(self.c.t) < FEW or self.c.system.skel is not self.c.skel:
+            return None
+        _ = self.c.instants[0].loads  # says what is missing, if masses are
+        return TurnLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c.instants[i])
+
+    @property
+    def one_by_one(self) -> list[Instant]:
+        """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
+        if self.acted is not None:
+            return []
+        return self.c.instants if self.turn is None else [self.c.instants[int(i)] for i in self.turn.open]
+
+    def sampled(self, named: Mapping[str, Callable[[Instant], Any]], loads: bool) -> dict[str, np.ndarray]:
+        """See `Trajectory.sampled`."""
+        found: dict[str, np.ndarray] = {}
+        if len(self.c.t) >= FEW:
+            if loads and self.acted is not None:
+                self.check()
+            source = self.turn if loads and self.acted is None else self.batch
+            found = {} if source is None else source.values(named)
+        return {name: found[name] if name in found else np.array([read(x) for x in self.c.instants], float) for name, read in named.items()}
+
+    def history(self, pin: str, on: str | None, frame: str) -> LoadHistory:
+        """See `Trajectory.load`."""
+        if on is None:
+            joints = [j for j in self.c.skel.tree.description.joints if pin in (j.name, j.pin)]
+            bodies = dict.fromkeys(b for j in joints for b in (j.first, j.second))
+            at = f"on one of {', '.join(bodies)}" if bodies else "on one of its bodies"
+            raise UsageError(f"the force of '{pin}' acts {at}: say which, c.load('{pin}', on='{next(iter(bodies), 'rocker')}').")
+        pick = slice(0, 2) if self.c.skel.tree.description.planar else slice(0, 3)
+
+        def wrench(x: Instant) -> Any:
+            w = x.loads.on(pin, on, frame)
+            return np.concatenate([w.force, w.moment])
+
+        name = f"{pin} on {on} in {frame}"
+        both = self.sampled({name: wrench}, True)[name]
+        looks = [x.loads.on(pin, on, frame) for x in self.judges]
+        force, moment = both[:, :3][:, pick], both[:, 3:]
+        unique = all(w.unique_force[pick].all() for w in looks)
+        return LoadHistory(pin, on, frame, self.c.t, force, moment, np.sqrt(np.sum(force * force, axis=1)), bool(unique))
+
+    @cached_property
+    def judges(self) -> list[Instant]:
+        """Samples at which uniqueness is tested: evenly spaced for a run, the rank outliers for a cycle; none near a singular position."""
+        if self.acted is None:
+            looked = range(len(self.c.t)) if self.turn is None else [int(i) for i in self.turn.judged]
+            near = self.c.near_singular
+            return [self.c.instants[i] for i in looked if not near[i]] or [self.c.instants[int(i)] for i in looked[:1]]
+        return [self.c.instant(int(i)) for i in np.unique(np.linspace(0, len(self.c.t) - 1, LOOKS).astype(int))]
+
+    def check(self) -> None:
+        """That everything that acted in a run is known: its loads at some samples raise where it is not."""
+        for x in self.judges:
+            _ = x.loads
+
+    def settled_multipliers(self) -> np.ndarray:
+        """(n, entries): lam moved as little as balances the accelerations, in the coordinates without a drive.
+
+        For states between samples: interpolated multipliers belong to another state than interpolated accelerations.
+        """
+        lam = self.c.arrays["lam"].copy()
+        tree, loops = self.c.skel.tree, self.c.frame
+        assert self.acted is not None
+        free = np.setdiff1d(np.arange(tree.nv), list(driven_rows(tree, tuple(self.acted.efforts)).values()))
+        named = {"left": lambda x: unaccounted(x.loads), "J": lambda x: x.loads.problem.terms.J}
+        found = self.batch.values(named)
+        if len(found) == len(named) and tree.nc:
+            J = found["J"] * loops.columns / loops.row_scale[:, None]
+            step = least_norm(J[:, :, free].transpose(0, 2, 1), (found["left"] * loops.columns)[:, free])
+            lam[:, : tree.nc] += step / loops.row_scale
+        return lam

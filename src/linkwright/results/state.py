@@ -1,0 +1,78 @@
+"""A state of a mechanism on its loops: positions and velocities of every joint, cut or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, motion
+from linkwright.numerics.pickling import essentials
+from linkwright.results.channels import Channels
+
+
+@dataclass(frozen=True)
+class State:
+    """A position with velocities: q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""
+
+    __getstate__ = essentials
+
+    skel: Skeleton = field(repr=False)
+    q: np.ndarray
+    v: np.ndarray
+    near: Mapping[str, Any] = field(repr=False)
+    t: float = 0.0
+    a: np.ndarray | None = field(default=None, repr=False)  # known for states of a turn or a run
+    origin: np.ndarray | None = field(default=None, repr=False)  # q from which turns of bodies are counted; None: angles within +-pi
+
+    @classmethod
+    def of(cls, at: Instant) -> State:
+        """The state at an instant."""
+        st = cls(at.skel, at.q, at.v, at.references, at.t, at.a)
+        vars(st)["instant"] = at
+        if at.channels is not None:
+            vars(st)["channels"] = at.channels  # a table of closures: made once, not in every stage
+        return st
+
+    @cached_property
+    def instant(self) -> Instant:
+        return Instant(self.skel, self.q, self.v, self.t, self.near, self.a)
+
+    @cached_property
+    def channels(self) -> Channels:
+        return Channels(self.skel)
+
+    def __getitem__(self, key: str | tuple[str, str]) -> Any:
+        """`st["A"]` in SI, `st["A", "deg"]` in a unit."""
+        name, unit = (key, None) if isinstance(key, str) else key
+        channel = self.channels[name]
+        value = channel.read(self.instant)
+        if channel.winds is not None and self.origin is not None:
+            value = wound(self.skel, self.origin, self.q, value, channel.winds)
+        return value if unit is None else value / channel.size_of(unit)
+
+
+def wound(skel: Skeleton, origin: np.ndarray, q: np.ndarray, angle: Any, node: int) -> Any:
+    """Whole turns added to the angle of a body in the plane: it is a sum of joint coordinates q, counted from the `origin`."""
+    m = motion(skel, origin, np.zeros(skel.tree.nv))
+    R = m.X[node].R
+    counted = np.arctan2(R[1, 0], R[0, 0]) + (q - origin) @ body_jacobian(skel, m, node)[2]
+    return angle + 2.0 * np.pi * np.rint((counted - angle) / (2.0 * np.pi))
+
+
+class Branches(list[State]):
+    """Assembly modes, nearest to the start first. `flips[i]`: further sets of coordinates found in which the bodies of mode i are in
+    the same places, a rod turned by half a turn about its own line."""
+
+    def __init__(self, states: Iterable[State], flips: Iterable[int]):
+        super().__init__(states)
+        self.flips = tuple(flips)
+
+    def __repr__(self) -> str:
+        same = sum(self.flips)
+        more = f", {same} further sets of coordinates with the same places of the bodies" if same else ""
+        return f"<{len(self)} assembly mode{'' if len(self) == 1 else 's'}{more}>"

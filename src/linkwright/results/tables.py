@@ -1,0 +1,100 @@
+"""Results as other packages like them: dicts of arrays, pandas tables, xarray datasets, each with units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.errors import UsageError, nearest
+from linkwright.model.file.units import KINDS, display_unit
+
+Units = str | Mapping[str, str] | None
+
+
+class Variable(NamedTuple):
+    """A channel's values in a unit."""
+
+    name: str
+    values: np.ndarray  # (n,) or (n, k)
+    unit: str
+
+
+def unit_of(units: tuple[str, ...], dimension: str) -> tuple[str, float]:
+    """(symbol, size in SI) for people who wrote a file in these units."""
+    if dimension in ("mixed", "none"):
+        return "-", 1.0
+    if dimension == "energy":
+        return "J", 1.0
+    symbol, from_si = display_unit(units, KINDS[dimension])
+    return symbol, 1.0 / from_si
+
+
+def variables(c: Any, channels: Iterable[str] | None, units: Units) -> list[Variable]:
+    """The chosen channels (t first), in SI, the file's units, or units by channel or dimension."""
+    wanted = [channels] if isinstance(channels, str) else list(channels) if channels is not None else c.main_channels()
+    names = ["t", *(n for n in wanted if n != "t")]
+    if isinstance(units, Mapping):
+        known = [*names, *(c.dimension(n) for n in names)]
+        for key in units:
+            if key not in known:
+                raise UsageError(f"units: '{key}' is neither one of the channels nor a dimension of them. {nearest(key, known, 'Known')}")
+    elif units not in (None, "file"):
+        raise UsageError(f"units are 'file' (those of the model) or a dict by channel or dimension, not {units!r}.")
+    found = c.read(names)
+    return [_in_unit(c, name, found[name], units) for name in names]
+
+
+def _in_unit(c: Any, name: str, values: np.ndarray, units: Units) -> Variable:
+    dimension = c.dimension(name)
+    if isinstance(units, Mapping):
+        unit = units.get(name, units.get(dimension))
+        if unit is not None:
+            return Variable(name, values / c.channel(name).size_of(unit), unit)
+    symbol, size = c.unit(name) if units == "file" else unit_of((), dimension)
+    return Variable(name, values / size if size != 1.0 else values, symbol)
+
+
+def flat(v: Variable) -> list[Variable]:
+    """A vector as its entries `name[0]`, `name[1]`, ..."""
+    if v.values.ndim == 1:
+        return [v]
+    return [Variable(f"{v.name}[{i}]", x, v.unit) for i, x in enumerate(v.values.reshape(len(v.values), -1).T)]
+
+
+def to_numpy(c: Any, channels: Iterable[str] | None, units: Units) -> dict[str, np.ndarray]:
+    return {v.name: v.values for v in variables(c, channels, units)}
+
+
+def to_pandas(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
+    pd = package("pandas")
+    t, *rest = [x for v in variables(c, channels, units) for x in flat(v)]
+    out = pd.DataFrame({v.name: v.values for v in rest}, index=pd.Index(t.values, name="t"))
+    out.attrs["units"] = {v.name: v.unit for v in (t, *rest)}
+    return out
+
+
+def to_xarray(c: Any, channels: Iterable[str] | None, units: Units) -> Any:
+    xr = package("xarray")
+    t, *rest = variables(c, channels, units)
+    d = c.skel.tree.description
+    data: dict[str, Any] = {}
+    coords: dict[str, Any] = {"t": ("t", t.values, {"units": t.unit})}
+    for v in rest:
+        entries = v.values.shape[1:]
+        dims = ["t", *(f"{v.name} component" for _ in entries[:1]), *(f"{v.name} column" for _ in entries[1:])]
+        data[v.name] = (dims, v.values, {"units": v.unit})
+        axes = list(d.plane or "xyz")
+        if entries == (len(axes),) and c.dimension(v.name) not in ("mixed", "none"):
+            coords[dims[1]] = (dims[1], axes, {})
+    return xr.Dataset(data, coords, {"mechanism": d.name})
+
+
+def package(name: str) -> Any:
+    """An optional package, or what to do to have it."""
+    try:
+        return import_module(name)
+    except ImportError as missing:
+        raise UsageError(f"this needs the package {name.split('.')[0]}: pip install {name.split('.')[0]}") from missing

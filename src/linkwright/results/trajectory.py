@@ -1,0 +1,436 @@
+"""What a turn or a run gives back: samples of the state, and everything that follows from them by name.
+
+A `Trajectory` holds t, q, v, a and what was recorded, and reads channels on demand (grammar in `channels`), whole runs at
+once: `run["A.v", "rpm"]`, `run["coupler.S"]`, `run["C.on.rocker"]`. It can be cut (`run[10:200]`, `run.between(1, 2)`), asked
+between its samples (`run.at(0.123)`), seen as numpy, pandas or xarray, saved, and opened again with `lw.open`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from linkwright.errors import ChannelError, UsageError, calls_explained
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS
+from linkwright.numerics.pickling import essentials
+from linkwright.results import files as run_files
+from linkwright.results import interpolation
+from linkwright.results import tables as table_views
+from linkwright.results.channels import Channel
+from linkwright.results.loads import EachLoads, LoadHistory, SampleLoads
+from linkwright.results.readings import Readings
+from linkwright.results.recorded import (
+    Column,
+    CutReferences,
+    Kept,
+    RunEvent,
+    checked_arrays,
+    checked_columns,
+    cut_rows,
+    plain,
+)
+from linkwright.results.singular_positions import SingularPlace
+from linkwright.results.state import State
+from linkwright.results.tables import unit_of
+
+NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
+PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t
+
+__all__ = ["Column", "Kept", "LoadHistory", "RunEvent", "Trajectory", "unit_of"]
+
+
+@calls_explained
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory:
+    """A motion in samples. `notes` report what a person should know (a swing instead of a full turn).
+
+    `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
+    `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are stored but not
+    listed: `lam`, multipliers of the tree's loops (loads then are those of the motion as it was), `closed` (samples, loops), 0
+    where a loop was switched off, and what else a run likes to keep.
+    """
+
+    __getstate__ = essentials
+
+    skel: Skeleton
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    near: Sequence[Mapping[str, Any]]
+    notes: tuple[str, ...] = ()
+    full_turn: bool = False
+    drive: str = ""
+    system: Any = None  # the System it comes from, which computes its loads
+    drives: tuple[str, ...] = ()  # drives whose efforts the loads of a turn are solved for
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    events: tuple[RunEvent, ...] = ()
+    proof: Any = None  # of a run: `.certificate`, `.passages`, `.checks()`, worked out when somebody asks
+    origin: np.ndarray | None = None  # q from which turns of bodies are counted; default the first
+    loops: Loops | None = None  # if they have a characteristic length of their own
+
+    def __post_init__(self) -> None:
+        put = {
+            "columns": checked_columns(self.columns, len(self.t)),
+            "arrays": checked_arrays(self.arrays, len(self.t)),
+            "settings": plain(self.settings),
+            "events": tuple(RunEvent(float(e.time), str(e.name), plain(e.values, "events")) for e in self.events),
+        }
+        for name, value in put.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        range_ = f", t = {self.t[0]:.6g} .. {self.t[-1]:.6g} s" if len(self) else ""
+        return f"<Trajectory {self.skel.tree.description.name!r}: {len(self)} samples{range_}>"
+
+    @property
+    def static(self) -> bool:
+        """True for a static analysis: velocities, accelerations and powers are zero, and t only numbers the positions."""
+        return bool(self.settings.get("static"))
+
+    def at_rest(self) -> Trajectory:
+        """Return a static analysis of the same positions: velocities and accelerations are zero."""
+        if self.static:
+            return self
+        zero = {"v": np.zeros_like(self.v), "a": np.zeros_like(self.a)}
+        along = {PATH_V: self.v, PATH_A: self.a}
+        return replace(self, **zero, arrays={**self.arrays, **along}, settings={**self.settings, "static": True})
+
+    def in_motion(self) -> Trajectory:
+        """Return the motion behind a static analysis, with the velocities and accelerations of its drives."""
+        if not self.static:
+            return self
+        rest = {k: x for k, x in self.arrays.items() if k not in (PATH_V, PATH_A)}
+        settings = {k: x for k, x in self.settings.items() if k != "static"}
+        return replace(self, v=self.arrays[PATH_V], a=self.arrays[PATH_A], arrays=rest, settings=settings)
+
+    @property
+    def singular(self) -> tuple[SingularPlace, ...]:
+        """Return the singular positions of a turn: dead centres at its ends, and positions that it passes."""
+        return tuple(SingularPlace(**x) for x in self.settings.get("singular", ()))
+
+    @property
+    def near_singular(self) -> np.ndarray:
+        """Return a mask of the samples near a singular position: peak loads there depend on how close they are to it."""
+        found = self.arrays.get(NEAR_SINGULAR)
+        return np.zeros(len(self), dtype=bool) if found is None else found[:, 0] > 0.0
+
+    def place(self, x: Any) -> Any:
+        """Return a position of the leading drive as a place in the cycle: in a full turn an angle from 0 to 360 deg, else as it is."""
+        if not (self.full_turn and self.drive and self.dimension(self.drive) == "angle"):
+            return x
+        y = np.mod(x, 2.0 * np.pi)
+        return np.where(2.0 * np.pi - y < 1e-9, 0.0, y)[()]
+
+    @property
+    def certificate(self) -> Any:
+        """None for a turn; of a run the certificate: residuals of loops, energy and branch."""
+        return None if self.proof is None else self.proof.certificate
+
+    @property
+    def passages(self) -> tuple[Any, ...]:
+        """Return the singular positions a run passed."""
+        return () if self.proof is None else tuple(self.proof.passages)
+
+    def checks(self) -> Any:
+        """Return the checks of a run: true if all passed, printed as text."""
+        if self.proof is None:
+            raise UsageError("only a simulation has a certificate; a turn is exact to round-off.")
+        return self.proof.checks() if hasattr(self.proof, "checks") else self.certificate
+
+    # ---------------------------------------------------------------- instants and states
+
+    def instant(self, i: int) -> Instant:
+        """The mechanism at a sample, for reading anything."""
+        self._need_sample(i)
+        return Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.near[i], self.a[i], solver=self._loads.solver(i))
+
+    @cached_property
+    def instants(self) -> list[Instant]:
+        return [self.instant(i) for i in range(len(self))]
+
+    def state(self, i: int) -> State:
+        """Return the state at a sample."""
+        self._need_sample(i)
+        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy(), self.counted_from)
+
+    def _need_sample(self, i: int = 0) -> None:
+        """Raise UsageError if there is no sample of that number; a run that could not start has none."""
+        if not len(self):
+            raise UsageError(f"this run of '{self.skel.tree.description.name}' has no samples: it ended at its start.")
+        if not -len(self) <= i < len(self):
+            raise UsageError(f"there is no sample {i}; this result has {len(self)}.")
+
+    @overload
+    def at(self, t: float | str) -> State: ...
+    @overload
+    def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
+    def at(self, t: Any) -> State | Trajectory:
+        """Return the state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
+        if self.static:  # positions between samples need the path's own rates
+            found = self.in_motion().at(t)
+            return found.at_rest() if isinstance(found, Trajectory) else replace(found, v=0.0 * found.v, a=0.0 * found.v)
+        one = isinstance(t, str) or np.ndim(t) == 0
+        times = np.array([quantity(t, KINDS["time"], "t")]) if one else np.asarray(t, dtype=float).ravel()
+        self._need_sample()
+        low, high = min(self.t[0], self.t[-1]), max(self.t[0], self.t[-1])
+        slack = 4.0 * np.finfo(float).eps * max(abs(low), abs(high))
+        if not len(times) or not ((times >= low - slack) & (times <= high + slack)).all():
+            raise UsageError(f"this result covers t = {low:.9g} .. {high:.9g} s; a time outside cannot be read from it.")
+        times = np.clip(times, low, high)
+        samples = interpolation.Samples(self.t, self.q, self.v, self.a, cut_rows(self.skel, self.near))
+        found = interpolation.states(self.frame, samples, times, self.arrays.get("closed"))
+        near = CutReferences(self.skel, found.q, found.near)
+        if one:
+            return State(self.skel, found.q[0], found.v[0], near[0], float(times[0]), found.a[0], self.counted_from)
+        where = interpolation.places(self.t, times)
+        out = replace(
+            self,
+            t=times,
+            q=found.q,
+            v=found.v,
+            a=found.a,
+            near=near,
+            full_turn=False,
+            columns={name: Column(where.linear(x.values), x.dimension) for name, x in self.columns.items()},
+            arrays={name: where.linear(x) for name, x in self.arrays.items()},
+            settings={**self.settings, "interpolated": True},
+            origin=self.counted_from,
+        )
+        if "lam" not in self.arrays:
+            return out
+        lam = np.where(where.exact[:, None], out.arrays["lam"], out._loads.settled_multipliers())
+        return replace(out, arrays={**out.arrays, "lam": lam})
+
+    @property
+    def counted_from(self) -> np.ndarray:
+        """q at which the turns of bodies begin to count: the first of the whole run, for parts of it too."""
+        if self.origin is not None:
+            return self.origin
+        self._need_sample()
+        return self.q[0]
+
+    def between(self, t0: Any, t1: Any) -> Trajectory:
+        """Return the samples from t0 to t1, both included."""
+        low, high = sorted(quantity(x, KINDS["time"], "t") for x in (t0, t1))
+        self._need_sample()
+        inside = np.flatnonzero((self.t >= low) & (self.t <= high))
+        if not len(inside):
+            raise UsageError(f"there is no sample between t = {low:.9g} and {high:.9g} s; run.at(t) reads between samples.")
+        return self._cut(slice(int(inside[0]), int(inside[-1]) + 1))
+
+    def _cut(self, rows: slice) -> Trajectory:
+        self._need_sample()
+        t = self.t[rows]
+        if not len(t):
+            raise UsageError(f"no sample is left in [{rows.start}:{rows.stop}:{rows.step}]; this result has {len(self)}.")
+        inside = [e for e in self.events if min(t[0], t[-1]) <= e.time <= max(t[0], t[-1])]
+        return replace(
+            self,
+            t=t,
+            q=self.q[rows],
+            v=self.v[rows],
+            a=self.a[rows],
+            near=self.near[rows],
+            full_turn=self.full_turn and bool(t[0] == self.t[0] and t[-1] == self.t[-1]),
+            columns={name: Column(x.values[rows], x.dimension) for name, x in self.columns.items()},
+            arrays={name: x[rows] for name, x in self.arrays.items()},
+            events=tuple(inside),
+            origin=self.counted_from,
+        )
+
+    # ---------------------------------------------------------------- channels
+
+    @cached_property
+    def _readings(self) -> Readings:
+        return Readings(self, self._loads)
+
+    @property
+    def channels(self) -> list[str]:
+        return ["t", *self._readings.table.names]
+
+    def channel(self, name: str) -> Channel:
+        return self._readings.channel(name)
+
+    @overload
+    def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, key: slice) -> Trajectory: ...
+    @overload
+    def __getitem__(self, key: int) -> State: ...
+    def __getitem__(self, key: str | tuple[str, str] | slice | int) -> np.ndarray | Trajectory | State:
+        """`c["A"]` in SI, `c["A", "deg"]` in a unit; `c[10:200]`, `c[::2]` some of the samples, `c[5]` the state at one."""
+        if isinstance(key, slice):
+            return self._cut(key)
+        if isinstance(key, (int, np.integer)):
+            return self.state(int(key))
+        if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
+            raise ChannelError(f"a run is read by a channel's name, (name, unit), a sample's number or a slice; not by {key!r}.")
+        name, unit = (key, None) if isinstance(key, str) else key
+        values = self.read([name])[name]
+        return values if unit is None else values / self.channel(name).size_of(unit)
+
+    def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
+        """Return several channels at once, in SI."""
+        return self._readings.read(names)
+
+    def dimension(self, name: str) -> str:
+        return self.channel(name).dimension
+
+    def unit(self, name: str) -> tuple[str, float]:
+        """Return (symbol, size in SI) of the unit the model's file would use for a channel."""
+        return unit_of(self.skel.tree.description.units, self.dimension(name))
+
+    # ---------------------------------------------------------------- loads
+
+    @cached_property
+    def frame(self) -> Loops:
+        """The loops with their scales."""
+        return self.loops or Loops.of(self.skel, None if self.system is None else self.system.loops.kappa)
+
+    @cached_property
+    def _loads(self) -> SampleLoads:
+        return SampleLoads(self)
+
+    @property
+    def loads(self) -> Sequence[Any]:
+        """Return drive efforts and reactions at every sample (`Loads`), each solved when it is asked for; needs masses."""
+        return EachLoads(self.instants)
+
+    @property
+    def load_channels(self) -> Mapping[str, Channel]:
+        """Channels of loads: of the motion as it was, or for the drives of a turn."""
+        return self._loads.channels
+
+    @property
+    def one_by_one(self) -> list[Instant]:
+        """The samples whose loads are solved singly: few of most turns, none of a run, all where joints are redundant."""
+        return self._loads.one_by_one
+
+    @property
+    def judges(self) -> list[Instant]:
+        """Samples at which uniqueness is tested: evenly spaced for a run, the rank outliers for a cycle; none near a singular position."""
+        return self._loads.judges
+
+    def load(self, pin: str, on: str | None = None, frame: str = "world") -> LoadHistory:
+        """Return the force of a pin on a body's eye over the samples, in world axes or those of a body."""
+        return self._loads.history(pin, on, frame)
+
+    def sampled(self, named: Mapping[str, Callable[[Instant], Any]], *, loads: bool = False) -> dict[str, np.ndarray]:
+        """Anything that can be read off an instant, over all samples: at once where it can be traced. `loads`: it needs them."""
+        return self._loads.sampled(named, loads)
+
+    # ---------------------------------------------------------------- tables and pages, made by the presenter of the System
+
+    def bearings(self) -> Any:
+        """Return per pin and body: largest, mean and equivalent load, swing, mean speed, unique or not."""
+        return self._presenter("bearings").bearings(self)
+
+    def drive_sizing(self, drive: str | None = None, **options: Any) -> Any:
+        """Return peak and RMS torque, speed, power and, for a motor and ratio, current, voltage and heat over the cycle."""
+        return self._presenter("drive_sizing").drive_sizing(self, drive, **options)
+
+    def free_body(self, body: str, at: Any = None, path: Any = None, **options: Any) -> Any:
+        """Return the free-body diagram of a link: every force on it, drawn to scale."""
+        return self._presenter("free_body").free_body(self, body, at, path, **options)
+
+    def flywheel(self, fluctuation: float, **options: Any) -> Any:
+        """Return the flywheel inertia at the drive that holds the speed fluctuation over the cycle below a share of its mean."""
+        return self._presenter("flywheel").flywheel(self, fluctuation, **options)
+
+    def show(self, path: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Path:
+        """Open the page that plays this result; with `path` it is written there."""
+        return self._presenter("show").show(self, path, browser=browser)
+
+    def page(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page that plays this result: one HTML file that needs nothing else."""
+        return self._presenter("page").page(self, path)
+
+    def report(self, path: str | os.PathLike[str], *, motor: Any = None) -> Path:
+        """Write the page with one or two sheets for print: what the machine is, how it moves, what it needs and carries."""
+        return self._presenter("report").report(self, path, motor=motor)
+
+    def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Plot this result (matplotlib Figure, or with `path` the file): channels by name, or a kind such as "energy"."""
+        return self._presenter("plot").plot(self, what, path, **options)
+
+    def animate(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write this motion in its own time as an animated picture, .gif or .mp4 (`speed=0.5`: half as fast; `loads=True`: arrows)."""
+        return self._presenter("animate").animate(self, path, **options)
+
+    def control(self, between: Any = None) -> Any:
+        """Return measures of a controlled run: norms of the efforts, tracking and force errors; prints as tables."""
+        return self._presenter("control").control(self, between)
+
+    def _repr_html_(self) -> str | None:
+        """Notebooks: the page itself, playing this result."""
+        try:
+            presenter = self._presenter("snippet")
+        except UsageError:  # a result without a mechanism prints as text
+            return None
+        return presenter.snippet(self)
+
+    def _presenter(self, verb: str) -> Any:
+        """The object that makes tables and pages of this result."""
+        self._need_sample()
+        found = getattr(self.system, "presenter", None)
+        if found is None:
+            raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.turn().")
+        return found
+
+    # ---------------------------------------------------------------- tables and files
+
+    def table(self, names: Iterable[str] | None = None) -> tuple[list[str], np.ndarray]:
+        """Return columns (header with unit, values in the file's units): by default t, joints, body angles and points."""
+        chosen = list(names) if names is not None else self.main_channels()
+        header, columns = [], []
+        found = self.read(chosen)
+        for name in chosen:
+            symbol, size = self.unit(name)
+            values = found[name] / size
+            header += [f"{name} [{symbol}]"] if values.ndim == 1 else [f"{name}[{i}] [{symbol}]" for i in range(values.shape[1])]
+            columns += [values] if values.ndim == 1 else list(values.T)
+        return header, np.array(columns).T
+
+    def main_channels(self) -> list[str]:
+        """t, the joints and body angles with their rates, the components of marked points, and what was recorded; loads,
+        multipliers and energies only when asked for."""
+        return self._readings.main()
+
+    def to_numpy(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
+        """Return channels by name, t first. `units`: None for SI, "file" for the model's, or a dict by channel or dimension."""
+        return table_views.to_numpy(self, channels, units)
+
+    def to_pandas(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
+        """Return a DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""
+        return table_views.to_pandas(self, channels, units)
+
+    def to_xarray(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Any:
+        """Return a Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
+        return table_views.to_xarray(self, channels, units)
+
+    def save(self, path: str | os.PathLike[str], *, channels: Iterable[str] | None = None) -> Path:
+        """Write .npz or .parquet (everything; `lw.open` gives it back) or .csv (channels in the file's units).
+
+        `channels` are those written by name for other programs. An existing file is replaced, atomically.
+        """
+        return run_files.save(self, path, channels)
+
+    def identical(self, other: Trajectory) -> bool:
+        """Return True if two results hold the same bits: states, columns, arrays, events, settings, and the mechanism."""
+        return run_files.identical(self, other)

@@ -1,0 +1,232 @@
+"""Loads of a whole turn at once.
+
+J' lam + B u = M a + h is set up and solved for all samples together: the terms are read once on symbols (`results.batch`),
+the small systems go through one stacked decomposition, what is not unique is settled as in `inverse.choice`, and what the
+loads do in any joint is read on symbols again, with these multipliers and efforts in place. Samples that are not carried (a
+singular position whose limit is needed) are solved one by one; so is everything where friction grows with the load, or if the
+efforts of two samples do not agree with `inverse.solve`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.mechanics import forces
+from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse import posed
+from linkwright.mechanics.inverse.choice import reaction_vector
+from linkwright.mechanics.inverse.given import Acted
+from linkwright.mechanics.inverse.problem import UNDRIVEN, Problem
+from linkwright.numerics.linalg import RANK_TOLERANCE
+from linkwright.results.batch import Batch
+from linkwright.results.channels import Channel
+
+AGREEMENT = 1e-8  # of the largest effort: two ways of solving differ by round-off times the condition
+MOST_OPEN = 0.25  # share of samples to solve one by one above which nothing is gained
+LOOKS = 8  # samples at which it is looked which reactions are unique, where some are not
+
+
+class TurnLoads:
+    """What follows from the loads, over all samples of a turn. `open` are the samples that have to be solved by `instant(i)`,
+    `judged` those at which uniqueness is tested."""
+
+    def __init__(self, batch: Batch, open_: np.ndarray, judged: np.ndarray, instant: Callable[[int], Instant]):
+        self.batch, self.open, self.judged, self.instant = batch, open_, judged, instant
+
+    @classmethod
+    def of(cls, loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], instant: Callable[[int], Instant]) -> TurnLoads | None:
+        """None where the samples have to be solved one by one."""
+        if any(f.mu for f in loops.skel.tree.description.frictions):
+            return None
+        n = len(rows["q"])
+        spins = {_idle_spins(loops, instant(i)) for i in (0, n // 3)}
+        found = _terms(loops, rows, drives, any(spins)) if len(spins) == 1 else None
+        system = None if found is None else Stacked.of(loops, found)
+        if found is None or system is None:
+            return None
+        a = _spun_freely(system, found, rows["a"], spins.pop())
+        z, carried = system.solve(found.needed(a, rows["a"]))
+        left = np.flatnonzero(~carried)
+        if len(left) > MOST_OPEN * n:
+            return None
+        settled = _settled(loops, {**rows, "a": a}, drives, system, np.where(carried[:, None], z, 0.0))
+        if settled is None or not _agrees(settled, carried, instant, drives):
+            return None
+        usual = np.bincount(system.rank).argmax()
+        odd = np.flatnonzero(~carried | (system.rank != usual))
+        looks = np.linspace(0, n - 1, LOOKS).astype(int) if usual < z.shape[1] else np.zeros(1, int)
+        return cls(settled, left, np.unique(np.concatenate([looks, odd])), instant)
+
+    def values(self, named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
+        """What can be read at all samples together, the open ones put in as they are solved."""
+        found = self.batch.values(named)
+        for name, x in found.items():
+            for i in self.open:
+                x[i] = np.asarray(named[name](self.instant(int(i))), dtype=float)
+        return found
+
+    def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
+        return self.values({c.name: c.read for c in channels})
+
+
+# -------------------------------------------------------------------- the equations of all samples
+
+
+class _Terms(NamedTuple):
+    """J, B and g = M a + h at every sample; M where links spin idly."""
+
+    J: np.ndarray
+    B: np.ndarray
+    g: np.ndarray
+    M: np.ndarray | None
+
+    def needed(self, a: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """g for other accelerations than it was given for."""
+        return self.g if self.M is None else self.g + _times(self.M, a - given)
+
+
+def _terms(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], spinning: bool) -> _Terms | None:
+    """None where something cannot be traced."""
+    here: list[Problem] = []
+
+    def problem(x: Instant) -> Problem:
+        if not here:
+            external = x.pushes(forces.of_description(x.skel.tree.description))
+            here.append(posed(loops, x.q, x.v, x.known_a, x.t, x.references, external, drives, x.motion))
+        return here[0]
+
+    named: dict[str, Callable[[Instant], Any]] = {
+        "J": lambda x: problem(x).terms.J,
+        "B": lambda x: problem(x).B,
+        "g": lambda x: problem(x).g,
+    }
+    if spinning:
+        named["M"] = lambda x: dynamics.mass_matrix(x.skel, x.motion)
+    found = Batch(loops, rows).values(named)
+    return _Terms(found["J"], found["B"], found["g"], found.get("M")) if len(found) == len(named) else None
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """[J' B] of all samples, dimensionless as in `inverse.problem`, with its decomposition and ranks."""
+
+    A: np.ndarray
+    c: np.ndarray  # scales of the equations
+    r: np.ndarray  # (n, unknowns): scales of the unknowns
+    nc: int
+    U: np.ndarray
+    s: np.ndarray
+    Vt: np.ndarray
+
+    @classmethod
+    def of(cls, loops: Loops, t: _Terms) -> Stacked | None:
+        c = loops.columns
+        sizes = np.sqrt(np.sum((t.B * c[:, None]) ** 2, axis=1))
+        r = np.concatenate([np.tile(loops.row_scale, (len(t.g), 1)), np.where(sizes > 0.0, sizes, 1.0)], axis=1)
+        A = np.concatenate([t.J.transpose(0, 2, 1), t.B], axis=2) * c[:, None] / r[:, None, :]
+        if 0 in A.shape or not np.abs(A).max() <= 1e150:
+            return None
+        return cls(A, c, r, t.J.shape[1], *np.linalg.svd(A))
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        return np.count_nonzero(self.s > RANK_TOLERANCE, axis=1)
+
+    def solve(self, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(lam, u) of least norm for every sample, and whether they carry the motion."""
+        need, k = g * self.c, self.s.shape[1]
+        whole = self.s > RANK_TOLERANCE
+        y = np.einsum("nij,ni->nj", self.U[:, :, :k], need) * whole / np.where(whole, self.s, 1.0)
+        z = np.einsum("nji,nj->ni", self.Vt[:, :k], y)
+        missing = np.abs(_times(self.A, z) - need).max(axis=1)
+        return z / self.r, missing <= UNDRIVEN * (1.0 + np.abs(need).max(axis=1))
+
+    @property
+    def self_stress(self) -> np.ndarray:
+        """(n, unknowns, number): columns that change reactions only, zero where a sample has fewer than another."""
+        first = int(self.rank.min())
+        loose = np.arange(first, self.A.shape[2]) >= self.rank[:, None]
+        return self.Vt[:, first:].transpose(0, 2, 1) * loose[:, None, :] / self.r[:, :, None]
+
+
+# -------------------------------------------------------------------- what the equations leave open
+
+
+def _idle_spins(loops: Loops, x: Instant) -> int:
+    return len(idle_motions(loops, x.q, loops.factored(loops.at(x.q, x.v, x.t, x.references, x.motion)).null, x.motion))
+
+
+def _spun_freely(s: Stacked, t: _Terms, a: np.ndarray, spins: int) -> np.ndarray:
+    """Links that spin between ball joints accelerate freely: N' (M a + h) = 0 along the motions N without a drive.
+
+    Where there are more such motions than idle spins, a stays: the sample is not carried, and its own solver says why.
+    """
+    if not spins or t.M is None:
+        return a
+    N = s.U[:, :, -spins:] * s.c[:, None]
+    K = np.einsum("nik,nij,njl->nkl", N, t.M, N)
+    y = _pseudo_inverse(K, 1e-12 * np.abs(K).max()) @ np.einsum("nik,ni->nk", N, t.g)[:, :, None]
+    exactly = s.rank == s.A.shape[1] - spins
+    return a - np.where(exactly[:, None], (N @ y)[:, :, 0], 0.0)
+
+
+def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], s: Stacked, z: np.ndarray) -> Batch | None:
+    """The instant on symbols with the multipliers and efforts in place: least efforts, then least reactions, as `inverse.choice`."""
+    Z, nc = s.self_stress, s.nc
+    if Z.shape[2] == 0:
+        return Batch(loops, rows, _acted(z, nc, drives))
+    E = Z[:, nc:]
+    push = _pseudo_inverse(E, 1e-10 * max(1.0, float(np.abs(E).max(initial=0.0))))
+    z = z - _times(Z, _times(push, z[:, nc:]))
+    rest = Z @ (np.eye(Z.shape[2]) - push @ E)
+    batch = Batch(loops, {**rows, "stress": rest[:, :, 0]}, _acted(z, nc, drives))
+
+    def reactions(x: Instant) -> Any:
+        return reaction_vector(x.loads.problem, np.concatenate([x.loads.lam_all, x.loads.u]), True)[1]
+
+    def of_stress(x: Instant) -> Any:
+        return reaction_vector(x.loads.problem, batch.input("stress"), False)[1]
+
+    base, columns = batch.values({"reactions": reactions}).get("reactions"), []
+    for k in range(rest.shape[2]):
+        batch.rows["stress"] = rest[:, :, k]
+        columns.append(batch.values({"of stress": of_stress}).get("of stress"))
+    if base is None or any(x is None for x in columns):
+        return None
+    R = np.array(columns).transpose(1, 2, 0)
+    y = _times(_pseudo_inverse(R, 1e-10 * max(1.0, float(np.abs(R).max()))), base)
+    batch.act(_acted(z - _times(rest, y), nc, drives))
+    return batch
+
+
+def _acted(z: np.ndarray, nc: int, drives: Sequence[str]) -> Acted:
+    return Acted(z[:, :nc], {name: z[:, nc + k] for k, name in enumerate(drives)}, {})
+
+
+def _agrees(batch: Batch, carried: np.ndarray, instant: Callable[[int], Instant], drives: Sequence[str]) -> bool:
+    """Whether single samples say the same: a force or joint of the user's own may compute differently on symbols."""
+    assert batch.acted is not None
+    u, sure = batch.acted.efforts, np.flatnonzero(carried)
+    size = 1.0 + max(float(np.abs(x).max()) for x in u.values())
+    pairs = [(u[name][i], instant(int(i)).loads.tau[name]) for i in (sure[0], sure[len(sure) // 2]) for name in drives]
+    return all(abs(mine - alone) <= AGREEMENT * size for mine, alone in pairs)
+
+
+def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x of every sample."""
+    return np.einsum("nij,nj->ni", A, x)
+
+
+def _pseudo_inverse(A: np.ndarray, tolerance: float) -> np.ndarray:
+    """Of every sample; singular values up to the tolerance count as zero."""
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    kept = s > tolerance
+    return np.einsum("nji,nj,nkj->nik", Vt, kept / np.where(kept, s, 1.0), U)

@@ -1,0 +1,29 @@
+"""No stabilisation: loops drift apart, as the square of time for errors of the velocity. For comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from linkwright.simulation.stabilisers.base import Correction, Part
+
+if TYPE_CHECKING:
+    from linkwright.kernels.kernels import Kernels
+
+
+@dataclass(frozen=True)
+class Nothing(Part):
+    """Loops are left to drift."""
+
+    name = "none"
+    gains = None
+    corrects = ""
+    text = "none: loops drift"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"stabiliser": self.name}
+
+    def correction(self, kernels: Kernels, q: Any, near: Any, drives: Sequence[str] = (), gains: bool = False) -> Correction | None:
+        return None

@@ -1,0 +1,1 @@
+"""The System: one object over all stages."""

@@ -1,0 +1,68 @@
+"""From a name or a file to what can be computed with: descriptions of models, and results as they were saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from linkwright import files
+from linkwright.errors import UsageError
+from linkwright.mechanics.inverse.given import driven_coordinate
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.library.finding import model_file
+from linkwright.results import files as run_files
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.system import System
+
+
+def description(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> Description:
+    """A model from a shipped name, a path or a dict; keywords change parameters, gravity, cuts or start."""
+    if isinstance(model, Mapping):
+        return modelfile.read(model, **changes)
+    if not isinstance(model, (str, os.PathLike)):
+        raise UsageError(f"a model is a shipped name, a path or a dict, not {type(model).__name__}.")
+    return modelfile.read(model_file(model), **changes)
+
+
+def run(path: str | os.PathLike[str], presenter: Any = None) -> Trajectory:
+    """A turn or run from its file: the same numbers, with a System that has this presenter."""
+    stored = run_files.read(path)
+    told = stored.about
+    try:
+        return _restored(stored, told, presenter)
+    except run_files.Misfit as problem:
+        raise run_files.damaged(stored.path, str(problem)) from problem
+
+
+def _restored(stored: run_files.Stored, told: Mapping[str, Any], presenter: Any) -> Trajectory:
+    system = System(stored.model, told["cuts"] if told["cuts_given"] else None, told["length"], presenter=presenter)
+    if list(system.tree.cuts) != told["cuts"]:  # another version would cut elsewhere today
+        system = System(stored.model, told["cuts"], told["length"], presenter=presenter)
+    found = Trajectory(system.skel, **stored.fields(system.skel), system=system, drives=tuple(told["drives"]))
+    known = {c.name for c in system.description.cylinders}
+    for name in told["drives"]:
+        if name not in known and driven_coordinate(system.description, name) is None:
+            raise run_files.Misfit(f"'drives' names '{name[:60]}', which its mechanism does not have")
+    if told["certificate"] is None:
+        return found
+    return replace(found, proof=_proof(found, system, stored))
+
+
+def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
+    """Certificate and passages of the file, to be compared with its samples when somebody asks."""
+    from linkwright.results.files import schema
+    from linkwright.simulation.certificate import Certificate, Checks
+    from linkwright.simulation.passages import Passage
+    from linkwright.simulation.reopened import Reopened
+
+    told = stored.about
+    try:
+        certificate = Certificate(**schema.of_class(Certificate, told["certificate"], "certificate"))
+        passages = tuple(Passage(**schema.of_class(Passage, x, f"passages[{i}]")) for i, x in enumerate(told["passages"]))
+        str(Checks(certificate, passages))  # every number can be printed
+    except (TypeError, ValueError, KeyError, AttributeError) as problem:
+        raise run_files.Misfit(f"'certificate' or 'passages' cannot be used: {problem}") from problem
+    return Reopened(found, system.core, certificate, passages, files.shown(stored.path.name))

@@ -1,0 +1,441 @@
+"""System: the researcher's face of a mechanism. States on the loops, and the terms of its equations.
+
+Every method is a short call into the parts below; arrays are in the order of `names.q` and `names.v`,
+SI and radians, `M a + h = tau + J' lam`, `J v + b = 0`, `J a + k = 0`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from linkwright.errors import SimulationError, calls_explained
+from linkwright.mechanics import formulations, inverse
+from linkwright.mechanics.closing.mobility import Mobility
+from linkwright.mechanics.constraints.closure import Closure
+from linkwright.mechanics.dynamics import tree as dynamics
+from linkwright.mechanics.dynamics.terms import Terms
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse import Loads
+from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
+from linkwright.mechanics.kinematics.motion import displaced, locate, node_motion
+from linkwright.model.description import Description, Joint
+from linkwright.motion import cycle
+from linkwright.motion.compiled import Compiled, Derivatives
+from linkwright.numerics.pickling import essentials
+from linkwright.numerics.spatial import Pose
+from linkwright.results.forward import Acceleration, Crosscheck, GicmView, gicm_view
+from linkwright.results.recorded import coordinate_names
+from linkwright.results.state import Branches, State
+from linkwright.results.trajectory import Trajectory
+from linkwright.system.dynamics import Dynamics, mirrored
+from linkwright.system.feedback import Feedback
+from linkwright.system.motions import Motions
+from linkwright.system.runs import Runs
+
+if TYPE_CHECKING:
+    from linkwright.control.alone import Controller
+    from linkwright.control.base import Control
+    from linkwright.control.controllability import Controllability
+    from linkwright.control.linearise import Linearised
+    from linkwright.kernels.kernel import Kernel
+    from linkwright.kernels.kernels import Kernels
+    from linkwright.simulation.batch import BatchRun
+
+
+class Names(NamedTuple):
+    """Names of the entries of q and v."""
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+
+
+@calls_explained
+class System:
+    """A mechanism ready to compute: tree, constants, constraints and forces."""
+
+    __getstate__ = essentials
+
+    def __init__(
+        self,
+        description: Description,
+        cuts: Sequence[str] | None = None,
+        length: float | None = None,
+        formulation: Any = "auto",
+        free: Sequence[str] = (),
+        engine: str = "native",
+        *,
+        presenter: Any = None,
+    ):
+        formulations.registered(formulation)  # an unknown one is refused here
+        self.formulation = formulation  # of forward(), unless a call names another
+        self.presenter = presenter  # makes tables and pages of results; one method a verb, with the Trajectory first
+        self.core = core = Compiled(description, cuts, length, free, engine)
+        self.described, self.description, self.free, self.engine = core.described, core.description, core.free, core.engine
+        self.tree, self.skel, self.loops, self.forces, self.assembler = core.tree, core.skel, core.loops, core.forces, core.assembler
+        self._dynamics, self._motions = Dynamics(core, cuts is not None), Motions(core)
+        self._runs, self._feedback = Runs(core), Feedback(core)
+
+    def __repr__(self) -> str:
+        d, cuts = self.description, ", ".join(self.tree.cuts)
+        sizes = f"{len(d.bodies) - 1} moving bodies, {self.tree.nv} speeds, {self.tree.nc} loop equations"
+        return f"<System {d.name!r}: {sizes}, cuts: {cuts or 'none'}>"
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(*(tuple(coordinate_names(self.skel, pick)) for pick in ("q_names", "v_names")))
+
+    # ---------------------------------------------------------------- states
+
+    @property
+    def start(self) -> State:
+        """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
+        return self.assembler.start
+
+    def assemble(
+        self,
+        q: Mapping[str, Any] | None = None,
+        v: Mapping[str, Any] | None = None,
+        *,
+        pose: Mapping[str, Any] | None = None,
+        point: Mapping[str, Any] | None = None,
+        guess: Mapping[str, Any] | State | None = None,
+    ) -> State:
+        """Return the state on the loops with the given joints, body poses and points, on the branch of the start.
+
+        `q` and `v` name joints (`"A"`, `"C.slide"`), cylinders (`"lift"`: its length), or all coordinates of a joint as a list
+        (`"U"`; of a free joint q = [qw, qx, qy, qz, x, y, z], v = [wx, wy, wz, x, y, z]; docs/model-file.md).
+        `pose` gives a body a Pose, `(R, p)`, or in the plane `(x, y, angle)`; `point` gives `"coupler.P"` a place; `v` may also
+        name points. `guess` starts the search elsewhere (joint values, or a State): the way to another branch.
+        """
+        return self.assembler.assemble(q, v, pose=pose, point=point, guess=guess)
+
+    def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
+        """Return assembly modes found for the given joint values (default: the drives at the start), nearest to it first (few loops only).
+
+        One state for each set of places of the bodies; `.flips` counts further sets of coordinates with the same places (a rod turned by
+        half a turn about its own line).
+        """
+        return self.assembler.branches(q, most=most, tries=tries)
+
+    def coordinate(self, name: str) -> tuple[Joint, int, str]:
+        """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
+        return self.assembler.coordinate(name)
+
+    def state(self, q: Any, v: Any = None) -> State:
+        """Return a State from arrays, without closing the loops."""
+        return self.core.state(q, v)
+
+    # ---------------------------------------------------------------- terms
+
+    def motion(self, st: State) -> Any:
+        return self.core.motion(st)
+
+    def instant(self, st: State, a: Any = None) -> Instant:
+        return self.core.instant(st, a)
+
+    def displaced(self, st: State, step: Any) -> np.ndarray:
+        return displaced(self.skel, st.q, step)
+
+    def closure(self, st: State) -> Closure:
+        return self.loops.at(st.q, st.v, st.t, st.near)
+
+    def phi(self, st: State) -> np.ndarray:
+        """Return the residual of all loops, zero where they are closed."""
+        return self.closure(st).phi
+
+    def J(self, st: State) -> np.ndarray:
+        """Return the Jacobian of the loops: J v + b = 0."""
+        return self.closure(st).J
+
+    def k(self, st: State) -> np.ndarray:
+        """Return the bias of the loops at acceleration level: J a + k = 0."""
+        return self.closure(st).k
+
+    def J_blocks(self, st: State) -> dict[tuple[int, int], np.ndarray]:
+        """Return the nonzero blocks J_ij: loop i against subsystem j."""
+        return self.closure(st).blocks
+
+    def M(self, st: State) -> np.ndarray:
+        """Return the mass matrix of the tree."""
+        self.kernels.need_masses()
+        return dynamics.mass_matrix(self.skel, self.motion(st))
+
+    def h(self, st: State) -> np.ndarray:
+        """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
+        self.kernels.need_masses()
+        return dynamics.bias_force(self.skel, self.motion(st), self.applied(st))
+
+    def applied(self, st: State, *, outside: bool = False) -> list[tuple[int, Any]]:
+        """Wrenches of all forces of the model on bodies, or only of those that come from outside the machine."""
+        return self.core.applied(st, outside=outside)
+
+    def energy(self, st: State) -> dict[str, float]:
+        """Return kinetic, potential and total energy, J."""
+        self.kernels.need_masses()
+        return st.instant.energies()
+
+    def momentum(self, st: State, about: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the (linear, angular) momentum of all bodies; angular about the world's origin or a given point."""
+        self.kernels.need_masses()
+        return dynamics.momentum(self.skel, self.motion(st), about)
+
+    def pose(self, st: State, body: str) -> Pose:
+        """X_WB of a body."""
+        node = self.skel.node(body)
+        X = node_motion(self.skel, self.motion(st), node)[0]
+        return Pose(X.R, X.p + self.skel.origin(node))
+
+    def point(self, st: State, name: str) -> np.ndarray:
+        """Return the world position of a named point, `"coupler.P"`."""
+        return locate(self.skel, self.motion(st), self.assembler.point_ref(name)).position
+
+    # ---------------------------------------------------------------- forward dynamics
+
+    def terms(self, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
+        """Return M, h, J, k and their blocks at a state, with the model's forces and given wrenches applied."""
+        return self._dynamics.terms(st, wrench, more)
+
+    def forward(
+        self,
+        st: State,
+        tau: Mapping[str, Any] | Any = None,
+        wrench: Mapping[str, Any] | None = None,
+        *,
+        formulation: Any = None,
+        limit: str = "smooth",
+        branch: Mapping[str, Any] | None = None,
+    ) -> Acceleration:
+        """Solve for accelerations and multipliers from efforts `tau` (by joint name, cut or not, or an array in the order of
+        names.v) and wrenches on bodies ([moment; force] at the body's origin, world axes)."""
+        chosen = self.formulation if formulation is None else formulation
+        return self._dynamics.forward(st, tau, wrench, chosen, limit, branch)
+
+    def crosscheck(self, st: State, tau: Mapping[str, Any] | Any = None) -> Crosscheck:
+        """Solve one state by every formulation: disagreement, residual, conditioning, time. Prints as a table."""
+        return self._dynamics.crosscheck(st, tau)
+
+    def gicm(self, st: State) -> GicmView:
+        """Return the generalised inertia constraint matrix in blocks, with its interpretation."""
+        return gicm_view(self.terms(st))
+
+    # ---------------------------------------------------------------- inverse dynamics
+
+    def inverse(
+        self,
+        st: State,
+        a: Mapping[str, Any] | Any = None,
+        wrench: Mapping[str, Any] | None = None,
+        *,
+        drives: Sequence[str] | None = None,
+        method: str | inverse.Method = "subsystem",
+        rated: Mapping[str, Any] | None = None,
+        preload: Mapping[str, Any] | None = None,
+        stiffness: Mapping[str, Any] | None = None,
+        release: Mapping[str, Sequence[str]] | None = None,
+    ) -> Loads:
+        """Solve for drive efforts and the reaction of every joint in a motion.
+
+        `a` gives the accelerations of drives (default zero), joints or points by name, completed on the loops, or all
+        of them as an array (checked). `rated` weighs efforts of redundant drives, `preload` is what they hold inside;
+        `stiffness` and `release` choose among reactions that are not unique.
+        """
+        options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
+        return self._dynamics.inverse(st, a, wrench, drives, method, options)
+
+    def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
+        """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows."""
+        choices = {"least norm": self.inverse(st, a, **options)}
+        if stiffness is not None:
+            choices["stiffness"] = self.inverse(st, a, stiffness=stiffness, **options)
+        if release is not None:
+            choices["released"] = self.inverse(st, a, release=release, **options)
+        return determinacy(choices, self.description.planar)
+
+    def mirror(self, st: State) -> State:
+        """Return a state of the same mechanism on another spanning tree, in this tree's coordinates."""
+        return mirrored(self.core, st)
+
+    @property
+    def mobility(self) -> Mobility:
+        """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
+        return self._motions.mobility
+
+    # ---------------------------------------------------------------- motions
+
+    def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
+        """Return one cycle of a drive: kinematics always, efforts and loads where there are masses."""
+        c = self._motions.turn(drive, steps, speed, duration)
+        names = self.core.drive_names
+        return replace(c, system=self, drives=tuple(names if not c.drive or c.drive in names else [c.drive, *names]))
+
+    def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
+        """Return states and loads along a motion of drives, points or bodies, by name.
+
+        A path is a function of t (a joint's may give (q, v, a)), what a controller takes as a reference ("5 mm * sin(3 rad/s * t)",
+        lw.sinusoid(...), one for each component of a point), a place to stay at, or a sample for each time. Functions are
+        differentiated exactly or nearly so, whatever `steps` are; samples through a spline. t: the times, else `steps` equal
+        steps in `duration` ("1.2 s"). drives: whose efforts carry the motion (default the model's). `notes` report jumps, doubtful
+        accelerations, and positions in which the drives cannot hold the mechanism.
+        """
+        chosen = self.core.named_drives(drives)
+        return replace(self._motions.follow(motion, t, duration, steps, chosen), system=self, drives=tuple(chosen))
+
+    def potential(self, st: State) -> float:
+        """Return the potential energy of weight and springs."""
+        return st.instant.energies()["potential"]
+
+    def settle(self, start: State | None = None, hold: Sequence[str] = ()) -> State:
+        """Return the static equilibrium under weight, springs and loads; joints in `hold` stay where they are."""
+        return self._motions.settled(start, hold)
+
+    def jacobian(self, st: State, of: str, wrt: str | Sequence[str] = "drives") -> np.ndarray:
+        """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin) or a point by the speeds of the drives.
+
+        In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", or names of joints and cylinders.
+        """
+        return self._motions.jacobian(st, of, wrt)
+
+    def limits(self, joint: str) -> cycle.Limits:
+        """Return the travel of a joint, the other drives held at their start."""
+        return self._motions.limits(joint)
+
+    # ---------------------------------------------------------------- runs and control
+
+    def simulate(
+        self,
+        st: State,
+        duration: Any,
+        *,
+        drive: Mapping[str, Any] | None = None,
+        control: Any = None,
+        integrator: Any = "dopri",
+        step: Any = None,
+        tolerance: float = 1e-9,
+        stabiliser: Any = "project",
+        output: Any = None,
+        **options: Any,
+    ) -> Trajectory:
+        """Simulate from a state, for `duration` seconds.
+
+        drive: by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely.
+        control: lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names.
+        integrator: "dopri" (adaptive, order 8; order 5 for tolerances from 1e-5 on), "rk4" (fixed step), "rodas" (stiff), or a Method of
+        linkwright.integrators.
+        step: the fixed step, or the first one. tolerance: relative to the size of states, per step.
+        stabiliser: "project", "none", "baumgarte", "post_adjust", lw.baumgarte(...), or several.
+        output: seconds between samples, times, or "steps"; 500 intervals if nothing is said.
+
+        Further options: `formulation` (sslm, slm, kkt, ..., or an object), `events` (lw.when(...)), `off` (constraints switched off at the
+        start), `wrench` (by body), `free` (values of free parameters), `actuators`, `noise`
+        and `delay` (of a controller: lw.actuator, lw.noise, seconds), `certify=True` (runs again with half the step and
+        states the error), `engine` ("native" or "python"), `progress` (True, False, or a function of t), `largest_step`,
+        `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot continue
+        raises SimulationError, which holds it as `run`.
+        """
+        given = {"drive": drive, "control": control, "integrator": integrator, "step": step, "tolerance": tolerance}
+        try:
+            return self._own(self._runs.one(st, duration, {**given, "stabiliser": stabiliser, "output": output, **options}))
+        except SimulationError as problem:  # the part computed so far has loads, too
+            if problem.run is not None and problem.run.system is None:
+                problem.run = self._own(problem.run)
+            raise
+
+    def _own(self, run: Trajectory) -> Trajectory:
+        return replace(run, system=self, drives=tuple(run.settings["drive"]))
+
+    def simulate_batch(self, states: Sequence[State] | State, duration: Any, *, threads: int | None = None, **options: Any) -> BatchRun:
+        """Simulate many runs: from several states, or with several sets of free parameters (`free`: rows, or arrays by name).
+
+        Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone.
+        """
+        return self._runs.many(states, duration, threads, options)
+
+    def starting(self, drive: Mapping[str, Any]) -> State:
+        """The start of a run: that of the file, with prescribed motions at their own position and speed."""
+        return self._runs.start(drive)
+
+    def controllable(self, st: State, drives: str | Iterable[str] | None = None, tolerance: float = 1e-8) -> Controllability:
+        """True if the drives act on every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
+
+        drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders; those of the model's `drive:` if nothing is said.
+        True where they can. `smallest` is the smallest singular value of the drives' speeds over the motions of the loops
+        (dimensionless, at most `tolerance` where control is lost), `direction` the motion that is hardest to push;
+        `nearly_lost` says that it is below 1e-3: efforts are that much larger than elsewhere. Idle degrees of freedom, such as a rod's
+        spin between ball joints, have no drive and do not count.
+        """
+        return self._feedback.controllable(st, drives, tolerance)
+
+    def control(self, controller: Control, st: State | None = None, *, free: Any = None) -> Controller:
+        """Return a controller of this mechanism, to be called alone: `c = s.control(lw.projected(...))`, then `c(st)["A"]`.
+
+        st: where it begins (references that start from the present position, typical sizes); default the start of the model.
+        """
+        return self._feedback.controller(controller, st, free)
+
+    def linearise(
+        self,
+        st: State,
+        *,
+        coordinates: str | Iterable[str] | None = None,
+        drives: str | Iterable[str] | None = None,
+        control: Control | None = None,
+        actuators: Any = None,
+        tau: Any = None,
+        free: Any = None,
+    ) -> Linearised:
+        """Linearise about a state on the loops: A, B, poles, natural frequencies; prints as a table.
+
+        coordinates: as many as there are degrees of freedom, of joints, points or bodies ("A", "hand.E.x", "platform"); chosen if not
+        named, drives first. Open loop: efforts of `drives` (default the model's) stay at `tau` (by drive), by default those that
+        hold the state. control: the loop closed, with the controller's integrals and filters and, by `actuators`, currents of
+        motors among the states; its reference is constant. A sampled controller (every=...): from sample to sample, with
+        eigenvalues `z` and poles log(z) / every. Exact derivatives; idle degrees of freedom are left out.
+        """
+        about = {"coordinates": coordinates, "drives": drives, "control": control, "actuators": actuators, "tau": tau}
+        return self._feedback.linearise(st, free, **about)
+
+    # ---------------------------------------------------------------- kernels
+
+    @property
+    def kernels(self) -> Kernels:
+        """Kernels of this mechanism, each made on first use."""
+        return self.core.kernels
+
+    @property
+    def stores(self) -> dict[str, Any]:
+        """Results that other rooms compute once for this mechanism; not pickled."""
+        return self.core.stores
+
+    def kernel(self, name: str, formulation: Any = None, *, drives: Sequence[str] | None = None, baumgarte: bool = False) -> Kernel:
+        """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
+
+        Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.
+        Arrays are in the order of names.q and names.v; results come back as a named tuple. `formulation` (of forward and
+        rates) is sslm, slm or kkt; `baumgarte` adds an input `gains` (alpha, beta).
+        `drives` replaces the model's.
+        """
+        return self.kernels.get(name, formulation, drives, baumgarte=baumgarte)
+
+    def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
+        """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
+
+        Positions move in the space of v (names.v). For arrays of states: `s.kernel("derivatives")(Q, V, TAU)`.
+        """
+        return self.core.derivatives(st, tau, free)
+
+    def javascript(self, names: Sequence[str] | None = None, **options: Any) -> str:
+        """Return a script for pages and node that computes this mechanism by itself. Options: free, drives, name."""
+        from linkwright.kernels import export
+
+        return export.javascript(self.kernels, names, **options)
+
+    def c(self, names: Sequence[str] | None = None, **options: Any) -> dict[str, str]:
+        """Return C99 sources of kernels by file name, model.h and model.c. Options: free, drives, name."""
+        from linkwright.kernels import export
+
+        return export.c(self.kernels, names, **options)

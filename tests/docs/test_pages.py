@@ -1,0 +1,123 @@
+"""Every code block of README and docs runs and prints what it says; every link leads somewhere.
+
+```python blocks of one page run one after another in one namespace. Complete ```yaml models (with `bodies:`) are read and
+assembled. In ```console blocks every `$ linkwright ...` line is run, and the lines shown under it must be among those printed,
+in this order; `...` stands for lines left out, and round-off figures (1.0e-14) may differ.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linkwright as lw
+from linkwright import cli, mechanism
+from linkwright.model import library
+from tests import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ENDINGS = "html|png|svg|pdf|csv|npz|parquet|gif|yaml"
+WRITES = re.compile(rf"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
+ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
+
+
+def blocks(page: Path, *languages: str) -> list[tuple[int, str]]:
+    """(line, text) of the fenced blocks of a page in these languages."""
+    text = page.read_text(encoding="utf-8")
+    return [(text.count("\n", 0, m.start()) + 2, m.group(2)) for m in FENCE.finditer(text) if m.group(1) in languages]
+
+
+def pages_with(*languages: str) -> list[Path]:
+    return [p for p in PAGES if blocks(p, *languages)]
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_there_is_something_to_check() -> None:
+    assert {p.name for p in pages_with("python")} >= {"README.md", "getting-started.md", "kinematics.md"}
+    assert {p.name for p in pages_with("console")} >= {"README.md", "getting-started.md", "kinematics.md"}
+
+
+@cache
+def shipped(model: str) -> lw.Mechanism:
+    return mechanism.load(model)
+
+
+def load(model: Any, **changes: Any) -> lw.Mechanism:
+    """`lw.load`, with one mechanism for all pages that load the same shipped model: a mechanism is a value, its system is computed once."""
+    plain = isinstance(model, str) and not changes and model in library.names()
+    return shipped(model) if plain else mechanism.load(model, **changes)
+
+
+@pytest.mark.parametrize("page", pages_with("python"), ids=name)
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lw, "load", load)
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": page.stem}
+    for line, source in blocks(page, "python"):
+        for written in WRITES.findall(source):  # as after an earlier run: results are replaced
+            Path(written).write_text("an older file")
+        code = compile("\n" * (line - 1) + source, str(page), "exec")  # tracebacks show the page's own line
+        exec(code, namespace)
+
+
+def complete_models() -> list[tuple[str, str]]:
+    found = [(f"{name(p)}:{line}", text) for p in pages_with("yaml") for line, text in blocks(p, "yaml")]
+    return [(where, text) for where, text in found if re.search(r"^bodies:", text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize(("where", "text"), complete_models(), ids=[where for where, _ in complete_models()])
+def test_yaml_models_assemble(where: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text(text, encoding="utf-8")
+    s = lw.compile(lw.load(path))
+    # 1e-10 m: far above round-off, far below any length in these models
+    assert abs(s.phi(s.start)).max(initial=0.0) < 1e-10
+
+
+@pytest.mark.parametrize("page", pages_with("console"), ids=name)
+def test_console_blocks_print_what_they_say(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _, text in blocks(page, "console"):
+        for command, shown in commands(text):
+            words = shlex.split(command)
+            assert words[0] == "linkwright"
+            assert cli.main(words[1:]) == 0, command
+            printed = [rounded(x) for x in capsys.readouterr().out.splitlines()]
+            position = 0
+            for line in (rounded(x) for x in shown if x != "..."):
+                assert line in printed[position:], f"{command} does not print {line!r} (there or later), but\n" + "\n".join(printed)
+                position = printed.index(line, position) + 1
+
+
+def commands(text: str) -> list[tuple[str, list[str]]]:
+    out: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            out.append((line[2:], []))
+        elif out:
+            out[-1][1].append(line.rstrip())
+    return out
+
+
+def rounded(line: str) -> str:
+    return ROUND_OFF.sub("#", line.rstrip())
+
+
+def test_links_lead_somewhere() -> None:
+    broken = []
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+            if not re.match(r"https?:|mailto:", target) and not (page.parent / target).exists():
+                broken.append(f"{name(page)}: {target}")
+    assert not broken

@@ -1,0 +1,133 @@
+"""Units: what numbers mean, where they may stand bare, in what unit results are shown."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from linkwright.errors import ModelError, UsageError
+from linkwright.model.file import convert, display_unit, parse_unit, quantity, read
+from linkwright.model.file import units as u
+from linkwright.model.file.nodes import from_python
+from linkwright.model.file.quantities import QuantityAlgebra, place, read_quantity
+
+
+def value(text, dimension, units=()):
+    system = u.UnitSystem(units)
+    node = from_python(text, "here")
+    return place(read_quantity(node, QuantityAlgebra(system)), dimension, system, node, "it")
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension", "expected"),
+    [
+        ("45 rpm", u.ANGULAR_SPEED, 45 * 2 * math.pi / 60),
+        ("0.04 kg m^2", u.INERTIA, 0.04),
+        ("9.81 m/s^2", u.ACCELERATION, 9.81),
+        ("5 mm/rad", u.LENGTH, 0.005),
+        ("5 mm/turn", u.LENGTH, 0.005 / (2 * math.pi)),
+        ("30 deg", u.ANGLE, math.pi / 6),
+        ("3 1/s", u.ANGULAR_SPEED, 3.0),
+        ("2 N*m", u.TORQUE, 2.0),
+        ("1.5 kN", u.FORCE, 1500.0),
+        ("6 bar", u.PRESSURE, 6e5),
+        ("1 lbf", u.FORCE, 4.4482216152605),
+        ("2 ft", u.LENGTH, 0.6096),
+        ("3 N mm/deg", u.TORSIONAL_STIFFNESS, 3e-3 * 180 / math.pi),
+        ("12 V", u.VOLTAGE, 12.0),
+        ("2 mH", u.INDUCTANCE, 2e-3),
+        ("50 %", u.NONE, 0.5),
+        ("2*3 mm + 1 cm", u.LENGTH, 0.016),
+        ("sqrt(9 mm^2)", u.LENGTH, 0.003),
+        ("6 m/2", u.LENGTH, 3.0),
+        ("10 N/2 mm", u.STIFFNESS, 5000.0),
+        ("7850 kg/m^3", u.DENSITY, 7850.0),
+        ("1 kg m s^-2", u.FORCE, 1.0),
+        ("1 Hz", u.ANGULAR_SPEED, 1.0),
+        ("0", u.STIFFNESS, 0.0),
+    ],
+)
+def test_a_number_with_a_unit(text, dimension, expected):
+    assert quantity(text, dimension) == pytest.approx(expected, rel=1e-14)
+    assert value(text, dimension, ["mm", "kg", "deg", "rpm"]) == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_bare_number_takes_the_unit_of_the_place():
+    file = ["mm", "g", "deg", "rpm"]
+    assert value("300", u.LENGTH, file) == 0.3
+    assert value("300", u.MASS, file) == 0.3
+    assert value("90", u.ANGLE, file) == pytest.approx(math.pi / 2, rel=1e-15)
+    assert value("60", u.ANGULAR_SPEED, file) == pytest.approx(2 * math.pi, rel=1e-15)
+    assert value("2", u.STIFFNESS, []) == 2.0
+    assert value("2", u.STIFFNESS, ["mm", "N/mm"]) == 2000.0
+
+
+@pytest.mark.parametrize(
+    "dimension", [u.INERTIA, u.STIFFNESS, u.TORQUE, u.FORCE, u.ACCELERATION, u.DAMPING, u.PRESSURE, u.DENSITY, u.SPEED]
+)
+def test_a_bare_derived_quantity_in_a_mm_file_shows_its_readings(dimension):
+    with pytest.raises(ModelError, match=r"could mean 0\.04 .* or 0\.04 .*Write the unit"):
+        value("0.04", dimension, ["mm", "kg"])
+
+
+def test_the_readings_of_an_inertia():
+    with pytest.raises(ModelError, match=r"0\.04 kg m\^2 or 0\.04 kg mm\^2 \(4e-08 kg m\^2\)"):
+        value("0.04", u.INERTIA, ["mm", "kg"])
+
+
+def test_degrees_are_strict():
+    with pytest.raises(ModelError, match="30 deg or 30 rad"):
+        value("sin(30)", u.NONE, ["deg"])
+    assert value("sin(30 deg)", u.NONE, ["deg"]) == pytest.approx(0.5, rel=1e-15)
+    assert value("atan2(1, 1)", u.ANGLE, ["deg"]) == math.pi / 4
+    with pytest.raises(ModelError, match="could mean"):
+        value("3", u.ANGULAR_SPEED, ["deg"])
+    assert value("3", u.ANGULAR_SPEED, []) == 3.0
+
+
+@pytest.mark.parametrize("text", ["3 m + 2", "2 - 3 kg", "1 m + 1 s", "max(1 m, 2)", "2^(1 m)", "sin(1 m)", "exp(1 s)"])
+def test_dimensions_must_agree(text):
+    with pytest.raises(UsageError):
+        quantity(text, u.LENGTH)
+
+
+def test_a_wrong_dimension_shows_both():
+    with pytest.raises(UsageError, match=r"torque.*length"):
+        quantity("3 mm", u.TORQUE)
+
+
+@pytest.mark.parametrize("text", ["5 rpms", "5 kgg", "3 m^x", "3 m^2.5", "4 m//s"])
+def test_unknown_units_are_refused(text):
+    with pytest.raises(UsageError):
+        quantity(text, u.LENGTH)
+
+
+def test_units_alone():
+    assert parse_unit("kg m^2") == (1.0, u.INERTIA)
+    assert parse_unit("N m/rad")[1] == u.TORSIONAL_STIFFNESS
+    assert parse_unit("1/s") == (1.0, u.FREQUENCY)
+    assert convert(2 * math.pi, "rpm") == pytest.approx(60.0, rel=1e-15)
+    for bad in ("", "/s", "m/", "3 m", "m^", "m^99", "furlong", "m$"):
+        with pytest.raises(UsageError):
+            parse_unit(bad)
+
+
+def test_display_follows_the_file():
+    file = ["mm", "kg", "deg", "rpm"]
+    assert display_unit(file, u.LENGTH) == ("mm", 1000.0)
+    assert display_unit(file, u.SPEED) == ("mm/s", 1000.0)
+    assert display_unit(file, u.FORCE) == ("N", 1.0) and display_unit(file, u.TORQUE) == ("N m", 1.0)
+    assert display_unit(file, u.ACCELERATION) == ("m/s^2", 1.0)
+    symbol, factor = display_unit(file, u.ANGULAR_SPEED)
+    assert symbol == "rpm" and 2 * math.pi * factor == pytest.approx(60.0, rel=1e-15)
+    assert display_unit([], u.ANGLE) == ("rad", 1.0)
+    symbol, factor = display_unit(["deg"], u.ANGLE)
+    assert symbol == "deg" and math.pi * factor == pytest.approx(180.0, rel=1e-15)
+
+
+def test_a_parameter_may_be_bare_or_carry_a_unit():
+    base = {"plane": "xy", "units": ["mm", "kg"], "bodies": {"ground": {"points": {"A": ["L1", 0], "B": ["2*L1", "L2"]}}}}
+    bare = read({**base, "parameters": {"L1": 300, "L2": "5 cm"}}).numbers()
+    assert bare.point(("ground", "A")).at == (0.3, 0.0, 0.0)
+    assert bare.point(("ground", "B")).at == (0.6, 0.05, 0.0)

@@ -1,0 +1,66 @@
+"""Wrong arguments of `simulate` and `simulate_batch`: each is an error that names the argument."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+
+
+@pytest.fixture(scope="module")
+def wiper():
+    return lw.compile("wiper")
+
+
+def test_batches_begin_together(wiper):
+    states = [wiper.assemble(q={"A": x}, v={"A": 2.0}) for x in (0.5, 1.0)]
+    with pytest.raises(lw.UsageError, match="first state"):
+        wiper.simulate_batch(states, 1.0, drive={"A": lw.speed(2.0)}, output=0.5)
+    with pytest.raises(lw.UsageError, match="times"):
+        wiper.simulate_batch([states[0], replace(states[1], t=7.0)], 1.0, output=0.5)
+
+
+def boom(*_):
+    raise ZeroDivisionError("boom")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"drive": "A"}, "dict"),
+        ({"wrench": [1]}, "dict"),
+        ({"events": [3]}, "lw.when"),
+        ({"events": 3}, "events"),
+        ({"events": [lambda st: "x"]}, "one number|event function"),
+        ({"events": [lambda st: boom()]}, "boom"),
+        ({"drive": {"A": lw.torque(lambda t: boom())}}, "boom"),
+        ({"tolerance": "x"}, "tolerance"),
+        ({"tolerance": []}, "tolerance"),
+        ({"most_steps": "a"}, "most_steps"),
+        ({"most_steps": 0}, "most_steps"),
+        ({"output": "foo"}, "output"),
+        ({"output": ["10 ms", "foo"]}, "output"),
+        ({"progress": 3}, "progress"),
+    ],
+)
+def test_wrong_arguments_are_named(wiper, wrong, told):
+    with pytest.raises(lw.UsageError, match=told):
+        wiper.simulate(wiper.assemble(v={"A": 1.0}), 0.1, **wrong)
+
+
+def test_other_wrong_calls(wiper):
+    st = wiper.assemble(v={"A": 1.0})
+    with pytest.raises(lw.UsageError, match="duration"):
+        wiper.simulate(st, "abc")
+    with pytest.raises(lw.UsageError, match="dict"):
+        lw.load("wiper").simulate(1.0, drive="A")
+    with pytest.raises(lw.UsageError, match="tears the loops"):
+        wiper.simulate(wiper.state(st.q, st.v + np.array([0.5, 0.0, 0.0])), 0.1)
+    run = wiper.simulate(st, 0.1, output=["50 ms", "0.1 s"])
+    assert list(run.t) == [0.05, 0.1]
+    for wrong in (1.5, None):
+        with pytest.raises(lw.ChannelError, match="channel"):
+            run[wrong]

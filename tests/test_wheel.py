@@ -1,0 +1,28 @@
+"""The wheel holds what users need and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from tests import ROOT
+
+
+def test_the_wheel_holds_the_models_and_the_type_marker(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"the wheel cannot be built:\n{done.stdout}{done.stderr}"
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        inside = set(archive.namelist())
+        archive.extractall(tmp_path / "installed")
+    models = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src/linkwright/model/library").glob("*.yaml")}
+    assert models and inside >= {*models, "linkwright/py.typed"}
+    assert not [name for name in inside if name.startswith(("tests", "benchmarks")) or name.endswith((".cpp", ".hpp"))]
+    compare = [sys.executable, "-m", "linkwright", "bench", "--peers"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    done = subprocess.run(compare, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "needs a checkout of the repository" in done.stderr

@@ -1,0 +1,152 @@
+"""Words of the texts people read: docstrings, messages, page, docs. Private jargon is refused, each thing has its name of the glossary.
+
+A text is searched without code: no code spans, no fenced blocks, no names of channels, no LLVM registers.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+
+PACKAGE = ROOT / "src" / "linkwright"
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+# What is refused, and a term to take instead.
+BANNED = {
+    r"told|tell(?:s|ing)?": "report, say, determine, distinguish",
+    r"nobody(?:'s)?": "no drive, not used; or say who",
+    r"stand(?:s|ing)?|stood": "is, is at rest, is at",
+    r"kept": "stored, cached, saved, retained, met",
+    r"wish(?:es|ed)?": "condition, prescribed motion, option",
+    r"(?:go|goes|going|went) on": "continue",
+    r"cares? for": "minimise, treat",
+    r"as (?:it|they|you|he) likes?": "freely",
+    r"usual(?:ly)?": "default, standard, typical",
+    r"lean(?:s|t|ing)?": "economical, loaded",
+    r"grips?": "control authority",
+    r"fine": "passed, valid, regular",
+    r"words": "options, arguments, names, text",
+    r"freedoms|(?<!of )freedom": "degree of freedom, degrees of freedom",
+    r"efforts of the drives": "drive torques and forces",
+    r"(?:energy|J) turned over": "energy exchanged",
+    r"zero throughout": "zero over the whole cycle",
+}
+REFUSED = re.compile("|".join(rf"\b(?:{p})\b" for p in BANNED), re.IGNORECASE)
+
+# Plain English uses that are right, with the reason.
+ALLOWED = {
+    "stands for": "a symbol represents something",
+    "stand for": "the same",
+    "stands out": "a value exceeds its neighbours",
+    "test stand": "a laboratory machine",
+}
+ALLOWED_PHRASE = re.compile("|".join(rf"\b{re.escape(p)}\b" for p in ALLOWED), re.IGNORECASE)
+CODE = re.compile(r"`[^`\n]*`|%\w+|\b[\w*]+\.\w+(?:\.\w+)*\b|\{\{?\w+\}?\}")
+
+JS_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\\n]|\\.)*)`", re.DOTALL)
+
+
+def refused(text: str) -> list[str]:
+    """Return the refused words of a text."""
+    return [m.group(0) for m in REFUSED.finditer(ALLOWED_PHRASE.sub(" ", CODE.sub(" ", text)))]
+
+
+def docstrings_and_strings(path: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield (kind, line, text) of docstrings and of other strings that are sentences; identifiers and keys have no space."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = [n for n in ast.walk(tree) if isinstance(n, DOCUMENTED) and ast.get_docstring(n)]
+    docs = {id(n.body[0].value) for n in documented if isinstance(n.body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (id(node) in docs or " " in node.value):
+            yield ("docstring" if id(node) in docs else "text"), node.lineno, node.value
+
+
+def script_texts(path: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield the string literals of a script; what a template inserts is code."""
+    source = path.read_text(encoding="utf-8")
+    for m in JS_STRING.finditer(source):
+        text = next((g for g in m.groups() if g is not None), "")
+        if " " in text:
+            yield "text", source.count("\n", 0, m.start()) + 1, re.sub(r"\$\{[^{}]*\}", " ", text)
+
+
+def page_texts(path: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield what an HTML page shows and the labels of its elements."""
+    hidden = re.compile(r"<(style|script)\b.*?</\1>", re.DOTALL)
+    source = hidden.sub(lambda m: "\n" * m.group(0).count("\n"), path.read_text(encoding="utf-8"))
+    for number, line in enumerate(source.splitlines(), 1):
+        yield "text", number, " ".join([re.sub(r"<[^>]*>", " ", line), *re.findall(r"(?:aria-label|title|content)=\"([^\"]*)\"", line)])
+
+
+def prose(path: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield the lines of a Markdown file outside fenced blocks."""
+    fenced = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fenced ^= line.lstrip().startswith("```")
+        if not fenced:
+            yield "docs", number, line
+
+
+def abouts(path: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield the line of a shipped model that lists and pages show."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith("about:"):
+            yield "text", number, line
+
+
+def texts() -> Iterator[tuple[Path, str, int, str]]:
+    readers = [
+        (docstrings_and_strings, (p for folder in ("src", "docs", "examples", "gallery") for p in (ROOT / folder).rglob("*.py"))),
+        (script_texts, (p for p in PACKAGE.rglob("*.js") if "vendor" not in p.parts)),
+        (page_texts, PACKAGE.rglob("*.html")),
+        (abouts, (PACKAGE / "model" / "library").glob("*.yaml")),
+        (prose, [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]),
+    ]
+    for read, paths in readers:
+        for path in sorted(paths):
+            for kind, line, text in read(path):
+                yield path, kind, line, text
+
+
+def test_texts_use_the_terms_of_the_glossary() -> None:
+    found = []
+    for path, kind, line, text in texts():
+        found += [f"{path.relative_to(ROOT)}:{line}: {kind}: '{word}'" for word in refused(text)]
+    assert not found, "\n".join([*found, "instead: " + "; ".join(f"{k}: {v}" for k, v in BANNED.items())])
+
+
+def test_all_kinds_of_texts_are_read() -> None:
+    seen: dict[str, int] = {}
+    for path, _, _, text in texts():
+        seen[path.suffix] = seen.get(path.suffix, 0) + bool(text.strip())
+    assert seen[".py"] > 3000 and seen[".js"] > 100 and seen[".html"] > 20 and seen[".md"] > 3000 and seen[".yaml"] > 20, seen
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the drives lose their grip and nobody drives it", ["grip", "nobody"]),
+        ("1 freedom, 2 freedoms, three degrees of freedom", ["freedom", "freedoms"]),
+        ("7 checks fine", ["fine"]),
+        ("the run goes on and is kept", ["goes on", "kept"]),
+        ("`kept` is a module, control.grip a channel, %words a register; A stands for the crank", []),
+    ],
+)
+def test_refused_words_are_found_outside_code(text: str, words: list[str]) -> None:
+    assert refused(text) == words
+
+
+def test_the_glossary_has_each_term_once_and_in_order() -> None:
+    page = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8").split("## Glossary", 1)[1].split("\n## ", 1)[0]
+    rows = [row.strip("| ").split(" | ", 1) for row in page.splitlines() if row.startswith("| ") and not row.startswith("| term")]
+    terms = [term for term, _ in rows]
+    assert 55 <= len(terms) == len(set(terms)) and terms == sorted(terms, key=str.casefold)
+    assert {"branch", "assembly mode", "dead centre", "degree of freedom", "statically determinate", "wrench", "reaction"} <= set(terms)
+    assert {"dwell", "transmission angle", "pressure angle", "mechanical advantage", "cut joint", "control authority"} <= set(terms)
+    assert {"stroke", "redundant constraint"} <= set(terms) and all(len(meaning) > 10 for _, meaning in rows)

@@ -1,0 +1,181 @@
+"""The site builds without a warning; every link and anchor leads somewhere; nothing is asked for from outside; the API page is current."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import linkwright as lw
+from tests import ROOT
+
+FETCHED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data"), ("video", "src")}
+
+
+class Page(HTMLParser):
+    """Links, things fetched, anchors and paragraphs of one built page."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.path = path
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.anchors: set[str] = set()
+        self.paragraphs: list[str] = []
+        self._open = False
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._open = tag == "p" or (self._open and tag in {"a", "code", "em", "strong"})
+        if tag == "p":
+            self.paragraphs.append("")
+        for name, value in attrs:
+            if name == "id" or (tag == "a" and name == "name"):
+                self.anchors.add(value or "")
+            elif tag == "a" and name == "href":
+                self.links.append(value or "")
+            elif (tag, name) in FETCHED:
+                self.fetched.append(value or "")
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.paragraphs[-1] += data
+
+
+class Site:
+    """The built site, read once."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    @cached_property
+    def pages(self) -> dict[Path, Page]:
+        """Pages of text; 404.html is made for the root of a server, live pages are tested where they are made."""
+        paths = [p for p in sorted(self.folder.rglob("*.html")) if p.name != "404.html" and p.parent.name != "live"]
+        return {p: Page(p) for p in paths}
+
+    def target(self, page: Page, link: str) -> Path:
+        path = unquote(urlsplit(link).path)
+        there = (page.path.parent / path).resolve() if path else page.path
+        return there / "index.html" if there.is_dir() else there
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("site")
+    environment = {**os.environ, "NO_COLOR": "1", "PYTHONUTF8": "1", "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    # not --quiet: it drops warnings before --strict can count them
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(build, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"mkdocs complains:\n{done.stdout}{done.stderr}"
+    assert "WARNING" not in done.stdout + done.stderr
+    yield Site(folder)
+
+
+def test_all_pages_are_there(site: Site) -> None:
+    built = {p.relative_to(site.folder).as_posix() for p in site.pages}
+    pages = {f"{p.stem}.html" for p in (ROOT / "docs").glob("*.md")}
+    papers = {f"papers/{p.parent.name}/index.html" for p in (ROOT / "papers").glob("*/README.md")}
+    examples = {f"examples/{p.stem}.html" for p in (ROOT / "examples").glob("*.py")}
+    assert papers and examples and built >= pages | papers | examples
+
+
+def test_every_link_leads_somewhere(site: Site) -> None:
+    broken = []
+    for page in site.pages.values():
+        for link in [*page.links, *page.fetched]:
+            if urlsplit(link).scheme:
+                continue
+            there, fragment = site.target(page, link), unquote(urlsplit(link).fragment)
+            if not there.exists() or (fragment and there in site.pages and fragment not in site.pages[there].anchors):
+                broken.append(f"{page.path.name}: {link}")
+    assert not broken
+
+
+def test_every_page_can_be_reached(site: Site) -> None:
+    """By the navigation alone: from the first page on, links of any page."""
+    seen: set[Path] = set()
+    waiting = [site.folder / "index.html"]
+    while waiting:
+        here = waiting.pop()
+        if here in seen or here not in site.pages:
+            continue
+        seen.add(here)
+        waiting += [site.target(site.pages[here], link) for link in site.pages[here].links if not urlsplit(link).scheme]
+    assert set(site.pages) == seen
+
+
+def test_nothing_is_fetched_from_outside(site: Site) -> None:
+    outside = [
+        f"{p.path.name}: {x}" for p in site.pages.values() for x in p.fetched if urlsplit(x).scheme not in {"", "data"} or x[:2] == "//"
+    ]
+    for sheet in site.folder.rglob("*.css"):
+        outside += re.findall(r"""(?:url\(|@import)\s*["']?(?:https?:)?//[^)"']*""", sheet.read_text(encoding="utf-8"))
+    assert not outside
+
+
+def test_lists_are_lists(site: Site) -> None:
+    """What is a list on a forge is one here: no paragraph holds a line that begins like an item."""
+    odd = [
+        f"{p.path.name}: {line[:60]}"
+        for p in site.pages.values()
+        for text in p.paragraphs
+        for line in re.findall(r"^(?:[-*]|1\.) .*", text, re.M)
+    ]
+    assert not odd
+
+
+def test_a_browser_shows_it_without_a_network(site: Site, browser: Any) -> None:
+    """Opened as a file on a phone, and searched: nothing is asked for beyond the folder, nothing complains, nothing is too wide."""
+    asked: list[str] = []
+    complaints: list[str] = []
+    tab = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    tab.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else asked.append(r.url))
+    tab.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
+    tab.on("pageerror", lambda e: complaints.append(str(e)))
+    for name in ("index.html", "simulation.html", "api.html"):
+        tab.goto((site.folder / name).as_uri())
+        tab.wait_for_selector("h1")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390, name
+    tab.click("header label[for=__search]")
+    tab.locator(".md-search__input").press_sequentially("Hunt and Crossley")
+    found = tab.wait_for_selector(".md-search-result__link").get_attribute("href")
+    assert found is not None and "drives.html" in found  # the page that names them
+    tab.close()
+    assert not asked and not complaints
+
+
+# ---------------------------------------------------------------- the reference of the Python surface
+
+
+@pytest.fixture(scope="module")
+def make_api() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_api_page_is_current(make_api: ModuleType) -> None:
+    assert make_api.PAGE.read_text(encoding="utf-8") == make_api.page(), "run `python docs/make_api.py`"
+
+
+def test_the_api_page_has_every_public_name(make_api: ModuleType) -> None:
+    grouped = [name for _, names in make_api.GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(set(lw.__all__) - {"__version__"})
+    text = make_api.page()
+    for member in ("Mechanism.simulate", "System.inverse", "Trajectory.checks", "lw.motor"):  # one of each kind, with its signature
+        assert re.search(rf"^### {re.escape(member)}\n\n```py\n", text, re.MULTILINE)
+    assert " 0x" not in text
