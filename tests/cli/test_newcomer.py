@@ -61,7 +61,7 @@ def test_from_nothing_to_a_report_in_three_minutes(tmp_path: Path, capsys: pytes
     model.write_text(text.replace("base: 320", "base: 3200"), encoding="utf-8")
     wrong = somebody.types("linkwright", "info", "my.yaml")
     assert wrong.returncode == 1 and not wrong.stdout and wrong.stderr.count("\n") == 1
-    assert "the links crank, rocker, coupler reach at most 0.65 m, but the joints on 'ground' are 3.2 m apart" in wrong.stderr
+    assert "the links crank, rocker, coupler reach at most 650 mm, but the joints on 'ground' are 3200 mm apart" in wrong.stderr
     assert "Make 'ground' shorter, or the others longer" in wrong.stderr
 
     after = os.times()
