@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import linkwright as lw
 from linkwright.errors import ChannelError, UsageError
 from linkwright.results import tables as table_views
 from tests.results.runs import free_run
@@ -57,3 +58,8 @@ def test_what_cannot_be_had(monkeypatch):
         with pytest.raises(UsageError, match=f"pip install {name}"):
             view(["A"])
     assert isinstance(run.to_numpy(["A"])["A"], np.ndarray)
+
+
+def test_results_of_a_bare_system_name_the_way_to_views():
+    with pytest.raises(lw.UsageError, match=r"bearings needs a System made by lw\.compile"):
+        lw.System(lw.load("wiper").description).turn(steps=8).bearings()

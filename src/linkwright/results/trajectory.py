@@ -389,6 +389,8 @@ class Trajectory:
         """The object that makes tables and pages of this result."""
         self._need_sample()
         found = getattr(self.system, "presenter", None)
+        if self.system is not None and found is None:
+            raise UsageError(f"{verb} needs a System made by lw.compile(...); one made by lw.System(...) has no views.")
         if found is None:
             raise UsageError(f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.turn().")
         return found
