@@ -63,9 +63,9 @@ def test_a_constant_matrix_costs_only_its_entries_that_are_not_0_or_1() -> None:
 def test_elimination_costs_the_textbook_number(rng: np.random.Generator) -> None:
     n = 6
     A = rng.normal(size=(n, n)) + n * np.eye(n)
-    done = run(eliminate, A, A @ np.arange(n))
-    # below each pivot: one quotient a row, and products for the row and the right side; the pivot's own column is swept too
-    below = sum((n - 1 - k) * (n - k + 1) for k in range(n))
+    done = run(lambda A, b: eliminate(A, b, quotients=True)[0], A, A @ np.arange(n))
+    # below each pivot: one quotient a row, and products for the row and the right side
+    below = sum((n - 1 - k) * (n - k) for k in range(n))
     assert done.counts.mul == below + n * (n - 1) // 2
     assert done.counts.div == n * (n - 1) // 2 + n
     np.testing.assert_allclose(values(done.result), np.arange(n), atol=1e-13)

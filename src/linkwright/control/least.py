@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.numerics.scalars import common_type, minimum, real, where
+from linkwright.numerics.scalars import eliminate, minimum, real, where
 
 NOTHING = 1e-30  # a pivot below this is none
 FIRM = 1e-12  # at the start
@@ -38,7 +38,7 @@ def usual(A: Any, weights: np.ndarray) -> Usual:
     squares = np.sum((np.asarray(A, dtype=float) * weights) ** 2, axis=1)
     sizes = np.sqrt(np.where(squares > 0.0, squares, 1.0))
     Aw = np.asarray(A, dtype=float) * weights / sizes[:, None]
-    pivots = np.array(_eliminated(Aw @ Aw.T, np.zeros(len(sizes)), np.ones(len(sizes)), 0.0)[1], dtype=float)
+    pivots = np.array(_damped(Aw @ Aw.T, np.zeros(len(sizes)), np.ones(len(sizes)), 0.0)[1], dtype=float)
     return Usual(sizes, np.where(pivots > FIRM, pivots, 1.0))
 
 
@@ -47,7 +47,7 @@ def least(A: Any, r: Any, weights: np.ndarray, usual: Usual, damping: float) -> 
     sizes = usual.sizes
     Aw = A * weights / sizes[:, None]
     right = r / (sizes if np.ndim(r) == 1 else sizes[:, None])
-    z, pivots, added = _eliminated(Aw @ Aw.T, right, usual.firm, damping * damping)
+    z, pivots, added = _damped(Aw @ Aw.T, right, usual.firm, damping * damping)
     grip: Any = 1.0
     most: Any = 0.0
     for pivot, firm, more in zip(pivots, usual.firm, added, strict=True):
@@ -56,23 +56,16 @@ def least(A: Any, r: Any, weights: np.ndarray, usual: Usual, damping: float) -> 
     return Least((weights * (Aw.T @ z).T).T, grip, most)
 
 
-def _eliminated(K: Any, right: Any, firm: np.ndarray, limit: float) -> tuple[Any, list[Any], list[Any]]:
+def _damped(K: Any, right: Any, firm: np.ndarray, limit: float) -> tuple[Any, list[Any], list[Any]]:
     """(K + E) z = right, pivots as they were before E in the given order, and the diagonal E in the measure of the start."""
-    K, z = np.array(K, dtype=common_type(K)), np.array(right, dtype=common_type(K, right))
-    n, pivots, added = len(K), [], []
-    for k in range(n):
-        pivots.append(K[k, k])
-        share = K[k, k] / firm[k]
+    added: list[Any] = []
+
+    def mended(k: int, pivot: Any) -> Any:
+        share = pivot / firm[k]
         lack = 1.0 - share / limit if limit else 0.0
         added.append(where(real(share) < limit, limit * lack * lack, 0.0) if limit else 0.0)
-        pivot = K[k, k] + added[k] * firm[k]
-        K[k, k] = where(real(pivot) > NOTHING, pivot, NOTHING)  # what is asked of a row of zeros stays finite
-        for i in range(k + 1, n):
-            f = K[i, k] / K[k, k]
-            K[i, k + 1 :] = K[i, k + 1 :] - f * K[k, k + 1 :]
-            z[i] = z[i] - f * z[k]
-    for k in reversed(range(n)):
-        for j in range(k + 1, n):
-            z[k] = z[k] - K[k, j] * z[j]
-        z[k] = z[k] / K[k, k]
+        more = pivot + added[k] * firm[k]
+        return where(real(more) > NOTHING, more, NOTHING)  # what is asked of a row of zeros stays finite
+
+    z, pivots = eliminate(K, right, mended=mended)
     return z, pivots, added

@@ -29,7 +29,7 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, accelerations, locate, motion, node_motion, pose_of
-from linkwright.numerics.linalg import ordered_solve
+from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import cross, cross_wrench
 
 
@@ -174,8 +174,7 @@ def _let_go(eq: Equations, q: Any, v: Any, a: Any, t: Any, near: Any) -> Any:
     assert T.place is not None
     N = np.array(eq.plan.idle, dtype=float).T
     g = dynamics.inverse_tree(eq.loops.skel, T.place.motion, a, T.place.external)
-    every = tuple(range(N.shape[1]))
-    spin, _ = ordered_solve(N.T @ T.M @ N, -(N.T @ g), (every, every))
+    spin, _ = eliminate(N.T @ T.M @ N, -(N.T @ g))
     return a + N @ spin
 
 
@@ -207,7 +206,7 @@ def branch(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     c = loops.at(q, np.zeros(skel.tree.nv), 0.0, eq.loops.skel.unpack(q, near))
     keep = [*(range(skel.tree.nc) if plan.keep is None else plan.keep), *range(skel.tree.nc, len(c.phi))]
     J = np.concatenate([c.J[keep], np.array(plan.idle, dtype=float).reshape(-1, c.J.shape[1])])
-    _, pivots = ordered_solve(J, np.zeros(len(J)), plan.orders["kinematics"])
+    _, pivots = eliminate(J, np.zeros(len(J)), plan.orders["kinematics"])
     product: Any = 1.0
     for pivot, least in zip(pivots, plan.nominal["kinematics"], strict=True):
         product = product * (pivot * (1e-6 / least) if least else pivot)  # nominal sizes are a millionth of the usual ones

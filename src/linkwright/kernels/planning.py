@@ -24,7 +24,8 @@ from linkwright.mechanics.forces import line
 from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
-from linkwright.numerics.linalg import factor, ldl, ordered_solve, pivot_order, pivoted_columns
+from linkwright.numerics.linalg import factor, ldl, pivot_order, pivoted_columns
+from linkwright.numerics.scalars import eliminate
 
 LOOP_PIVOT = 1e-5  # share of its usual size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
 EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value of 0.05, see `Kernels.get`
@@ -230,7 +231,7 @@ def _ordered(eq: Equations, name: str, states: Sequence[Instant]) -> tuple[Any, 
         rows, columns = pivot_order([_balanced(A) for A in regular], structure)
     except UsageError:
         return None
-    pivots = [np.abs(np.array(ordered_solve(A, np.ones(n), (rows, columns))[1], dtype=float)) for A in regular]
+    pivots = [np.abs(np.array(eliminate(A, np.ones(n), (rows, columns))[1], dtype=float)) for A in regular]
     return (tuple(rows), tuple(columns)), tuple(ORDERED_PIVOT * np.max(pivots, axis=0))
 
 

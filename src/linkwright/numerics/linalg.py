@@ -1,7 +1,8 @@
 """Rank-revealing linear algebra on plain floats: ranks, null spaces, minimum-norm solves.
 
 Rank is decided on dimensionless matrices against an absolute tolerance (a relative one would never
-truncate a single vanishing row); callers scale first, see `metric`.
+truncate a single vanishing row); callers scale first, see `metric`. `ldl` stays beside `scalars.eliminate`: it keeps factors for
+several right sides, at half the operations, and drops implied rows.
 """
 
 from __future__ import annotations
@@ -189,21 +190,3 @@ def pivot_order(samples: Sequence[np.ndarray], structure: np.ndarray, threshold:
                     A[k] = A[k] - A[k, c] / A[r, c] * A[r]
                 there[k] |= there[r]
     return order
-
-
-def ordered_solve(A: np.ndarray, b: np.ndarray, order: tuple[Sequence[int], Sequence[int]]) -> tuple[np.ndarray, list[Any]]:
-    """A x = b by elimination in a fixed order of rows and columns, over any scalar: (x, pivots)."""
-    rows, columns = list(order[0]), list(order[1])
-    A, b = A[np.ix_(rows, columns)], b[rows]
-    n = len(A)
-    inverse: list[Any] = []
-    for k in range(n):
-        inverse.append(1.0 / A[k, k])
-        for i in range(k + 1, n):
-            f = A[i, k] * inverse[k]
-            A[i, k + 1 :] = A[i, k + 1 :] - f * A[k, k + 1 :]
-            b[i] = b[i] - f * b[k]
-    x = np.zeros(n, dtype=np.result_type(A.dtype, b.dtype))
-    for k in reversed(range(n)):
-        x[columns[k]] = (b[k] - sum((A[k, i] * x[columns[i]] for i in range(k + 1, n)), 0.0)) * inverse[k]
-    return x, [A[k, k] for k in range(n)]

@@ -7,6 +7,7 @@ the few operations below need a case distinction and have their only home here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,24 +22,46 @@ def common_type(*arrays: Any) -> Any:
     return np.result_type(*[np.asarray(a).dtype for a in arrays], np.float64)
 
 
-def eliminate(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Gaussian elimination without pivoting, over any scalar; b may have several columns."""
-    A, b = A.copy(), b.copy()
+def eliminate(
+    A: np.ndarray,
+    b: np.ndarray,
+    order: tuple[Sequence[int], Sequence[int]] | None = None,
+    *,
+    mended: Callable[[int, Any], Any] | None = None,
+    quotients: bool = False,
+) -> tuple[np.ndarray, list[Any]]:
+    """A x = b by Gaussian elimination in a fixed order of rows and columns, over any scalar: (x, pivots).
+
+    Without `order` rows and columns are taken as they come; b may have several columns. `mended(k, pivot)` takes the place of the
+    k-th pivot. `quotients` are what operations are counted with by hand; otherwise a pivot is divided by once.
+    """
     n = len(A)
+    rows, columns = (list(x) for x in order or (range(n), range(n)))
+    A, b = A[np.ix_(rows, columns)], np.array(b[rows], dtype=common_type(A, b))
+    pivots: list[Any] = []
+    divisors: list[Any] = []
+
+    def divided(x: Any, k: int) -> Any:
+        return x / divisors[k] if quotients else x * divisors[k]
+
     for k in range(n):
+        pivots.append(A[k, k])
+        used = A[k, k] if mended is None else mended(k, A[k, k])
+        divisors.append(used if quotients else 1.0 / used)
         for i in range(k + 1, n):
-            f = A[i, k] / A[k, k]
-            A[i, k:] = A[i, k:] - f * A[k, k:]
+            f = divided(A[i, k], k)
+            A[i, k + 1 :] = A[i, k + 1 :] - f * A[k, k + 1 :]
             b[i] = b[i] - f * b[k]
+    x = np.zeros_like(b)
     for k in reversed(range(n)):
-        b[k] = (b[k] - A[k, k + 1 :] @ b[k + 1 :]) / A[k, k]
-    return b
+        x[columns[k]] = divided(b[k] - sum((A[k, i] * x[columns[i]] for i in range(k + 1, n)), 0.0), k)
+    return x, pivots
 
 
 def solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """A x = b: LAPACK for numbers, elimination in the given order for symbols."""
     if is_symbolic(A) or is_symbolic(b):
-        return eliminate(A, b)
+        return eliminate(A, b)[0]
     return np.linalg.solve(A, b)
 
 

@@ -101,16 +101,14 @@ class Solver:
         r, c = self.given[n] if self.given else pivot_order([scaled], _structure(A))
         self.sizes.append(len(A))
         self.orders.append((r, c))
-        z = np.empty(len(A), dtype=object)
-        z[c] = eliminate(A[np.ix_(r, c)], b[r])
-        return z
+        return eliminate(A, b, (r, c), quotients=True)[0]
 
 
 def dense_solve(n: int) -> Counts:
     """Operations of one elimination with every entry a number (operations whose result is not used left out)."""
     graph = Graph()
     A, b = graph.variables(np.eye(n) + 0.1), graph.variables(np.ones(n))
-    return sum_of(graph.live(eliminate(A, b)).values())
+    return sum_of(graph.live(eliminate(A, b, quotients=True)[0]).values())
 
 
 def sum_of(counts: Iterable[Counts]) -> Counts:

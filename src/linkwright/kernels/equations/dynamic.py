@@ -31,8 +31,7 @@ from linkwright.mechanics.formulations.sslm import Factors, factorise
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, qdot
-from linkwright.numerics.linalg import ordered_solve
-from linkwright.numerics.scalars import common_type
+from linkwright.numerics.scalars import common_type, eliminate
 
 __all__ = ["Equations", "Given", "Plan", "driven", "stabilised"]
 
@@ -139,7 +138,7 @@ class Equations(KinematicEquations):
             Z[i, column] = 1.0
         R = np.array([labelled(place, every_joint_wrench(place, z, a, inertial=False), z)[1] for z in Z.T]).T
         r0 = labelled(place, every_joint_wrench(place, lam, a), lam)[1]
-        y, pivots = ordered_solve(R.T @ R, -(R.T @ r0), _natural(len(rest)))
+        y, pivots = eliminate(R.T @ R, -(R.T @ r0))
         return lam + Z @ y, [(p, p) for p in pivots]
 
     def pivots(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
@@ -278,17 +277,17 @@ class Equations(KinematicEquations):
         if self.plan.idle:
             g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.lean)
             K = N.T @ T.M @ N
-            spin, _ = ordered_solve(K, -(N.T @ g), _natural(len(K)))
+            spin, _ = eliminate(K, -(N.T @ g))
             acceleration = acceleration + N @ spin
         g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.lean)
         J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
         A = np.concatenate([J.T, self._effort_columns(place), N], axis=1)
         order = self._order("inverse", A)
-        z, pivots = ordered_solve(A, g, order)
+        z, pivots = eliminate(A, g, order)
         lam, u = z[: len(J)], z[len(J) : len(J) + len(self.drives)]
         if self.plan.keep is not None:
             pushed = place.with_external((*place.external, *self._drive_pushes(place, u)))
-            lam, _ = self._least(pushed, lam, acceleration, lambda row: ordered_solve(A, row, order)[0][: len(J)])
+            lam, _ = self._least(pushed, lam, acceleration, lambda row: eliminate(A, row, order)[0][: len(J)])
         free = acceleration
         if self.plan.lean:
             free, lam = usual(place, acceleration, lam)
@@ -357,11 +356,6 @@ def _place(T: Terms) -> Instant:
     return T.place
 
 
-def _natural(n: int) -> Order:
-    """Rows and columns unchanged."""
-    return tuple(range(n)), tuple(range(n))
-
-
 def _label(formulation: str, plan: Plan) -> str:
     return "saddle" if plan.saddle is not None else formulation
 
@@ -377,5 +371,5 @@ def stabilised(T: Terms, v: Any, gains: Any) -> Terms:
 def _saddle(T: Terms, tau: Any, order: Order) -> Raw:
     """The saddle-point system as a whole, in a fixed order that needs no inertia in any subsystem."""
     n, scale = T.nv, T.row_scale
-    z, pivots = ordered_solve(saddle(T, tau), np.concatenate([tau - T.h, -T.k / scale]), order)
+    z, pivots = eliminate(saddle(T, tau), np.concatenate([tau - T.h, -T.k / scale]), order)
     return Raw(z[:n], -z[n:] / scale, watch=tuple((size(p), p) for p in pivots))

@@ -16,8 +16,7 @@ from linkwright.errors import UsageError
 from linkwright.mechanics.constraints.drives import Given, Order, Plan, driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import locate_at, motion, qdot
-from linkwright.numerics.linalg import ordered_solve
-from linkwright.numerics.scalars import common_type, minimum
+from linkwright.numerics.scalars import common_type, eliminate, minimum
 from linkwright.numerics.spatial import array
 
 Arrays = dict[str, Any]
@@ -81,7 +80,7 @@ class KinematicEquations:
         keep += list(range(self.loops.skel.tree.nc, len(c.phi)))
         J = np.concatenate([c.J[keep], np.array(self.plan.idle, dtype=float).reshape(-1, c.J.shape[1])])  # idle freedoms rest
         order, still = self._order("kinematics", J), np.zeros(len(self.plan.idle))
-        solved = [ordered_solve(J, np.concatenate([-x[keep], still]), order) for x in (c.phi, c.b, c.k)]
+        solved = [eliminate(J, np.concatenate([-x[keep], still]), order) for x in (c.phi, c.b, c.k)]
         (dq, pivots), (speeds, _), (accelerations, _) = solved
         return {
             "q": normalised(self.loops.skel, q + qdot(self.loops.skel, q, dq)),
