@@ -24,13 +24,13 @@ from linkwright.control.tasks import PoseTask, Task, Wanted, nothing_wanted
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.closing.idle import idle_motions
-from linkwright.mechanics.kinematics.motion import Motion, displaced, motion, qdot
+from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
+from linkwright.mechanics.kinematics.motion import Motion, motion, qdot
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.metric import scale
 from linkwright.numerics.spatial import skew
 
 INDEPENDENT = 1e-7  # smallest singular value of S, dimensionless, at which coordinates still tell the motion
-CLOSED = 1e-12  # dimensionless
 LONGEST_STEP = 0.2  # radians or kappa: short enough to stay on the branch
 MOST_STEPS = 400
 
@@ -124,22 +124,25 @@ def reached(
     """(q, near) on the loops with these values of the coordinates, by short steps from q; None where the way ends."""
     loops, skel, still = eq.loops, eq.loops.skel, np.zeros(len(eq.loops.columns))
     ends = np.cumsum([0, *(len(task.kinds) for task in tasks)])
-    for _ in range(MOST_STEPS):
-        m, references = motion(skel, q, still), eq.loops.skel.unpack(q, near)
-        S = stacked(eq, tasks, q, still, t, near)
-        right = np.zeros(len(S.rows))
-        right[: S.coordinates.start] = -loops.at(q, still, t, references, m).phi
-        wanted = [Wanted(list(values[a:b]), [0.0] * (b - a), [0.0] * (b - a)) for a, b in itertools.pairwise(ends)]
+    wanted = [Wanted(list(values[a:b]), [0.0] * (b - a), [0.0] * (b - a)) for a, b in itertools.pairwise(ends)]
+    sizes = scale([k for x in tasks for k in x.kinds], loops.kappa)
+    references = skel.unpack(q, near)
+
+    def rows(position: np.ndarray) -> PositionRows:
+        nonlocal references  # followed from step to step: a step is much shorter than half a turn
+        references, m = loops.references(position, references), motion(skel, position, still)
         found = [task.rows(skel, m, references, w) for task, w in zip(tasks, wanted, strict=True)]
-        right[S.coordinates] = [e for r in found for e in r.error]
-        if np.abs(right / S.rows).max(initial=0.0) < CLOSED:
-            return q, near
-        step = S.solve(right, loops.columns)
-        length = float(np.abs(step / loops.columns).max())
-        q = displaced(skel, q, step * min(1.0, LONGEST_STEP / length))
-        parts = loops.references(q, eq.loops.skel.unpack(q, near))
-        near = np.concatenate([np.asarray(parts[name], dtype=float) for name in skel.tree.cuts]) if skel.tree.cuts else near
-    return None
+        c = loops.at(position, still, t, references, m)
+        phi, J = loops.dimensionless(c)
+        error, J_t = np.array([e for r in found for e in r.error], dtype=float), np.concatenate([r.J for r in found])
+        return PositionRows(
+            np.concatenate([phi, -error / sizes]),
+            np.concatenate([J, J_t * loops.columns / sizes[:, None]]),
+            np.concatenate([c.b / loops.row_scale, np.zeros(len(sizes))]),
+        )
+
+    found = onto(rows, loops.displaced, q, Rule(MOST_STEPS, longest=LONGEST_STEP))
+    return (found.q, skel.pack(loops.references(found.q, references))) if found.residual < GOOD_ENOUGH else None
 
 
 def _turning(tasks: Sequence[Task], rates: np.ndarray) -> np.ndarray:

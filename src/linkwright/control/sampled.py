@@ -25,6 +25,7 @@ from linkwright.compiler.program import Program
 from linkwright.control.linearise import MARGIN, Linearised, Plant, by_size, linearised, seeds
 from linkwright.control.situation import Situation
 from linkwright.errors import UsageError
+from linkwright.numerics.linalg import least_squares
 
 GONE = 1e-7  # a factor below this is zero: what it belongs to is over within a sample (of a double one round-off shows its root)
 TRIES = 3  # commands and filters settle in one step where the law is linear in them
@@ -169,6 +170,6 @@ def _settled(plant: Plant, sampling: Sampling, program: Program) -> np.ndarray:
         values, slopes = sample_slopes(plant, program, x)
         rows = [i - commands.start for i in moving]
         change = np.eye(len(moving)) - slopes[np.ix_(rows, [n + i for i in moving])]
-        x[moving] += np.linalg.lstsq(change, values[rows] - x[moving], rcond=None)[0]
+        x[moving] += least_squares(change, values[rows] - x[moving])
         x = replace(plant, x=x).steady(list(range(currents.stop)))
     return x

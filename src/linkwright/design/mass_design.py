@@ -23,6 +23,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.model.description import Body, Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import LENGTH, MASS, NONE, shown
+from linkwright.numerics.linalg import least_squares
 
 RANDOM_STARTS = 3
 POLISHING_STEPS = 8
@@ -344,7 +345,7 @@ class _Problem:
             if not move.shape[1]:
                 return x
             r = self.residual(x)
-            new = self.within(x - move @ np.linalg.lstsq(self.slope(x) @ move, r, rcond=1e-10)[0])
+            new = self.within(x - move @ least_squares(self.slope(x) @ move, r, 1e-10))
             if not self.value(new)[0] < self.value(x)[0]:
                 return x
             x = new
@@ -370,7 +371,7 @@ def _starts(p: _Problem, random: int) -> list[np.ndarray]:
             part = p.A[:, n * k : n * k + n] @ b.linear_columns(p.names)
             index[k] = slice(len(columns), len(columns) + part.shape[1])
             columns += list(part.T)
-    y = np.linalg.lstsq(np.array(columns).T, -p.r0, rcond=1e-12)[0] if columns else np.zeros(0)
+    y = least_squares(np.array(columns).T, -p.r0, 1e-12) if columns else np.zeros(0)
 
     def start(share: float) -> np.ndarray:
         parts = [b.from_linear(share * y[index[k]]) if isinstance(b, CounterweightBlock) else b.as_is() for k, b in enumerate(p.blocks)]

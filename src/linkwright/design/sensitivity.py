@@ -233,8 +233,8 @@ class Cycle:
         begin = self.samples[near_to].at
         desc = self.system.description
         tied: Loops = self.system.loops.with_([cycle.driven(desc, name, law) for name, law in self.plan.laws.items()])
-        w = walk(tied, walker(tied, begin.q, begin.references, begin.t), t)
-        return self._sample(w.q, self.plan.rate * w.v, self.plan.rate * w.a, w.t, w.near)
+        x = walk(tied, walker(tied, begin.q, begin.references, begin.t), t).at
+        return self._sample(x.q, self.plan.rate * x.v, self.plan.rate * x.a, x.t, x.references)
 
     @property
     def once(self) -> list[Sample]:

@@ -20,6 +20,7 @@ from linkwright.exchange.pieces import Piece, ball_position, ball_rates, is_free
 from linkwright.joints import JOINTS
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate
 from linkwright.model.description import Joint
+from linkwright.numerics.linalg import least_squares
 from linkwright.numerics.spatial import cross, quaternion_rotation, rotation_quaternion, skew
 from linkwright.results.state import State
 from linkwright.system.system import System
@@ -137,14 +138,14 @@ class MujocoMap:
     def acceleration(self, state: State, qacc: Any) -> np.ndarray:
         """MuJoCo's accelerations in the order of `system.names.v`."""
         _, T, drift = self._change(self._here(state))
-        return np.linalg.lstsq(T, np.asarray(qacc, float) - drift, rcond=None)[0]
+        return least_squares(T, np.asarray(qacc, float) - drift)
 
     def effort(self, state: State, tau: Mapping[str, Any] | Any = None) -> np.ndarray:
         """qfrc_applied for our efforts plus what those of the model's springs, dampers and loads do that MJCF cannot hold."""
         st = self._here(state)
         there = held(self.system)
         forces = [*(f for f in self.system.forces if f not in there.written), *there.rests]
-        return np.linalg.lstsq(self._change(st)[1].T, loops.efforts(self.system, st, tau, forces), rcond=None)[0]
+        return least_squares(self._change(st)[1].T, loops.efforts(self.system, st, tau, forces))
 
     def rates(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """(T, drift): qvel = T v, qacc = T a + drift."""

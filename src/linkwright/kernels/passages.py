@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Contracting, Onto, PositionRows, Rule, onto
 from linkwright.mechanics.closing.passage import SUSPECT, Along, Rows, followed, mended
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, accelerations, across, passing
 from linkwright.mechanics.dynamics.terms import of_matrices
 from linkwright.mechanics.formulations import Formulation, create
 from linkwright.mechanics.formulations.forward import LOST, tangent
-from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.numerics.linalg import Factored, factor
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ MOST_STEPS = 6
 NEAR_ENOUGH = 1e-10  # offset from the loops, as a share of the smallest singular value, that no longer matters
 TOO_FAR = 0.1  # and one from which Newton steps may lead to another branch
 WEAKEST_ROW = 1e-7  # a smaller singular value moves positions by round-off rather than by what is wrong with them
-SQUEEZED = 0.5  # a Newton step must leave no more than this share of the residual
 
 
 class Scaled(NamedTuple):
@@ -54,7 +53,7 @@ class QuickPassage:
         self._still = np.zeros(len(kernels.chosen.drivers))
         self._eq = kernels.equations(kernels.defaults["free"]).moved(self._still + 1.0, self._still, self._still)
         loops = self._eq.loops
-        self.skel, self.columns, self.rows = loops.skel, loops.columns, loops.row_scale
+        self.columns, self.rows = loops.columns, loops.row_scale
         self.kernel, self._closure = kernels.get("along"), kernels.get("closure")
         self._read = {b.name for b in self._closure.inputs}
         self._fields = {b.name: (b.span, b.shape) for b in self.kernel.outputs}
@@ -140,7 +139,7 @@ class QuickPassage:
             found = self._closure(q, np.zeros(len(v)), **{k: y[k] for k in self._read if k not in ("q", "v")})
             return found.phi / self.rows, found.J * self._places[-1], found.b / self.rows
 
-        return across(closures, lambda q, step: self._displaced(q, step * self.columns), x["q"], v, self.rank, near.reach)
+        return across(closures, self._eq.loops.displaced, x["q"], v, self.rank, near.reach)
 
     def _rows_on_loops(
         self, x: Inputs, here: Scaled, f: Factored, v: np.ndarray, alpha: float, beta: float
@@ -154,18 +153,13 @@ class QuickPassage:
         Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
         if not r or s[-1] >= SUSPECT:
             return Q, -(U.T @ (here.k + alpha * (here.J @ v + here.b) + beta * here.phi)) / s
-        q, e = x["q"], np.zeros(len(v))
-        for _ in range(MOST_STEPS):
-            step = -(Q.T @ ((U.T @ here.phi) / s))
-            if not NEAR_ENOUGH * s[-1] < float(np.sqrt(step @ step)) < TOO_FAR * s[-1]:
-                break
-            q, e = self._displaced(q, step * self.columns), e + step
-            here = self.at({**x, "q": q})
-            f = factor(here.J)
-            Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
-        off = Q @ v + (U.T @ here.b) / s
-        here = self.at({**x, "q": q, "v": (v - Q.T @ off) * self.columns})
-        return Q, -(U.T @ here.k) / s - alpha * off + beta * (Q @ e)
+        contracting = Contracting(r, TOO_FAR * s[-1], lambda s: NEAR_ENOUGH * s)
+        found = self._onto(x, here, Rule(MOST_STEPS, contracting=contracting))
+        f = factor(found.rows.J)
+        Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
+        off = Q @ v + (U.T @ found.rows.b) / s
+        here = self.at({**x, "q": found.q, "v": (v - Q.T @ off) * self.columns})
+        return Q, -(U.T @ here.k) / s - alpha * off + beta * (Q @ found.e)
 
     def _pushes(self, f: Factored, rows: Rows, here: Scaled, k: np.ndarray, speed: float) -> np.ndarray | None:
         """Directions in which the constraints can push: see `forward`. None for a velocity along no branch."""
@@ -189,39 +183,28 @@ class QuickPassage:
         branch = self.branch(x, here, factor(here.J), v)
         if branch is not None:
             moved = float(np.sqrt(branch.e @ branch.e))
-            q = self._displaced(x["q"], (branch.Q @ branch.e) * self.columns)
+            q = self._eq.loops.displaced(x["q"], branch.Q @ branch.e)
             return out | {"q": q, "v": (v - branch.Q @ branch.off(v)) * self.columns, "correction": moved}
-        q, moved, before = x["q"], 0.0, out["residual"]
-        for _ in range(MOST_STEPS):
-            if before <= CLOSED:
-                break
-            step = -self._ranked(here.J).solve(here.phi)
-            trial = self._displaced(q, step * self.columns)
-            there = self.at({**x, "q": trial})
-            after = _largest(there.phi)
-            if not after < before:
-                break
-            q, here, moved = trial, there, moved + float(np.sqrt(step @ step))
-            slow, before = after > SQUEEZED * before, after
-            if slow:
-                break
-        if not before < 1e-10:
+        found = self._onto(x, here, Rule(MOST_STEPS, CLOSED, WEAKEST_ROW, self.rank))
+        if not found.residual < GOOD_ENOUGH:
             return None
+        q, J, b = found.q, found.rows.J, found.rows.b
 
         def at(speeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             now = self.at({**x, "q": q, "v": speeds * self.columns})
             return now.k, now.along.third - now.along.Jdot
 
-        out |= {"q": q, "v": followed(self._ranked(here.J), here.J @ v + here.b, v, at, self.rank) * self.columns, "correction": moved}
-        return out
+        v = followed(factor(J, WEAKEST_ROW).at_most(self.rank), J @ v + b, v, at, self.rank)
+        return out | {"q": q, "v": v * self.columns, "correction": float(found.moved)}
 
-    def _ranked(self, J: np.ndarray) -> Factored:
-        """J factored with at most its generic rank, and without rows that are lost."""
-        f = factor(J, WEAKEST_ROW)
-        return f._replace(rank=min(f.rank, self.rank))
+    def _onto(self, x: Inputs, here: Scaled, rule: Rule) -> Onto:
+        """A position nearer to the loops than that of x, where the terms are `here`."""
 
-    def _displaced(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-        return displaced(self.skel, q, step)
+        def rows(q: np.ndarray) -> PositionRows:
+            there = self.at({**x, "q": q})
+            return PositionRows(there.phi, there.J, there.b)
+
+        return onto(rows, self._eq.loops.displaced, x["q"], rule, PositionRows(here.phi, here.J, here.b))
 
 
 def _flat(rows: slice, columns: slice, width: int) -> np.ndarray:

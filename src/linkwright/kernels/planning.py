@@ -48,7 +48,7 @@ def samples(loops: Loops, q: np.ndarray, near: Any, count: int = SAMPLES, seed: 
         out.append(Instant(loops.skel, q, null @ rng.normal(size=null.shape[1]) * loops.columns, references=near))
         there = wandered(loops, q, near, J, rng)
         if there is not None:
-            q, near = there.q, there.near
+            q, near = there.at.q, there.at.references
     return out
 
 

@@ -21,7 +21,7 @@ from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations import Formulation
 from linkwright.mechanics.formulations.forward import Forward, forward
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import displaced, qdot
+from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.blas import one_thread
 
 if TYPE_CHECKING:
@@ -119,12 +119,12 @@ class RankRevealing:
         before, rows, c = eq.loops.at(x["q"], x["v"], t, near), eq.loops.row_scale, eq.loops.columns
         branch, _ = on_loops(eq.loops, x["q"], x["v"], t, near, self.kernels.generic_rank)
         if branch is not None:
-            q, v = displaced(eq.loops.skel, x["q"], branch.Q @ branch.e * c), x["v"] - branch.Q @ branch.off(x["v"] / c) * c
+            q, v = eq.loops.displaced(x["q"], branch.Q @ branch.e), x["v"] - branch.Q @ branch.off(x["v"] / c) * c
             moved = float(np.linalg.norm(branch.e))
         else:
             done = close(eq.loops, x["q"], near, t, window=WEAKEST_ROW)
-            q, moved = done.q, done.moved
-            v = branch_velocity(eq.loops, q, x["v"], t, done.near, WEAKEST_ROW)
+            q, moved = done.at.q, done.moved
+            v = branch_velocity(eq.loops, q, x["v"], t, done.at.references, WEAKEST_ROW)
         return {
             "q": q,
             "v": v,

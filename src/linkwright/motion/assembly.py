@@ -64,7 +64,7 @@ class Assembler:
         wanted = dict(self.description.start)
         positions = {k: v for k, v in wanted.items() if not k.endswith(".v")}
         speeds = {k.removesuffix(".v"): v for k, v in wanted.items() if k.endswith(".v")}
-        here = self._at(closed.q, closed.near)
+        here = closed.at
         where = dict(self.description.start_places)
         place = next((f"{where[name]}: start: " for name in wanted if name in where and where[name].line), "start: ")
         try:
@@ -232,7 +232,7 @@ class Assembler:
         fixed = self.loops.with_(self._held(held, here))
         cycle.check_driven(self.loops, fixed, here, list(held))
         found = distinct_positions(fixed, here.q, here.references, most=most, tries=tries)
-        states = [State(self.skel, x.closed.q, np.zeros(self.tree.nv), x.closed.near) for x in found]
+        states = [State.of(x.closed.at) for x in found]
         return Branches(states, [x.flips for x in found])
 
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
@@ -305,11 +305,11 @@ class Assembler:
         fixed = self.loops.with_(self._held(wanted, here))
         if asked:  # cut joints and cylinders cannot be set, only asked for; best effort, then let go
             rough = close(fixed.with_(self._held(asked, here)), q, near, most=200)
-            q, near = rough.q, rough.near
+            q, near = rough.at.q, rough.at.references
         done = close(fixed, q, near, most=200)
         if done.residual > GOOD_ENOUGH:
             raise open_error(fixed, done, "the guess does not lead to a closed position: ")
-        return self._at(done.q, done.near)
+        return done.at
 
     def _guessed(self, name: str, value: Any, near: dict[str, Any]) -> str:
         """Put a guess into the reference coordinates of its joint, and return the joint's name; empty for a cylinder."""
@@ -332,11 +332,11 @@ class Assembler:
     def _walk(self, here: Instant, targets: list[Constraint]) -> Instant:
         (q, near), left = skipped(self.loops, here.q, here.references, targets)
         tied = self.loops.with_(left)
-        there = continuation.walk(tied, continuation.start(tied, q, near), 1.0)
-        done = close(tied, there.q, there.near, 1.0)
+        there = continuation.walk(tied, continuation.start(tied, q, near), 1.0).at
+        done = close(tied, there.q, there.references, 1.0)
         if there.t < 1.0 and not (there.t > 1.0 - AT_THE_END and done.residual < GOOD_ENOUGH):
             raise unreachable(self.loops, left, there, q, near)
-        return self._at(done.q, done.near, there.v)
+        return self._at(done.at.q, done.at.references, there.v)
 
     def _with_velocity(self, here: Instant, speeds: Mapping[str, Any], points: Mapping[str, Any]) -> State:
         zero = np.zeros(self.tree.nv)

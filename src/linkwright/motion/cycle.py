@@ -85,7 +85,7 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = ()) ->
     def reached(sign: float) -> float:
         law = LinearLaw(x0, sign * span)
         tied, end = loops.with_([*still, driven(desc, joint, law)]), _before_zero(desc, joint, law, 1.0)
-        return dead_centre(tied, walk(tied, walker(tied, here.q, here.references), end, smallest_step=REACH_STEP), end)
+        return dead_centre(tied, walk(tied, walker(tied, here.q, here.references), end, smallest_step=REACH_STEP).at, end)
 
     up = reached(1.0)
     if rotary and up >= 1.0:
@@ -254,24 +254,24 @@ def _at_the_beginning(loops: Loops, here: Instant, p: Plan) -> Instant:
     targets = [driven(desc, n, LinearLaw(now[n], begin[n] - now[n])) for n in now]
     (q, near), left = skipped(loops, here.q, here.references, targets)
     tied = loops.with_(left)
-    there = walk(tied, walker(tied, q, near), 1.0)
+    there = walk(tied, walker(tied, q, near), 1.0).at
     if there.t < 1.0:
         place = position_text(desc, p.lead, begin[p.lead])
         raise SingularityError(f"the programme of drive '{p.lead}' begins at {place}, which cannot be reached from the start position.")
-    return Instant(loops.skel, there.q, there.v, references=there.near)
+    return Instant(loops.skel, there.q, there.v, references=there.references)
 
 
 def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin: np.ndarray) -> Trajectory:
     """The range a drive can cover, from one dead centre (or end of the range tried) to the other."""
     desc, law = tied.skel.tree.description, p.laws[p.lead]
     if not p.open_ended:
-        stop = walk(tied, begin, p.span)
+        stop = walk(tied, begin, p.span).at
         where = position_text(desc, p.lead, float(law(stop.t)[0]))
         raise SingularityError(
             f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
         )
     last, first = (_before_zero(desc, p.lead, law, end) for end in (p.span, -p.span))
-    ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP) for end in (last, first))
+    ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP).at for end in (last, first))
     gap = MARGIN * (ahead.t - back.t)
     low = back.t + gap if back.t > first else back.t
     high = ahead.t - gap if ahead.t < last else ahead.t

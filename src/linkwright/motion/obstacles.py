@@ -11,6 +11,7 @@ from linkwright.errors import AssemblyError, SingularityError, degrees_of_freedo
 from linkwright.mechanics.closing.newton import close, gap, gap_text, wandered
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.model.file.units import KINDS, shown
 from linkwright.numerics.linalg import factor
 
@@ -19,12 +20,12 @@ WEAK = 1e-6  # singular values of constraints below this leave a motion undecide
 STRONG = 0.5  # share of the largest entry of a null vector: rows that make it
 
 
-def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Any, q: np.ndarray, near: Mapping[str, Any]) -> AssemblyError:
+def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: np.ndarray, near: Mapping[str, Any]) -> AssemblyError:
     """How far a walk from (q, near) to targets got, what stopped it, and how wide the loops gape at the wanted place."""
     tied = loops.with_(targets)
     zero = np.zeros(loops.skel.tree.nv)
-    done = close(tied, walk.q, walk.near, 1.0, most=60)
-    c = tied.at(done.q, zero, 1.0, done.near)
+    done = close(tied, walk.q, walk.references, 1.0, most=60)
+    c = tied.at(done.at.q, zero, 1.0, done.at.references)
     gaps = [gap(con, part.phi, 1.0) for con, part in zip(tied.constraints, c.parts, strict=True)]
     worst = int(np.argmax(gaps))
     name, own = tied.constraints[worst].name, worst < len(loops.constraints)
@@ -32,7 +33,7 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Any, q: np.nd
     left = f"the loop closed by '{name}' would stay open by {open_by}" if own else f"'{name}' would stay {open_by} off"
     names = ", ".join(t.name for t in targets)
     wanted = sum(len(t.kinds) for t in targets)
-    freedoms = loops.factored(loops.at(walk.q, zero, 1.0, walk.near)).null.shape[1]
+    freedoms = loops.factored(loops.at(walk.q, zero, 1.0, walk.references)).null.shape[1]
     if wanted > freedoms:
         text = (
             f"{wanted} values ({names}) are wanted of {degrees_of_freedom(freedoms)}, and they do not fit "
@@ -42,7 +43,7 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Any, q: np.nd
     if _dependent(loops, tied, q, near):
         text = f"the wanted values ({names}) depend on each other, and they do not fit together ({left}). Leave one of them out."
         return AssemblyError(text, gap=gaps[worst], loop=name)
-    lost = lost_loop(loops, walk.q, walk.near, q, near)
+    lost = lost_loop(loops, walk.q, walk.references, q, near)
     if lost:
         why = (
             f"there the loop closed by '{lost}' is in a singular position, where branches of the motion meet ({left}). "
@@ -60,7 +61,7 @@ def _dependent(loops: Loops, tied: Loops, q: np.ndarray, near: Mapping[str, Any]
     """Whether the targets are dependent at q and at a random position near it: no dead centre, but one coordinate given twice."""
     zero, own = np.zeros(loops.skel.tree.nv), len(loops.row_scale)
     other = wandered(loops, q, near, loops.dimensionless(loops.at(q, zero, 0.0, near))[1], np.random.default_rng(0))
-    places = [(q, near)] if other is None else [(q, near), (other.q, other.near)]
+    places = [(q, near)] if other is None else [(q, near), (other.at.q, other.at.references)]
     rows = [tied.dimensionless(tied.at(x, zero, 0.0, n))[1] for x, n in places]
     return all(factor(J, WEAK).rank < factor(J[:own], WEAK).rank + len(J) - own for J in rows)
 

@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.errors import AssemblyError
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close
 from linkwright.mechanics.dynamics.tree import bias_force
-from linkwright.mechanics.kinematics.motion import displaced, velocity_kinds
+from linkwright.mechanics.kinematics.motion import velocity_kinds
 from linkwright.model.file.units import KINDS, shown
 from linkwright.motion.compiled import Compiled
 from linkwright.results.state import State
@@ -82,8 +82,8 @@ def _free_force(system: Compiled, loops: Any, st: State) -> tuple[np.ndarray, np
 
 
 def _moved(system: Compiled, loops: Any, st: State, step: np.ndarray) -> State | None:
-    done = close(loops, displaced(system.skel, st.q, step * system.loops.columns), st.near, st.t, reach=1.0)
-    return State(system.skel, done.q, np.zeros_like(st.v), done.near, st.t) if done.residual < GOOD_ENOUGH else None
+    done = close(loops, loops.displaced(st.q, step), st.near, st.t, reach=1.0)
+    return State.of(done.at) if done.residual < GOOD_ENOUGH else None
 
 
 def _at(system: Compiled, loops: Any, st: State, N: np.ndarray, n: np.ndarray, size: float) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwright.mechanics.closing.continuation import WINDOW, Walker, walk
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.model.laws import Law
 from linkwright.results.interpolation import Samples, states
 from linkwright.results.recorded import CutReferences, cut_rows
@@ -34,7 +35,7 @@ def sampled(loops: Loops, tied: Loops, here: Walker, times: np.ndarray) -> Walke
     path: list[Walker] = [here]
     for t in times:
         here = walk(tied, here, float(t), steps=path)
-        if here.t != t:
+        if here.at.t != t:
             return None
         samples.append(here)
     return Walked(_bridged(loops, tied, samples), path)
@@ -44,9 +45,10 @@ def trajectory(
     loops: Loops, tied: Loops, walked: Walked, drive: str, law: Law, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
 ) -> Trajectory:
     """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: times of dead centres beyond its ends."""
-    t = np.array([w.t for w in walked.samples])
-    q, v, a = (np.array(x) for x in zip(*((w.q, w.v, w.a) for w in walked.samples), strict=True))
-    c = Trajectory(tied.skel, t - t[0], q, v, a, [w.near for w in walked.samples], drive=drive, full_turn=full_turn, origin=origin)
+    instants = [w.at for w in walked.samples]
+    t = np.array([x.t for x in instants])
+    q, v, a = (np.array(x) for x in zip(*((x.q, x.v, x.a) for x in instants), strict=True))
+    c = Trajectory(tied.skel, t - t[0], q, v, a, [x.references for x in instants], drive=drive, full_turn=full_turn, origin=origin)
     scale = Scale.of([w.spectrum for w in walked.samples])
 
     def at(i: int, time: float) -> float | None:
@@ -55,10 +57,10 @@ def trajectory(
             q, near = between
             return scale.strength(tied.factored(tied.at(q, np.zeros(tied.skel.tree.nv), time, near)).s)
         w = walk(tied, walked.path[i], time)
-        return scale.strength(w.spectrum) if w.t == time else None
+        return scale.strength(w.spectrum) if w.at.t == time else None
 
     along = np.array([scale.strength(w.spectrum) for w in walked.path])
-    found = [("passage", *x) for x in located(np.array([w.t for w in walked.path]), along, at)]
+    found = [("passage", *x) for x in located(np.array([w.at.t for w in walked.path]), along, at)]
     found += [("dead centre", x, 0.0) for x in dead]
     if full_turn and len(found) > 1 and found[0][1] == t[0] and found[-1][1] == t[-1]:
         del found[-1]  # the turn begins and ends there
@@ -82,30 +84,30 @@ def _bridged(loops: Loops, tied: Loops, walkers: list[Walker]) -> list[Walker]:
         w, ends = walkers[i], ([k for k in good if k < i][-1:], [k for k in good if k > i][:1])
         if not all(ends):
             continue
-        before, after = (_decided(tied, walkers[ends[0][0]], w.t, walkers[k].t - w.t, strong) for (k,) in ends)
+        before, after = (_decided(tied, walkers[ends[0][0]], w.at.t, walkers[k].at.t - w.at.t, strong) for (k,) in ends)
         if before is None or after is None:
             continue
-        found = _interpolated(loops, before, after, w.t)
-        if np.abs(found.q[0] - w.q).max() > EXACT or np.abs(found.v[0] - w.v).max() > EXACT * (1.0 + np.abs(w.v).max()):
+        found = _interpolated(loops, before.at, after.at, w.at.t)
+        if np.abs(found.q[0] - w.at.q).max() > EXACT or np.abs(found.v[0] - w.at.v).max() > EXACT * (1.0 + np.abs(w.at.v).max()):
             near = CutReferences(loops.skel, found.q, found.near)[0]
-            out[i] = w._replace(q=found.q[0], v=found.v[0], a=found.a[0], near=near)
+            out[i] = w._replace(at=Instant(loops.skel, found.q[0], found.v[0], w.at.t, near, found.a[0]))
     return out
 
 
-def _interpolated(loops: Loops, before: Walker, after: Walker, t: float) -> Samples:
+def _interpolated(loops: Loops, before: Instant, after: Instant, t: float) -> Samples:
     """The state at t from the quintic through two others, on the loops."""
     q, v, a, times = (np.array(x) for x in zip(*((e.q, e.v, e.a, e.t) for e in (before, after)), strict=True))
-    return states(loops, Samples(times, q, v, a, cut_rows(loops.skel, [before.near, after.near])), np.array([t]))
+    return states(loops, Samples(times, q, v, a, cut_rows(loops.skel, [before.references, after.references])), np.array([t]))
 
 
 def _between(loops: Loops, path: list[Walker], i: int, t: float) -> tuple[np.ndarray, Any] | None:
-    """(q, near) at t >= path[i].t between the nearest steps on both sides that the loops decide; None without such steps."""
+    """(q, near) at t >= path[i].at.t between the nearest steps on both sides that the loops decide; None without such steps."""
     strong = path[-1].strong
-    before = next((w for w in path[i::-1] if w.t <= t and _decides(w, strong)), None)
-    after = next((w for w in path[i + 1 :] if w.t >= t and _decides(w, strong)), None)
-    if before is None or after is None or before.t == after.t:
+    before = next((w for w in path[i::-1] if w.at.t <= t and _decides(w, strong)), None)
+    after = next((w for w in path[i + 1 :] if w.at.t >= t and _decides(w, strong)), None)
+    if before is None or after is None or before.at.t == after.at.t:
         return None
-    found = _interpolated(loops, before, after, t)
+    found = _interpolated(loops, before.at, after.at, t)
     return found.q[0], CutReferences(loops.skel, found.q, found.near)[0]
 
 
@@ -117,6 +119,6 @@ def _decided(tied: Loops, begin: Walker, t: float, way: float, strong: int) -> W
     """The state nearest to t, in the direction of `way` and at most so far, that the loops decide."""
     for share in SHARES:
         w = walk(tied, begin, t + share * way)
-        if w.t == t + share * way and _decides(w, strong):
+        if w.at.t == t + share * way and _decides(w, strong):
             return w
     return None

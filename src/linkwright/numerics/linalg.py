@@ -18,12 +18,12 @@ RANK_TOLERANCE = 1e-9
 
 
 class Factored(NamedTuple):
-    """A singular value decomposition with its rank decided: A = U s Vt."""
+    """A singular value decomposition with its rank decided: A = U s Vt. Of a stack of matrices, `rank` has an entry for each."""
 
     U: np.ndarray
     s: np.ndarray
     Vt: np.ndarray
-    rank: int
+    rank: Any
 
     @property
     def null(self) -> np.ndarray:
@@ -35,27 +35,48 @@ class Factored(NamedTuple):
         """(m, m - rank): columns span the left null space."""
         return self.U[:, self.rank :]
 
-    def solve(self, b: np.ndarray) -> np.ndarray:
-        """Minimum-norm least-squares solution of A x = b."""
-        r = self.rank
-        y = self.U[:, :r].T @ b
-        return self.Vt[:r].T @ (y / self.s[:r] if b.ndim == 1 else y / self.s[:r, None])
+    def at_most(self, rank: int) -> Factored:
+        """The same with no more directions than these."""
+        return self._replace(rank=min(self.rank, rank) if self.s.ndim == 1 else np.minimum(self.rank, rank))
+
+    def solve(self, b: np.ndarray, damping: Any = 0.0) -> np.ndarray:
+        """Minimum-norm least-squares solution of A x = b; damped, of (A'A + damping) x = A'b, in the directions that count.
+
+        b is a vector or several columns; of a stack of matrices, a stack of these, with one damping or one for each.
+        """
+        single = self.s.ndim == 1
+        r = self.rank if single else int(self.rank.max(initial=0))
+        U, s, Vt = self.U[..., :r], self.s[..., :r], self.Vt[..., :r, :]
+        if single:
+            s = s + damping / s if damping else s
+            return Vt.T @ (U.T @ b / (s if b.ndim == 1 else s[:, None]))
+        s = np.where(np.arange(r) < self.rank[:, None], s, np.inf)
+        s, columns = s + np.asarray(damping)[..., None] / s, b if b.ndim == 3 else b[..., None]
+        x = Vt.swapaxes(1, 2) @ (U.swapaxes(1, 2) @ columns / s[..., None])
+        return x if b.ndim == 3 else x[..., 0]
 
 
 def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE, *, thin: bool = False) -> Factored:
-    """SVD with full bases; entries below the absolute tolerance do not count for the rank.
+    """SVD of a matrix or a stack with full bases; entries below the absolute tolerance do not count for the rank.
 
     `thin` leaves out what only null spaces need: enough to `solve`, and much less work for a few long columns.
     """
-    m, n = A.shape
+    m, n = A.shape[-2:]
     if min(m, n) == 0:
-        return Factored(np.eye(m), np.zeros(0), np.eye(n), 0)
-    if not np.abs(A).max() <= 1e150:  # also true for NaN
+        U, Vt = (np.broadcast_to(np.eye(k), (*A.shape[:-2], k, k)) for k in (m, n))
+        return Factored(U, np.zeros((*A.shape[:-2], 0)), Vt, 0 if A.ndim == 2 else np.zeros(len(A), dtype=int))
+    if not np.abs(A).max(initial=0.0) <= 1e150:  # also true for NaN
         raise UsageError(
             "numbers overflow in the equations: check the lengths, masses and speeds of the model (one is out of any proportion)."
         )
     U, s, Vt = np.linalg.svd(A, full_matrices=not thin)
-    return Factored(U, s, Vt, int(np.count_nonzero(s > tolerance)))
+    return Factored(U, s, Vt, int(np.count_nonzero(s > tolerance)) if A.ndim == 2 else np.count_nonzero(s > tolerance, axis=1))
+
+
+def least_squares(A: np.ndarray, b: np.ndarray, share: float = 1e-14) -> np.ndarray:
+    """Minimum-norm least-squares solution of A x = b with units of any kind: singular values below a share of the largest do not count."""
+    f = factor(A, 0.0, thin=True)
+    return f._replace(rank=int(np.count_nonzero(f.s > share * f.s.max(initial=0.0)))).solve(b)
 
 
 def pivoted_columns(A: np.ndarray, tolerance: float = RANK_TOLERANCE, first: tuple[int, ...] = ()) -> list[int]:

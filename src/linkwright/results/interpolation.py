@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.mechanics.closing.newton import PositionRows, Rule, onto
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.skeleton import Skeleton
+from linkwright.numerics.linalg import factor
 from linkwright.results.batch import cut_references
 
-CLOSED = 1e-13  # dimensionless residual that counts as closed
-ROUNDS = 6  # of Gauss-Newton; from interpolation errors two or three do
+ROUNDS = 6  # of Newton; from interpolation errors two or three do
 WINDOW = 1e-3  # rows with smaller singular values are about to be lost: what they would correct is mostly round-off
 TINY = 1e-40  # complex step
 
@@ -131,10 +132,10 @@ def _velocities(skel: Skeleton, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) 
             continue
         units = np.eye(size)[:, :, None] + np.zeros(len(q))
         N = np.array([np.asarray(jt.qdot(own, e)) for e in units])  # (nv, nq, states): its columns
-        inverse = np.linalg.pinv(N.transpose(2, 1, 0))
-        v[:, n.v] = np.einsum("nij,nj->ni", inverse, qd[:, n.q])
+        f = factor(N.transpose(2, 1, 0), thin=True)
+        v[:, n.v] = f.solve(qd[:, n.q])
         rest = np.asarray(jt.qdot(own + 1j * TINY * qd[:, n.q].T, v[:, n.v].T)).T
-        a[:, n.v] = np.einsum("nij,nj->ni", inverse, qdd[:, n.q] - np.imag(rest) / TINY)
+        a[:, n.v] = f.solve(qdd[:, n.q] - np.imag(rest) / TINY)
     return v, a
 
 
@@ -176,36 +177,14 @@ class Projection:
     def __call__(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, t: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, ...]:
         if not self.keep.any():
             return q, v, a
-        columns, skel = self.loops.columns, self.loops.skel
-        c = self._closure(q, v, t, near)
-        for _ in range(ROUNDS):
-            size = np.abs(c["phi"]).max(axis=1)
-            if not (size > CLOSED).any():
-                break
-            trial = _normalised(skel, q + _rates(skel, q, -least_norm(c["J"], c["phi"]) * columns))
-            then = self._closure(trial, v, t, near)
-            better = np.abs(then["phi"]).max(axis=1) < size
-            if not better.any():
-                break
-            q = np.where(better[:, None], trial, q)
-            c = {k: np.where(better.reshape(-1, *(1,) * (x.ndim - 1)), then[k], x) for k, x in c.items()}
-        v = v - least_norm(c["J"], np.einsum("nij,nj->ni", c["J"], v / columns) + c["b"]) * columns
-        c = self._closure(q, v, t, near)
-        a = a - least_norm(c["J"], np.einsum("nij,nj->ni", c["J"], a / columns) + c["k"]) * columns
-        return q, v, a
+        columns = self.loops.columns
 
+        def rows(positions: np.ndarray) -> PositionRows:
+            c = self._closure(positions, v, t, near)
+            return PositionRows(c["phi"], c["J"], c["b"])
 
-def least_norm(J: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """J^+ right for every state; directions about to be lost are left alone."""
-    if not min(J.shape[1:]):
-        return np.zeros((len(J), J.shape[2]))
-    U, s, Vt = np.linalg.svd(J, full_matrices=False)
-    share = np.einsum("nij,ni->nj", U, right)
-    share = np.where(s > WINDOW, share / np.where(s > WINDOW, s, 1.0), 0.0)
-    return np.einsum("nji,nj->ni", Vt, share)
-
-
-def _normalised(skel: Skeleton, q: np.ndarray) -> np.ndarray:
-    for span in _quaternions(skel):
-        q[:, span] /= np.sqrt(np.sum(q[:, span] ** 2, axis=1))[:, None]
-    return q
+        found = onto(rows, self.loops.displaced, q, Rule(ROUNDS, window=WINDOW))
+        J, f = found.rows.J, factor(found.rows.J, WINDOW, thin=True)
+        along = v - f.solve(np.einsum("nij,nj->ni", J, v / columns) + found.rows.b) * columns
+        k = self._closure(found.q, along, t, near)["k"]
+        return found.q, along, a - f.solve(np.einsum("nij,nj->ni", J, a / columns) + k) * columns

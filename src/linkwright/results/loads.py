@@ -12,9 +12,10 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.given import Acted, driven_rows, given_loads, unaccounted
+from linkwright.numerics.linalg import factor
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel
-from linkwright.results.interpolation import least_norm
+from linkwright.results.interpolation import WINDOW
 from linkwright.results.load_channels import load_channels
 from linkwright.results.recorded import acting, cut_rows
 from linkwright.results.state import State
@@ -167,6 +168,7 @@ class SampleLoads:
         found = self.batch.values(named)
         if len(found) == len(named) and tree.nc:
             J = found["J"] * loops.columns / loops.row_scale[:, None]
-            step = least_norm(J[:, :, free].transpose(0, 2, 1), (found["left"] * loops.columns)[:, free])
+            f = factor(J[:, :, free].transpose(0, 2, 1), WINDOW, thin=True)
+            step = f.solve((found["left"] * loops.columns)[:, free])
             lam[:, : tree.nc] += step / loops.row_scale
         return lam

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from linkwright.mechanics.inverse import posed
 from linkwright.mechanics.inverse.choice import reaction_vector
 from linkwright.mechanics.inverse.given import Acted
 from linkwright.mechanics.inverse.problem import UNDRIVEN, Problem
-from linkwright.numerics.linalg import RANK_TOLERANCE
+from linkwright.numerics.linalg import Factored, factor
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel
 
@@ -60,8 +59,8 @@ class TurnLoads:
         settled = _settled(loops, {**rows, "a": a}, drives, system, np.where(carried[:, None], z, 0.0))
         if settled is None or not _agrees(settled, carried, instant, drives):
             return None
-        usual = np.bincount(system.rank).argmax()
-        odd = np.flatnonzero(~carried | (system.rank != usual))
+        usual = np.bincount(system.f.rank).argmax()
+        odd = np.flatnonzero(~carried | (system.f.rank != usual))
         looks = np.linspace(0, n - 1, LOOKS).astype(int) if usual < z.shape[1] else np.zeros(1, int)
         return cls(settled, left, np.unique(np.concatenate([looks, odd])), instant)
 
@@ -122,9 +121,7 @@ class Stacked:
     c: np.ndarray  # scales of the equations
     r: np.ndarray  # (n, unknowns): scales of the unknowns
     nc: int
-    U: np.ndarray
-    s: np.ndarray
-    Vt: np.ndarray
+    f: Factored
 
     @classmethod
     def of(cls, loops: Loops, t: _Terms) -> Stacked | None:
@@ -134,27 +131,21 @@ class Stacked:
         A = np.concatenate([t.J.transpose(0, 2, 1), t.B], axis=2) * c[:, None] / r[:, None, :]
         if 0 in A.shape or not np.abs(A).max() <= 1e150:
             return None
-        return cls(A, c, r, t.J.shape[1], *np.linalg.svd(A))
-
-    @cached_property
-    def rank(self) -> np.ndarray:
-        return np.count_nonzero(self.s > RANK_TOLERANCE, axis=1)
+        return cls(A, c, r, t.J.shape[1], factor(A))
 
     def solve(self, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(lam, u) of least norm for every sample, and whether they carry the motion."""
-        need, k = g * self.c, self.s.shape[1]
-        whole = self.s > RANK_TOLERANCE
-        y = np.einsum("nij,ni->nj", self.U[:, :, :k], need) * whole / np.where(whole, self.s, 1.0)
-        z = np.einsum("nji,nj->ni", self.Vt[:, :k], y)
+        need = g * self.c
+        z = self.f.solve(need)
         missing = np.abs(_times(self.A, z) - need).max(axis=1)
         return z / self.r, missing <= UNDRIVEN * (1.0 + np.abs(need).max(axis=1))
 
     @property
     def self_stress(self) -> np.ndarray:
         """(n, unknowns, number): columns that change reactions only, zero where a sample has fewer than another."""
-        first = int(self.rank.min())
-        loose = np.arange(first, self.A.shape[2]) >= self.rank[:, None]
-        return self.Vt[:, first:].transpose(0, 2, 1) * loose[:, None, :] / self.r[:, :, None]
+        first = int(self.f.rank.min())
+        loose = np.arange(first, self.A.shape[2]) >= self.f.rank[:, None]
+        return self.f.Vt[:, first:].transpose(0, 2, 1) * loose[:, None, :] / self.r[:, :, None]
 
 
 # -------------------------------------------------------------------- what the equations leave open
@@ -171,11 +162,11 @@ def _spun_freely(s: Stacked, t: _Terms, a: np.ndarray, spins: int) -> np.ndarray
     """
     if not spins or t.M is None:
         return a
-    N = s.U[:, :, -spins:] * s.c[:, None]
+    N = s.f.U[:, :, -spins:] * s.c[:, None]
     K = np.einsum("nik,nij,njl->nkl", N, t.M, N)
-    y = _pseudo_inverse(K, 1e-12 * np.abs(K).max()) @ np.einsum("nik,ni->nk", N, t.g)[:, :, None]
-    exactly = s.rank == s.A.shape[1] - spins
-    return a - np.where(exactly[:, None], (N @ y)[:, :, 0], 0.0)
+    y = factor(K, 1e-12 * np.abs(K).max(), thin=True).solve(np.einsum("nik,ni->nk", N, t.g))
+    exactly = s.f.rank == s.A.shape[1] - spins
+    return a - np.where(exactly[:, None], _times(N, y), 0.0)
 
 
 def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], s: Stacked, z: np.ndarray) -> Batch | None:
@@ -184,9 +175,9 @@ def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str]
     if Z.shape[2] == 0:
         return Batch(loops, rows, _acted(z, nc, drives))
     E = Z[:, nc:]
-    push = _pseudo_inverse(E, 1e-10 * max(1.0, float(np.abs(E).max(initial=0.0))))
-    z = z - _times(Z, _times(push, z[:, nc:]))
-    rest = Z @ (np.eye(Z.shape[2]) - push @ E)
+    push = factor(E, 1e-10 * max(1.0, float(np.abs(E).max(initial=0.0))), thin=True)
+    z = z - _times(Z, push.solve(z[:, nc:]))
+    rest = Z @ (np.eye(Z.shape[2]) - push.solve(E))
     batch = Batch(loops, {**rows, "stress": rest[:, :, 0]}, _acted(z, nc, drives))
 
     def reactions(x: Instant) -> Any:
@@ -202,7 +193,7 @@ def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str]
     if base is None or any(x is None for x in columns):
         return None
     R = np.array(columns).transpose(1, 2, 0)
-    y = _times(_pseudo_inverse(R, 1e-10 * max(1.0, float(np.abs(R).max()))), base)
+    y = factor(R, 1e-10 * max(1.0, float(np.abs(R).max())), thin=True).solve(base)
     batch.act(_acted(z - _times(rest, y), nc, drives))
     return batch
 
@@ -223,10 +214,3 @@ def _agrees(batch: Batch, carried: np.ndarray, instant: Callable[[int], Instant]
 def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     """A x of every sample."""
     return np.einsum("nij,nj->ni", A, x)
-
-
-def _pseudo_inverse(A: np.ndarray, tolerance: float) -> np.ndarray:
-    """Of every sample; singular values up to the tolerance count as zero."""
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    kept = s > tolerance
-    return np.einsum("nji,nj,nkj->nik", Vt, kept / np.where(kept, s, 1.0), U)

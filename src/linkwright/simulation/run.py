@@ -229,8 +229,8 @@ def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
     for chosen in (held, loops):
         done = close(chosen, st.q, st.near)
         if done.residual < GOOD_ENOUGH:
-            v = consistent_velocity(chosen, done.q, st.v, done.near)
-            return State(st.skel, done.q, v, done.near, st.t)
+            q, near = done.at.q, done.at.references
+            return State(st.skel, q, consistent_velocity(chosen, q, st.v, near), near, st.t)
     values = ", ".join(f"{n} = {x:.4g}" for n, x in zip(system.kernels.entries["free"], free, strict=True))
     raise open_error(loops, done, f"with {values} the mechanism cannot be closed from this state: ")
 

@@ -24,6 +24,7 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS, LENGTH, shown
 from linkwright.model.laws import LinearLaw
+from linkwright.numerics.linalg import least_squares
 from linkwright.results.state import State
 from linkwright.simulation.events import When
 from linkwright.simulation.watching import RunChannel
@@ -198,7 +199,7 @@ def jump(of: Loops, mode: Mode, st: State, moving: Mapping[str, Sequence[float]]
     size = max(float(np.abs(M).max(initial=0.0)), 1e-300)
     n, m = len(v), len(b)
     K = np.block([[M / size, J.T], [J, np.zeros((m, m))]])
-    step = np.linalg.lstsq(K, np.concatenate([np.zeros(n), -(J @ v + b)]), rcond=1e-11)[0][:n]
+    step = least_squares(K, np.concatenate([np.zeros(n), -(J @ v + b)]), 1e-11)[:n]
     after = v + step
     before = 0.5 * float(v @ M @ v)
     loss = before - 0.5 * float(after @ M @ after)

@@ -36,7 +36,7 @@ def distinct_positions(loops: Loops, q: np.ndarray, near: Mapping[str, Any], *, 
         done = close(loops, q if attempt == 0 else _random_position(loops, q, rng), near, most=60)
         if done.residual > GOOD_ENOUGH:
             continue
-        places, poses = _signatures(loops, done.q)
+        places, poses = _signatures(loops, done.at.q)
         known = next((f for f in found if np.abs(places - f.places).max() < SAME), None)
         if known is not None:
             if not any(np.abs(poses - other).max() < SAME for other in known.poses):

@@ -17,6 +17,7 @@ from linkwright.errors import AssemblyError
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close
 from linkwright.mechanics.closing.passage import SUSPECT, acceleration_rows, branch_velocity
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.numerics.blas import one_thread
 from linkwright.numerics.linalg import factor
@@ -29,13 +30,9 @@ WINDOW = 1e-3  # directions weaker than this are predicted, not corrected
 
 
 class Walker(NamedTuple):
-    """A point on the branch: position, velocity and acceleration with respect to t."""
+    """A point on the branch with what decides about the next step; velocity and acceleration are those with respect to t."""
 
-    q: np.ndarray
-    near: Mapping[str, Any]
-    t: float
-    v: np.ndarray
-    a: np.ndarray
+    at: Instant
     smallest: float  # smallest singular value that counts here
     strong: int  # most directions stronger than the window seen so far: fewer mean a passage
     calm: float = 0.0  # largest `smallest` seen so far: what is usual for this mechanism
@@ -44,25 +41,26 @@ class Walker(NamedTuple):
 
 def start(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0) -> Walker:
     """A walker at a closed position; where nothing decides the velocity it is the smallest one."""
-    here = Walker(q, near, t, np.zeros(loops.skel.tree.nv), np.zeros(loops.skel.tree.nv), 0.0, 0)
-    return _with_rates(loops, here)
+    still = np.zeros(loops.skel.tree.nv)
+    return _with_rates(loops, Walker(Instant(loops.skel, q, still, t, near, still), 0.0, 0))
 
 
 def _with_rates(loops: Loops, w: Walker) -> Walker:
-    c = loops.at(w.q, w.v, w.t, w.near)
+    q, guess, t, near = w.at.q, w.at.v, w.at.t, w.at.references
+    c = loops.at(q, guess, t, near)
     f = loops.factored(c)
     if len(f.s) == len(c.k) and (f.s >= SUSPECT).all():  # every row counts: one decomposition serves both
-        v = w.v - f.solve((c.J @ w.v + c.b) / loops.row_scale) * loops.columns
-        a = -f.solve(loops.at(w.q, v, w.t, w.near).k / loops.row_scale) * loops.columns
+        v = guess - f.solve((c.J @ guess + c.b) / loops.row_scale) * loops.columns
+        a = -f.solve(loops.at(q, v, t, near).k / loops.row_scale) * loops.columns
     else:
-        v = branch_velocity(loops, w.q, w.v, w.t, w.near, WINDOW)
-        c = loops.at(w.q, v, w.t, w.near)
-        a = acceleration_rows(loops, c, w.q, v, w.t, w.near).solve() * loops.columns
+        v = branch_velocity(loops, q, guess, t, near, WINDOW)
+        c = loops.at(q, v, t, near)
+        a = acceleration_rows(loops, c, q, v, t, near).solve() * loops.columns
     smallest = float(f.s[f.rank - 1]) if f.rank else 0.0
     here = int(np.count_nonzero(f.s > WINDOW))
     strong = max(w.strong, here)
     calm = max(w.calm, smallest) if here == strong else w.calm  # where rank is lost the smallest that is left says nothing
-    return w._replace(v=v, a=a, smallest=smallest, strong=strong, calm=calm, spectrum=f.s)
+    return Walker(Instant(loops.skel, q, v, t, near, a), smallest, strong, calm, f.s)
 
 
 def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6, steps: list[Walker] | None = None) -> Walker:
@@ -72,16 +70,16 @@ def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6
     MOST_STEPS steps.
     """
     with one_thread(loops.skel.tree.nv):
-        return _walked(loops, begin, end, smallest_step * abs(end - begin.t), steps)
+        return _walked(loops, begin, end, smallest_step * abs(end - begin.at.t), steps)
 
 
 def _walked(loops: Loops, begin: Walker, end: float, floor: float, steps: list[Walker] | None) -> Walker:
-    here, step = begin, end - begin.t
+    here, step = begin, end - begin.at.t
     for _ in range(MOST_STEPS):
-        if here.t == end:
+        if here.at.t == end:
             return here
-        if abs(end - here.t) <= abs(step) * (1.0 + 1e-12):
-            step = end - here.t
+        if abs(end - here.at.t) <= abs(step) * (1.0 + 1e-12):
+            step = end - here.at.t
         new = _advance(loops, here, step, end)
         if new is None:
             step *= 0.5
@@ -92,14 +90,14 @@ def _walked(loops: Loops, begin: Walker, end: float, floor: float, steps: list[W
         if steps is not None:
             steps.append(here)
         step *= 2.0
-    share = 100.0 * (here.t - begin.t) / (end - begin.t)
+    share = 100.0 * (here.at.t - begin.at.t) / (end - begin.at.t)
     raise AssemblyError(
         f"the way is too long: {MOST_STEPS} steps of the continuation led to {share:.3g} % of it. Go there in several calls, each "
         "beginning at the state before (guess=)."
     )
 
 
-def dead_centre(loops: Loops, stopped: Walker, end: float) -> float:
+def dead_centre(loops: Loops, stopped: Instant, end: float) -> float:
     """The t at which a walk that stopped short would fold back, from its last point.
 
     There q - q* grows with the square root of t* - t, so speed and acceleration with respect to t give the rest of
@@ -107,7 +105,7 @@ def dead_centre(loops: Loops, stopped: Walker, end: float) -> float:
     """
     if stopped.t == end:
         return end
-    c = loops.at(stopped.q, stopped.v, stopped.t, stopped.near)
+    c = loops.at(stopped.q, stopped.v, stopped.t, stopped.references)
     v, a = stopped.v / loops.columns, -loops.factored(c, 1e-12).solve(c.k / loops.row_scale)
     growth = float(v @ a)
     rest = float(v @ v) / (2.0 * growth) if growth != 0.0 else 0.0
@@ -117,20 +115,21 @@ def dead_centre(loops: Loops, stopped: Walker, end: float) -> float:
 
 def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | None:
     """One predictor-corrector step, or None if it would be too long or the corrector had to work too hard."""
-    t = end if abs(end - here.t - step) < 1e-14 * max(1.0, abs(end)) else here.t + step
+    at = here.at
+    t = end if abs(end - at.t - step) < 1e-14 * max(1.0, abs(end)) else at.t + step
     move, length, curved = _predict(loops, here, step, t)
     careful = here.smallest < min(NEAR_SINGULAR, 0.5 * here.calm)
     if length > (CAREFUL_STEP if careful else LONGEST_STEP):
         return None
-    trial = displaced(loops.skel, here.q, move)
+    trial = displaced(loops.skel, at.q, move)
     # J changes by about as much as q does, so a singular value well above the step cannot vanish in it
-    weak = here.smallest < 3.0 * length + WINDOW and _strong(loops, trial, here.near, t) < here.strong
-    done = close(loops, trial, here.near, t, most=12, reach=0.1 * length + 1e-9, window=WINDOW if weak else 1e-10)
+    weak = here.smallest < 3.0 * length + WINDOW and _strong(loops, trial, at.references, t) < here.strong
+    done = close(loops, trial, at.references, t, most=12, reach=0.1 * length + 1e-9, window=WINDOW if weak else 1e-10)
     if done.residual > (1e-3 * WINDOW if weak else GOOD_ENOUGH):
         return None
-    slope = here.v + here.a * step
-    new = _with_rates(loops, Walker(done.q, done.near, t, slope, here.a, 0.0, here.strong, here.calm))
-    turned = float(np.linalg.norm((new.v - slope) / loops.columns)) * abs(step)
+    slope = at.v + at.a * step
+    new = _with_rates(loops, Walker(Instant(loops.skel, done.at.q, slope, t, done.at.references), 0.0, here.strong, here.calm))
+    turned = float(np.linalg.norm((new.at.v - slope) / loops.columns)) * abs(step)
     return new if curved or turned <= 0.1 * length + 1e-6 * abs(step) + 1e-9 else None
 
 
@@ -140,12 +139,13 @@ def _predict(loops: Loops, here: Walker, step: float, t: float) -> tuple[np.ndar
     A drive that starts from rest or turns back has no useful tangent in time; at a regular position one Newton step
     towards the new t takes its place.
     """
-    move = here.v * step + 0.5 * here.a * step * step
+    at = here.at
+    move = at.v * step + 0.5 * at.a * step * step
     length = float(np.linalg.norm(move / loops.columns))
-    bend = float(np.linalg.norm(0.5 * here.a * step * step / loops.columns))
+    bend = float(np.linalg.norm(0.5 * at.a * step * step / loops.columns))
     if (bend <= 0.5 * length and length > 1e-3) or here.smallest < 2.0 * LONGEST_STEP * NEAR_SINGULAR:
         return (move, length, False) if bend <= 0.5 * length + 1e-9 else (move, np.inf, False)
-    c = loops.at(here.q, np.zeros(loops.skel.tree.nv), t, here.near)
+    c = loops.at(at.q, np.zeros(loops.skel.tree.nv), t, at.references)
     newton = -loops.factored(c).solve(c.phi / loops.row_scale)
     return newton * loops.columns, float(np.linalg.norm(newton)), True
 

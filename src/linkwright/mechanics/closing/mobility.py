@@ -77,8 +77,8 @@ def _counted(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], samples: 
     for _ in range(samples):
         position = wandered(loops, q, near, matrices[0], rng)
         if position is not None:
-            places.append(position.q)
-            matrices.append(loops.dimensionless(loops.at(position.q, zero, 0.0, position.near))[1])
+            places.append(position.at.q)
+            matrices.append(loops.dimensionless(loops.at(position.at.q, zero, 0.0, position.at.references))[1])
     factors = [factor(J) for J in matrices]
     rank = max(f.rank for f in factors)
     here, generic = next((x, f) for x, f in zip(places, factors, strict=True) if f.rank == rank)

@@ -1,13 +1,14 @@
-"""Closing the loops: consistent positions and velocities on the wanted branch.
+"""Newton's method onto the loops: consistent positions and velocities on the wanted branch.
 
-`close` takes a sketch, or any state near the loops, onto them by damped Gauss-Newton steps in the dimensionless
-metric, of minimum norm where loops are redundant. `solve_rates` completes velocities and accelerations. Walking
-along the loops to a wanted position is the business of `continuation`.
+`onto` is the one iteration on numbers, with minimum-norm steps in the dimensionless metric: assembly, the corrector of a
+continuation, nodes beside a singular position, states between samples and set-points of controllers are its callers. `close` is `onto`
+for one position and a set of constraints. `solve_rates` completes velocities and accelerations. Walking along the loops to a wanted
+position is the business of `continuation`. Time steppers iterate the compiled kernel `projection` in `integrators.stepping`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,70 +17,168 @@ from linkwright.errors import AssemblyError, SingularityError
 from linkwright.joints import JOINTS
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, RodConstraint
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.motion import Skeleton, displaced, pose_of, references
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import Skeleton, pose_of, references
 from linkwright.model.file.units import KINDS, shown
-from linkwright.numerics.linalg import factor
+from linkwright.numerics.linalg import Factored, factor
 
 __all__ = ["references"]
 
 CLOSED = 1e-13  # residual (dimensionless) that counts as closed: round-off of a few dozen products
 GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
+STALLED = 0.5  # share of a residual that is good enough which a step may leave and be followed by another
 LONGEST_STEP = 0.3  # radians, or multiples of kappa: farthest a predictor may go before the corrector checks it
+CONTRACTION = 0.5  # share of the step before that a contracting step may have
+LEAST_DAMPING, MOST_DAMPING = 1e-8, 1e8
+
+
+class PositionRows(NamedTuple):
+    """Constraint rows at a position or at several, which then are the leading axis; dimensionless."""
+
+    phi: np.ndarray  # (rows,): residual
+    J: np.ndarray  # (rows, nv)
+    b: np.ndarray  # (rows,): rate with time
+
+
+class Contracting(NamedTuple):
+    """The condition of a search that must not leave its branch: every step is shorter than half the one before."""
+
+    rank: int  # of J, which is not decided by the window of the rule
+    first: Any  # length that the first step must stay below
+    settled: Callable[[np.ndarray], Any]  # length of a last step, by the smallest singular value that is divided by
+    healthy: Callable[[np.ndarray], Any] = np.all  # False for such singular values at which to give up
+
+
+class Rule(NamedTuple):
+    """Limits of a search; lengths and residuals are dimensionless."""
+
+    most: int = 60  # steps
+    closed: float = CLOSED  # residual at which it ends
+    window: float = 1e-10  # directions with smaller singular values are left alone
+    rank: int | None = None  # and so are all beyond this many
+    longest: float = LONGEST_STEP  # longer steps are shortened
+    reach: float = np.inf  # limit of the length of all steps together: continuation notices a jump before it happens
+    contracting: Contracting | None = None  # None: every step must lower the residual, and is damped until it does
+
+    def factored(self, J: np.ndarray) -> Factored:
+        if self.contracting is not None:
+            return factor(J, -1.0, thin=True).at_most(self.contracting.rank)
+        f = factor(J, self.window, thin=True)
+        return f if self.rank is None else f.at_most(self.rank)
+
+
+class Onto(NamedTuple):
+    """The end of a search, for every position."""
+
+    q: np.ndarray
+    rows: PositionRows  # there; before a last step that is settled
+    e: np.ndarray  # sum of the steps
+    residual: np.ndarray  # largest entry of phi
+    moved: np.ndarray  # length of all steps together
+    settled: bool = False  # True if a contracting search came to its end
 
 
 class Closed(NamedTuple):
     """A position on the loops."""
 
-    q: np.ndarray
-    near: dict[str, np.ndarray]
+    at: Instant
     residual: float  # largest dimensionless residual
     moved: float  # dimensionless length of the correction
+
+
+def onto(
+    rows: Callable[[np.ndarray], PositionRows],
+    displace: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    q: np.ndarray,
+    rule: Rule,
+    known: PositionRows | None = None,
+) -> Onto:
+    """Move a position, or several at once along a leading axis, onto the loops by Newton steps of minimum norm.
+
+    `rows` gives the rows at positions, `displace` moves them by dimensionless steps; `known` are the rows at q. A step is accepted
+    where it lowers the residual and damped (Levenberg-Marquardt) where it does not. The best positions found are returned: the caller
+    decides whether their residual is good enough. The positions of a contracting search belong together: the first that fails ends it.
+    """
+    here = rows(q) if known is None else known
+    size, e = _size(here.phi), np.zeros((*q.shape[:-1], here.J.shape[-1]))
+    moved, damping, going = np.zeros_like(size), np.zeros_like(size), size > rule.closed
+    if rule.contracting is not None:
+        return _contracted(rows, displace, Onto(q, here, e, size, moved), rule, rule.contracting)
+    for _ in range(rule.most):
+        if not (going & np.isfinite(size)).any():
+            break
+        step = -rule.factored(here.J).solve(here.phi, damping)
+        length = _length(step)
+        if length.max() > rule.longest:
+            short = np.minimum(1.0, rule.longest / np.maximum(length, 1e-300))
+            step, length = step * short[..., None], length * short
+        going = going & (moved + length <= rule.reach)
+        if not going.any():
+            break
+        trial = displace(q, step)
+        there = rows(trial)
+        after = _size(there.phi)
+        better = going & (after < size)
+        going = going & ((size >= GOOD_ENOUGH) | (after <= STALLED * size))  # else round-off: no step improves it further
+        if better.all() and not damping.any():
+            q, here, e, size, moved = trial, there, e + step, after, moved + length
+        else:
+            q, e = np.where(better[..., None], trial, q), np.where(better[..., None], e + step, e)
+            here = PositionRows(*(_chosen(better, y, x) for x, y in zip(here, there, strict=True)))
+            size, moved = np.where(better, after, size), np.where(better, moved + length, moved)
+            less, more = np.where(damping < LEAST_DAMPING, 0.0, 0.1 * damping), np.maximum(10.0 * damping, LEAST_DAMPING)
+            damping = np.where(better, less, more)
+            going = going & (damping <= MOST_DAMPING)
+        going = going & (size > rule.closed)
+    return Onto(q, here, e, size, moved)
+
+
+def _contracted(rows: Any, displace: Any, begin: Onto, rule: Rule, contracting: Contracting) -> Onto:
+    """The same with steps that must become shorter instead of lowering the residual, which near a singular position says little."""
+    now, limit = begin, contracting.first
+    for _ in range(rule.most):
+        f = rule.factored(now.rows.J)
+        weakest = f.s[..., contracting.rank - 1]
+        if not contracting.healthy(weakest):
+            return now
+        step = -f.solve(now.rows.phi)
+        length = _length(step)
+        settled = length <= contracting.settled(weakest)
+        if not (settled | (length < limit)).all():
+            return now
+        q, done = displace(now.q, step), bool(settled.all())
+        there = now.rows if done else rows(q)
+        now = Onto(q, there, now.e + step, _size(there.phi), now.moved + length, done)
+        if done:
+            return now
+        limit = CONTRACTION * length
+    return now
+
+
+def _chosen(better: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
+    return np.where(better.reshape(better.shape + (1,) * (new.ndim - better.ndim)), new, old)
+
+
+def _size(phi: np.ndarray) -> Any:
+    return np.abs(phi).max(axis=-1, initial=0.0)
+
+
+def _length(steps: np.ndarray) -> Any:
+    return np.sqrt(np.sum(steps * steps, axis=-1))
 
 
 def close(
     loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0, *, most: int = 60, reach: float = np.inf, window: float = 1e-10
 ) -> Closed:
-    """Nearest position on the loops: damped Gauss-Newton (Levenberg-Marquardt) with minimum-norm steps.
-
-    Returns the best point found; the caller decides whether its residual is good enough. `reach`
-    limits how far q may move in all (continuation uses it to notice a jump before it happens); directions
-    with singular values below `window` are left alone.
-    """
+    """Nearest position on the loops, with the references of its cut joints; see `onto`."""
     zero = np.zeros(loops.skel.tree.nv)
-    phi, J = loops.dimensionless(loops.at(q, zero, t, near))
-    size, moved, damping = _size(phi), 0.0, 0.0
-    for _ in range(most):
-        if size < CLOSED or not np.isfinite(size):
-            break
-        step = _damped_step(J, phi, damping, window)
-        length = float(np.linalg.norm(step))
-        if length > LONGEST_STEP:
-            step, length = step * (LONGEST_STEP / length), LONGEST_STEP
-        if moved + length > reach:
-            break
-        trial = displaced(loops.skel, q, step * loops.columns)
-        phi_new, J_new = loops.dimensionless(loops.at(trial, zero, t, near))
-        if _size(phi_new) < size:
-            q, phi, J, moved = trial, phi_new, J_new, moved + length
-            size, damping = _size(phi), 0.0 if damping < 1e-8 else 0.1 * damping
-        elif size < GOOD_ENOUGH:
-            break  # round-off: no step improves it further
-        else:
-            damping = max(10.0 * damping, 1e-8)
-            if damping > 1e8:
-                break
-    return Closed(q, loops.references(q, near), size, moved)
 
+    def rows(position: np.ndarray) -> PositionRows:
+        c = loops.at(position, zero, t, near)
+        return PositionRows(*loops.dimensionless(c), c.b / loops.row_scale)
 
-def _size(phi: np.ndarray) -> float:
-    return float(np.max(np.abs(phi))) if len(phi) else 0.0
-
-
-def _damped_step(J: np.ndarray, phi: np.ndarray, damping: float, window: float) -> np.ndarray:
-    """-J^+ phi, or (J'J + damping)^-1 J' in its place; small singular values never blow the step up."""
-    f = factor(J, window)
-    s = f.s[: f.rank]
-    return -f.Vt[: f.rank].T @ (s / (s * s + damping) * (f.U[:, : f.rank].T @ phi))
+    found = onto(rows, loops.displaced, q, Rule(most=most, reach=reach, window=window))
+    return Closed(Instant(loops.skel, found.q, zero, t, loops.references(found.q, near)), float(found.residual), float(found.moved))
 
 
 def consistent_velocity(loops: Loops, q: Any, v_wanted: Any, near: Mapping[str, Any], t: float = 0.0) -> np.ndarray:
@@ -115,14 +214,14 @@ def wandered(loops: Loops, q: np.ndarray, near: Mapping[str, Any], J: np.ndarray
         return None
     step = null @ rng.normal(size=null.shape[1])
     step *= rng.uniform(0.05, 0.25) / max(np.linalg.norm(step), 1e-300)
-    done = close(loops, displaced(loops.skel, q, step * loops.columns), near, reach=1.0)
+    done = close(loops, loops.displaced(q, step), near, reach=1.0)
     return done if done.residual <= GOOD_ENOUGH else None
 
 
 def open_error(loops: Loops, done: Closed, what: str = "") -> AssemblyError:
     """Why the loops stay open: the widest gap, and the reach of the links around it."""
     zero = np.zeros(loops.skel.tree.nv)
-    c = loops.at(done.q, zero, 0.0, done.near)
+    c = loops.at(done.at.q, zero, 0.0, done.at.references)
     gaps = {con.name: gap(con, part.phi) for con, part in zip(loops.constraints, c.parts, strict=True) if len(part.phi)}
     worst = max(gaps, key=lambda name: gaps[name])
     reason = reach_reason(loops.skel, worst) or "no position of the links near the drawing closes it: check the lengths, or draw it closer."

@@ -65,7 +65,7 @@ def _held(target: Constraint) -> Constraint | None:
 
 def _one_turn(tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> Place | None:
     """What a turn adds to q and to the reference coordinates; None if it ends before, or elsewhere."""
-    there = walk(tied, start(tied, q, near), 1.0)
+    there = walk(tied, start(tied, q, near), 1.0).at
     if there.t < 1.0 or not returned(tied, q, there.q):
         return None
     tree = tied.skel.tree
@@ -73,7 +73,7 @@ def _one_turn(tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> Place | No
     for jt, node in zip(tied.skel.types, tree.nodes, strict=True):
         dq[node.q] = _whole(jt.coordinate_kinds, there.q[node.q] - q[node.q])
     every = {j.name: joints.create(j.type, j.options).coordinate_kinds for j in (*tree.description.joints, *(n.joint for n in tree.nodes))}
-    return dq, {name: _whole(every[name], np.asarray(there.near[name]) - np.asarray(x)) for name, x in near.items()}
+    return dq, {name: _whole(every[name], np.asarray(there.references[name]) - np.asarray(x)) for name, x in near.items()}
 
 
 def _whole(kinds: Sequence[str], change: np.ndarray) -> np.ndarray:

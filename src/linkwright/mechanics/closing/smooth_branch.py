@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.mechanics.closing.newton import Contracting, PositionRows, Rule, onto
 from linkwright.mechanics.closing.passage import SUSPECT, along
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.numerics.linalg import Factored, factor
 
 REACH = 0.02  # H where g is one: way |v| x between two nodes, in radians or multiples of kappa
@@ -153,26 +153,19 @@ def _nodes(
     closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarray, v: np.ndarray, x: np.ndarray, rank: int, reach: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
     """(P, c, e, left projector) at the nodes, closed by Newton steps of minimum norm and fixed rank; None at the first that fails."""
-    at = displace(q, x[:, None] * v)
-    e, last = np.zeros((len(x), len(v))), 0.5 * reach * np.abs(NODES)
-    for _ in range(NEWTON_STEPS):
-        phi, J, b = closures(at, x)
-        U, s, Vt = np.linalg.svd(J, full_matrices=False)
-        U, s, Vt = U[:, :, :rank], s[:, :rank], Vt[:, :rank]
-        if not s[:, -1].min() > max(WEAK_NODE, WEAK_SHARE * s[:, -1].max()):
-            return None
-        step = -np.einsum("kri,kr->ki", Vt, np.einsum("kmr,km->kr", U, phi) / s)
-        size = np.sqrt(np.sum(step * step, axis=1))
-        settled = size < np.maximum(SETTLED, ROUND_OFF / s[:, -1])
-        if not (settled | (size < last)).all():
-            return None
-        e += step
-        if settled.all():
-            c = -np.einsum("kri,kr->ki", Vt, np.einsum("kmr,km->kr", U, b) / s)
-            return np.einsum("kri,krj->kij", Vt, Vt), c, e, np.einsum("kmr,knr->kmn", U, U)
-        at = displace(at, step)
-        last = 0.5 * size
-    return None
+    contracting = Contracting(rank, 0.5 * reach * np.abs(NODES), lambda s: np.maximum(SETTLED, ROUND_OFF / s), _strong)
+    rule = Rule(NEWTON_STEPS, contracting=contracting)
+    found = onto(lambda at: PositionRows(*closures(at, x)), displace, displace(q, x[:, None] * v), rule)
+    if not found.settled:
+        return None
+    f = rule.factored(found.rows.J)
+    U, Vt = f.U[:, :, :rank], f.Vt[:, :rank]
+    return np.einsum("kri,krj->kij", Vt, Vt), -f.solve(found.rows.b), found.e, np.einsum("kmr,knr->kmn", U, U)
+
+
+def _strong(s: np.ndarray) -> bool:
+    """True if no node is singular itself."""
+    return bool(s.min() > max(WEAK_NODE, WEAK_SHARE * s.max()))
 
 
 def on_loops(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], rank: int) -> tuple[Branch | None, int]:
@@ -190,4 +183,4 @@ def on_loops(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any], ra
     near_by = passing(lambda: along(loops, q, speeds * columns, t, near).Jdot, float(np.sqrt(speeds @ speeds)), f, rank)
     if near_by is None:
         return None, 0
-    return across(closures, lambda p, d: displaced(loops.skel, p, d * columns), q, speeds, rank, near_by.reach), near_by.count
+    return across(closures, loops.displaced, q, speeds, rank, near_by.reach), near_by.count

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.mechanics.constraints import Constraint, of_loops
 from linkwright.mechanics.constraints.closure import Closure, closure
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_points, motion, references, velocity_kinds
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, joint_points, motion, references, velocity_kinds
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.metric import characteristic_length, scale
 from linkwright.numerics.pickling import essentials
@@ -63,6 +63,10 @@ class Loops:
     def references(self, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
         return references(self.skel, q, near)
+
+    def displaced(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Positions moved by dimensionless steps; any leading axes."""
+        return displaced(self.skel, q, step * self.columns)
 
     def dimensionless(self, c: Closure) -> tuple[np.ndarray, np.ndarray]:
         """(phi, J) in kappa and radians."""

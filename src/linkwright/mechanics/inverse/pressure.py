@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.transmission import Element, Normal, Passing, Spot, Structure, folded, vector
+from linkwright.numerics.linalg import least_squares
 
 
 def geometry(s: Structure, x: Instant, k: int) -> Any:
@@ -35,7 +36,7 @@ def _angle(s: Structure, k: int, g: np.ndarray) -> float:
     load = np.zeros(3 * len(free))
     i = 3 * free.index(s.rigid[end.driven])
     load[i : i + 3] = _unit_load(end, _across(g[-2]), g[-1])
-    f = np.linalg.lstsq(np.array(columns).T, -load, rcond=1e-13)[0]
+    f = least_squares(np.array(columns).T, -load, 1e-13)
     force, way = on_driven.T @ f, _across(g[-3])
     return float(folded(np.arctan2(force[0] * way[1] - force[1] * way[0], force @ way)))
 
