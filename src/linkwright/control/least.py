@@ -5,7 +5,8 @@
 Rows are measured in their typical size. A pivot of K = A W A' is the square of what its row can do that the rows before it do not
 already; it falls where the drives can no longer push a direction. Below `damping`^2 of what it was at the start, something is
 added to that pivot alone, which grows smoothly from zero: efforts stay finite, that row is let go, and all others are still obeyed
-exactly. Rows that come first have priority: motions go before forces, and coordinates in the order they are named.
+exactly. Rows that come first have priority: motions go before forces, and coordinates in the order they are named. This minimum norm
+is traced into the code of a controller; `linalg.Factored.solve`, which decides ranks, needs numbers.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ from linkwright.integrators.memory import (
     Output,
     Plan,
 )
-from linkwright.integrators.stepping import NEWTON_STEPS, STILL
+from linkwright.integrators.stepping import NEWTON_STEPS, on_loops
 
 LANES = 8
 ALONE = -2  # some lane cannot do this step in lockstep
@@ -284,8 +284,7 @@ def judge(p: Plan, e: Eight, f: np.ndarray, g: np.ndarray, call: int) -> float:
         if call == 0:
             g[e.record + VELOCITY * LANES + l] = max(g[e.record + VELOCITY * LANES + l], g[out + LANES + l])
             g[e.record + CORRECTION * LANES + l] = max(g[e.record + CORRECTION * LANES + l], correction)
-        closed = call > 0 and (residual <= f[CLOSED] or residual > 0.5 * g[e.before + l])
-        if correction <= STILL or closed or call == NEWTON_STEPS - 1:
+        if on_loops(call, residual, g[e.before + l], correction, f[CLOSED]):
             g[e.active + l] = 0.0
         else:
             g[e.before + l] = residual

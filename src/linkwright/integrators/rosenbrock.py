@@ -3,7 +3,8 @@
     (I / gamma - h J) K_i = f(t + c_i h, y + h sum_j a_ij K_j) + sum_j coupling_ij K_j + h slope_i df/dt       [Hairer1996, IV.7]
 
 Functions of the subset that `compiler.loops` makes native; p is the plan, f the floats, c the whole numbers of a run. Other than
-an implicit Runge-Kutta method, this one needs J = df/dy of the present state in every step, but nothing iterates.
+an implicit Runge-Kutta method, this one needs J = df/dy of the present state in every step, but nothing iterates. The
+elimination is written out: the subset has no arrays of its own, and rows are exchanged, which `scalars.eliminate` does not do.
 """
 
 from __future__ import annotations

@@ -84,6 +84,11 @@ def normalise(p: Plan, f: np.ndarray, c: np.ndarray) -> None:
             f[i] /= math.sqrt(s)
 
 
+def on_loops(call: int, residual: float, before: float, correction: float, closed: float) -> bool:
+    """True if a Newton step was the last: it moved nothing, or the residual it began with is round-off. One is done at least."""
+    return correction <= STILL or (call > 0 and (residual <= closed or residual > 0.5 * before)) or call == NEWTON_STEPS - 1
+
+
 def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
     """The trial state onto the manifold: unit quaternions, then closed loops and a velocity along them.
 
@@ -122,7 +127,7 @@ def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
             for i in range(p.nq):
                 f[p.m + i] = f[p.out + i]
             break
-        if correction <= STILL or (call > 0 and (residual <= f[CLOSED] or residual > 0.5 * before)) or call == NEWTON_STEPS - 1:
+        if on_loops(call, residual, before, correction, f[CLOSED]):
             break
         before = residual
         for i in range(p.nq):

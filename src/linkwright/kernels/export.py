@@ -5,8 +5,9 @@
     c(kernels)                 {"model.h": ..., "model.c": ...}: the kernels, constants that say what lies where, and two
                                functions on top (assembling, free motion); see model.c
 
-Nothing is needed where they run. With free parameters their values are inputs. What the rank-revealing path does for a
-System is not exported: a state at which the kernels fail is reported, not answered.
+Nothing is needed where they run, so page.js and model.c have Newton's method round the kernels `kinematics` and `projection` in
+their own language. With free parameters their values are inputs. What the rank-revealing path does for a System is not exported: a
+state at which the kernels fail is reported, not answered.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ Positions by Gauss-Newton steps from q*, H dq = -h with h of (28) and H = M + J_
 as a step from v*. Each residual is a fraction of what it was, about M / (A s^2) for a singular value s of J_d, not zero; where
 J_d loses rank M keeps H regular and nothing moves along the lost direction. q* stays in the equations through all steps: to
 begin again from the adjusted state, or to let A grow, closes the loops further, but carries the whole error of a row that the
-dependent coordinates hardly influence into them, and the motion is lost there.
+dependent coordinates hardly influence into them, and the motion is lost there. So this is a penalty and no Newton step onto the loops,
+and it is traced: `mechanics.closing.newton` does not serve it.
 """
 
 from __future__ import annotations

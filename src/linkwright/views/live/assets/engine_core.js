@@ -1,5 +1,5 @@
 // Kernels with arrays of their own, closing by Newton's method, and where bodies are. What a cycle of hundreds of positions calls in
-// its inner loop allocates nothing.
+// its inner loop allocates nothing, which is why `solve` does not call the `assemble` of the exported script: that one walks and copies.
 var LW = globalThis.LW || (globalThis.LW = {});
 (() => {
   "use strict";
