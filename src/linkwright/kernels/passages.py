@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Contracting, Onto, PositionRows, Rule, onto
+from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, Onto, PositionRows, Rule, onto
 from linkwright.mechanics.closing.passage import SUSPECT, Along, Rows, followed, mended
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, accelerations, across, passing
 from linkwright.mechanics.dynamics.terms import of_matrices
@@ -153,8 +153,8 @@ class QuickPassage:
         Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
         if not r or s[-1] >= SUSPECT:
             return Q, -(U.T @ (here.k + alpha * (here.J @ v + here.b) + beta * here.phi)) / s
-        contracting = Contracting(r, TOO_FAR * s[-1], lambda s: NEAR_ENOUGH * s)
-        found = self._onto(x, here, Rule(MOST_STEPS, contracting=contracting))
+        bounds = Bounds(r, lambda s, before: TOO_FAR * s, lambda s: NEAR_ENOUGH * s)
+        found = self._onto(x, here, Rule(MOST_STEPS, bounds=bounds))
         f = factor(found.rows.J)
         Q, U, s = f.Vt[:r], f.U[:, :r], f.s[:r]
         off = Q @ v + (U.T @ found.rows.b) / s

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Contracting, PositionRows, Rule, close, onto
+from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, PositionRows, Rule, close, onto
 
 
 def rows_of(s: Any) -> Any:
@@ -39,17 +39,17 @@ def test_many_positions_end_where_each_ends_alone(rng: np.random.Generator, name
     assert (found.residual[:4] < GOOD_ENOUGH).all() and found.moved[0] == 0.0
 
 
-def test_a_contracting_search_gives_up_rather_than_jump(rng: np.random.Generator) -> None:
+def test_a_bounded_search_gives_up_rather_than_jump(rng: np.random.Generator) -> None:
     s = lw.compile("wiper")
     rank, q = len(s.loops.row_scale), s.loops.displaced(s.start.q, 1e-3 * rng.normal(size=s.tree.nv))
-    rule = Rule(8, contracting=Contracting(rank, 0.1, lambda s: 1e-13))
+    rule = Rule(8, bounds=Bounds(rank, lambda s, before: 0.1, lambda s: 1e-13))
     found = onto(rows_of(s), s.loops.displaced, q, rule)
     assert found.settled and np.abs(rows_of(s)(found.q).phi).max() < 1e-14
     np.testing.assert_allclose(s.loops.displaced(q, found.e), found.q, atol=1e-12)
     first = float(np.linalg.norm(found.e))
-    short = onto(rows_of(s), s.loops.displaced, q, Rule(8, contracting=Contracting(rank, 0.5 * first, lambda s: 1e-13)))
+    short = onto(rows_of(s), s.loops.displaced, q, Rule(8, bounds=Bounds(rank, lambda s, before: 0.5 * first, lambda s: 1e-13)))
     assert not short.settled and not short.e.any()
-    weak = onto(rows_of(s), s.loops.displaced, q, Rule(8, contracting=Contracting(rank, 0.1, lambda s: 1e-13, lambda s: s > 1e3)))
+    weak = onto(rows_of(s), s.loops.displaced, q, Rule(8, bounds=Bounds(rank, lambda s, before: 0.1, lambda s: 1e-13, lambda s: s > 1e3)))
     assert not weak.settled and not weak.e.any()
 
 

@@ -28,7 +28,6 @@ CLOSED = 1e-13  # residual (dimensionless) that counts as closed: round-off of a
 GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
 STALLED = 0.5  # share of a residual that is good enough which a step may leave and be followed by another
 LONGEST_STEP = 0.3  # radians, or multiples of kappa: farthest a predictor may go before the corrector checks it
-CONTRACTION = 0.5  # share of the step before that a contracting step may have
 LEAST_DAMPING, MOST_DAMPING = 1e-8, 1e8
 
 
@@ -40,13 +39,13 @@ class PositionRows(NamedTuple):
     b: np.ndarray  # (rows,): rate with time
 
 
-class Contracting(NamedTuple):
-    """The condition of a search that must not leave its branch: every step is shorter than half the one before."""
+class Bounds(NamedTuple):
+    """Bounds of the steps of a search that must not leave its branch, by the smallest singular value s that is divided by."""
 
     rank: int  # of J, which is not decided by the window of the rule
-    first: Any  # length that the first step must stay below
-    settled: Callable[[np.ndarray], Any]  # length of a last step, by the smallest singular value that is divided by
-    healthy: Callable[[np.ndarray], Any] = np.all  # False for such singular values at which to give up
+    longest: Callable[[np.ndarray, Any], Any]  # length from which on a step is a failure, by s and the length of the step before
+    settled: Callable[[np.ndarray], Any]  # length up to which a step is round-off, and not taken
+    healthy: Callable[[np.ndarray], Any] = np.all  # False where s is too small
 
 
 class Rule(NamedTuple):
@@ -58,11 +57,11 @@ class Rule(NamedTuple):
     rank: int | None = None  # and so are all beyond this many
     longest: float = LONGEST_STEP  # longer steps are shortened
     reach: float = np.inf  # limit of the length of all steps together: continuation notices a jump before it happens
-    contracting: Contracting | None = None  # None: every step must lower the residual, and is damped until it does
+    bounds: Bounds | None = None  # None: every step must lower the residual, and is damped until it does
 
     def factored(self, J: np.ndarray) -> Factored:
-        if self.contracting is not None:
-            return factor(J, -1.0, thin=True).at_most(self.contracting.rank)
+        if self.bounds is not None:
+            return factor(J, -1.0, thin=True).at_most(self.bounds.rank)
         f = factor(J, self.window, thin=True)
         return f if self.rank is None else f.at_most(self.rank)
 
@@ -71,11 +70,11 @@ class Onto(NamedTuple):
     """The end of a search, for every position."""
 
     q: np.ndarray
-    rows: PositionRows  # there; before a last step that is settled
+    rows: PositionRows  # there
     e: np.ndarray  # sum of the steps
     residual: np.ndarray  # largest entry of phi
     moved: np.ndarray  # length of all steps together
-    settled: bool = False  # True if a contracting search came to its end
+    settled: bool = False  # True if a bounded search came to its end
 
 
 class Closed(NamedTuple):
@@ -97,13 +96,13 @@ def onto(
 
     `rows` gives the rows at positions, `displace` moves them by dimensionless steps; `known` are the rows at q. A step is accepted
     where it lowers the residual and damped (Levenberg-Marquardt) where it does not. The best positions found are returned: the caller
-    decides whether their residual is good enough. The positions of a contracting search belong together: the first that fails ends it.
+    decides whether their residual is good enough. The positions of a bounded search belong together: the first that fails ends it.
     """
     here = rows(q) if known is None else known
     size, e = _size(here.phi), np.zeros((*q.shape[:-1], here.J.shape[-1]))
     moved, damping, going = np.zeros_like(size), np.zeros_like(size), size > rule.closed
-    if rule.contracting is not None:
-        return _contracted(rows, displace, Onto(q, here, e, size, moved), rule, rule.contracting)
+    if rule.bounds is not None:
+        return _bounded(rows, displace, Onto(q, here, e, size, moved), rule, rule.bounds)
     for _ in range(rule.most):
         if not (going & np.isfinite(size)).any():
             break
@@ -133,25 +132,24 @@ def onto(
     return Onto(q, here, e, size, moved)
 
 
-def _contracted(rows: Any, displace: Any, begin: Onto, rule: Rule, contracting: Contracting) -> Onto:
-    """The same with steps that must become shorter instead of lowering the residual, which near a singular position says little."""
-    now, limit = begin, contracting.first
+def _bounded(rows: Any, displace: Any, begin: Onto, rule: Rule, bounds: Bounds) -> Onto:
+    """The same with short steps instead of a residual that falls, which near a singular position says little."""
+    now, length = begin, np.full_like(begin.moved, np.inf)
     for _ in range(rule.most):
         f = rule.factored(now.rows.J)
-        weakest = f.s[..., contracting.rank - 1]
-        if not contracting.healthy(weakest):
+        weakest = f.s[..., bounds.rank - 1]
+        if not bounds.healthy(weakest):
             return now
         step = -f.solve(now.rows.phi)
-        length = _length(step)
-        settled = length <= contracting.settled(weakest)
-        if not (settled | (length < limit)).all():
+        before, length = length, _length(step)
+        settled = length <= bounds.settled(weakest)
+        if not (settled | (length < bounds.longest(weakest, before))).all():
             return now
-        q, done = displace(now.q, step), bool(settled.all())
-        there = now.rows if done else rows(q)
-        now = Onto(q, there, now.e + step, _size(there.phi), now.moved + length, done)
-        if done:
-            return now
-        limit = CONTRACTION * length
+        if settled.all():
+            return now._replace(settled=True)
+        q = displace(now.q, step)
+        there = rows(q)
+        now = Onto(q, there, now.e + step, _size(there.phi), now.moved + length)
     return now
 
 

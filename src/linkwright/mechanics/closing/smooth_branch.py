@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.closing.newton import Contracting, PositionRows, Rule, onto
+from linkwright.mechanics.closing.newton import Bounds, PositionRows, Rule, onto
 from linkwright.mechanics.closing.passage import SUSPECT, along
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import Factored, factor
@@ -41,6 +41,7 @@ WEAK_SHARE = 0.03  # or one with this share of the strongest node's
 SETTLED = 1e-12  # last Newton step of a node
 ROUND_OFF = 3e-15  # of phi: a Newton step cannot be smaller than this over the smallest singular value
 NEWTON_STEPS = 8
+CONTRACTION = 0.5  # share of the step before that one may have, and of the way to a node that the first may have
 VANISHED = 1e-11  # a singular value of round-off: the singular position is here
 STILL = 1e-9  # speed below which no motion selects a branch
 TANGENT = 1e-3  # share of the velocity that may point off the branch
@@ -153,14 +154,15 @@ def _nodes(
     closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarray, v: np.ndarray, x: np.ndarray, rank: int, reach: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
     """(P, c, e, left projector) at the nodes, closed by Newton steps of minimum norm and fixed rank; None at the first that fails."""
-    contracting = Contracting(rank, 0.5 * reach * np.abs(NODES), lambda s: np.maximum(SETTLED, ROUND_OFF / s), _strong)
-    rule = Rule(NEWTON_STEPS, contracting=contracting)
+    first = reach * np.abs(NODES)
+    bounds = Bounds(rank, lambda s, before: CONTRACTION * np.minimum(first, before), lambda s: np.maximum(SETTLED, ROUND_OFF / s), _strong)
+    rule = Rule(NEWTON_STEPS, bounds=bounds)
     found = onto(lambda at: PositionRows(*closures(at, x)), displace, displace(q, x[:, None] * v), rule)
     if not found.settled:
         return None
     f = rule.factored(found.rows.J)
-    U, Vt = f.U[:, :, :rank], f.Vt[:, :rank]
-    return np.einsum("kri,krj->kij", Vt, Vt), -f.solve(found.rows.b), found.e, np.einsum("kmr,knr->kmn", U, U)
+    U, Vt, e = f.U[:, :, :rank], f.Vt[:, :rank], found.e - f.solve(found.rows.phi)
+    return np.einsum("kri,krj->kij", Vt, Vt), -f.solve(found.rows.b), e, np.einsum("kmr,knr->kmn", U, U)
 
 
 def _strong(s: np.ndarray) -> bool:
