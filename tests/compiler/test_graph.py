@@ -13,7 +13,7 @@ import pytest
 from linkwright.compiler.graph import Graph, Sym, TracingError, trace
 from linkwright.compiler.program import Op, interpret
 from linkwright.errors import UsageError
-from linkwright.model.curves import through
+from linkwright.model.curves.tables import table
 from linkwright.numerics import scalars
 from linkwright.numerics.scalars import where
 
@@ -159,12 +159,12 @@ def test_conditions_beside_numbers() -> None:
 
 
 def test_scalars_module_on_traced_values(rng: np.random.Generator) -> None:
-    curve = through((0.0, 1.0, 2.5), (1.0, 3.0, -2.0), "linear")
+    curve = table((0.0, 1.0, 2.5), (1.0, 3.0, -2.0), "linear")
 
     def all_of(u: Any, w: Any) -> list[Any]:
         A = np.array([[2.0 + u * u, u], [u, 3.0 + w * w]])
         solved = scalars.solve(A, np.array([w, 1.0 + 0.0 * w]))
-        return [curve(u), scalars.arctan2(u, w), scalars.unwrap(u, 30.0 * w), scalars.real(u) * 1.0, *solved]
+        return [curve.value(u), scalars.arctan2(u, w), scalars.unwrap(u, 30.0 * w), scalars.real(u) * 1.0, *solved]
 
     g = Graph()
     u, w = g.input("x", 2)

@@ -13,7 +13,7 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import interpret
 from linkwright.control.references import csv, minimum_jerk, read_reference, setpoint, sinusoid, spline, trapezoidal
 from linkwright.errors import UsageError
-from linkwright.model.laws import RISES
+from linkwright.model.curves.profiles import RISES
 
 MODEL = load("slider-crank").description
 DEG = math.pi / 180.0
@@ -63,7 +63,7 @@ SMOOTH = {
 def test_rates_belong_to_values_and_all_scalars_agree(name):
     given, kinds = SMOOTH[name]
     path = bound(given, kinds)
-    assert path.traceable and path.notes == ()
+    assert path.curve.traceable and path.curve.notes == ()
     t = np.linspace(-0.731, 3.217, 143)  # hits no break, where an acceleration may jump
     f, df, ddf = jets(path, t)
     np.testing.assert_allclose(jets(path, np.array([t, t]))[:, :, 1], [f, df, ddf], atol=0.0)
@@ -126,9 +126,9 @@ def test_splines_with_other_ends(ends):
 def test_a_long_curve_is_not_traced():
     t = np.linspace(0.0, 10.0, 401)
     path = bound(spline(t, np.sin(t)))
-    assert not path.traceable
+    assert not path.curve.traceable
     assert path(3.21)[0][0] == pytest.approx(math.sin(3.21), abs=1e-7)  # h^4 5/384
-    assert bound(spline(t[:-1], t[:-1])).traceable
+    assert bound(spline(t[:-1], t[:-1])).curve.traceable
 
 
 def test_a_sinusoid_swings_about_where_it_stands():
@@ -139,7 +139,7 @@ def test_a_sinusoid_swings_about_where_it_stands():
 
 def test_a_function_that_cannot_be_traced():
     path = bound(by_math, ("angle", "length"))
-    assert not path.traceable and "numerically" in path.notes[0] and path.text == "by_math"
+    assert not path.curve.traceable and "numerically" in path.curve.notes[0] and path.text == "by_math"
     t = 0.8
     expected = [[math.sin(1.6), 0.192], [2 * math.cos(1.6), 0.48], [-4 * math.sin(1.6), 0.6]]
     np.testing.assert_allclose(path(t), expected, atol=2e-9)  # round-off eps/h^2 of the second difference

@@ -9,8 +9,8 @@ import pytest
 
 import linkwright as lw
 from linkwright import files
-from linkwright.control.reference_files import read_curves
 from linkwright.files.tables import TableError, read_csv_table
+from linkwright.model.curves.csv_columns import read_columns
 from linkwright.model.file.units import KINDS
 
 MODEL = """
@@ -90,11 +90,11 @@ def test_what_cannot_be_understood_is_refused_with_its_line(name: str, tmp_path:
 def test_the_same_reader_serves_references(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text("t [s];A [deg]\n0;1,5\n0,5;2,25\n", encoding="utf-8")
-    t, (angle,) = read_curves(path, None, None, [None], [KINDS["angle"]], "the reference")
+    t, (angle,) = read_columns(path, None, None, [None], [KINDS["angle"]], "the reference")
     assert t.tolist() == [0.0, 0.5] and angle == pytest.approx(np.radians([1.5, 2.25]), rel=1e-15)
     path.write_text("t;A\n0;1,5\n0,5;2.25\n", encoding="utf-8")
     with pytest.raises(lw.UsageError, match=r"r\.csv:3: the reference: '2\.25' here and '1,5' in line 2"):
-        read_curves(path, None, None, [None], [KINDS["angle"]], "the reference")
+        read_columns(path, None, None, [None], [KINDS["angle"]], "the reference")
 
 
 def test_what_was_saved_reads_back(tmp_path: Path) -> None:

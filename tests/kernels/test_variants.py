@@ -15,7 +15,7 @@ from linkwright.kernels.equations.variants import armature_of
 from linkwright.kernels.kernels import Variant
 from linkwright.kernels.planning import placed, samples
 from linkwright.mechanics import forces
-from linkwright.mechanics.constraints.drives import Given, driven
+from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import forward
@@ -23,6 +23,7 @@ from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.model import library as models
+from linkwright.model.curves.lines import Parabola
 
 STEP = 1e-30
 
@@ -61,7 +62,7 @@ def given(k, s: Instant, acceleration: Any) -> dict[str, np.ndarray]:
 def reference(k, s: Instant, tau, law: dict[str, np.ndarray], formulation="kkt"):
     """Forward dynamics by the float path on the same loops with drivers handed in."""
     d, loops = k.tree.description, k.loops
-    rows = [driven(d, n, Given(*x)) for n, x in zip(k.chosen.drivers, zip(*law.values(), strict=True), strict=bool(law))]
+    rows = [driven(d, n, Parabola(*x)) for n, x in zip(k.chosen.drivers, zip(*law.values(), strict=True), strict=bool(law))]
     at = Instant(loops.skel, s.q, s.v, 0.3, s.references)
     pushes = [w for f in forces.of_description(d) for w in f.wrenches(at)]
     return forward(terms(loops.with_(rows), s.q, s.v, 0.3, s.references, pushes, armature=k.chosen.armature), tau, formulation)

@@ -236,9 +236,9 @@ def test_a_periodic_table_is_followed_over_its_seams():
 
 def through_table(x):
     """The curve of the table above, as the model file means it."""
-    from linkwright.model.curves import through
+    from linkwright.model.curves.tables import table
 
-    return float(through((0.0, 0.05, 0.1, 0.2), (0.0, 30.0, 10.0, 0.0), "periodic")(x))
+    return float(table((0.0, 0.05, 0.1, 0.2), (0.0, 30.0, 10.0, 0.0), "periodic").value(x))
 
 
 def test_knots_of_a_coupling_table_are_break_points():

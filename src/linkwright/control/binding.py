@@ -85,7 +85,7 @@ def bind(
         start,
         tuple(system.kernels.entries["lam"]),
         tuple(k for c in system.loops.constraints for k in c.kinds),
-        [note for p in paths for note in p.notes],
+        [note for p in paths for note in p.curve.notes],
         kept=Kept.of(system),
         first=first,
     )

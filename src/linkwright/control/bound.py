@@ -137,7 +137,7 @@ class BoundControl:
 
     @property
     def traceable(self) -> bool:
-        return all(p.traceable for p in (*self.paths, *self.force_paths))
+        return all(p.curve.traceable for p in (*self.paths, *self.force_paths))
 
     def law(self, x: Arrays, *, safe: bool = False, sensed: Any = None) -> tuple[Command, Situation]:
         at = Situation(self, dict(x), safe=safe, sensed=sensed)

@@ -23,8 +23,8 @@ from linkwright.mechanics.constraints.closure import closure
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import velocity_kinds
+from linkwright.model.curves.lines import Line
 from linkwright.model.description import Cylinder
-from linkwright.model.laws import LinearLaw
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.metric import scale
 from linkwright.results.state import State
@@ -168,7 +168,7 @@ def coordinate_names(loops: Loops) -> list[str]:
 
 def _reader(x: Target, st: State) -> Constraint:
     """A constraint whose J is the row of a coordinate that is no entry of v."""
-    here = LinearLaw(float(x.position(st.instant)), 0.0)
+    here = Line(float(x.position(st.instant)), 0.0)
     return DrivenDistance(x.name, x.of.between, here) if isinstance(x.of, Cylinder) else Driver(x.of, here, x.i)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from linkwright.control.controllability import controllable, drive_rows
-from linkwright.control.reference_curves import Curves
 from linkwright.control.references import Path
 from linkwright.drives.place import target
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.model.curves import Piecewise
+from linkwright.model.curves.combined import Together
+from linkwright.model.curves.tables import through_motion
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.results.state import State
 
@@ -58,16 +58,6 @@ def recorded(run: Any, name: str) -> Path:
     """A coordinate of a recorded motion: fifth-degree pieces through value, speed and acceleration at its samples."""
     t = np.asarray(run.t, dtype=float)
     f, df, ddf = (np.asarray(run[n], dtype=float) for n in (name, f"{name}.v", f"{name}.a"))
-    h = np.diff(t)
-    if len(t) < 2 or not (h > 0.0).all():
+    if len(t) < 2 or not (np.diff(t) > 0.0).all():
         raise UsageError(f"a recorded motion needs two samples or more to be followed; this one has {len(t)}.")
-    rest = f[1:] - f[:-1] - df[:-1] * h - 0.5 * ddf[:-1] * h * h
-    slope = (df[1:] - df[:-1] - ddf[:-1] * h) * h
-    bend = (ddf[1:] - ddf[:-1]) * h * h
-    cubic = (10.0 * rest - 4.0 * slope + 0.5 * bend) / h**3
-    quartic = (-15.0 * rest + 7.0 * slope - bend) / h**4
-    quintic = (6.0 * rest - 3.0 * slope + 0.5 * bend) / h**5
-    pieces = np.stack([f[:-1], df[:-1], 0.5 * ddf[:-1], cubic, quartic, quintic], axis=1)
-    before, after = [f[0], *[0.0] * 5], [f[-1], *[0.0] * 5]  # it waits at its ends
-    t = np.append(t[:-1], np.nextafter(t[-1], np.inf))  # the last piece holds up to its end
-    return Path((Curves((Piecewise(t, np.concatenate([[before], pieces, [after]])),)),), f"{name} as recorded")
+    return Path(Together((through_motion(t, f, df, ddf),)), f"{name} as recorded")

@@ -155,7 +155,7 @@ class ControlLoop:
     def curves(self) -> list[Any]:
         """Curves over time that are followed at all times."""
         paths = () if self.every else (*self.bound.paths, *self.bound.force_paths)
-        return [curve for path in paths for part in path.parts for curve in getattr(part, "curves", ())]
+        return [path.curve for path in paths]
 
     @property
     def channels(self) -> Mapping[str, str]:

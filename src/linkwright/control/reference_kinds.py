@@ -1,32 +1,30 @@
 """The kinds of references a caller can write, one frozen class each, and how each is bound to coordinates.
 
-`bind(to)` reads numbers in the units of the components and gives the part of a path. Adding a kind: a class here, a function in
+`bind(to)` reads numbers in the units of the components and gives a curve of all of them. Adding a kind: a class here, a function in
 `references`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.control.reference_curves import Curves, Held, MinimumJerkRise, Move, Part, Waves, synchronised, trapezoidal_rise
-from linkwright.control.reference_files import read_curves
-from linkwright.drives.base import shown
-from linkwright.drives.signals import joined, time_points
-from linkwright.errors import LinkwrightError, ModelError, UsageError
-from linkwright.model.curves import Piecewise, Repeated, clamped, periodic, spline
+from linkwright.errors import ModelError, UsageError
+from linkwright.model.curves import Curve
+from linkwright.model.curves.combined import Scaled, Together
+from linkwright.model.curves.csv_columns import read_columns
+from linkwright.model.curves.lines import Constant
+from linkwright.model.curves.profiles import MinimumJerkRise, synchronised, trapezoidal_rise
+from linkwright.model.curves.reading import is_list, read_number, read_points, read_spline, short, time_points
+from linkwright.model.curves.sine import Sine
 from linkwright.model.description import Description, Table
-from linkwright.model.file import quantity
 from linkwright.model.file.nodes import from_python
 from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
 from linkwright.model.file.units import ANGLE, ANGULAR_SPEED, FREQUENCY, KINDS, TIME, Dimension, multiply
-
-ENDS: dict[str, Callable[[np.ndarray, np.ndarray], Piecewise | Repeated]] = {"natural": spline, "clamped": clamped, "periodic": periodic}
-CLOSED = 1e-9  # of its range: how well a periodic curve must end where it began
 
 
 class Components(NamedTuple):
@@ -55,7 +53,7 @@ class Components(NamedTuple):
         entries = list(given) if is_list(given) else [given] * (self.size if spread else 1)
         if len(entries) != self.size:
             raise UsageError(f"{self.what}: {called} needs {count(self.kinds)}, not {short(given)}.")
-        return [number(x, d, f"{name}: {called}") for x, d, name in zip(entries, dimensions, self.names, strict=True)]
+        return [read_number(x, d, f"{name}: {called}") for x, d, name in zip(entries, dimensions, self.names, strict=True)]
 
     def places(self, given: Any, called: str) -> list[float]:
         """Values of the components; None: the present ones."""
@@ -66,7 +64,7 @@ class Components(NamedTuple):
         return self.t if at is None else self.seconds(at, "at", positive=False)
 
     def seconds(self, given: Any, called: str, positive: bool = True) -> float:
-        t = number(given, TIME, f"{self.what}: {called}")
+        t = read_number(given, TIME, f"{self.what}: {called}")
         if positive and t <= 0.0:
             raise UsageError(f"{self.what}: {called} is {t:g} s; it must be longer than zero.")
         return t
@@ -87,7 +85,7 @@ class Reference(ABC):
     kind = ""
 
     @abstractmethod
-    def bind(self, to: Components) -> Part: ...
+    def bind(self, to: Components) -> Curve: ...
 
     def __repr__(self) -> str:
         words = []
@@ -103,8 +101,8 @@ class Setpoint(Reference):
     value: Any
     kind = "setpoint"
 
-    def bind(self, to: Components) -> Part:
-        return Held(tuple(to.each(self.value, to.dimensions, "the set-point")))
+    def bind(self, to: Components) -> Curve:
+        return constants(to.each(self.value, to.dimensions, "the set-point"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,9 +113,9 @@ class MinimumJerk(Reference):
     at: Any = field(default=None, kw_only=True)
     kind = "minimum_jerk"
 
-    def bind(self, to: Components) -> Part:
+    def bind(self, to: Components) -> Curve:
         rise = MinimumJerkRise(to.beginning(self.at), to.seconds(self.duration, "duration"))
-        return Move(to.places(self.start, "start"), to.each(self.to, to.dimensions, "to"), rise)
+        return move(rise, to.places(self.start, "start"), to.each(self.to, to.dimensions, "to"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +128,7 @@ class Trapezoidal(Reference):
     at: Any = field(default=None, kw_only=True)
     kind = "trapezoidal"
 
-    def bind(self, to: Components) -> Part:
+    def bind(self, to: Components) -> Curve:
         start, end = to.places(self.start, "start"), to.each(self.to, to.dimensions, "to")
         at = to.beginning(self.at)
         limits = (self.speed, self.acceleration)
@@ -138,12 +136,12 @@ class Trapezoidal(Reference):
             raise UsageError(f"{to.what}: a trapezoidal move takes either a duration or both speed and acceleration, but this is {self!r}.")
         if self.duration is not None:
             third = to.seconds(self.duration, "duration") / 3.0
-            return Move(start, end, trapezoidal_rise(at, third, third))
+            return move(trapezoidal_rise(at, third, third), start, end)
         speeds, accelerations = to.limits(self.speed, 1, "speed"), to.limits(self.acceleration, 2, "acceleration")
         strokes = [b - a for a, b in zip(start, end, strict=True)]
         if not any(strokes):
-            return Held(tuple(end))
-        return Move(start, end, trapezoidal_rise(at, *synchronised(strokes, speeds, accelerations)))
+            return constants(end)
+        return move(trapezoidal_rise(at, *synchronised(strokes, speeds, accelerations)), start, end)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,9 +151,9 @@ class Spline(Reference):
     ends: str = field(default="natural", kw_only=True)
     kind = "spline"
 
-    def bind(self, to: Components) -> Part:
-        points = [time_points((self.times, c), d, n) for c, d, n in zip(self._columns(to), to.dimensions, to.names, strict=True)]
-        return Curves([through(t, y, self.ends, name) for (t, y), name in zip(points, to.names, strict=True)])
+    def bind(self, to: Components) -> Curve:
+        points = [time_points(self.times, c, d, n) for c, d, n in zip(self._columns(to), to.dimensions, to.names, strict=True)]
+        return Together(tuple(read_spline(t, y, self.ends, name) for (t, y), name in zip(points, to.names, strict=True)))
 
     def _columns(self, to: Components) -> list[Any]:
         """The values of each component."""
@@ -186,9 +184,9 @@ class Points(Spline):
     interpolation: str = Table.interpolation
     kind = "points"
 
-    def bind(self, to: Components) -> Part:
-        points = [time_points((self.times, c), d, n) for c, d, n in zip(self._columns(to), to.dimensions, to.names, strict=True)]
-        return Curves([joined(t, y, self.interpolation, "position", name) for (t, y), name in zip(points, to.names, strict=True)])
+    def bind(self, to: Components) -> Curve:
+        columns = zip(self._columns(to), to.dimensions, to.names, strict=True)
+        return Together(tuple(read_points((self.times, c, self.interpolation), d, "position", name) for c, d, name in columns))
 
     def __repr__(self) -> str:
         how = "" if self.interpolation == Table.interpolation else f", {self.interpolation!r}"
@@ -204,14 +202,14 @@ class Csv(Reference):
     ends: str = field(default="clamped", kw_only=True)
     kind = "csv"
 
-    def bind(self, to: Components) -> Part:
+    def bind(self, to: Components) -> Curve:
         units = list(self.unit) if is_list(self.unit) else [self.unit] * to.size
         if len(units) != to.size or not all(u is None or isinstance(u, str) for u in units):
             raise UsageError(
                 f"{to.what}: unit is the unit of all columns, as 'mm', or a list with one for each of {to.size}, not {short(self.unit)}."
             )
-        t, columns = read_curves(self.path, self.time, self.columns, units, to.dimensions, to.what)
-        return Curves([through(t, y, self.ends, name) for y, name in zip(columns, to.names, strict=True)])
+        t, columns = read_columns(self.path, self.time, self.columns, units, to.dimensions, to.what)
+        return Together(tuple(read_spline(t, y, self.ends, name) for y, name in zip(columns, to.names, strict=True)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,7 +220,7 @@ class Sinusoid(Reference):
     phase: Any = field(default=0.0, kw_only=True)
     kind = "sinusoid"
 
-    def bind(self, to: Components) -> Part:
+    def bind(self, to: Components) -> Curve:
         frequencies = list(self.frequency) if is_list(self.frequency) else [self.frequency] * to.size
         if len(frequencies) != to.size:
             raise UsageError(f"{to.what}: frequency is one for all components or one for each of {to.size}, not {short(self.frequency)}.")
@@ -232,33 +230,19 @@ class Sinusoid(Reference):
             [angular_frequency(f, f"{name}: frequency") for f, name in zip(frequencies, to.names, strict=True)],
             to.each(self.phase, [ANGLE] * to.size, "phase", spread=True),
         )
-        return Waves(tuple(zip(*columns, strict=True)))
+        return Together(tuple(Sine(*numbers) for numbers in zip(*columns, strict=True)))
 
 
 # ---------------------------------------------------------------- reading
 
 
-def through(t: np.ndarray, y: np.ndarray, ends: str, what: str) -> Piecewise | Repeated:
-    """The spline with these ends."""
-    if ends not in ENDS:
-        raise UsageError(f"{what}: ends is {' or '.join(repr(e) for e in ENDS)}, not {ends!r}.")
-    if ends == "periodic":
-        if abs(y[-1] - y[0]) > CLOSED * np.ptp(y):
-            raise UsageError(
-                f"{what}: a periodic spline ends where it begins, but it begins at {y[0]:.7g} and ends at {y[-1]:.7g}. Add a point at the "
-                "end that repeats the first value, or use ends='natural'."
-            )
-        y = np.append(y[:-1], y[0])
-    return ENDS[ends](t, y)
+def constants(values: Sequence[float]) -> Curve:
+    return Together(tuple(Constant(x) for x in values))
 
 
-def number(given: Any, dimension: Dimension, what: str) -> float:
-    """A number in SI or a text with a unit."""
-    try:
-        return quantity(given.item() if isinstance(given, np.ndarray) and given.ndim == 0 else given, dimension, what)
-    except LinkwrightError as error:
-        said = str(error)
-        raise UsageError(said if said.startswith(what) else f"{what}: {said}") from error
+def move(rise: Curve, start: Sequence[float], end: Sequence[float]) -> Curve:
+    """All components straight from one place to another, by one rise for all of them."""
+    return Together(tuple(Scaled(rise, a, b - a) for a, b in zip(start, end, strict=True)))
 
 
 def angular_frequency(given: Any, what: str) -> float:
@@ -278,20 +262,8 @@ def angular_frequency(given: Any, what: str) -> float:
     return w
 
 
-def is_list(x: Any) -> bool:
-    return isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim > 0)
-
-
 def count(kinds: Sequence[str]) -> str:
     return f"{len(kinds)} values ({', '.join(kinds)})" if len(kinds) > 1 else f"one value ({kinds[0]})"
-
-
-def short(value: Any) -> str:
-    """A value as written in messages and reprs."""
-    if is_list(value) and len(value) > 6:
-        return f"a list of {len(value)}"
-    text = shown(value) if callable(value) else repr(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
-    return text if len(text) <= 80 else text[:76] + " ..."
 
 
 def _amount(x: Any, kind: str) -> str:

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.control.reference_curves import Held, Part, Sampled, followed
 from linkwright.control.reference_kinds import (
     Components,
     Csv,
@@ -33,14 +32,16 @@ from linkwright.control.reference_kinds import (
     Spline,
     Trapezoidal,
     count,
-    is_list,
-    number,
-    short,
 )
-from linkwright.drives.signals import Function, Law, read_signal, takes_state
 from linkwright.errors import UsageError, call_explained
+from linkwright.model.curves import Curve, Jet
+from linkwright.model.curves.combined import Together
+from linkwright.model.curves.formula import Formula
+from linkwright.model.curves.functions import Function, differentiated, explained, takes_state
+from linkwright.model.curves.lines import Constant
+from linkwright.model.curves.reading import is_list, read_number, read_text, short
 from linkwright.model.description import Description
-from linkwright.model.expressions import free_variables
+from linkwright.model.expressions import Expr, free_variables
 
 WAYS = (
     "a number or text with a unit, an expression of t, (times, values), a function of t, or one of lw.setpoint, minimum_jerk, "
@@ -109,23 +110,13 @@ def sinusoid(amplitude: Any, frequency: Any, *, centre: Any = None, phase: Any =
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """path(t): values, rates and accelerations, three lists with an entry per component; t a number, an array or traced."""
+    """The curve of all components of a reference, and how the reference was written."""
 
-    parts: tuple[Part, ...]
+    curve: Together
     text: str
-    notes: tuple[str, ...] = ()
 
-    @property
-    def traceable(self) -> bool:
-        """Whether t may be traced; else the path is evaluated in Python."""
-        return all(p.traceable for p in self.parts)
-
-    def __call__(self, t: Any) -> tuple[list[Any], list[Any], list[Any]]:
-        found = [part(t) for part in self.parts]
-        values, rates, accelerations = ([x for jet in found for x in jet[k]] for k in range(3))
-        if isinstance(t, np.ndarray):  # what stays is an array as well
-            values, rates, accelerations = ([x + np.zeros(t.shape) for x in out] for out in (values, rates, accelerations))
-        return values, rates, accelerations
+    def __call__(self, t: Any) -> Jet:
+        return self.curve(t)
 
 
 def read_reference(
@@ -141,47 +132,51 @@ def read_reference(
     """The path of components that are angles or lengths (`kinds`), are at `now` at time t, and are called `names` in messages."""
     called = tuple(names) or ((what,) if len(kinds) == 1 else tuple(f"{what}, component {i + 1}" for i in range(len(kinds))))
     to = Components(tuple(kinds), tuple(float(x) for x in now), float(t), what, called, description)
-    parts = _parts(given, to)
-    notes = tuple(p.note for p in parts if isinstance(p, Sampled))
-    return Path(tuple(parts), _text(given), notes)
+    return Path(Together(tuple(_curves(given, to))), _text(given))
 
 
-def _parts(given: Any, to: Components) -> list[Part]:
+def _curves(given: Any, to: Components) -> list[Curve]:
     """A sequence has one reference per component; everything else is a reference of all of them."""
     if not is_list(given) or _is_curve(given):
-        return [_part(given, to)]
+        return [_curve(given, to)]
     if len(given) != to.size:
         raise UsageError(f"{to.what} needs {count(to.kinds)}, but {short(given)} has {len(given)}. Each is {WAYS}.")
-    return [_part(x, to.component(i)) for i, x in enumerate(given)]
+    return [_curve(x, to.component(i)) for i, x in enumerate(given)]
 
 
-def _part(given: Any, to: Components) -> Part:
+def _curve(given: Any, to: Components) -> Curve:
     if isinstance(given, Reference):
         return given.bind(to)
     if _is_curve(given):
         return Points(*given).bind(to)
     if callable(given):
         takes_state(given, to.what, motion=True)
-        return followed(Function(given, to.what, size=to.size), to.size, to.t, to.what)
+        function = Function(given, to.what, size=to.size)
+        explained(lambda: function(to.t), to.t, to.what)  # says what is wrong with it, where tracing would just give up
+        return _begun(differentiated(function, to.t, to.what, to.size), to)
     if to.size > 1:
         raise UsageError(f"{to.what} needs {count(to.kinds)}: give a sequence with one for each, not {short(given)}. Each is {WAYS}.")
     if isinstance(given, str):
-        signal = read_signal(given, to.dimensions[0], to.what, to.description)
-        return (
-            followed(_of_time(signal), 1, to.t, to.what) if isinstance(signal, Law) else Held((number(given, to.dimensions[0], to.what),))
-        )
+        value = read_text(given, to.dimensions[0], to.what, to.description)
+        if isinstance(value, Expr):
+            return _begun(Formula(_of_time(value, to.what), to.what), to)
+        return Constant(float(value))
     if isinstance(given, bool) or not isinstance(given, (Real, np.ndarray)) or is_list(given):
         raise UsageError(f"{to.what} is {WAYS}, not {short(given)}.")
-    return Held((number(given, to.dimensions[0], to.what),))
+    return Constant(read_number(given, to.dimensions[0], to.what))
 
 
-def _of_time(law: Law) -> Law:
-    others = sorted(free_variables(law.law) - {"t"})
+def _begun(curve: Curve, to: Components) -> Curve:
+    """A curve that is finite with its derivatives, at least where it begins."""
+    explained(lambda: curve(to.t), to.t, to.what)
+    return curve
+
+
+def _of_time(expression: Expr, what: str) -> Expr:
+    others = sorted(free_variables(expression) - {"t"})
     if others:
-        raise UsageError(
-            f"{law.what} depends on '{others[0]}', but a reference depends on t only. Use a function of t, or points over time."
-        )
-    return law
+        raise UsageError(f"{what} depends on '{others[0]}', but a reference depends on t only. Use a function of t, or points over time.")
+    return expression
 
 
 def _is_curve(given: Any) -> bool:

@@ -29,6 +29,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.inverse.problem import Problem, unit_pushes
 from linkwright.mechanics.kinematics.motion import displaced, skeleton
+from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description, Drive
 from linkwright.model.parameters import Parameter
 from linkwright.motion import cycle
@@ -47,24 +48,12 @@ class Locks(UsageError):
 
 
 @dataclass(frozen=True)
-class HeldLaw:
-    """A drive at an instant: position, speed, acceleration."""
-
-    x: Any
-    dx: Any
-    ddx: Any
-
-    def __call__(self, t: Any) -> tuple[Any, Any, Any]:
-        return self.x, self.dx, self.ddx
-
-
-@dataclass(frozen=True)
 class Sample:
     """An instant of a cycle with its loads; `laws` are where each drive is and how fast it goes."""
 
     system: System
     at: Instant
-    laws: Mapping[str, HeldLaw]
+    laws: Mapping[str, Parabola]
 
     @cached_property
     def loads(self) -> Loads:
@@ -128,7 +117,7 @@ class Disturbed:
         a = x.loads.problem.a
         return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / STEP, name)
 
-    def _law(self, x: Sample, name: str, law: HeldLaw) -> HeldLaw:
+    def _law(self, x: Sample, name: str, law: Parabola) -> Parabola:
         """The same drive where its speed is written with the parameter."""
         drive = next((d for d in self.description.drives if d.joint == name), None)
         if drive is None or self.speed_given or not _is_stepped(drive):
@@ -138,7 +127,7 @@ class Disturbed:
                 f"the programme of drive '{name}' is written with '{self.parameter.name}'; derivatives are taken at a fixed "
                 "motion of the drives, only a constant speed may vary."
             )
-        return replace(law, dx=drive.value) if law.dx != 0.0 else law
+        return replace(law, df=drive.value) if law.df != 0.0 else law
 
     def _once(self, x: Sample, q: Any, v: Any, a: Any, rub: Sequence[tuple[int, Any]]) -> Loads:
         m = Instant(self.skel, q, v, x.at.t, x.at.references)

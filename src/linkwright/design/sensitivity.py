@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.derivatives import STEP, Disturbed, HeldLaw, Locks, Sample
+from linkwright.design.derivatives import STEP, Disturbed, Locks, Sample
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.continuation import start as walker
@@ -27,6 +27,7 @@ from linkwright.mechanics.closing.continuation import walk
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
+from linkwright.model.curves.lines import Parabola
 from linkwright.model.file import parse_unit, quantity
 from linkwright.model.file.units import KINDS
 from linkwright.model.parameters import Parameter, choose, every_parameter
@@ -225,7 +226,7 @@ class Cycle:
         laws = {}
         for name, law in self.plan.laws.items():
             x, dx, ddx = (float(y) for y in law(t))
-            laws[name] = HeldLaw(x, rate * dx, rate * ddx)
+            laws[name] = Parabola(x, rate * dx, rate * ddx)
         return Sample(self.system, Instant(self.system.skel, q, v, t, near, a), laws)
 
     def at(self, t: float, near_to: int) -> Sample:
@@ -318,7 +319,7 @@ def sensitivity(
     else:
         best, notes = _peak(c, w)
         samples = [best]
-        at = float(best.laws[c.lead].x)
+        at = float(best.laws[c.lead].f)
     for s in samples:
         _check(s, w)
     value, slope = _statistic(w, samples)

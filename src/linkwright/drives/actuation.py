@@ -22,9 +22,11 @@ from linkwright.drives.kept import Kept, key_of
 from linkwright.drives.kernel import Traces, agrees, cannot_be_traced, check_pure, inputs_kernel, is_native, named, packed, traces
 from linkwright.drives.motion import BoundMotion, check_start
 from linkwright.drives.place import numbers, target
-from linkwright.drives.signals import MOST_TRACED, Function, Points
+from linkwright.drives.signals import Called, value_at
 from linkwright.errors import UsageError
 from linkwright.integrators import Kernel, python_kernel
+from linkwright.model.curves import MOST_TRACED
+from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.results.state import State
 
 Column = tuple[np.ndarray, str]
@@ -122,7 +124,7 @@ class Actuation:
     @property
     def remembering(self) -> list[str]:
         """Drives whose functions are sampled, and so may remember what they gave."""
-        return [b.target.name for b in self.bounds if b.every and isinstance(b.signal, Function)]
+        return [b.target.name for b in self.bounds if b.every and isinstance(b.signal, Called)]
 
     @property
     def needs_kernel(self) -> bool:
@@ -252,7 +254,7 @@ class Actuation:
                 values = np.tile(push.values, (n, 1))
             else:
                 each = ({k: x[i] for k, x in rows.items()} for i in range(n))
-                values = np.array([numbers(push.values.at(self.equations.here(x))) for x in each], dtype=float).reshape(n, 6)
+                values = np.array([numbers(value_at(push.values, self.equations.here(x))) for x in each], dtype=float).reshape(n, 6)
             out[f"wrench.{push.body}"] = (values, "mixed")
         return out
 
@@ -421,15 +423,15 @@ def _notes(equations: InputEquations, program: Program | None) -> list[str]:
             out.append(f"controller: {called if program is None else done}")
     for b in equations.bounds:
         if b.every:
-            what = b.signal.label if isinstance(b.signal, Function) else f"drive of '{b.target.name}'"
+            what = b.signal.function.label if isinstance(b.signal, Called) else f"drive of '{b.target.name}'"
             out.append(f"{what}: called once per sample, every {b.every:g} s")
     for s in equations.signals:
-        if isinstance(s, Points) and not s.traceable:
-            out.append(f"a drive has {len(s.curve.breaks)} points (compiled up to {MOST_TRACED}): looked up in Python once per stage")
+        if isinstance(s, (Piecewise, Periodic)) and not s.traceable:
+            out.append(f"a drive has {len(s.breaks)} points (compiled up to {MOST_TRACED}): looked up in Python once per stage")
     for f in equations.functions:
         if program is not None:
-            out.append(f"{f.label}: compiled")
+            out.append(f"{f.function.label}: compiled")
         else:
             why = " (it cannot be traced)" if cannot_be_traced(equations, f) else ""
-            out.append(f"{f.label}: called back once per stage{why}")
+            out.append(f"{f.function.label}: called back once per stage{why}")
     return out

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from linkwright.drives.place import Target
-from linkwright.drives.signals import Signal
+from linkwright.drives.signals import Signal, value_at
 from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
@@ -165,7 +165,7 @@ class Reading:
     every: float = 0.0
 
     def value(self, here: Instant, held: Any) -> Any:
-        return held if self.every else self.signal.at(here)
+        return held if self.every else value_at(self.signal, here)
 
 
 class Follower:

@@ -7,8 +7,9 @@ from typing import Any
 
 from linkwright.drives.base import Doing, Follower, Reading, Start, Written, sample_time
 from linkwright.drives.place import Target
-from linkwright.drives.signals import Constant, read_signal
+from linkwright.drives.signals import read_signal
 from linkwright.mechanics.instant import Instant
+from linkwright.model.curves.lines import Constant
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +39,7 @@ class BoundEffort(Follower):
     @property
     def constant(self) -> float | None:
         """The effort, where it is a constant entry of tau."""
-        return self.signal.value if isinstance(self.signal, Constant) and self.target.entry is not None else None
+        return self.signal.level if isinstance(self.signal, Constant) and self.target.entry is not None else None
 
     @property
     def channels(self) -> dict[str, str]:

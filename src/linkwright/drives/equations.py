@@ -17,11 +17,14 @@ import numpy as np
 from linkwright.drives.base import Bound, ControlLoop, Doing
 from linkwright.drives.kept import Same, fingerprint
 from linkwright.drives.place import numbers
-from linkwright.drives.signals import Commanded, Constant, Function, Points, Signal
+from linkwright.drives.signals import Called, Commanded, OfInstant, Signal, value_at
 from linkwright.errors import UsageError
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.curves import Curve
+from linkwright.model.curves.functions import Function, takes_state
+from linkwright.model.curves.lines import Constant
 from linkwright.model.file import quantity
 from linkwright.model.file.units import FORCE, TORQUE
 from linkwright.numerics.spatial import cross
@@ -38,21 +41,19 @@ class Push:
     values: Signal | tuple[float, ...]
 
     def wrench(self, here: Instant, node: int) -> Any:
-        w = numbers(self.values if isinstance(self.values, tuple) else self.values.at(here))
+        w = numbers(self.values if isinstance(self.values, tuple) else value_at(self.values, here))
         return np.concatenate([w[:3] + cross(here.motion.X[node].p, w[3:]), w[3:]])
 
 
 def read_pushes(skel: Skeleton, wrench: Mapping[str, Any] | None) -> tuple[Push, ...]:
     """`{"platform": [0, 0, 0, 10, 0, 0]}`, or functions of t, or of t and the state, that give six numbers."""
-    from linkwright.drives.signals import takes_state
-
     out = []
     for body, value in (wrench or {}).items():
         what = f"the wrench on '{body}'"
         if skel.node(body) < 0:
             raise UsageError(f"{what}: ground does not move, so pushing it does nothing. Take it out.")
         if callable(value):
-            out.append(Push(body, Function(value, what, takes_state(value, what), size=6)))
+            out.append(Push(body, Called(Function(value, what, size=6), takes_state(value, what))))
             continue
         entries = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
         if len(entries) != 6:
@@ -112,17 +113,18 @@ class InputEquations:
         return [*(b.signal for b in self.bounds if not b.every), *more]
 
     @property
-    def curves(self) -> list[Any]:
+    def curves(self) -> list[Curve]:
         """Curves over time among them, also those that a controller follows."""
-        return [*(s.curve for s in self.signals if isinstance(s, Points)), *(self.control.curves if self.control is not None else ())]
+        return [*(s for s in self.signals if not isinstance(s, OfInstant)), *(self.control.curves if self.control is not None else ())]
 
     @property
-    def functions(self) -> list[Function]:
-        return [s for s in self.signals if isinstance(s, Function)]
+    def functions(self) -> list[Called]:
+        return [s for s in self.signals if isinstance(s, Called)]
 
     @property
     def traceable(self) -> bool:
-        return all(s.traceable for s in self.signals if isinstance(s, Points)) and (self.control is None or self.control.traceable)
+        own = all(s.traceable for s in self.signals if not isinstance(s, OfInstant))
+        return own and (self.control is None or self.control.traceable)
 
     @property
     def constant(self) -> bool:
@@ -243,7 +245,7 @@ class InputEquations:
         sampled = [b for b in self.bounds if b.every]
         for k, b in enumerate(sampled):
             if due[k]:
-                out[k] = b.signal.at(here)
+                out[k] = value_at(b.signal, here)
         if self.control is not None and self.control.every and due[-1]:
             out[self._of_control[1]] = here.acting.sampled(self.efforts_of_control(here, x))
         return out

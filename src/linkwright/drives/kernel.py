@@ -17,7 +17,7 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import Program, for_row, interpret
 from linkwright.drives.equations import Arrays, InputEquations
 from linkwright.drives.kept import Kept
-from linkwright.drives.signals import Function
+from linkwright.drives.signals import Called
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import Kernel, python_kernel
 from linkwright.numerics.scalars import minimum, where
@@ -57,7 +57,7 @@ def _traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray],
     return graph.program(outputs)
 
 
-def cannot_be_traced(equations: InputEquations, f: Function) -> bool:
+def cannot_be_traced(equations: InputEquations, f: Called) -> bool:
     """Whether a function refuses traced values."""
     graph = Graph()
     arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}
@@ -139,9 +139,9 @@ def check_pure(equations: InputEquations, start: dict[str, np.ndarray]) -> None:
         except LinkwrightError:
             raise
         except Exception as error:
-            raise UsageError(f"the {f.label} fails at the start of the run: {type(error).__name__}: {error}.") from error
+            raise UsageError(f"the {f.function.label} fails at the start of the run: {type(error).__name__}: {error}.") from error
         if not np.array_equal(np.asarray(f.at(here)), np.asarray(f.at(equations.here(start)))):
             raise UsageError(
-                f"the {f.label} gives different values for the same arguments. An integrator asks several times for every step and may "
-                "ask again: it must depend on its arguments only. With every='1 ms' it is called once per sample and may remember."
+                f"the {f.function.label} gives different values for the same arguments. An integrator asks several times for every step "
+                "and may ask again: it must depend on its arguments only. With every='1 ms' it is called once per sample and may remember."
             )

@@ -1,12 +1,11 @@
 """Prescribed motions: a joint's coordinate or a cylinder's length follows time, with the effort that takes.
 
-Value, speed and acceleration belong together exactly: of a constant speed, a spline or moves by their formulas, of a function
-by differentiating its trace. The position of a speed that is a function is a state of its own, integrated along with the run.
+Value, speed and acceleration belong together exactly (`model.curves`). The position of a speed that is a formula or a function is a
+state of its own, integrated along with the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +13,17 @@ import numpy as np
 
 from linkwright.drives.base import Doing, Start, Written
 from linkwright.drives.place import Target
-from linkwright.drives.rates import differentiated
-from linkwright.drives.signals import Constant, Function, Law, Points, Signal, read_signal
+from linkwright.drives.signals import Called, Signal, read_motion
 from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
+from linkwright.model.curves import Curve
+from linkwright.model.curves.combined import Scaled
+from linkwright.model.curves.functions import differentiated
+from linkwright.model.curves.lines import Constant, Line
+from linkwright.model.curves.piecewise import Periodic, Piecewise
+from linkwright.model.curves.profiles import Programme
 from linkwright.model.description import Move
 from linkwright.model.file.units import display_unit
-from linkwright.model.laws import LinearLaw, MovesLaw
 
 AGREE = 1e-6  # of the size of a coordinate: how well the start must lie on the prescribed motion
 Motion = tuple[Any, Any, Any]
@@ -28,13 +31,12 @@ Motion = tuple[Any, Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class BoundMotion:
-    """value, speed, acceleration = law(t, x); x is the position where it is a state (`integrated`)."""
+    """A coordinate that follows a curve: of its position, or of its speed where the position is a state of its own."""
 
     target: Target
-    law: Callable[[Any, Any], Motion]
+    curve: Curve
     signal: Signal
     states: tuple[tuple[str, float, float], ...] = ()
-    notes: tuple[str, ...] = ()
     moves = True
     every = 0.0
     armature = 0.0
@@ -42,6 +44,17 @@ class BoundMotion:
     @property
     def channels(self) -> dict[str, str]:
         return {f"{self.target.name}.{self.target.effort_kind}": self.target.effort_kind, f"{self.target.name}.power": "power"}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.curve.notes
+
+    def law(self, t: Any, x: Any) -> Motion:
+        """Value, speed and acceleration at t; x is the position where it is a state."""
+        if not self.states:
+            return self.curve(t)
+        speed, rate, _ = self.curve(t)
+        return x[0], speed, rate
 
     def doing(self, here: Instant, x: Any, held: Any) -> Doing:
         value, speed, acceleration = self.law(here.t, x)
@@ -61,23 +74,15 @@ class Speed(Written):
 
     def bind(self, target: Target, start: Start) -> BoundMotion:
         what = f"the speed of '{target.name}'"
-        signal = read_signal(self.value, target.dimension("speed"), what, start.description, motion="speed")
+        signal = read_motion(self.value, target.dimension("speed"), "speed", what, start.description)
         x0, t0 = float(target.position(start.here)), float(start.here.t)
         if isinstance(signal, Constant):
-            line = LinearLaw(x0 - signal.value * t0, signal.value)
-            return BoundMotion(target, lambda t, x: line(t), signal)
-        if isinstance(signal, Points):
-            speed, position = signal.curve, signal.curve.integral()
-            offset = x0 - float(position(t0))
-            return BoundMotion(target, lambda t, x: (position(t) + offset, *speed.jet(t)[:2]), signal)
-        law, notes = _differentiated(signal, 1, t0, what)
-
-        def integrated(t: Any, x: Any) -> Motion:
-            speed, rate = law(t)
-            return x[0], speed, rate
-
+            return BoundMotion(target, Line(x0 - signal.level * t0, signal.level), signal)
+        if isinstance(signal, (Piecewise, Periodic)):
+            position = signal.integral()
+            return BoundMotion(target, Scaled(position, x0 - float(position.value(t0))), signal)
         size = 1.0 if target.rotary else start.kappa
-        return BoundMotion(target, integrated, signal, ((f"{target.name}.prescribed", x0, size),), notes)
+        return BoundMotion(target, _curve(signal, t0, what), signal, ((f"{target.name}.prescribed", x0, size),))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,15 +94,8 @@ class Position(Written):
 
     def bind(self, target: Target, start: Start) -> BoundMotion:
         what = f"the position of '{target.name}'"
-        signal = read_signal(self.value, target.dimension("position"), what, start.description, motion="position")
-        if isinstance(signal, Constant):
-            there = signal.value
-            return BoundMotion(target, lambda t, x: (there, 0.0, 0.0), signal)
-        if isinstance(signal, Points):
-            curve = signal.curve
-            return BoundMotion(target, lambda t, x: curve.jet(t), signal)
-        law, notes = _differentiated(signal, 2, float(start.here.t), what)
-        return BoundMotion(target, lambda t, x: law(t), signal, (), notes)
+        signal = read_motion(self.value, target.dimension("position"), "position", what, start.description)
+        return BoundMotion(target, _curve(signal, float(start.here.t), what), signal)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,24 +107,14 @@ class Moves(Written):
 
     def bind(self, target: Target, start: Start) -> BoundMotion:
         x0, t0 = float(target.position(start.here)), float(start.here.t)
-        from_0, from_1 = (float(self._law(begin)(t0)[0]) for begin in (0.0, 1.0))
+        from_0, from_1 = (float(Programme.of(begin, self.moves).value(t0)) for begin in (0.0, 1.0))
         share = from_1 - from_0  # of the beginning in the present position; none once the first move is done
-        law = self._law((x0 - from_0) / share if share > AGREE else x0)
-        return BoundMotion(target, lambda t, x: law(t), Constant(x0))
-
-    def _law(self, begin: float) -> MovesLaw:
-        pieces, there = [], begin
-        for move in self.moves:
-            there = there if move.to is None else float(move.to)
-            pieces.append((float(move.time), there, move.law))
-        return MovesLaw(begin, tuple(pieces))
+        programme = Programme.of((x0 - from_0) / share if share > AGREE else x0, self.moves)
+        return BoundMotion(target, programme, programme)
 
 
-def _differentiated(signal: Law | Function, order: int, t0: float, what: str) -> tuple[Callable[[Any], Any], tuple[str, ...]]:
-    law = differentiated(signal.over_time, order, t0)
-    if law.exact:
-        return law, ()
-    return law, (f"{what}: its function cannot be traced and is differentiated numerically, by fourth-order differences over 4 ms",)
+def _curve(signal: Curve | Called, t0: float, what: str) -> Curve:
+    return differentiated(signal.function, t0, what) if isinstance(signal, Called) else signal
 
 
 def check_start(bound: BoundMotion, start: Start, x: np.ndarray) -> None:

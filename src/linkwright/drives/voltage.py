@@ -8,10 +8,11 @@ from typing import Any
 
 from linkwright.drives.base import Doing, Follower, Reading, Start, Written, sample_time
 from linkwright.drives.place import Target
-from linkwright.drives.signals import Constant, read_signal
+from linkwright.drives.signals import read_signal
 from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.mechanics.forces.motor_dc import DCMotor, Flow, flow
 from linkwright.mechanics.instant import Instant
+from linkwright.model.curves.lines import Constant
 from linkwright.model.file import quantity
 from linkwright.model.file.units import CURRENT, KINDS, VOLTAGE
 

@@ -25,8 +25,8 @@ from linkwright.exchange.mujoco_map import Placed, place, placed_pieces
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.kinematics.motion import locate, motion
+from linkwright.model.curves.lines import Line
 from linkwright.model.description import PointRef
-from linkwright.model.laws import LinearLaw
 from linkwright.numerics.spatial import Pose, array, rotation_quaternion
 from linkwright.system.system import System
 
@@ -182,7 +182,7 @@ def _equalities(root: xml.Element, system: System) -> None:
                 _tie(section, n.joint.name, at.name, at.piece.name, 0.0, at.piece.pitch)
     for c in d.couplings:
         law = CouplingConstraint.of(system.skel, c).law
-        if not isinstance(law, LinearLaw):
+        if not isinstance(law, Line):
             raise UsageError(f"MuJoCo ties joints by a polynomial, not by a table as the coupling '{c.name}' has. Give it a ratio.")
         offset, ratio, _ = law(0.0)
         _tie(section, c.name, _only(system, c.second, c.name), _only(system, c.first, c.name), offset, ratio)

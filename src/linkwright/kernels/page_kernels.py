@@ -22,13 +22,14 @@ from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import DrivenDistance
 from linkwright.mechanics.constraints.closure import Closure
-from linkwright.mechanics.constraints.drives import Given, driven
+from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.constraints.rod import RodConstraint
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, accelerations, locate, motion, node_motion, pose_of
+from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import cross, cross_wrench
 
@@ -201,7 +202,7 @@ def flow(eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
 
 def branch(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     skel, plan = eq.loops.skel, eq.plan
-    laws = [driven(skel.tree.description, n, Given(1.0)) for n in eq.drives]  # the sign of J does not depend on the values
+    laws = [driven(skel.tree.description, n, Parabola(1.0)) for n in eq.drives]  # the sign of J does not depend on the values
     loops = eq.loops.with_(laws)
     c = loops.at(q, np.zeros(skel.tree.nv), 0.0, eq.loops.skel.unpack(q, near))
     keep = [*(range(skel.tree.nc) if plan.keep is None else plan.keep), *range(skel.tree.nc, len(c.phi))]

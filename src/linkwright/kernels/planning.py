@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.kernels.equations.dynamic import Equations, Given, Plan, driven
+from linkwright.kernels.equations.dynamic import Equations, Plan, driven
 from linkwright.kernels.tracing import Sizes, trace
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.newton import wandered
@@ -24,6 +24,7 @@ from linkwright.mechanics.forces import line
 from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.mechanics.instant import Instant
+from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.linalg import factor, ldl, pivot_order, pivoted_columns
 from linkwright.numerics.scalars import eliminate
 
@@ -261,5 +262,5 @@ def _driver(eq: Equations, name: str, s: Instant) -> Any:
     d = eq.loops.skel.tree.description
     length = [c for c in d.cylinders if c.name == name]
     if length:
-        return driven(d, name, Given(float(line(s, length[0].between).length)))
-    return driven(d, name, Given(0.0))
+        return driven(d, name, Parabola(float(line(s, length[0].between).length)))
+    return driven(d, name, Parabola(0.0))

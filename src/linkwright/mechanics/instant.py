@@ -29,7 +29,7 @@ from linkwright.mechanics.kinematics.motion import (
     motion,
     node_motion,
 )
-from linkwright.model.curves import through
+from linkwright.model.curves.tables import table
 from linkwright.model.description import Joint, Table
 from linkwright.model.expressions import Expr, evaluate, free_variables
 from linkwright.numerics.pickling import essentials
@@ -210,7 +210,7 @@ class Instant:
     def value(self, law: Any) -> Any:
         """A number, a table over a channel, or an expression of channels."""
         if isinstance(law, Table):
-            return through(law.x, law.y, law.interpolation)(self.channel(law.channel))
+            return table(law.x, law.y, law.interpolation).value(self.channel(law.channel))
         if isinstance(law, Expr):
             return evaluate(law, {name: self.channel(name) for name in free_variables(law)})
         return law

@@ -27,10 +27,10 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.target import rotation_vector_between
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced, locate, locate_at, motion, node_motion
+from linkwright.model.curves.lines import Line
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
-from linkwright.model.laws import LinearLaw
 from linkwright.motion import cycle
 from linkwright.motion.obstacles import cannot_move, unreachable
 from linkwright.motion.targets import Part, Targets
@@ -82,9 +82,7 @@ class Assembler:
         """Close the loops from the sketch, holding the drives where they are drawn if that is possible."""
         near = self.skel.start_coordinates
         q = np.concatenate([near[n.joint.name] for n in self.tree.nodes]) if self.tree.nodes else np.zeros(0)
-        held = [
-            cycle.driven(self.description, d.joint, LinearLaw(near[d.joint][0], 0.0)) for d in self.description.drives if d.joint in near
-        ]
+        held = [cycle.driven(self.description, d.joint, Line(near[d.joint][0], 0.0)) for d in self.description.drives if d.joint in near]
         if held:
             done = close(self.loops.with_(held), q, near, most=200)
             if done.residual < GOOD_ENOUGH:
@@ -209,7 +207,7 @@ class Assembler:
         if any(c.name == name for c in self.description.cylinders):
             length = cycle.coordinate_now(self.loops, name, here)
             rate = float(st.instant.length_rate(name))
-            constraint = cycle.driven(self.description, name, LinearLaw(length, rate))
+            constraint = cycle.driven(self.description, name, Line(length, rate))
             return constraint, np.array([quantity(value, KINDS["acceleration"])])
         return self.targets.read(name, value, here)
 

@@ -22,10 +22,15 @@ from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
+from linkwright.model.curves import Curve
+from linkwright.model.curves.formula import Formula, need_smooth
+from linkwright.model.curves.lines import Line
+from linkwright.model.curves.piecewise import Periodic, Piecewise
+from linkwright.model.curves.profiles import Programme
+from linkwright.model.curves.tables import table
 from linkwright.model.description import Cylinder, Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import KINDS, display_unit, shown
-from linkwright.model.laws import ExpressionLaw, Law, LinearLaw, MovesLaw, TableLaw
 from linkwright.motion.turn_samples import sampled, trajectory
 from linkwright.numerics.linalg import factor
 from linkwright.results.singular_positions import PEAKS, passage_note
@@ -78,12 +83,12 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = ()) ->
     """Walk a coordinate both ways from here until a dead centre or, for angles, a full turn."""
     desc = loops.skel.tree.description
     x0 = coordinate_now(loops, joint, here)
-    still = [driven(desc, h, LinearLaw(coordinate_now(loops, h, here), 0.0)) for h in held if h != joint]
+    still = [driven(desc, h, Line(coordinate_now(loops, h, here), 0.0)) for h in held if h != joint]
     rotary = is_rotary(desc, joint)
     span = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
 
     def reached(sign: float) -> float:
-        law = LinearLaw(x0, sign * span)
+        law = Line(x0, sign * span)
         tied, end = loops.with_([*still, driven(desc, joint, law)]), _before_zero(desc, joint, law, 1.0)
         return dead_centre(tied, walk(tied, walker(tied, here.q, here.references), end, smallest_step=REACH_STEP).at, end)
 
@@ -94,23 +99,22 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = ()) ->
     return Limits(joint, x0 - down * span, x0 + up * span, False, down < 1.0, up < 1.0)
 
 
-def law_of(drive: Drive, x0: float, speed: float | None = None) -> Law:
+def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
     """The law of time a drive of the model prescribes, starting from x0; `speed` takes the place of a speed, not of a programme."""
     if drive.kind == "moves":
-        pieces, here = [], x0
-        for move in drive.moves:
-            here = here if move.to is None else float(move.to)
-            pieces.append((float(move.time), here, move.law))
-        return MovesLaw(x0, tuple(pieces))
+        return Programme.of(x0, drive.moves)
     if drive.kind == "position":
         if isinstance(drive.value, Table):
-            return TableLaw(drive.value.x, drive.value.y, drive.value.interpolation)
-        return ExpressionLaw.of(drive.value) if isinstance(drive.value, Expr) else LinearLaw(float(drive.value), 0.0)
+            return table(drive.value.x, drive.value.y, drive.value.interpolation, straight=True)
+        if not isinstance(drive.value, Expr):
+            return Line(float(drive.value), 0.0)
+        need_smooth(drive.value)
+        return Formula(drive.value, f"the position of '{drive.joint}'")
     if drive.kind == "speed" and speed is None:
         if isinstance(drive.value, (Expr, Table)):
             raise UsageError(f"the speed of '{drive.joint}' varies with time; give its position as a function of t to turn it.")
-        return LinearLaw(x0, float(drive.value))
-    return LinearLaw(x0, 1.0 if speed is None else speed)
+        return Line(x0, float(drive.value))
+    return Line(x0, 1.0 if speed is None else speed)
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,7 @@ class Plan:
     """The motion of a turn: leading drive, laws of all drives, and notes for the user."""
 
     lead: str
-    laws: dict[str, Law]
+    laws: dict[str, Curve]
     span: float  # duration of the cycle
     rate: float  # scale of velocities: 0 for statics, else 1
     open_ended: bool  # runs until a limit (constant speed), not a fixed programme
@@ -152,13 +156,13 @@ def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, dur
     elif speed is not None and drive.kind in ("position", "moves"):
         notes.append(f"speed= is left aside: '{lead}' follows its own programme; speed=0 gives the static forces along it")
     law = law_of(drive, x[lead], speed)
-    laws: dict[str, Law] = {lead: law}
+    laws: dict[str, Curve] = {lead: law}
     free = drives if together else _independent(loops, here, lead, list(drives))
     for name, other in ((n, drives[n]) for n in free):
         if name != lead:
-            laws[name] = law_of(other, x[name]) if together and other.kind in PRESCRIBED else LinearLaw(x[name], 0.0)
+            laws[name] = law_of(other, x[name]) if together and other.kind in PRESCRIBED else Line(x[name], 0.0)
     rate = 0.0 if still else 1.0
-    if isinstance(law, LinearLaw):
+    if isinstance(law, Line):
         if law.slope == 0.0:
             raise UsageError(f"drive '{lead}' holds its position, so there is no cycle. Give it a speed, such as speed='60 rpm', or moves.")
         if duration is not None:
@@ -166,7 +170,7 @@ def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, dur
         reach = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
         return Plan(lead, laws, reach / abs(law.slope), rate, True, tuple(notes))
     span = _programme_length(law, notes) if duration is None else duration
-    whole = _programme_length(law, []) if isinstance(law, (MovesLaw, TableLaw)) else span
+    whole = _programme_length(law, []) if isinstance(law, (Programme, Piecewise, Periodic)) else span
     if span < whole * (1.0 - 1e-9):
         notes.append(f"duration= shows the first {span:.4g} s of a programme of {whole:.4g} s; it is cut short, not run faster")
     return Plan(lead, laws, span, rate, False, tuple(notes))
@@ -193,11 +197,11 @@ def _static_note(desc: Description) -> str:
     return STATIC + "".join(more)
 
 
-def _programme_length(law: Law, notes: list[str]) -> float:
-    if isinstance(law, MovesLaw):
+def _programme_length(law: Curve, notes: list[str]) -> float:
+    if isinstance(law, Programme):
         return law.duration
-    if isinstance(law, TableLaw):
-        return law.x[-1]
+    if isinstance(law, (Piecewise, Periodic)):
+        return float(law.breaks[-1])
     notes.append("the drive is a formula of t without an end: 1 s of it is shown (duration= for more)")
     return 1.0
 
@@ -208,7 +212,7 @@ def _independent(loops: Loops, here: Instant, lead: str, others: Sequence[str]) 
     zero = np.zeros(loops.skel.tree.nv)
     chosen = [lead]
     for name in (n for n in others if n != lead):
-        trial = loops.with_([driven(desc, n, LinearLaw(coordinate_now(loops, n, here), 0.0)) for n in [*chosen, name]])
+        trial = loops.with_([driven(desc, n, Line(coordinate_now(loops, n, here), 0.0)) for n in [*chosen, name]])
         base = loops.with_(trial.constraints[len(loops.constraints) : -1])
         more = trial.factored(trial.at(here.q, zero, 0.0, here.references)).rank
         if more > base.factored(base.at(here.q, zero, 0.0, here.references)).rank:
@@ -251,7 +255,7 @@ def _at_the_beginning(loops: Loops, here: Instant, p: Plan) -> Instant:
     begin = {name: float(law(0.0)[0]) for name, law in p.laws.items()}
     if all(abs(begin[n] - now[n]) < 1e-12 * (1.0 + abs(now[n])) for n in now):
         return here
-    targets = [driven(desc, n, LinearLaw(now[n], begin[n] - now[n])) for n in now]
+    targets = [driven(desc, n, Line(now[n], begin[n] - now[n])) for n in now]
     (q, near), left = skipped(loops, here.q, here.references, targets)
     tied = loops.with_(left)
     there = walk(tied, walker(tied, q, near), 1.0).at
@@ -286,7 +290,7 @@ def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin
     return _noted(desc, p, trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing])
 
 
-def _before_zero(desc: Description, drive: str, law: Law, end: float) -> float:
+def _before_zero(desc: Description, drive: str, law: Curve, end: float) -> float:
     """`end`, or the time shortly before a cylinder of constant speed has no length: a negative one closes the loops as well."""
     start, slope, _ = law(0.0)
     if all(c.name != drive for c in desc.cylinders) or start + slope * end > 0.0:

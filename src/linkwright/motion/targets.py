@@ -24,10 +24,10 @@ from linkwright.mechanics.constraints import Constraint, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.target import JointTarget, rotation_vector_between
 from linkwright.mechanics.instant import Instant
+from linkwright.model.curves.lines import Line
 from linkwright.model.description import Joint
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS, shown
-from linkwright.model.laws import LinearLaw
 from linkwright.motion import cycle
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
 
@@ -123,8 +123,8 @@ class Targets:
         """Constraints that lead from here (t = 0) to the wanted position (t = 1), or with `walked=False` hold it at once."""
         d = self.loops.skel.tree.description
 
-        def law(now: float, there: float) -> LinearLaw:
-            return LinearLaw(now, there - now) if walked else LinearLaw(there, 0.0)
+        def law(now: float, there: float) -> Line:
+            return Line(now, there - now) if walked else Line(there, 0.0)
 
         if self._is_cylinder(name):
             length = quantity(value, KINDS["length"], f"'{name}'")
@@ -154,7 +154,7 @@ class Targets:
         if "quaternion" not in jt.coordinate_kinds:
             for i, kind in enumerate(jt.coordinate_kinds):
                 self._check_far(f"{joint.name}.{jt.q_names[i]}", now[i], there[i], kind)
-            laws = [LinearLaw(a, b - a) if walked else LinearLaw(b, 0.0) for a, b in zip(now.tolist(), there.tolist(), strict=True)]
+            laws = [Line(a, b - a) if walked else Line(b, 0.0) for a, b in zip(now.tolist(), there.tolist(), strict=True)]
             return [Driver(joint, law, i) for i, law in enumerate(laws)]
         rate = np.zeros(jt.nv)
         if walked:
@@ -174,13 +174,13 @@ class Targets:
         if self._is_cylinder(base):
             rate = quantity(value, KINDS["speed"], f"the speed of '{name}'")
             length = cycle.coordinate_now(self.loops, base, here)
-            return [cycle.driven(self.loops.skel.tree.description, base, LinearLaw(length, rate))]
+            return [cycle.driven(self.loops.skel.tree.description, base, Line(length, rate))]
         part = self.part(base)
         if isinstance(part, Joint):
             return [self._moving(part, self.values(part, value, rate=True), range(joints.create(part.type, part.options).nv), here)]
         x = quantity(value, KINDS[SPEED[part.kind]], f"the speed of '{name}'")
         if part.at == part.i:
-            return [Driver(part.joint, LinearLaw(float(here.references[part.joint.name][part.i]), x), part.i)]
+            return [Driver(part.joint, Line(float(here.references[part.joint.name][part.i]), x), part.i)]
         rates = np.zeros(joints.create(part.joint.type, part.joint.options).nv)
         rates[part.i] = x
         return [self._moving(part.joint, rates, [part.i], here)]
@@ -200,7 +200,7 @@ class Targets:
         assert isinstance(part, Part)
         x = np.array([quantity(value, KINDS[ACCELERATION[part.kind]])])
         if part.at == pick:
-            return Driver(joint, LinearLaw(float(here.references[joint.name][pick]), 0.0), pick), x
+            return Driver(joint, Line(float(here.references[joint.name][pick]), 0.0), pick), x
         return self._moving(joint, np.zeros(nv), [pick], here), x
 
 

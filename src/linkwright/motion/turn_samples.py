@@ -11,7 +11,7 @@ import numpy as np
 from linkwright.mechanics.closing.continuation import WINDOW, Walker, walk
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.model.laws import Law
+from linkwright.model.curves import Curve
 from linkwright.results.interpolation import Samples, states
 from linkwright.results.recorded import CutReferences, cut_rows
 from linkwright.results.singular_positions import Scale, SingularPlace, located, near_places
@@ -42,7 +42,7 @@ def sampled(loops: Loops, tied: Loops, here: Walker, times: np.ndarray) -> Walke
 
 
 def trajectory(
-    loops: Loops, tied: Loops, walked: Walked, drive: str, law: Law, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
+    loops: Loops, tied: Loops, walked: Walked, drive: str, law: Curve, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
 ) -> Trajectory:
     """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: times of dead centres beyond its ends."""
     instants = [w.at for w in walked.samples]

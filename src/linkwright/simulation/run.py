@@ -22,7 +22,7 @@ from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close, consistent_v
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
-from linkwright.model.laws import LinearLaw
+from linkwright.model.curves.lines import Line
 from linkwright.results.state import State
 from linkwright.simulation import time_loops
 from linkwright.simulation.evaluating import Evaluator
@@ -225,7 +225,7 @@ def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
         return st
     d, one = system.description, {j.name for j in system.description.joints}
     names = [x.joint for x in d.drives if x.joint in one and np.ndim(st[x.joint]) == 0]
-    held = loops.with_([driven(d, n, LinearLaw(float(st[n]), float(st[f"{n}.v"]))) for n in names])
+    held = loops.with_([driven(d, n, Line(float(st[n]), float(st[f"{n}.v"]))) for n in names])
     for chosen in (held, loops):
         done = close(chosen, st.q, st.near)
         if done.residual < GOOD_ENOUGH:

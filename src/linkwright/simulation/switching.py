@@ -18,12 +18,12 @@ import numpy as np
 
 from linkwright.drives import position
 from linkwright.errors import UsageError, call_explained, nearest
-from linkwright.mechanics.constraints.drives import Given, driven
+from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
+from linkwright.model.curves.lines import Line, Parabola
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS, LENGTH, shown
-from linkwright.model.laws import LinearLaw
 from linkwright.numerics.linalg import least_squares
 from linkwright.results.state import State
 from linkwright.simulation.events import When
@@ -178,8 +178,8 @@ def jump(of: Loops, mode: Mode, st: State, moving: Mapping[str, Sequence[float]]
     `moving` are (value, speed, acceleration) of the joints with prescribed motion.
     """
     d = of.skel.tree.description
-    extra = [driven(d, joint, LinearLaw(value, 0.0)) for joint, value in mode.locks.items()]
-    extra += [driven(d, joint, Given(*x)) for joint, x in moving.items() if joint not in mode.locks]
+    extra = [driven(d, joint, Line(value, 0.0)) for joint, value in mode.locks.items()]
+    extra += [driven(d, joint, Parabola(*x)) for joint, x in moving.items() if joint not in mode.locks]
     loops = replace(of, constraints=tuple(c for c in of.constraints if c.name not in mode.off)).with_(extra)
     T = terms(loops, st.q, st.v, st.t, st.near)
     place = T.place

@@ -10,9 +10,9 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.mechanics.closing.mobility import Mobility, mobility
+from linkwright.model.curves.lines import Line
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
-from linkwright.model.laws import LinearLaw
 from linkwright.motion import cycle
 from linkwright.motion.compiled import Compiled
 from linkwright.motion.following import follow, sample_times
@@ -60,7 +60,7 @@ class Motions:
         core = self.core
         core.kernels.need_masses()
         st = core.start if start is None else start
-        held = [cycle.driven(core.description, n, LinearLaw(cycle.coordinate_now(core.loops, n, st.instant), 0.0)) for n in hold]
+        held = [cycle.driven(core.description, n, Line(cycle.coordinate_now(core.loops, n, st.instant), 0.0)) for n in hold]
         return settle(core, State(core.skel, st.q, np.zeros(core.tree.nv), st.near, st.t), held)
 
     def jacobian(self, st: State, of: str, wrt: str | Sequence[str]) -> np.ndarray:

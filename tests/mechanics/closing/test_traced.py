@@ -13,7 +13,8 @@ from linkwright.mechanics.constraints import DrivenDistance, PointTarget
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import displaced, references
-from linkwright.model.laws import LinearLaw, TableLaw
+from linkwright.model.curves.lines import Line
+from linkwright.model.curves.tables import table
 from linkwright.numerics.scalars import arctan2, unwrap, where
 
 CASES = {
@@ -36,9 +37,9 @@ def by_code(loops, *at):
 def handed_in(s, drive, point):
     d = s.description
     drive = drive or d.drives[0].joint
-    extra = [driven(d, drive, TableLaw((0.0, 0.5, 1.0), (0.1, 0.7, 0.4)))]
+    extra = [driven(d, drive, table((0.0, 0.5, 1.0), (0.1, 0.7, 0.4), straight=True))]
     if point:
-        extra.append(DrivenDistance("jack", (("ground", "A"), tuple(point.split("."))), LinearLaw(0.8, 0.2)))
+        extra.append(DrivenDistance("jack", (("ground", "A"), tuple(point.split("."))), Line(0.8, 0.2)))
         extra.append(PointTarget(tuple(point.split(".")), (0.1, 0.2, 0.0), (0.4, -0.3, 0.0), (0, 1)))
     return extra
 

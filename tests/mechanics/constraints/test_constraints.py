@@ -14,8 +14,10 @@ from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.dynamics import tree as dyn
 from linkwright.mechanics.kinematics.motion import motion, qdot, skeleton
 from linkwright.model import description as d
+from linkwright.model.curves.formula import Formula
+from linkwright.model.curves.lines import Line
+from linkwright.model.curves.tables import table
 from linkwright.model.expressions import variable
-from linkwright.model.laws import ExpressionLaw, LinearLaw, TableLaw
 from linkwright.topology import build_tree
 from tests import factory
 
@@ -126,7 +128,7 @@ def test_driven_joint_and_driven_length_are_rheonomic_constraints():
     rng = np.random.default_rng(6)
     t = factory.random_tree(rng, 4, ("revolute", "universal", "spherical"))
     desc = t.skel.tree.description
-    law = ExpressionLaw.of(0.4 + 0.3 * (2.0 * variable("t")).sin())
+    law = Formula(0.4 + 0.3 * (2.0 * variable("t")).sin(), "the length")
     hinge = next((j for j in desc.joints if j.type == "revolute"), None)
     drivers = [DrivenDistance("cyl", (("ground", "P"), ("b3", "Q")), law), PointTarget(("b2", "P"), (0, 0, 0), (1, 2, 3), (0, 1, 2))]
     if hinge is not None:
@@ -158,9 +160,9 @@ def test_rod_multiplier_is_its_force_and_pushes_when_positive():
 @pytest.mark.parametrize("interpolation", ["monotone", "cubic"])
 def test_table_law_is_exact_for_lines_and_twice_differentiable(interpolation):
     x = (0.0, 0.5, 1.3, 2.0)
-    line = TableLaw(x, tuple(3 * v - 1 for v in x), interpolation)
+    line = table(x, tuple(3 * v - 1 for v in x), interpolation, straight=True)
     assert line(0.9)[0] == pytest.approx(1.7, abs=1e-14) and line(0.9)[1] == pytest.approx(3.0, abs=1e-13)
-    s = TableLaw(x, tuple(np.sin(x)), interpolation)
+    s = table(x, tuple(np.sin(x)), interpolation, straight=True)
     for at in (-0.4, 0.2, 0.5, 1.0, 1.3, 1.9, 2.0, 2.7):
         f, df, ddf = s(at + 1j * STEP)
         assert np.imag(f) / STEP == pytest.approx(np.real(df), abs=1e-12)
@@ -168,5 +170,4 @@ def test_table_law_is_exact_for_lines_and_twice_differentiable(interpolation):
     for knot in x:
         left, right = s(knot - 1e-9), s(knot + 1e-9)
         np.testing.assert_allclose(left, right, atol=1e-7)  # continuous up to the second derivative
-    assert s.breaks == tuple((v, 3) for v in x)
-    assert LinearLaw(1.0, 2.0)(3.0) == (7.0, 2.0, 0.0)
+    assert Line(1.0, 2.0)(3.0) == (7.0, 2.0, 0.0)

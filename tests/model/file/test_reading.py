@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwright.errors import ModelError, UsageError
-from linkwright.model import laws
+from linkwright.model.curves.profiles import RISES
 from linkwright.model.description import CoilSpring, GasSpring, Table, TorsionSpring
 from linkwright.model.expressions import Expr
 from linkwright.model.file import read, read_text, reread
@@ -348,7 +348,7 @@ def test_position_laws_and_names_only():
 
 
 def test_the_laws_are_those_that_exist():
-    assert set(LAWS) == set(laws.RISES)
+    assert set(LAWS) == set(RISES)
 
 
 def test_loads_in_si_need_no_units():

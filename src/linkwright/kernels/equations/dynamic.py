@@ -20,7 +20,7 @@ import numpy as np
 
 from linkwright.kernels.equations.kinematic import Arrays, KinematicEquations, largest, normalised, size
 from linkwright.mechanics.constraints.closure import Closure, loop_wrenches
-from linkwright.mechanics.constraints.drives import Given, Order, Plan, driven
+from linkwright.mechanics.constraints.drives import Order, Plan, driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labelled
@@ -33,7 +33,7 @@ from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, qdot
 from linkwright.numerics.scalars import common_type, eliminate
 
-__all__ = ["Equations", "Given", "Plan", "driven", "stabilised"]
+__all__ = ["Equations", "Plan", "driven", "stabilised"]
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.mechanics.constraints.drives import Given, Order, Plan, driven
+from linkwright.mechanics.constraints.drives import Order, Plan, driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import locate_at, motion, qdot
+from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import common_type, eliminate, minimum
 from linkwright.numerics.spatial import array
 
@@ -40,7 +41,7 @@ class KinematicEquations:
         these belong to that time and the motion continues from there: then the rows have derivatives by time."""
         if not self.drivers:
             return self
-        laws = [Given(*x, at=at) for x in zip(drive, speed, acceleration, strict=True)]
+        laws = [Parabola(*x, at=at) for x in zip(drive, speed, acceleration, strict=True)]
         description = self.loops.skel.tree.description
         return replace(self, loops=self.loops.with_([driven(description, n, law) for n, law in zip(self.drivers, laws, strict=True)]))
 
@@ -73,7 +74,7 @@ class KinematicEquations:
 
         Iterated until `residual` is at round-off this assembles, then completes the speeds and accelerations.
         """
-        laws = [Given(*x) for x in zip(drive, speed, acceleration, strict=True)]
+        laws = [Parabola(*x) for x in zip(drive, speed, acceleration, strict=True)]
         loops = self.loops.with_([driven(self.loops.skel.tree.description, n, law) for n, law in zip(self.drives, laws, strict=True)])
         c = loops.at(q, v, 0.0, self.loops.skel.unpack(q, near))
         keep = [*(range(self.loops.skel.tree.nc) if self.plan.keep is None else self.plan.keep)]

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, nearest
-from linkwright.mechanics.constraints.drives import Given, driven
+from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.model.curves.lines import Parabola
 from linkwright.topology.tree import Loop, Tree
 
 
@@ -38,7 +39,7 @@ class Variant:
         for name in self.drivers:
             if name not in names:
                 raise UsageError(f"there is no joint or cylinder '{name}' to move. {nearest(name, names, 'Joints')}")
-            driven(d, name, Given(0.0))  # refuses joints with several freedoms
+            driven(d, name, Parabola(0.0))  # refuses joints with several freedoms
         if len(set(self.drivers)) != len(self.drivers):
             raise UsageError(f"a motion is given twice: {', '.join(self.drivers)}.")
         loops = [loop.name for loop in skel.tree.loops]

@@ -18,7 +18,7 @@ from linkwright.mechanics.closing.continuation import start, walk
 from linkwright.mechanics.constraints import Constraint, Driver
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import motion
-from linkwright.model.laws import LinearLaw
+from linkwright.model.curves.lines import Line
 
 TURN = 2.0 * np.pi
 FEW = 2  # turns that are walked as they are
@@ -32,34 +32,34 @@ def skipped(loops: Loops, q: np.ndarray, near: Mapping[str, Any], targets: Seque
     here, left = (q, near), list(targets)
     for i, target in enumerate(targets):
         turns = _turns(target)
-        if abs(turns) <= FEW or not isinstance(target, Driver) or not isinstance(target.law, LinearLaw):
+        if abs(turns) <= FEW or not isinstance(target, Driver) or not isinstance(target.law, Line):
             continue
         others = [_held(t) for k, t in enumerate(left) if k != i]
         if any(t is None for t in others):
             continue
         sign = 1.0 if turns > 0 else -1.0
-        once = replace(target, law=LinearLaw(target.law.offset, sign * TURN))
+        once = replace(target, law=Line(target.law.offset, sign * TURN))
         gained = _one_turn(loops.with_([once, *(t for t in others if t is not None)]), *here)
         if gained is None:
             continue
         n = abs(turns)
         here = here[0] + n * gained[0], {name: np.asarray(x) + n * gained[1][name] for name, x in here[1].items()}
         done = turns * TURN
-        left[i] = replace(target, law=LinearLaw(target.law.offset + done, target.law.slope - done))
+        left[i] = replace(target, law=Line(target.law.offset + done, target.law.slope - done))
     return here, left
 
 
 def _turns(target: Constraint) -> int:
     """Whole turns a target asks for."""
-    if isinstance(target, Driver) and isinstance(target.law, LinearLaw) and target.kinds == ("angle",):
+    if isinstance(target, Driver) and isinstance(target.law, Line) and target.kinds == ("angle",):
         return int(target.law.slope / TURN)
     return 0
 
 
 def _held(target: Constraint) -> Constraint | None:
     """The same coordinate at rest where it begins; None for points and poses."""
-    if isinstance(target, Driver) and isinstance(target.law, LinearLaw):
-        return replace(target, law=LinearLaw(target.law.offset, 0.0))
+    if isinstance(target, Driver) and isinstance(target.law, Line):
+        return replace(target, law=Line(target.law.offset, 0.0))
     return None
 
 

@@ -21,9 +21,9 @@ from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver, PointTarget
 from linkwright.mechanics.constraints.closure import Closure, closure
-from linkwright.mechanics.constraints.drives import Given
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_coordinates, motion, references, relative
+from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.pickling import essentials
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ def _form(skel: Skeleton, c: Constraint) -> Form | None:
         n = None if node is None or not plain else skel.tree.nodes[node]
         where = (-1, -1) if n is None else (n.v.start + c.coordinate, n.q.start + c.coordinate)
         key = ("joint", c.joint.name, c.coordinate)
-        return Form(key, 3, lambda t: [*c.law(t)], lambda x: replace(c, law=Given(*x)), *where)
+        return Form(key, 3, lambda t: [*c.law(t)], lambda x: replace(c, law=Parabola(*x)), *where)
     if type(c) is DrivenDistance:
-        return Form(("distance", c.name, c.between), 3, lambda t: [*c.law(t)], lambda x: replace(c, law=Given(*x)))
+        return Form(("distance", c.name, c.between), 3, lambda t: [*c.law(t)], lambda x: replace(c, law=Parabola(*x)))
     if type(c) is PointTarget:
         begin, rate = np.array(c.begin), np.array(c.end) - np.array(c.begin)
 

@@ -14,8 +14,10 @@ import numpy as np
 from linkwright import joints
 from linkwright.mechanics.constraints.base import Rows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
+from linkwright.model.curves import Curve
+from linkwright.model.curves.lines import Line
+from linkwright.model.curves.tables import table
 from linkwright.model.description import Coupling, Joint
-from linkwright.model.laws import Law, LinearLaw, TableLaw
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class CouplingConstraint:
     name: str
     first: Joint
     second: Joint
-    law: Law
+    law: Curve
     labels: tuple[str, ...] = ("ratio",)
 
     @property
@@ -35,10 +37,10 @@ class CouplingConstraint:
         d = skel.tree.description
         first, second = d.joint(c.first), d.joint(c.second)
         if c.table is not None:
-            return cls(c.name, first, second, TableLaw(c.table.x, c.table.y, c.table.interpolation))
+            return cls(c.name, first, second, table(c.table.x, c.table.y, c.table.interpolation, straight=True))
         start = skel.start_coordinates
         offset = start[c.second][0] - c.ratio * start[c.first][0] if c.offset is None else c.offset
-        return cls(c.name, first, second, LinearLaw(offset, c.ratio))
+        return cls(c.name, first, second, Line(offset, c.ratio))
 
     def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
         a, b = (joint_rate(skel, m, j, near[j.name]) for j in (self.first, self.second))

@@ -15,8 +15,8 @@ from linkwright import joints
 from linkwright.mechanics.constraints.base import Rows
 from linkwright.mechanics.constraints.rod import distance_rows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
+from linkwright.model.curves import Curve
 from linkwright.model.description import Joint, PointRef
-from linkwright.model.laws import Law
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Driver:
     """One coordinate of a joint, cut or not, follows law(t)."""
 
     joint: Joint
-    law: Law
+    law: Curve
     coordinate: int = 0
     labels: tuple[str, ...] = ("drive",)
 
@@ -52,7 +52,7 @@ class DrivenDistance:
     linear_in_v = True  # k has a term linear in v: the moving length couples to the closing speed
     name: str
     between: tuple[PointRef, PointRef]
-    law: Law
+    law: Curve
     labels: tuple[str, ...] = ("length",)
     kinds: tuple[str, ...] = ("length",)
 

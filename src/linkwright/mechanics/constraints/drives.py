@@ -1,15 +1,15 @@
-"""Inputs of equations that are decided before evaluation: a plan that numbers decided, and drives whose motion is given."""
+"""Inputs of equations that are decided before evaluation: a plan that numbers decided, and constraints of driven coordinates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
+from linkwright.model.curves import Curve
 from linkwright.model.description import Description
 
 Order = tuple[tuple[int, ...], tuple[int, ...]]  # of the rows and columns of an elimination
@@ -32,22 +32,7 @@ class Plan:
         return self.keep is None
 
 
-class Given:
-    """A motion law that is three arrays' entries: value, speed, acceleration; with a time `at` which they belong to, the
-    motion of constant acceleration through them."""
-
-    def __init__(self, value: Any, speed: Any = 0.0, acceleration: Any = 0.0, at: Any = None):
-        self.values, self.at = (value, speed, acceleration), at
-
-    def __call__(self, t: Any) -> Any:
-        if self.at is None:
-            return self.values
-        value, speed, acceleration = self.values
-        later = t - self.at
-        return value + later * (speed + 0.5 * later * acceleration), speed + later * acceleration, acceleration
-
-
-def driven(desc: Description, drive: str, law: Any) -> Constraint:
+def driven(desc: Description, drive: str, law: Curve) -> Constraint:
     """The constraint that moves a joint's coordinate or a cylinder's length."""
     for cylinder in desc.cylinders:
         if cylinder.name == drive:

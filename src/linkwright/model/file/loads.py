@@ -11,7 +11,7 @@ from typing import Any
 from linkwright import files
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.joints import JOINTS
-from linkwright.model.curves import INTERPOLATIONS
+from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.description import ZERO3, Description, Joint, Load, Table
 from linkwright.model.expressions import Expr, evaluate, free_variables, variable
 from linkwright.model.file.context import Context

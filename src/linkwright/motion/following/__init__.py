@@ -19,6 +19,7 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.following.grip import gripped
+from linkwright.motion.following.smoothness import jets
 from linkwright.motion.following.wishes import Wish, wish
 from linkwright.numerics.spatial import skew
 from linkwright.results.state import State
@@ -105,7 +106,7 @@ def follow(assembler: Assembler, start: State, motion: Mapping[str, Any], times:
 
 def _at(assembler: Assembler, wishes: Sequence[Wish], guess: State, time: float) -> State:
     """The wanted motion at any time, on the branch of a state near it."""
-    return _assembled(assembler, wishes, guess, [w.curve(np.array([time])).f[0] for w in wishes])
+    return _assembled(assembler, wishes, guess, [jets(w.curve, np.array([time])).f[0] for w in wishes])
 
 
 def _assembled(assembler: Assembler, wishes: Sequence[Wish], guess: State, values: Sequence[np.ndarray]) -> State:
@@ -125,7 +126,7 @@ def _between(wishes: Sequence[Wish], times: np.ndarray, i: int, kappa: float) ->
 
     def bent(low: float, high: float) -> bool:
         at = np.array([low, *(low + SHARES * (high - low)), high])
-        curves = [w.curve(at).f / s for w, s in zip(wishes, scale, strict=True)]
+        curves = [jets(w.curve, at).f / s for w, s in zip(wishes, scale, strict=True)]
         return any(np.abs(f[1:-1] - f[0] - SHARES[:, None] * (f[-1] - f[0])).max(initial=0.0) > STRAIGHT for f in curves)
 
     def visited(low: float, high: float, depth: int) -> list[float]:

@@ -12,16 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.control.reference_curves import entries_of, traced
-from linkwright.control.reference_kinds import Reference, is_list, short
+from linkwright.control.reference_kinds import Reference
 from linkwright.control.references import read_reference
-from linkwright.drives.signals import Function, takes_state
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics.kinematics.motion import locate, motion, node_motion
+from linkwright.model.curves import Curve
+from linkwright.model.curves.combined import Together
+from linkwright.model.curves.differences import AdaptiveDifferences
+from linkwright.model.curves.functions import Function, JetFunction, explained, takes_state, traced
+from linkwright.model.curves.reading import is_list, short
+from linkwright.model.curves.tables import SampledSpline
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
-from linkwright.motion.following.curves import Beside, Curve, Exact, Jets, Splined, Told, breaks, doubts, guarded, of_function, sizes
+from linkwright.motion.following.smoothness import Jets, breaks, doubts, jets, sizes
 from linkwright.numerics.spatial import Pose
 from linkwright.results.state import State
 
@@ -42,7 +46,7 @@ class Wish:
     @cached_property
     def jets(self) -> Jets:
         """At the times of the motion."""
-        return self.curve(self.t)
+        return jets(self.curve, self.t)
 
     def target(self, f: np.ndarray) -> Any:
         """Where it should be, as `Assembler.assemble` takes it."""
@@ -88,11 +92,10 @@ def wish(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarra
     joint, i, kind = assembler.coordinate(name)
     now = np.array([start.near[joint.name][i]])
     if _is_function(given):
-        first = guarded(lambda: given(float(t[0])), float(t[0]), _path(name))
+        first = explained(lambda: given(float(t[0])), float(t[0]), _path(name))
         if isinstance(first, tuple) and len(first) == 3:
             three = Function(given, _path(name), size=3)
-            told = Told(lambda x: np.array(guarded(lambda: three.over_time(x), x, _path(name))))
-            return Wish(name, "joint", (kind,), told, t)
+            return Wish(name, "joint", (kind,), JetFunction(lambda x: explained(lambda: three(x), x, _path(name))), t)
     return Wish(name, "joint", (kind,), _curve(assembler, given, (kind,), now, name, t), t)
 
 
@@ -112,11 +115,9 @@ def _axial(S: np.ndarray) -> np.ndarray:
 def _curve(assembler: Assembler, given: Any, kinds: tuple[str, ...], now: np.ndarray, name: str, t: np.ndarray) -> Curve:
     """Of a joint, a point, or a body in a plane by (x, y, angle)."""
     what, size = _path(name), len(kinds)
-    low, high = float(t[0]), float(t[-1])
     if _is_function(given):
         takes_state(given, what, motion=True)
-        entries = entries_of(Function(given, what, size=size), low, what)
-        return of_function(entries, traced(entries, size, low, what), low, high, what)
+        return _of_function(Function(given, what, size=size), t)
     if is_list(given) and len(given) == len(t) and len(given) > max(2, size):
         return _samples(given, kinds, what, t)
     if is_list(given) and len(given) not in (2, size):
@@ -126,11 +127,22 @@ def _curve(assembler: Assembler, given: Any, kinds: tuple[str, ...], now: np.nda
         )
     if is_list(given) and len(given) == size > 1 and any(callable(x) for x in given):
         each = (_curve(assembler, x, (k,), now[i : i + 1], name, t) for i, (x, k) in enumerate(zip(given, kinds, strict=True)))
-        return Beside(tuple(each))
-    return Exact(read_reference(given, kinds, now.tolist(), what, assembler.description, t=low).parts)
+        return Together(tuple(each))
+    return read_reference(given, kinds, now.tolist(), what, assembler.description, t=float(t[0])).curve
 
 
-def _samples(given: Any, kinds: tuple[str, ...], what: str, t: np.ndarray) -> Splined:
+def _of_function(f: Function, t: np.ndarray) -> Curve:
+    """Exact where it can be traced, else by differences within the times."""
+    low, high = float(t[0]), float(t[-1])
+    explained(lambda: f(low), low, f.what)  # says what is wrong with it, where tracing would just give up
+
+    def call(x: float) -> np.ndarray:
+        return np.array(explained(lambda: f(x), x, f.what), dtype=float)
+
+    return traced(f, low, f.what, f.size) or AdaptiveDifferences(call, f.size, low, high)
+
+
+def _samples(given: Any, kinds: tuple[str, ...], what: str, t: np.ndarray) -> SampledSpline:
     if len(t) < FEWEST:
         raise UsageError(f"the {what} is given by {len(t)} samples; rates need {FEWEST} or more, or a function of t.")
     rows = []
@@ -142,7 +154,7 @@ def _samples(given: Any, kinds: tuple[str, ...], what: str, t: np.ndarray) -> Sp
             rows.append([quantity(_plain(x), KINDS[k], "it") for x, k in zip(entries, kinds, strict=True)])
         except LinkwrightError as error:
             raise UsageError(f"the {what}: sample {i} (t = {t[i]:.6g} s) is {short(row)}: {error}") from error
-    return Splined(t, np.array(rows))
+    return SampledSpline(t, np.array(rows))
 
 
 def _plain(x: Any) -> Any:
@@ -157,9 +169,8 @@ def _body(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarr
     flat, whole = ("length", "length", "angle"), ("",) * 9 + ("length",) * 3
     if _is_function(given):
         takes_state(given, what, motion=True)
-        entries = entries_of(Function(lambda x: _entries(assembler, name, given(x)), what, size=12), float(t[0]), what)
-        curve = of_function(entries, traced(entries, 12, float(t[0]), what), float(t[0]), float(t[-1]), what)
-        return _turning(Wish(name, "body", whole, curve, t))
+        poses = Function(lambda x: _entries(assembler, name, given(x)), what, size=12)
+        return _turning(Wish(name, "body", whole, _of_function(poses, t), t))
     if is_list(given) and len(given) == len(t) and len(given) > 3:
         return _turning(Wish(name, "body", whole, _whole([_entries(assembler, name, x) for x in given], what, t), t))
     if planar and not isinstance(given, Pose) and not (is_list(given) and np.shape(given[0]) == (3, 3)):
@@ -173,13 +184,13 @@ def _body(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarr
     return _turning(Wish(name, "body", whole, _whole([still] * len(t), what, t), t))
 
 
-def _whole(rows: list[list[Any]], what: str, t: np.ndarray) -> Splined:
+def _whole(rows: list[list[Any]], what: str, t: np.ndarray) -> SampledSpline:
     if len(t) < FEWEST:
         raise UsageError(f"the {what} is given by {len(t)} samples; rates need {FEWEST} or more, or a function of t.")
     values = np.array(rows, dtype=float)
     if not np.isfinite(values).all():
         raise UsageError(f"the {what} has a sample that is not finite, at t = {t[~np.isfinite(values).all(axis=1)][0]:.6g} s.")
-    return Splined(t, values)
+    return SampledSpline(t, values)
 
 
 def _entries(assembler: Assembler, name: str, value: Any) -> list[Any]:

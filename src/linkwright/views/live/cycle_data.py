@@ -15,8 +15,9 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.errors import LinkwrightError, SingularityError
-from linkwright.mechanics.constraints.drives import Given, driven
-from linkwright.model.laws import Law, LinearLaw
+from linkwright.mechanics.constraints.drives import driven
+from linkwright.model.curves import Curve
+from linkwright.model.curves.lines import Line, Parabola
 from linkwright.motion import cycle
 from linkwright.numerics.linalg import factor
 from linkwright.results.load_channels import eyes
@@ -42,7 +43,7 @@ class Motion:
 
     drives: tuple[str, ...]
     turn: Trajectory | None
-    laws: tuple[Law, ...]  # of the drives over the cycle's time
+    laws: tuple[Curve, ...]  # of the drives over the cycle's time
     offset: float  # of the laws' time at the first sample
     still: bool  # statics: positions only
     why: str = ""  # there is no cycle, or no drives of the file
@@ -71,7 +72,7 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
     drives = turn.drives if set(turn.drives) == set(plan.laws) else tuple(plan.laws)
     lead = plan.laws[plan.lead]
     offset = 0.0
-    if plan.open_ended and isinstance(lead, LinearLaw):
+    if plan.open_ended and isinstance(lead, Line):
         first = cycle.coordinate_now(system.loops, plan.lead, turn.instant(0))
         offset = (first - float(lead(0.0)[0])) / lead.slope
     return Motion(drives, turn, tuple(plan.laws[n] for n in drives), offset, plan.rate == 0.0)
@@ -90,7 +91,7 @@ def independent(system: System) -> tuple[str, ...]:
     chosen: list[str] = []
 
     def rank(names: list[str]) -> int:
-        tied = loops.with_([driven(d, n, Given(1.0)) for n in names])
+        tied = loops.with_([driven(d, n, Parabola(1.0)) for n in names])
         J = tied.dimensionless(tied.at(st.q, still, 0.0, st.near))[1]
         return factor(np.concatenate([J, idle])).rank
 

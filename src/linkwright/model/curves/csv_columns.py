@@ -109,7 +109,7 @@ def read_sheet(path: Any, what: str) -> Sheet:
     return Sheet(table)
 
 
-def read_curves(
+def read_columns(
     path: Any,
     time: Column | None,
     columns: Sequence[Column] | Column | None,

@@ -13,8 +13,9 @@ from linkwright.compiler import javascript
 from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import interpret
 from linkwright.control.references import read_reference
-from linkwright.model.curves import monotone, through
-from linkwright.model.laws import RISES, MovesLaw, TableLaw
+from linkwright.model.curves.monotone import monotone
+from linkwright.model.curves.profiles import RISES, Programme
+from linkwright.model.curves.tables import table
 from tests.compiler.test_javascript import agree, run
 
 CAM = ([0, 0], [60, 0], [120, 20], [180, 20], [240, 0], [360, 0])  # dwell, rise, dwell, fall, dwell
@@ -59,9 +60,9 @@ def test_overshoot_is_there_for_those_who_ask_for_it() -> None:
 
 
 def test_a_closed_cam_repeats() -> None:
-    curve = through(tuple(DEG), tuple(MM), "periodic")
+    curve = table(tuple(DEG), tuple(MM), "periodic")
     x = np.linspace(-20.0, 30.0, 2001)
-    assert curve(x) == pytest.approx(curve(np.mod(x, 2.0 * np.pi)), abs=1e-15)
+    assert curve.value(x) == pytest.approx(curve.value(np.mod(x, 2.0 * np.pi)), abs=1e-15)
     s = lw.load(cam(interpolation="periodic")).system
     assert s.assemble({"A": np.radians(720.0 + 90.0)})["lift"] == pytest.approx(0.01, abs=1e-12)
 
@@ -74,11 +75,11 @@ def test_monotone_between_points_of_any_table() -> None:
         y = np.round(rng.normal(size=n).cumsum(), 0 if k % 3 == 0 else 9)
         curve = monotone(x, y)
         for i in range(n - 1):
-            f = curve(np.append(np.linspace(x[i], x[i + 1], 101)[:-1], x[i + 1] - 1e-12))
+            f = curve.value(np.append(np.linspace(x[i], x[i + 1], 101)[:-1], x[i + 1] - 1e-12))
             steps = np.diff(f) * np.sign(y[i + 1] - y[i])
             assert steps.min() > -1e-12 * (1.0 + abs(y[i + 1] - y[i])) and (y[i] != y[i + 1] or np.ptp(f) == 0.0)
         for knot in x:
-            a, b = (np.array(curve.jet(knot + e)) for e in (-1e-9, 1e-9))
+            a, b = (np.array(curve(knot + e)) for e in (-1e-9, 1e-9))
             size = 1.0 + np.abs(curve.c).max()
             assert np.abs(a - b)[:2].max() < 1e-6 * size  # value and slope; curvature is compared where it is moderate, below
 
@@ -88,7 +89,7 @@ def test_a_dense_table_gives_the_accelerations_of_its_function() -> None:
     y = np.sin(x)
     y[-1] = y[0]
     t = np.linspace(0.0, 2.0 * np.pi, 1501)
-    f, df, ddf = through(tuple(x), tuple(y), "periodic").jet(t)
+    f, df, ddf = table(tuple(x), tuple(y), "periodic")(t)
     h = x[1]  # quartics through five points: slopes to h^4 / 30, curvatures to h^3; a quintic piece loses one or two orders
     assert np.abs(f - np.sin(t)).max() < h**5 and np.abs(df - np.cos(t)).max() < h**4 and np.abs(ddf + np.sin(t)).max() < h**3
 
@@ -96,11 +97,11 @@ def test_a_dense_table_gives_the_accelerations_of_its_function() -> None:
 @pytest.mark.parametrize("interpolation", ["monotone", "linear", "cubic", "periodic"])
 def test_traced_tables_are_the_tables(interpolation: str) -> None:
     for straight in (False, True):
-        curve = through(tuple(DEG), tuple(MM), interpolation, straight=straight)
+        curve = table(tuple(DEG), tuple(MM), interpolation, straight=straight)
         g = Graph()
-        program = g.program([("y", np.array(list(curve.jet(g.input("x", 1)[0])), dtype=object))])
+        program = g.program([("y", np.array(list(curve(g.input("x", 1)[0])), dtype=object))])
         x = np.linspace(-1.0, 8.0, 181)
-        assert pytest.approx(np.array(curve.jet(x)), abs=1e-13) == interpret(program, x[:, None]).T
+        assert pytest.approx(np.array(curve(x)), abs=1e-13) == interpret(program, x[:, None]).T
 
 
 def test_derivatives_of_a_cam_in_native_code() -> None:
@@ -125,17 +126,17 @@ def test_the_page_computes_the_same_cam() -> None:
 
 
 def test_loads_and_motions_read_tables_alike() -> None:
-    table = {"over": "t", "table": [[0, "0 N"], [0.1, "5 N"], [0.2, "5 N"], [0.4, "1 N"]]}
+    pushing = {"over": "t", "table": [[0, "0 N"], [0.1, "5 N"], [0.2, "5 N"], [0.4, "1 N"]]}
     base = {k: x for k, x in cam().items() if k != "couplings"}
-    pushed = {**base, "gravity": [0, 0], "loads": {"push": {"on": "follower.C", "force": [0, table]}}, "drive": {"A": "free"}}
+    pushed = {**base, "gravity": [0, 0], "loads": {"push": {"on": "follower.C", "force": [0, pushing]}}, "drive": {"A": "free"}}
     run = lw.load(pushed).simulate(0.4, output=0.01)
-    force = through((0.0, 0.1, 0.2, 0.4), (0.0, 5.0, 5.0, 1.0))(run.t)
+    force = table((0.0, 0.1, 0.2, 0.4), (0.0, 5.0, 5.0, 1.0)).value(run.t)
     assert run["lift.a"] == pytest.approx(force / 0.5, abs=1e-9)
     assert force.max() == 5.0 and force.min() == 0.0
     moved = {**base, "drive": {"lift": {"position": {"over": "t", "table": [[0, "0 mm"], [0.1, "20 mm"], [0.4, "20 mm"]]}}}}
     c = lw.load(moved).turn(steps=40)
-    law = TableLaw((0.0, 0.1, 0.4), (0.0, 0.02, 0.02))
-    assert c["lift"] == pytest.approx(np.array([law(t)[0] for t in c.t]), abs=1e-12)
+    law = table((0.0, 0.1, 0.4), (0.0, 0.02, 0.02), straight=True)
+    assert c["lift"] == pytest.approx(np.array([law.value(t) for t in c.t]), abs=1e-12)
     assert c["lift"].max() == pytest.approx(0.02, abs=1e-15)
 
 
@@ -160,11 +161,11 @@ def test_periodic_positions_and_speeds_repeat() -> None:
     run = lifted(lw.speed((t, y, "periodic")))
     assert run["lift.v"][41:81] == pytest.approx(run["lift.v"][1:41], abs=1e-12)
     fine = np.linspace(0.0, 0.4, 40001)
-    stroke = np.trapezoid(through(tuple(t), tuple(y), "periodic")(fine), fine)  # to h^2 v''/12: 1e-11
+    stroke = np.trapezoid(table(tuple(t), tuple(y), "periodic").value(fine), fine)  # to h^2 v''/12: 1e-11
     assert run["lift"][[40, 80]] == pytest.approx([stroke, 2.0 * stroke], abs=1e-9)
-    whole = through(tuple(t), tuple(y), "periodic").integral()
-    assert whole(np.array([0.4, 0.8, 1.2, -0.4])) == pytest.approx(stroke * np.array([1, 2, 3, -1]), abs=1e-9)
-    assert whole.jet(0.85)[:2] == pytest.approx((2.0 * stroke + whole(0.05), whole.jet(0.05)[1]), abs=1e-12)
+    whole = table(tuple(t), tuple(y), "periodic").integral()
+    assert whole.value(np.array([0.4, 0.8, 1.2, -0.4])) == pytest.approx(stroke * np.array([1, 2, 3, -1]), abs=1e-9)
+    assert whole(0.85)[:2] == pytest.approx((2.0 * stroke + whole.value(0.05), whole(0.05)[1]), abs=1e-12)
 
 
 def test_references_read_points_as_tables() -> None:
@@ -173,7 +174,7 @@ def test_references_read_points_as_tables() -> None:
     for given, how in (((t, y), "monotone"), ((t, y, "cubic"), "cubic"), ((t, y, "periodic"), "periodic")):
         path = read_reference(given, ("length",), [0.0], "the reference", d)
         at = np.linspace(-0.1, 0.6, 29)
-        for ours, known in zip(path(at), through(t, y, how, straight=True).jet(at), strict=True):
+        for ours, known in zip(path(at), table(t, y, how, straight=True)(at), strict=True):
             assert np.asarray(ours)[0] == pytest.approx(known, abs=1e-12)
     with pytest.raises(lw.UsageError, match="straight lines have corners"):
         read_reference((t, y, "linear"), ("length",), [0.0], "the reference", d)
@@ -204,8 +205,8 @@ def test_a_position_over_time_is_not_made_of_straight_lines() -> None:
 def test_tables_are_written_back(tmp_path: Path) -> None:
     for how in ("monotone", "cubic", "periodic"):
         again = lw.load(lw.load(cam(interpolation=how)).save(tmp_path / f"{how}.yaml"))
-        table = again.description.couplings[0].table
-        assert table is not None and table.interpolation == how
+        known = again.description.couplings[0].table
+        assert known is not None and known.interpolation == how
 
 
 @pytest.mark.parametrize(
@@ -221,10 +222,10 @@ def test_what_a_coupling_refuses(more: dict[str, Any], words: str) -> None:
         lw.load(cam(**more))
 
 
-def test_break_points_of_laws() -> None:
-    assert TableLaw(tuple(DEG), tuple(MM)).breaks == tuple((x, 3) for x in DEG)
-    law = MovesLaw(0.0, ((0.4, 1.0, "cycloidal"), (0.2, 1.0, "cycloidal"), (0.3, 0.0, "trapezoidal")))
-    assert [round(t, 12) for t, _ in law.breaks] == [0.0, 0.4, 0.6, 0.7, 0.8, 0.9]
-    for t, order in law.breaks[1:]:
+def test_corners_of_programmes_and_tables() -> None:
+    assert len(table(tuple(DEG), tuple(MM)).corners(0.0, 7.0)) > 0
+    law = Programme(0.0, ((0.4, 1.0, "cycloidal"), (0.2, 1.0, "cycloidal"), (0.3, 0.0, "trapezoidal")))
+    assert law.corners(0.0, 2.0) == pytest.approx([0.6, 0.7, 0.8, 0.9])
+    for t in law.corners(0.0, 2.0):
         a, b = (np.array(law(t + e)) for e in (-1e-9, 1e-9))
-        assert np.abs(a - b)[:order].max() < 1e-5 and (order > 2 or np.abs(a - b)[2] > 1.0)
+        assert np.abs(a - b)[:2].max() < 1e-5 and np.abs(a - b)[2] > 1.0

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from linkwright.errors import UsageError
+from linkwright.model.curves.formula import Formula, need_smooth
+from linkwright.model.curves.profiles import RISES, Programme
 from linkwright.model.expressions import variable
-from linkwright.model.laws import RISES, ExpressionLaw, MovesLaw, derivative
 
 STEP = 1e-30
 
@@ -31,7 +32,7 @@ def test_peak_accelerations_are_the_known_ones(name, peak):
 
 
 def test_moves_and_dwells_follow_each_other():
-    law = MovesLaw(1.0, ((0.4, 2.0, "cycloidal"), (0.2, 2.0, "cycloidal"), (0.5, -1.0, "345")))
+    law = Programme(1.0, ((0.4, 2.0, "cycloidal"), (0.2, 2.0, "cycloidal"), (0.5, -1.0, "345")))
     assert law.duration == pytest.approx(1.1)
     assert law(-1.0)[0] == 1.0 and law(0.4)[0] == pytest.approx(2.0) and law(0.5) == pytest.approx((2.0, 0.0, 0.0))
     assert law(0.85)[0] == pytest.approx(0.5) and law(1.1)[0] == pytest.approx(-1.0) and law(9.0) == pytest.approx((-1.0, 0.0, 0.0))
@@ -40,10 +41,10 @@ def test_moves_and_dwells_follow_each_other():
 def test_expressions_are_differentiated_by_rule():
     t = variable("t")
     f = (1.0 + t * t).sqrt() * (3.0 * t).sin() / (2.0 + t.cos()) + (0.1 * t).exp() - t**3
-    law = ExpressionLaw.of(f)
+    law = Formula(f, "f")
     for x in (0.0, 0.4, 1.7):
         value, first, second = law(x + 1j * STEP)
         assert np.imag(value) / STEP == pytest.approx(np.real(first), abs=1e-12)
         assert np.imag(first) / STEP == pytest.approx(np.real(second), abs=1e-12)
     with pytest.raises(UsageError, match="corner"):
-        derivative(abs(t), "t")
+        need_smooth(1.0 + abs(t))

@@ -1,0 +1,63 @@
+"""Curves made of curves: an offset and a factor, and several components together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.model.curves import Curve, Jet
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled(Curve):
+    """offset + factor f: a rise from 0 to 1 as a move between two positions, an integral from a start."""
+
+    curve: Curve
+    offset: float
+    factor: float = 1.0
+
+    @property
+    def traceable(self) -> bool:
+        return self.curve.traceable
+
+    def __call__(self, x: Any, /) -> Jet:
+        f, df, ddf = self.curve(x)
+        return self.offset + self.factor * f, self.factor * df, self.factor * ddf
+
+    def corners(self, first: float, last: float, /) -> np.ndarray:
+        return self.curve.corners(first, last)
+
+
+@dataclass(frozen=True, eq=False)
+class Together(Curve):
+    """The components of all curves, one after the other."""
+
+    curves: tuple[Curve, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(max(1, c.size) for c in self.curves)
+
+    @property
+    def traceable(self) -> bool:
+        return all(c.traceable for c in self.curves)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(note for c in self.curves for note in c.notes)
+
+    def __call__(self, x: Any, /) -> Jet:
+        jets = [(c.size, c(x)) for c in self.curves]
+        f, df, ddf = ([entry for size, jet in jets for entry in (jet[k] if size else [jet[k]])] for k in range(3))
+        if isinstance(x, np.ndarray):  # a constant is an array as well
+            zero = np.zeros(x.shape)
+            return [y + zero for y in f], [y + zero for y in df], [y + zero for y in ddf]
+        return f, df, ddf
+
+    def corners(self, first: float, last: float, /) -> np.ndarray:
+        return np.concatenate([c.corners(first, last) for c in self.curves])
+
+    def doubt(self, x: np.ndarray, /) -> Any:
+        return [entry for c in self.curves for entry in (c.doubt(x) if c.size else [c.doubt(x)])]

@@ -1,0 +1,124 @@
+"""Piecewise polynomials with exact derivatives and integrals, once or again and again.
+
+Numbers find their piece by bisection. A traced value cannot look anything up: there the coefficients of its piece are chosen by
+conditions, one after the other, and only then multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.model.curves import MOST_TRACED, Curve, Jet
+from linkwright.numerics.scalars import real, where
+
+NEGLIGIBLE = 1e-9  # of the range of values: corners that the error control of a run sees without help
+
+
+@dataclass(frozen=True, eq=False)
+class Piecewise(Curve):
+    """Row j of c: coefficients (constant first) from breaks[j - 1] on; row 0 before the first, both counted from there."""
+
+    breaks: np.ndarray
+    c: np.ndarray  # (breaks + 1, degree + 1)
+
+    @property
+    def traceable(self) -> bool:
+        return len(self.breaks) <= MOST_TRACED
+
+    def value(self, x: Any, /) -> Any:
+        return _polynomial(*self._piece(x))
+
+    def __call__(self, x: Any, /) -> Jet:
+        """f, f', f'' at once: a traced value chooses its piece only once."""
+        row, d = self._piece(x)
+        first = _derived(row)
+        return _polynomial(row, d), _polynomial(first, d), _polynomial(_derived(first), d)
+
+    def _piece(self, x: Any) -> tuple[list[Any], Any]:
+        """The coefficients that hold at x, and how far x is from where they count."""
+        if hasattr(x, "where"):  # traced
+            origin: Any = float(self.breaks[0])
+            row: list[Any] = [float(a) for a in self.c[0]]
+            for at, coefficients in zip(self.breaks, self.c[1:], strict=True):
+                later = x >= float(at)
+                origin = where(later, float(at), origin)
+                row = [where(later, float(new), old) for new, old in zip(coefficients, row, strict=True)]
+            return row, x - origin
+        j = np.searchsorted(self.breaks, real(x), side="right")
+        return list(np.moveaxis(self.c[j], -1, 0)), x - self.breaks[np.maximum(j - 1, 0)]
+
+    def corners(self, first: float, last: float, /) -> np.ndarray:
+        """Breaks between two places beyond which the piece before, continued over the next interval, misses the curve."""
+        widths = np.diff(self.breaks)
+        ahead, behind = np.append(widths, widths[-1]), np.insert(widths, 0, 0.0)
+        gap = np.abs(_polynomial(list(self.c[:-1].T), behind + ahead) - _polynomial(list(self.c[1:].T), ahead))
+        inside = (self.breaks > first) & (self.breaks < last)
+        return self.breaks[inside & (gap > NEGLIGIBLE * np.ptp(self.c[1:, 0]))]
+
+    def integral(self) -> Piecewise:
+        """From the first break on."""
+        c = np.concatenate([np.zeros((len(self.c), 1)), self.c / np.arange(1, self.c.shape[1] + 1)], axis=1)
+        for j in range(1, len(self.breaks)):
+            width = self.breaks[j] - self.breaks[j - 1]
+            c[j + 1, 0] = np.polynomial.polynomial.polyval(width, c[j])
+        return Piecewise(self.breaks, c)
+
+
+@dataclass(frozen=True, eq=False)
+class Periodic(Curve):
+    """A curve over one period, from its first break to its last, again and again; each period adds `gain` (an integral's)."""
+
+    curve: Piecewise
+    gain: float = 0.0
+
+    @property
+    def breaks(self) -> np.ndarray:
+        return self.curve.breaks
+
+    @property
+    def traceable(self) -> bool:
+        return self.curve.traceable
+
+    def value(self, x: Any, /) -> Any:
+        once, periods = self._once(x)
+        f = self.curve.value(once)
+        return f + self.gain * periods if self.gain else f
+
+    def __call__(self, x: Any, /) -> Jet:
+        once, periods = self._once(x)
+        f, df, ddf = self.curve(once)
+        return (f + self.gain * periods if self.gain else f), df, ddf
+
+    def integral(self) -> Periodic:
+        """From the first break on."""
+        whole = self.curve.integral()
+        return Periodic(whole, float(whole.value(float(self.breaks[-1]))))
+
+    def corners(self, first: float, last: float, /) -> np.ndarray:
+        """As of the curve, in every period; seams count."""
+        begin, period = float(self.breaks[0]), float(self.breaks[-1] - self.breaks[0])
+        once = np.append(self.curve.corners(begin, begin + period), begin)
+        turns = np.arange(np.floor((first - begin) / period), np.ceil((last - begin) / period))
+        found = np.unique(once[:, None] + period * turns)
+        return found[(found > first) & (found < last)]
+
+    def _once(self, x: Any) -> tuple[Any, Any]:
+        """Whole periods taken off, and their number; at a seam rounding may leave it on either side, where the curve is the same."""
+        first, period = float(self.breaks[0]), float(self.breaks[-1] - self.breaks[0])
+        periods = np.rint((x - first) / period - 0.5)
+        return x - period * periods, periods
+
+
+def _polynomial(row: Sequence[Any], d: Any) -> Any:
+    out = row[-1]
+    for a in row[-2::-1]:
+        out = out * d + a
+    return out
+
+
+def _derived(row: Sequence[Any]) -> list[Any]:
+    return [k * a for k, a in enumerate(row)][1:] or [0.0 * row[0]]
