@@ -64,8 +64,8 @@ def loads_of(s: System, sample):
     cylinders = {c.name for c in s.description.cylinders}
     if cylinders & set(laws):  # a length is no coordinate: walk the model's own programme to that instant
         return Cycle(s, None, 4, None).at(sample.at.t, 0).loads
-    st = s.assemble({n: law.x for n, law in laws.items()}, {n: law.dx for n, law in laws.items()}, guess=s.state(sample.at.q))
-    return s.inverse(st, {n: law.ddx for n, law in laws.items()})
+    st = s.assemble({n: law.f for n, law in laws.items()}, {n: law.df for n, law in laws.items()}, guess=s.state(sample.at.q))
+    return s.inverse(st, {n: law.ddf for n, law in laws.items()})
 
 
 def check_every_parameter(m: lw.Mechanism, quantity: str, at: int, only: str = "") -> int:
@@ -87,7 +87,7 @@ def check_every_parameter(m: lw.Mechanism, quantity: str, at: int, only: str = "
             d = p.stepped(sign * h)
             x = sample
             if p.name == "n":  # the speed itself is the parameter
-                laws = {"A": type(sample.laws["A"])(sample.laws["A"].x, p.value + sign * h, 0.0)}
+                laws = {"A": type(sample.laws["A"])(sample.laws["A"].f, p.value + sign * h, 0.0)}
                 x = type(sample)(s, sample.at, laws)
             ends.append(np.real(w.read(loads_of(System(d, s.tree.cuts), x))))
         numeric = (ends[0] - ends[1]) / (2 * h)
@@ -143,8 +143,8 @@ def test_a_driven_cylinder() -> None:
             other = Cycle(System(p.stepped(sign * h)), None, 24, None)
             ends.append(other)
         k = 5
-        lengths = c.samples[k].laws["ram"].x
-        assert all(abs(o.samples[k].laws["ram"].x - lengths) < 1e-2 for o in ends)
+        lengths = c.samples[k].laws["ram"].f
+        assert all(abs(o.samples[k].laws["ram"].f - lengths) < 1e-2 for o in ends)
         exact = np.imag(w.read(Disturbed(s, p, False).loads(c.samples[k])))[0] / STEP
         values = [_force_at(o.system, c.samples[k].laws["ram"]) for o in ends]
         assert exact == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-6)
@@ -160,12 +160,12 @@ def _force_at(s: System, law) -> float:
     com = np.array(boom.com[:2]) - A
     p, e = np.hypot(*P), np.hypot(*E)
     # L^2 = p^2 + e^2 - 2 p e cos(phi): angle, rate and acceleration of P seen from A
-    cosine = (p * p + e * e - law.x**2) / (2 * p * e)
+    cosine = (p * p + e * e - law.f**2) / (2 * p * e)
     phi = np.arccos(cosine)
-    lever = p * e * np.sin(phi) / law.x  # dL/dphi
-    rate = law.dx / lever
-    bend = (p * e * np.cos(phi) - lever**2) / law.x  # d lever / d phi
-    accel = (law.ddx - bend * rate**2) / lever
+    lever = p * e * np.sin(phi) / law.f  # dL/dphi
+    rate = law.df / lever
+    bend = (p * e * np.cos(phi) - lever**2) / law.f  # d lever / d phi
+    accel = (law.ddf - bend * rate**2) / lever
     turned = np.arctan2(E[1], E[0]) + phi - np.arctan2(P[1], P[0])
     x = com[0] * np.cos(turned) - com[1] * np.sin(turned)
     inertia = boom.inertia[2][2] + boom.mass * (com @ com)

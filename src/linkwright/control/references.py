@@ -35,7 +35,7 @@ from linkwright.control.reference_kinds import (
 )
 from linkwright.errors import UsageError, call_explained
 from linkwright.model.curves import Curve, Jet
-from linkwright.model.curves.combined import Together
+from linkwright.model.curves.combined import Finite, Together
 from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.functions import Function, differentiated, explained, takes_state
 from linkwright.model.curves.lines import Constant
@@ -153,7 +153,7 @@ def _curve(given: Any, to: Components) -> Curve:
         takes_state(given, to.what, motion=True)
         function = Function(given, to.what, size=to.size)
         explained(lambda: function(to.t), to.t, to.what)  # says what is wrong with it, where tracing would just give up
-        return _begun(differentiated(function, to.t, to.what, to.size), to)
+        return _begun(Finite(differentiated(function, to.t, to.what, to.size), to.what), to)
     if to.size > 1:
         raise UsageError(f"{to.what} needs {count(to.kinds)}: give a sequence with one for each, not {short(given)}. Each is {WAYS}.")
     if isinstance(given, str):

@@ -18,6 +18,7 @@ from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import Scaled
+from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.functions import differentiated
 from linkwright.model.curves.lines import Constant, Line
 from linkwright.model.curves.piecewise import Periodic, Piecewise
@@ -114,7 +115,10 @@ class Moves(Written):
 
 
 def _curve(signal: Curve | Called, t0: float, what: str) -> Curve:
-    return differentiated(signal.function, t0, what) if isinstance(signal, Called) else signal
+    """With derivatives where it is a function; what it is beyond its own end is not asked for."""
+    if isinstance(signal, (Called, Formula)):
+        return differentiated(signal.function if isinstance(signal, Called) else signal.value, t0, what)
+    return signal
 
 
 def check_start(bound: BoundMotion, start: Start, x: np.ndarray) -> None:

@@ -51,7 +51,7 @@ class Table:
     channel: str
     x: tuple[float, ...]
     y: tuple[float, ...]
-    interpolation: str = "monotone"  # see `curves`
+    interpolation: str = "monotone"  # see `curves.tables`
 
 
 Varying = Any  # Scalar, Table, or an Expr whose variables are channels (`t`, `A`, `A.v`, `ram.P.x`)

@@ -69,7 +69,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b. Python's `if` cannot branch on a symbol."""
     if isinstance(condition, (bool, np.bool_)):
         return a if condition else b
-    return condition.where(a, b)
+    return np.where(condition, a, b) if isinstance(condition, np.ndarray) else condition.where(a, b)
 
 
 def minimum(a: Any, b: Any) -> Any:

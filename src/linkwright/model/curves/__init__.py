@@ -29,22 +29,11 @@ class Curve(Protocol):
     Of a curve of several components each of the three is a list with an entry per component.
     """
 
+    size: int = 0  # components; 0: one number, not a list
+    traceable: bool = True  # x may be a traced value; else the curve is evaluated in Python
+    notes: tuple[str, ...] = ()  # on its accuracy, for a user
+
     def __call__(self, x: Any, /) -> Jet: ...
-
-    @property
-    def size(self) -> int:
-        """Components; 0: one number, not a list."""
-        return 0
-
-    @property
-    def traceable(self) -> bool:
-        """Whether x may be a traced value; else the curve is evaluated in Python."""
-        return True
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Statements on its accuracy for a user."""
-        return ()
 
     def value(self, x: Any, /) -> Any:
         return self(x)[0]

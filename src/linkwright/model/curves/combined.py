@@ -1,4 +1,4 @@
-"""Curves made of curves: an offset and a factor, and several components together."""
+"""Curves made of curves: an offset and a factor, several components together, a check of their numbers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.errors import UsageError
 from linkwright.model.curves import Curve, Jet
 
 
@@ -61,3 +62,37 @@ class Together(Curve):
 
     def doubt(self, x: np.ndarray, /) -> Any:
         return [entry for c in self.curves for entry in (c.doubt(x) if c.size else [c.doubt(x)])]
+
+
+@dataclass(frozen=True, eq=False)
+class Finite(Curve):
+    """A curve that must be finite with its derivatives; `what` names it in messages."""
+
+    curve: Curve
+    what: str
+
+    @property
+    def size(self) -> int:
+        return self.curve.size
+
+    @property
+    def traceable(self) -> bool:
+        return self.curve.traceable
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.curve.notes
+
+    def __call__(self, x: Any, /) -> Jet:
+        jet = self.curve(x)
+        if isinstance(x, (int, float, np.ndarray)):  # numbers: traced values and complex steps are what they are
+            for name, part in zip(("value", "rate", "acceleration"), jet, strict=True):
+                for entry in part if self.size else [part]:
+                    self._check(name, np.asarray(entry), x)
+        return jet
+
+    def _check(self, name: str, found: np.ndarray, x: Any) -> None:
+        bad = ~np.isfinite(found)
+        if np.any(bad):
+            when, value = float(np.broadcast_to(x, bad.shape)[bad].flat[0]), found[bad].flat[0]
+            raise UsageError(f"{self.what}: the {name} is {value} at t = {when:.6g} s; it must be finite. Change the function there.")

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.model.curves import Curve, Jet
-from linkwright.model.curves.formula import finite
 
 SPACING = 1e-3  # s: between truncation h^4 and round-off eps/h^2 of second differences
 NODES = 9  # of a local polynomial; the seven nearest of them give its error
@@ -36,15 +35,8 @@ class Differences(Curve):
     f: Callable[[float], Any]
     what: str
     begin: float = -np.inf
-    entries: int = 0  # components the function gives; 0: one number
-
-    @property
-    def size(self) -> int:
-        return self.entries
-
-    @property
-    def traceable(self) -> bool:
-        return False
+    size: int = 0
+    traceable = False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -53,18 +45,18 @@ class Differences(Curve):
     def __call__(self, x: Any, /) -> Jet:
         found = np.array([self._at(float(t)) for t in np.ravel(x)])
         f, df, ddf = np.moveaxis(found.reshape(*np.shape(x), 3, *found.shape[2:]), np.ndim(x), 0)
-        if not self.entries:
+        if not self.size:
             return f, df, ddf
         return list(np.moveaxis(f, -1, 0)), list(np.moveaxis(df, -1, 0)), list(np.moveaxis(ddf, -1, 0))
 
     def _at(self, t: float) -> np.ndarray:
-        """(3,) or (3, entries)"""
+        """(3,) or (3, size)"""
         h = SPACING
         middle = max(t, self.begin + 2.0 * h)
         values = np.array([self.f(middle + k * h) for k in (-2, -1, 0, 1, 2)], dtype=float)
         here = values[2] if middle == t else np.array(self.f(t), dtype=float)
         first, second = _five_point_weights((t - middle) / h) @ values
-        return np.array(finite(np.stack([here, first / h, second / (h * h)], axis=-1), t, self.what))
+        return np.stack([here, first / h, second / (h * h)])
 
 
 def _five_point_weights(at: float) -> np.ndarray:
@@ -91,18 +83,11 @@ class AdaptiveDifferences(Curve):
     """
 
     f: Callable[[float], np.ndarray]
-    entries: int
     low: float
     high: float
+    size: int = 1
     known: dict[float, _Local] = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        return self.entries
-
-    @property
-    def traceable(self) -> bool:
-        return False
+    traceable = False
 
     def __call__(self, x: Any, /) -> Jet:
         rows = [self._at(float(t)) for t in np.ravel(x)]

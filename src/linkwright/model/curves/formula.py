@@ -14,6 +14,7 @@ from linkwright.compiler.graph import Graph, Sym
 from linkwright.compiler.program import Program, interpret
 from linkwright.errors import UsageError
 from linkwright.model.curves import Curve, Jet
+from linkwright.model.curves.combined import Finite
 from linkwright.model.expressions import Expr, evaluate
 
 SMOOTH = ("add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "tan", "exp", "asin", "acos", "atan", "atan2")
@@ -21,23 +22,23 @@ SMOOTH = ("add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "tan", "exp",
 
 @dataclass(frozen=True, eq=False)
 class Traced(Curve):
-    """A program of x that gives f, f' and f''; `what` names it in messages."""
+    """A program of x that gives f, f' and f''."""
 
     program: Program
-    what: str
 
     @classmethod
-    def of(cls, f: Callable[[Any], Any], what: str) -> Traced:
+    def of(cls, f: Callable[[Any], Any]) -> Traced:
         """A function that takes a traced value."""
         g = Graph()
         program = g.program([("f", np.array([f(g.input("t", 1)[0])], dtype=object))])
-        return cls(_with_derivative(_with_derivative(program)), what)
+        return cls(_with_derivative(_with_derivative(program)))
 
     def __call__(self, x: Any, /) -> Jet:
         if type(x) is Sym or np.iscomplexobj(x):
             f, df, ddf = replay(self.program, [x])
             return f, df, ddf
-        return finite(interpret(self.program, np.asarray(x, dtype=float)[..., None]), x, self.what)
+        f, df, ddf = np.moveaxis(interpret(self.program, np.asarray(x, dtype=float)[..., None]), -1, 0)
+        return f, df, ddf
 
 
 def _with_derivative(program: Program) -> Program:
@@ -48,28 +49,17 @@ def _with_derivative(program: Program) -> Program:
     return g.program([("f", np.array([*found.results, found.columns[0].get(last, 0.0)], dtype=object))])
 
 
-def finite(jets: np.ndarray, x: Any, what: str) -> Jet:
-    """f, f', f'' of the last axis, once they are known to be numbers."""
-    for k, name in enumerate(("value", "rate", "acceleration")):
-        bad = ~np.isfinite(jets[..., k])
-        if np.any(bad):
-            when = np.broadcast_to(x, bad.shape)[bad].flat[0]
-            value = jets[..., k][bad].flat[0]
-            raise UsageError(f"{what}: the {name} is {value} at t = {float(when):.6g} s; it must be finite. Change the function there.")
-    return jets[..., 0], jets[..., 1], jets[..., 2]
-
-
 @dataclass(frozen=True)
 class Formula(Curve):
-    """An expression of one variable."""
+    """An expression of one variable, finite with its derivatives; `what` names it in messages."""
 
     expression: Expr
     what: str
     variable: str = "t"
 
     @cached_property
-    def _traced(self) -> Traced:
-        return Traced.of(self.value, self.what)
+    def _traced(self) -> Curve:
+        return Finite(Traced.of(self.value), self.what)
 
     def __call__(self, x: Any, /) -> Jet:
         if isinstance(x, (int, float)):
@@ -77,6 +67,8 @@ class Formula(Curve):
         return self._traced(x)
 
     def value(self, x: Any, /) -> Any:
+        if isinstance(x, np.ndarray):
+            return self._traced.value(x)
         found = evaluate(self.expression, {self.variable: x})
         if isinstance(found, (int, float)) and not np.isfinite(found):
             raise UsageError(f"{self.what}: '{self.expression}' is {found} at t = {float(x):.6g} s; it must be finite.")

@@ -82,25 +82,25 @@ def takes_state(function: Callable[..., Any], what: str, motion: bool = False) -
 
 def differentiated(f: Callable[[Any], Any], t0: float, what: str, size: int = 0) -> Curve:
     """f with its derivatives: exact if it can be traced, else by differences, from t0 on."""
-    return traced(f, t0, what, size) or Differences(f, what, t0, size)
+    return traced(f, t0, size) or Differences(f, what, t0, size)
 
 
-def traced(f: Callable[[Any], Any], t0: float, what: str, size: int = 0) -> Curve | None:
+def traced(f: Callable[[Any], Any], t0: float, size: int = 0) -> Curve | None:
     """f with exact derivatives; None where it cannot be traced, or does something else on numbers."""
     if not size:
-        return _traced(f, t0, what)
+        return _traced(f, t0)
     curves: list[Traced] = []
     for i in range(size):
-        curve = _traced(lambda t, i=i: f(t)[i], t0, what)
+        curve = _traced(lambda t, i=i: f(t)[i], t0)
         if curve is None:
             return None
         curves.append(curve)
     return Together(tuple(curves))
 
 
-def _traced(f: Callable[[Any], Any], t0: float, what: str) -> Traced | None:
+def _traced(f: Callable[[Any], Any], t0: float) -> Traced | None:
     try:
-        curve = Traced.of(f, what)
+        curve = Traced.of(f)
     except Exception:  # code of the user's meets a traced value, and may fail in any way
         return None
     return curve if all(_agree(f, curve, t0 + look) for look in LOOKS) else None
@@ -129,10 +129,7 @@ class JetFunction(Curve):
     """A function that gives (f, f', f'') itself."""
 
     f: Callable[[float], Sequence[float]]
-
-    @property
-    def traceable(self) -> bool:
-        return False
+    traceable = False
 
     def __call__(self, x: Any, /) -> Jet:
         rows = np.array([self.f(float(t)) for t in np.ravel(x)]).reshape(*np.shape(x), 3)

@@ -89,14 +89,11 @@ class SampledSpline(Curve):
 
     t: np.ndarray
     samples: np.ndarray
+    traceable = False
 
     @property
     def size(self) -> int:
         return self.samples.shape[1]
-
-    @property
-    def traceable(self) -> bool:
-        return False
 
     def __call__(self, x: Any, /) -> Jet:
         f, df, ddf = (list(np.moveaxis(d, -1, 0)) for d in _quintic_spline(self.t, self.samples, x))

@@ -17,7 +17,7 @@ from linkwright.control.references import read_reference
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics.kinematics.motion import locate, motion, node_motion
 from linkwright.model.curves import Curve
-from linkwright.model.curves.combined import Together
+from linkwright.model.curves.combined import Finite, Together
 from linkwright.model.curves.differences import AdaptiveDifferences
 from linkwright.model.curves.functions import Function, JetFunction, explained, takes_state, traced
 from linkwright.model.curves.reading import is_list, short
@@ -139,7 +139,8 @@ def _of_function(f: Function, t: np.ndarray) -> Curve:
     def call(x: float) -> np.ndarray:
         return np.array(explained(lambda: f(x), x, f.what), dtype=float)
 
-    return traced(f, low, f.what, f.size) or AdaptiveDifferences(call, f.size, low, high)
+    exact = traced(f, low, f.size)
+    return AdaptiveDifferences(call, low, high, f.size) if exact is None else Finite(exact, f.what)
 
 
 def _samples(given: Any, kinds: tuple[str, ...], what: str, t: np.ndarray) -> SampledSpline:
