@@ -223,7 +223,7 @@ def test_the_options_of_a_run_reach_it(capsys: pytest.CaptureFixture[str]) -> No
     c = data["certificate"]
     assert (c["integrator"], c["step"], c["formulation"], c["steps"], data["samples"]) == ("rk4", 0.01, "kkt", 10, 11)
     assert "Baumgarte" in c["stabiliser"] or "baumgarte" in c["stabiliser"]
-    assert set(simulate.KNOWN) <= {o.flags[-1].strip("-") for o in simulate.COMMAND.options}
+    assert set(simulate.SETTINGS) <= {o.flags[-1].strip("-") for o in simulate.COMMAND.options}
 
 
 def test_the_rms_is_over_time_not_over_samples() -> None:

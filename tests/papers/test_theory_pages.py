@@ -43,7 +43,7 @@ def test_stated_sizes_are_those_of_the_code() -> None:
     from linkwright.integrators import driver
     from linkwright.kernels import kernel
     from linkwright.model.file import bodies, nodes, repeat
-    from linkwright.simulation import batch, options
+    from linkwright.simulation import batch, checking
     from linkwright.topology import cuts
     from linkwright.views.live import sliders
 
@@ -52,5 +52,5 @@ def test_stated_sizes_are_those_of_the_code() -> None:
     assert f"up to {cuts.MOST_TREES:,} of them" in text
     assert f"beyond some {kernel.LARGE:,} operations" in text and f"beyond {lanes.MOST:,} one state" in text
     assert driver.MOST_STEPS == 1_000_000 and "a million adaptive ones" in text
-    assert f"{options.MOST_SAMPLES // 1_000_000} million samples" in text and f"{batch.MOST_NUMBERS * 8 // 10**9} GB of results" in text
+    assert f"{checking.MOST_SAMPLES // 1_000_000} million samples" in text and f"{batch.MOST_NUMBERS * 8 // 10**9} GB of results" in text
     assert f"{sliders.MOST_MASSES} masses, {sliders.MOST_POINTS} points" in text

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import inspect
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.simulation.options import ABOUT, Options
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +66,10 @@ def test_other_wrong_calls(wiper):
     for wrong in (1.5, None):
         with pytest.raises(lw.ChannelError, match="channel"):
             run[wrong]
+
+
+def test_the_signature_of_simulate_is_the_list_of_its_options() -> None:
+    found = [p for p in inspect.signature(lw.System.simulate).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    assert {p.name: p.default for p in found} == {x.name: x.default for x in fields(Options)}
+    explained = inspect.getdoc(lw.System.simulate) or ""
+    assert all(f"\n{name}: {about}" in explained for name, about in ABOUT.items())

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from linkwright import files
 from linkwright.cli import console, loading, options, outputs
-from linkwright.cli.parser import Command, option
+from linkwright.cli.parser import Command, Option, option
 from linkwright.errors import LinkwrightError, SimulationError, UsageError
+from linkwright.simulation.options import ABOUT, Options
 
 if TYPE_CHECKING:
     from linkwright.mechanism import Mechanism
     from linkwright.results.trajectory import Trajectory
 
 AGREE = 1e-9  # rad or m: start positions closer than this are the same
+SETTINGS = {
+    "integrator": ("NAME", options.integrator),
+    "tolerance": ("X", options.tolerance),
+    "step": ("TIME", options.time),
+    "formulation": ("NAME", options.formulation),
+    "stabiliser": ("NAME", options.stabiliser),
+    "output": ("TIME", options.sampling),
+}  # options of `m.simulate` that the command line has, and how their values are written
 IN_PYTHON = " The trajectory up to there is in the error's `run`."
-KNOWN = ("integrator", "formulation", "stabiliser", "tolerance", "step")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -82,7 +92,7 @@ def _wanted(given: argparse.Namespace) -> list[outputs.Wanted]:
 
 def _settings(given: argparse.Namespace) -> dict[str, Any]:
     """Options of the run that were given."""
-    return {"output": given.output} | {name: value for name in KNOWN if (value := getattr(given, name)) is not None}
+    return {name: value for name in SETTINGS if (value := getattr(given, name)) is not None}
 
 
 def _drives(m: Mechanism, given: argparse.Namespace) -> dict[str, Any]:
@@ -142,6 +152,13 @@ def _write(found: Trajectory, names: list[str], given: argparse.Namespace) -> tu
     return written, problems
 
 
+def _setting(name: str, metavar: str, kind: Callable[[str], Any]) -> Option:
+    """An option of `m.simulate` on the command line."""
+    default = next(x.default for x in fields(Options) if x.name == name)
+    ending = "" if default is None else f" (default {default})".replace("e-0", "e-")
+    return option(f"--{name}", metavar=metavar, type=kind, help=ABOUT[name] + ending)
+
+
 COMMAND = Command(
     name="simulate",
     help="simulate the motion in time, driven as in the file or free",
@@ -170,22 +187,7 @@ COMMAND = Command(
             help="drive a joint otherwise: a torque (A='2 N m'), speed, position, voltage of its motor, expression of t, or 'free'",
         ),
         options.CUTS,
-        option("--integrator", metavar="NAME", type=options.integrator, help="dopri (adaptive, default), rk4 (fixed step), rodas (stiff)"),
-        option("--tolerance", metavar="X", type=options.tolerance, help="error allowed per step, relative (default 1e-9)"),
-        option("--step", metavar="TIME", type=options.time, help="the fixed step, or the first one ('1 ms')"),
-        option("--formulation", metavar="NAME", type=options.formulation, help="sslm (default), slm, kkt, nullspace, projection"),
-        option(
-            "--stabiliser",
-            metavar="NAME",
-            type=options.stabiliser,
-            help="project (default), baumgarte, post_adjust, none, or two joined by +",
-        ),
-        option(
-            "--output",
-            metavar="TIME",
-            type=options.sampling,
-            help="time between samples (0.01, '10 ms'), or 'steps'; 500 intervals if not given",
-        ),
+        *(_setting(name, *written) for name, written in SETTINGS.items()),
         option("--channels", metavar="A,B", type=options.listed, help="what files, plots and JSON show (default: joints, angles, points)"),
         option("-o", dest="file", metavar="FILE", help="save the run: .npz or .parquet (everything), .csv (channels, in the file's units)"),
         option("--plot", metavar="FILE", help="curves over time: .png, .svg or .pdf"),

@@ -1,6 +1,7 @@
 """Forward dynamics in time: `simulate` and everything a run consists of.
 
-options.py      options of a run, checked             run.py           modes, events, the loop
+options.py      options of a run, listed              checking.py      their values, checked
+run.py          modes, events, the loop
 switching.py    what events do, impacts                recording.py     rows -> Trajectory
 evidence.py     accepted steps, looked at afterwards   passages.py      singular positions on the way
 finish.py       the end of a run, its proof            certificate.py   the verdict
@@ -12,26 +13,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linkwright.simulation.switching import engage, lock, release, unlock, when
-
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
     from linkwright.results.state import State
     from linkwright.results.trajectory import Trajectory
+    from linkwright.simulation.options import Options
     from linkwright.simulation.run import Simulation
 
 
-def simulate(system: Compiled, st: State, duration: Any, *, certify: bool = False, **options: Any) -> Trajectory:
+def simulate(system: Compiled, st: State, duration: Any, options: Options) -> Trajectory:
     """The motion from a state; see `System.simulate`."""
+    from dataclasses import replace
+
     from linkwright.simulation.accuracy import Again
     from linkwright.simulation.finish import finished
     from linkwright.simulation.run import simulation
 
     def make(other: State | None = None, **changed: Any) -> Simulation:
-        return simulation(system, st if other is None else other, duration, **{**options, **changed})
+        return simulation(system, st if other is None else other, duration, replace(options, **changed))
 
     sim = make()
-    return finished(sim, Again(make, sim.options.method), certify)
-
-
-__all__ = ["engage", "lock", "release", "simulate", "unlock", "when"]
+    return finished(sim, Again(make, sim.options.method), options.certify)

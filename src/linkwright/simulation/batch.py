@@ -7,7 +7,7 @@ thousand runs need no hundred thousand objects. `run(i)` gives one of them as an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +20,10 @@ from linkwright.kernels.equations.variants import Variant
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import time_loops
+from linkwright.simulation.options import NOT_OF_A_BATCH, Options
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.rows import entries
-from linkwright.simulation.run import Simulation, closed_for, simulation
+from linkwright.simulation.run import Simulation, closed_for, shown, simulation
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -41,14 +42,14 @@ class Again:
     pairs: Sequence[tuple[State, np.ndarray]]
     duration: Any
     times: np.ndarray
-    options: dict[str, Any]
+    options: Options
 
     def __call__(self, i: int) -> Trajectory:
         from linkwright.simulation import simulate
 
         st, free = self.pairs[i]
-        given = {**self.options, "free": free if len(free) else None, "output": self.times, "progress": False}
-        return simulate(self.system, st, self.duration, **given)
+        given = replace(self.options, free=free if len(free) else None, output=self.times, progress=False)
+        return simulate(self.system, st, self.duration, given)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -94,30 +95,27 @@ def simulate_batch(
     system: Compiled,
     states: Sequence[State] | State,
     duration: Any,
-    *,
-    free: Any = None,
+    options: Options,
     threads: int | None = None,
-    progress: Any = None,
-    **options: Any,
 ) -> BatchRun:
     """Runs from many states, or from one state with many sets of the free parameters (rows of `free`), or both in pairs."""
     given = [states] if isinstance(states, State) else list(states)
     if not given or not all(isinstance(st, State) for st in given):
         raise UsageError("simulate_batch takes a State or several (s.assemble gives them).")
-    sets = _sets(system, free)
+    sets = _sets(system, options.free)
     n = max(len(given), len(sets))
     if len(given) not in (1, n) or len(sets) not in (1, n):
         raise UsageError(f"{len(given)} states and {len(sets)} sets of parameters do not pair up; give equally many, or one of either.")
     pairs = [(given[i % len(given)], sets[i % len(sets)]) for i in range(n)]
     _check_closed(system, given, len(sets[0]) > 0)
     pairs = [(closed_for(system, st, free), free) for st, free in pairs]
-    for name in ("events", "off", "certify"):
-        if options.get(name):
+    for name in NOT_OF_A_BATCH:
+        if getattr(options, name):
             raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")
-    first = simulation(system, given[0], duration, free=sets[0] if len(sets[0]) else None, **options)
+    first = simulation(system, given[0], duration, replace(options, free=sets[0] if len(sets[0]) else None))
     if first.samples is None:
         raise UsageError("a batch needs output at given times: output=0.01, or an array; not 'steps'.")
-    return _run(system, first, pairs, threads, progress, duration, options)
+    return _run(system, first, pairs, threads, duration, options)
 
 
 def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None:
@@ -170,9 +168,8 @@ def _run(
     first: Simulation,
     pairs: list[tuple[State, np.ndarray]],
     threads: int | None,
-    progress: Any,
     duration: Any,
-    options: Any,
+    options: Options,
 ) -> BatchRun:
     o, times = first.options, first.samples
     assert times is not None
@@ -183,7 +180,7 @@ def _run(
     if loop is not None:
         looked = np.linspace(first.start.t, first.t_end, LOOKED_AT)
         need_same_references(loop.bound, len(pairs), lambda i: (system.kernels.equations(pairs[i][1]).loops.skel, pairs[i][0]), looked)
-    limits = dict(o.of_the_loop)
+    limits = dict(o.of_the_stepper)
     if limits["most_steps"] is None and act.needs_kernel and act.program is None:
         limits["most_steps"] = MOST_CALLED_BACK
     form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), (), first.needs_power)  # as a single run
@@ -202,8 +199,7 @@ def _run(
     more = np.concatenate([act.x0, works])
     Y = np.array([np.concatenate([st.q, st.v, more]) for st, _ in pairs])
     rows = _parameters(made, pairs, system)
-    show, tell = (False, progress) if callable(progress) else (progress, None)
-    with Bar(0.0, float(len(pairs)), show, tell, "runs") as bar:
+    with Bar(0.0, float(len(pairs)), *shown(o.progress), "runs") as bar:
         found = integrate_many(
             p, Y, first.start.t, first.t_end, o.method, parameters=rows, samples=times, threads=threads, progress=bar, **limits
         )

@@ -208,13 +208,13 @@ class Diagnosis:
         )
 
     def _own_limit(self) -> str:
-        limits, status = self.sim.options.limits, self.solution.status
+        o, status = self.sim.options, self.solution.status
         left = f"at t = {self.solution.end_time:.6g} s of {self.sim.t_end:.6g} s"
-        if status == "too many steps" and limits["most_steps"] is not None:
-            return f"most_steps = {limits['most_steps']} was used up {left}, {self.place}. Raise most_steps, or shorten the run."
-        if status == "smallest step" and limits["smallest_step"] > 0.0:
+        if status == "too many steps" and o.most_steps is not None:
+            return f"most_steps = {o.most_steps} was used up {left}, {self.place}. Raise most_steps, or shorten the run."
+        if status == "smallest step" and o.smallest_step > 0.0:
             return (
-                f"the tolerance {self.sim.options.tolerance:g} needs steps shorter than smallest_step = {limits['smallest_step']:g} s "
+                f"the tolerance {o.tolerance:g} needs steps shorter than smallest_step = {o.smallest_step:g} s "
                 f"{left}, {self.place}. Lower smallest_step, or loosen the tolerance."
             )
         return ""

@@ -1,65 +1,71 @@
-"""How a run is made: its options, checked once, with errors that name them."""
+"""The options of `simulate`, listed once: name, type, default and meaning.
+
+`System.simulate`, `simulate_batch`, `lw.compare` and `linkwright simulate` read them here, `checking` checks their values.
+Nothing heavy is imported: `linkwright simulate --help` shows them, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from inspect import Parameter, signature
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
+from linkwright.errors import UsageError, nearest
 
-from linkwright.errors import LinkwrightError, UsageError
-from linkwright.integrators import Method, method_of
-from linkwright.mechanics import formulations
-from linkwright.mechanics.formulations import Formulation
-from linkwright.model.file import quantity
-from linkwright.model.file.units import KINDS
-from linkwright.simulation import stabilisers
+if TYPE_CHECKING:
+    from linkwright.integrators import Method
 
-SAMPLES = 500  # of a run, if nothing else is said
-MOST_SAMPLES = 5_000_000
+Function = TypeVar("Function", bound=Callable[..., Any])
 LOOSE = 1e-5  # tolerance from which on order 5 needs fewer evaluations than order 8
-WANTED = {"output": "seconds between samples (0.01, '10 ms'), times, or 'steps'", "duration": "seconds (5, '200 ms')", "step": "seconds"}
+SAMPLES = 500  # of a run, if nothing else is said
 
 
-def time_of(name: str, value: Any) -> float:
-    """A time option in seconds."""
-    try:
-        return float(quantity(value, KINDS["time"], name))
-    except (LinkwrightError, TypeError, ValueError) as error:
-        raise UsageError(f"{name} is {WANTED.get(name, 'a time')}, not {value!r}.") from error
+def _option(default: Any, about: str, objects: str = "", *, batch: bool = True) -> Any:
+    """An option: its meaning, the objects it takes in Python beside what can be written, and whether a batch has it."""
+    return field(default=default, metadata={"about": about, "objects": objects, "batch": batch})
 
 
-def number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise UsageError(f"{name} is a number, not {value!r}.")
-    return float(value)
-
-
-def by_name(name: str, given: Any) -> None:
-    """That a dict is a dict."""
-    if given is not None and not isinstance(given, Mapping):
-        usual = "{'A': lw.torque('2 N m')}" if name == "drive" else "{'platform': [0, 0, 0, 10, 0, 0]}"
-        raise UsageError(f"{name} is a dict by name, {name}={usual}, not {given!r:.60}.")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to integrate; checked once."""
+    """Everything that can be said of a run beside its start and duration."""
 
-    integrator: str | Method
-    step: float | None
-    tolerance: float
-    stabiliser: Any
-    formulation: str | Formulation | None  # an object where it is not one of the registered names
-    output: Any
-    engine: str | None
-    progress: Any
-    limits: Mapping[str, Any]  # smallest_step, largest_step, most_steps
+    drive: Mapping[str, Any] | None = _option(
+        None, "by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely"
+    )
+    control: Any = _option(None, "lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names")
+    actuators: Any = _option(None, "lw.actuator(...) for the drives of a controller, or a dict of them")
+    noise: Any = _option(None, "lw.noise(...) on what a controller measures")
+    delay: Any = _option(None, "seconds from the measurement of a controller to its effort")
+    integrator: Any = _option(
+        "dopri",
+        "dopri (adaptive, order 8; order 5 for tolerances from 1e-5 on), rk4 (fixed step), rodas (stiff)",
+        "a Method of linkwright.integrators",
+    )
+    step: Any = _option(None, "the fixed step, or the first one ('1 ms')")
+    tolerance: float = _option(1e-9, "error allowed per step, relative to the size of states")
+    stabiliser: Any = _option(
+        "project", "project, baumgarte, post_adjust, none, or two joined by +", "lw.baumgarte(...), lw.post_adjust(...) or a list"
+    )
+    output: Any = _option(None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times")
+    formulation: Any = _option(None, "sslm (default), slm, kkt, nullspace, projection", "a formulation with options of its own")
+    events: Any = _option((), "lw.when(...), names of channels or functions, in a list", batch=False)
+    off: Sequence[str] = _option((), "constraints that are switched off at the start", batch=False)
+    wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
+    free: Any = _option(None, "values of the free parameters of lw.compile(free=...)")
+    certify: bool = _option(False, "whether to run again with half the step and state the error", batch=False)
+    engine: str | None = _option(None, "native or python")
+    progress: Any = _option(None, "whether to show a bar, or a function of t")
+    smallest_step: Any = _option(0.0, "shortest step allowed, in seconds")
+    largest_step: Any = _option(inf, "longest step allowed, in seconds")
+    most_steps: int | None = _option(None, "number of steps allowed")
 
     @property
     def method(self) -> Method:
         """`dopri` is of order 8, and of order 5 where the tolerance is loose."""
+        from linkwright.integrators import method_of
+
         if self.integrator == "dopri":
             return method_of("dopri5" if self.tolerance >= LOOSE else "dopri8")
         return method_of(self.integrator)
@@ -75,55 +81,29 @@ class Options:
         return "sslm" if f is None else f if isinstance(f, str) else repr(f)
 
     @property
-    def of_the_loop(self) -> dict[str, Any]:
-        return {"step": self.step, "tolerance": self.tolerance, "engine": self.engine, **self.limits}
+    def of_the_stepper(self) -> dict[str, Any]:
+        names = ("step", "tolerance", "engine", "smallest_step", "largest_step", "most_steps")
+        return {name: getattr(self, name) for name in names}
 
 
-def options(
-    integrator: str | Method,
-    step: Any,
-    tolerance: Any,
-    stabiliser: Any,
-    formulation: Any,
-    output: Any,
-    engine: Any,
-    progress: Any,
-    limits: Mapping[str, Any],
-) -> Options:
-    """All of them, or an error that says which one is wrong."""
-    method = method_of(integrator)
-    chosen = formulations.registered(formulation)
-    h = None if step is None else time_of("step", step)
-    if not method.adaptive and h is None:
-        raise UsageError(f"{method.name} has fixed steps: give step=, for example step=0.001.")
-    most = limits["most_steps"]
-    if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1):
-        raise UsageError(f"most_steps is a whole number of one or more, not {most!r}.")
-    bounds = {n: time_of(n, limits[n]) if isinstance(limits[n], str) else number(n, limits[n]) for n in ("smallest_step", "largest_step")}
-    if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        raise UsageError(f"progress is True, False or a function of t, not {progress!r}.")
-    keeper = stabilisers.create(stabiliser)
-    return Options(integrator, h, number("tolerance", tolerance), keeper, chosen, output, engine, progress, {**bounds, "most_steps": most})
+NAMES = tuple(x.name for x in fields(Options))
+ABOUT = {x.name: str(x.metadata["about"]) for x in fields(Options)}
+NOT_OF_A_BATCH = tuple(x.name for x in fields(Options) if not x.metadata["batch"])
 
 
-def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
-    """When to sample; None: after every step."""
-    if isinstance(wanted, str) and wanted == "steps":
-        return None
-    if wanted is None:
-        return np.linspace(t0, t1, SAMPLES + 1)
-    if np.ndim(wanted) == 0:
-        every = time_of("output", wanted)
-        if not every > 0.0:
-            raise UsageError(f"output is an interval longer than zero, times, or 'steps'; not {wanted!r}.")
-        count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
-        if count > MOST_SAMPLES:
-            raise UsageError(
-                f"output every {every:g} s would give {count} samples; at most {MOST_SAMPLES} are allowed. Take a longer interval."
-            )
-        times = t0 + every * np.arange(count + 1)
-        return np.append(times, t1) if t1 - times[-1] > 1e-9 * every else np.minimum(times, t1)
-    times = np.array([time_of("output", x) for x in np.asarray(wanted, dtype=object).ravel()], dtype=float)
-    if len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) < 0.0).any():
-        raise UsageError("output times are finite numbers in increasing order.")
-    return times
+def options_of(given: Mapping[str, Any], where: str = "") -> Options:
+    """Return the options; raise an error that names the nearest one where a name is unknown."""
+    for name in given:
+        if name not in NAMES:
+            raise UsageError(f"{where}simulate has no option '{name}'. {nearest(str(name), NAMES, 'Options')}")
+    return Options(**given)
+
+
+def takes_options(function: Function) -> Function:
+    """A function whose `**options` are those of a run: its signature names them, its docstring explains them at `{options}`."""
+    own = [p for p in signature(function).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    more = [Parameter(x.name, Parameter.KEYWORD_ONLY, default=x.default, annotation=x.type) for x in fields(Options)]
+    vars(function)["__signature__"] = signature(function).replace(parameters=[*own, *more])
+    lines = [": ".join((x.name, "; also ".join(t for t in (ABOUT[x.name], x.metadata["objects"]) if t))) + "." for x in fields(Options)]
+    function.__doc__ = (function.__doc__ or "").replace("{options}", "\n        ".join(lines))
+    return function

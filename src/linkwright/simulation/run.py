@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.control.loop import Controlling
 from linkwright.drives import actuation, prescribed
 from linkwright.errors import ModelError, UsageError
-from linkwright.integrators import Method, Solution
+from linkwright.integrators import Solution
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close, consistent_velocity, open_error
@@ -25,10 +25,11 @@ from linkwright.mechanics.formulations.forward import lack_of_inertia
 from linkwright.model.curves.lines import Line
 from linkwright.results.state import State
 from linkwright.simulation import time_loops
+from linkwright.simulation.checking import checked, sample_times, time_of
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.events import When
 from linkwright.simulation.evidence import Evidence
-from linkwright.simulation.options import Options, by_name, options, sample_times, time_of
+from linkwright.simulation.options import Options
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.rows import entries
 from linkwright.simulation.switching import Mode, jump, resolved, stops, switchable
@@ -96,7 +97,7 @@ class Simulation:
         mode, st = Mode(dict(self.drive), {}, self.off), self.start
         carried: dict[str, float] = {}
         works = np.zeros(3)
-        with Bar(self.start.t, self.t_end, *_shown(self.options.progress)) as bar:
+        with Bar(self.start.t, self.t_end, *shown(self.options.progress)) as bar:
             for _ in range(MOST_MODES):
                 piece = self._mode(mode, st, carried, works, bar)
                 solution = piece.solution
@@ -150,7 +151,7 @@ class Simulation:
                 w.function.bind(self, evaluator, mode.off, st)
         self.evidence.begin(evaluator, mode.off, st.near)
         within = None if self.samples is None else self.samples[self.samples > st.t] if self.pieces else self.samples
-        given = {**o.of_the_loop, "progress": bar, "observe": self.evidence.add, "origin": self.start.t if act.n_held else None}
+        given = {**o.of_the_stepper, "progress": bar, "observe": self.evidence.add, "origin": self.start.t if act.n_held else None}
         if act.equations.control is not None and o.adaptive:
             given["largest_step"] = min(given["largest_step"], act.equations.control.longest_step)
         solution = _with_end(time_loops.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
@@ -211,7 +212,7 @@ def _acting(piece: Piece) -> list[When]:
     return [piece.watched[e.index] for e in last if piece.watched[e.index].terminal]
 
 
-def _shown(progress: Any) -> tuple[bool | None, Any]:
+def shown(progress: Any) -> tuple[bool | None, Any]:
     """(whether a bar is shown, the user's own function)."""
     return (False, progress) if callable(progress) else (progress, None)
 
@@ -235,49 +236,22 @@ def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
     raise open_error(loops, done, f"with {values} the mechanism cannot be closed from this state: ")
 
 
-def simulation(
-    system: Compiled,
-    st: State,
-    duration: Any,
-    *,
-    drive: Mapping[str, Any] | None = None,
-    integrator: str | Method = "dopri",
-    step: Any = None,
-    tolerance: float = 1e-9,
-    stabiliser: Any = "project",
-    formulation: Any = None,
-    output: Any = None,
-    events: Sequence[Any] = (),
-    off: Sequence[str] = (),
-    wrench: Mapping[str, Any] | None = None,
-    free: Any = None,
-    control: Any = None,
-    actuators: Any = None,
-    noise: Any = None,
-    delay: Any = None,
-    engine: str | None = None,
-    progress: Any = None,
-    smallest_step: float = 0.0,
-    largest_step: float = np.inf,
-    most_steps: int | None = None,
-) -> Simulation:
+def simulation(system: Compiled, st: State, duration: Any, asked: Options) -> Simulation:
     """Everything checked, ready to go."""
     seconds = time_of("duration", duration)
     if not (np.isfinite(seconds) and seconds >= 0.0):
         raise UsageError(f"the duration is a time of zero or more, not {duration!r}.")
-    limits = {"smallest_step": smallest_step, "largest_step": largest_step, "most_steps": most_steps}
-    chosen = options(integrator, step, tolerance, stabiliser, formulation, output, engine, progress, limits)
-    for name, given in (("drive", drive), ("wrench", wrench)):
-        by_name(name, given)
+    o = checked(asked)
+    events, off = o.events, o.off
     several = [events] if isinstance(events, (str, When)) or callable(events) else events
     if not isinstance(several, (list, tuple)):
         raise UsageError(f"events is a list of lw.when(...), channel names or functions, not {events!r}.")
     whens = tuple(resolved(system, e) for e in several)
     names = tuple(switchable(system, n) for n in ([off] if isinstance(off, str) else off))
-    values = entries("free", free, system.kernels.entries["free"], system.kernels.defaults["free"])
+    values = entries("free", o.free, system.kernels.entries["free"], system.kernels.defaults["free"])
     st = closed_for(system, st, values)
-    loop = controlling(control, actuators, noise, delay, st.t)
-    return Simulation(system, st, st.t + seconds, dict(drive or {}), chosen, whens, names, dict(wrench or {}), values, loop)
+    loop = controlling(o.control, o.actuators, o.noise, o.delay, st.t)
+    return Simulation(system, st, st.t + seconds, dict(o.drive or {}), o, whens, names, dict(o.wrench or {}), values, loop)
 
 
 def controlling(control: Any, actuators: Any, noise: Any, delay: Any, origin: float) -> Controlling | None:

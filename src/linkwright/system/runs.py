@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwright.errors import UsageError, nearest
 from linkwright.motion.compiled import Compiled
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.batch import BatchRun
-
-OPTIONS = (
-    "drive", "control", "actuators", "noise", "delay", "integrator", "step", "tolerance", "stabiliser", "output", "formulation", "events",
-    "off", "wrench", "free", "certify", "engine", "progress", "largest_step", "smallest_step", "most_steps",
-)  # fmt: skip
+    from linkwright.simulation.options import Options
 
 
 class Runs:
@@ -25,21 +20,21 @@ class Runs:
     def __init__(self, core: Compiled):
         self.core = core
 
-    def one(self, st: State, duration: Any, options: Mapping[str, Any]) -> Trajectory:
+    def one(self, st: State, duration: Any, options: Options) -> Trajectory:
         """See `System.simulate`."""
         from linkwright.simulation import simulate
 
-        self.core.need_start(st, options.get("off", ()), options.get("free") is None)
-        return simulate(self.core, st, duration, **_known(options))
+        self.core.need_start(st, options.off, options.free is None)
+        return simulate(self.core, st, duration, options)
 
-    def many(self, states: Sequence[State] | State, duration: Any, threads: int | None, options: Mapping[str, Any]) -> BatchRun:
+    def many(self, states: Sequence[State] | State, duration: Any, threads: int | None, options: Options) -> BatchRun:
         """See `System.simulate_batch`."""
         from linkwright.simulation.batch import simulate_batch
 
         given = [states] if isinstance(states, State) else list(states)
         if given:
-            self.core.need_start(given[0], (), options.get("free") is None)
-        return simulate_batch(self.core, states, duration, threads=threads, **_known(options))
+            self.core.need_start(given[0], (), options.free is None)
+        return simulate_batch(self.core, states, duration, options, threads)
 
     def start(self, drive: Mapping[str, Any]) -> State:
         """See `System.starting`."""
@@ -52,11 +47,3 @@ class Runs:
         speeds = {k.removesuffix(".v"): v for k, v in self.core.description.start if k.endswith(".v")}
         there = {name: value for name, (value, _) in moved.items() if abs(value - float(start[name])) > 1e-12}
         return self.core.assembler.assemble(there, {**speeds, **{name: speed for name, (_, speed) in moved.items()}})
-
-
-def _known(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options, or raise an error that names the nearest one."""
-    for name in options:
-        if name not in OPTIONS:
-            raise UsageError(f"simulate has no option '{name}'. {nearest(name, OPTIONS, 'Options')}")
-    return options

@@ -32,6 +32,7 @@ from linkwright.results.forward import Acceleration, Crosscheck, GicmView, gicm_
 from linkwright.results.recorded import coordinate_names
 from linkwright.results.state import Branches, State
 from linkwright.results.trajectory import Trajectory
+from linkwright.simulation.options import options_of, takes_options
 from linkwright.system.dynamics import Dynamics, mirrored
 from linkwright.system.feedback import Feedback
 from linkwright.system.motions import Motions
@@ -306,40 +307,17 @@ class System:
 
     # ---------------------------------------------------------------- runs and control
 
-    def simulate(
-        self,
-        st: State,
-        duration: Any,
-        *,
-        drive: Mapping[str, Any] | None = None,
-        control: Any = None,
-        integrator: Any = "dopri",
-        step: Any = None,
-        tolerance: float = 1e-9,
-        stabiliser: Any = "project",
-        output: Any = None,
-        **options: Any,
-    ) -> Trajectory:
+    @takes_options
+    def simulate(self, st: State, duration: Any, **options: Any) -> Trajectory:
         """Simulate from a state, for `duration` seconds.
 
-        drive: by joint or cylinder, lw.torque, lw.speed, lw.position or lw.voltage each; what is not named moves freely.
-        control: lw.pd, lw.projected, lw.hybrid, lw.inverse_dynamics or lw.lqr(...), which drives the joints it names.
-        integrator: "dopri" (adaptive, order 8; order 5 for tolerances from 1e-5 on), "rk4" (fixed step), "rodas" (stiff), or a Method of
-        linkwright.integrators.
-        step: the fixed step, or the first one. tolerance: relative to the size of states, per step.
-        stabiliser: "project", "none", "baumgarte", "post_adjust", lw.baumgarte(...), or several.
-        output: seconds between samples, times, or "steps"; 500 intervals if nothing is said.
+        {options}
 
-        Further options: `formulation` (sslm, slm, kkt, ..., or an object), `events` (lw.when(...)), `off` (constraints switched off at the
-        start), `wrench` (by body), `free` (values of free parameters), `actuators`, `noise`
-        and `delay` (of a controller: lw.actuator, lw.noise, seconds), `certify=True` (runs again with half the step and
-        states the error), `engine` ("native" or "python"), `progress` (True, False, or a function of t), `largest_step`,
-        `smallest_step`, `most_steps`. An interrupt from the keyboard gives what was computed so far; a run that cannot continue
-        raises SimulationError, which holds it as `run`.
+        An interrupt from the keyboard gives what was computed so far; a run that cannot continue raises SimulationError,
+        which holds it as `run`.
         """
-        given = {"drive": drive, "control": control, "integrator": integrator, "step": step, "tolerance": tolerance}
         try:
-            return self._own(self._runs.one(st, duration, {**given, "stabiliser": stabiliser, "output": output, **options}))
+            return self._own(self._runs.one(st, duration, options_of(options)))
         except SimulationError as problem:  # the part computed so far has loads, too
             if problem.run is not None and problem.run.system is None:
                 problem.run = self._own(problem.run)
@@ -353,7 +331,7 @@ class System:
 
         Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone.
         """
-        return self._runs.many(states, duration, threads, options)
+        return self._runs.many(states, duration, threads, options_of(options))
 
     def starting(self, drive: Mapping[str, Any]) -> State:
         """The start of a run: that of the file, with prescribed motions at their own position and speed."""

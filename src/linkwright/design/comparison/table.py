@@ -19,7 +19,7 @@ from linkwright.errors import LinkwrightError, SimulationError, UsageError, call
 from linkwright.numerics.pickling import essentials
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory, unit_of
-from linkwright.system.runs import OPTIONS
+from linkwright.simulation.options import options_of
 
 SHORT = 160  # characters of a reason in a table
 
@@ -269,9 +269,7 @@ def _options(name: str, given: Any, shared: Mapping[str, Any]) -> dict[str, Any]
         out = {**shared, "control": given}
     else:
         raise UsageError(f"'{name}' is lw.projected(...) or another controller, or a dict of options, not {type(given).__name__}.")
-    for word in out:
-        if word not in OPTIONS:
-            raise UsageError(f"'{name}': simulate has no option '{word}'. {nearest(str(word), OPTIONS, 'Options')}")
+    options_of(out, f"'{name}': ")
     return out
 
 
