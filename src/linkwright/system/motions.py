@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 
 MOST_STEPS = 100_000
+KEPT = 4  # turns of a mechanism
+MOST_KEPT = 3600  # steps of a turn that is kept: larger ones need much memory
 
 
 class Motions:
@@ -42,14 +45,27 @@ class Motions:
         core = self.core
         if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
             raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
-        here = core.start.instant
         if drive is not None:
             core.need_drive(drive)
-        lead = drive or cycle.plan(core.loops, here, None, None).lead
-        kind = "angular speed" if cycle.is_rotary(core.description, lead) else "speed"
-        value = None if speed is None else quantity(speed, KINDS[kind])
+        value = None if speed is None else quantity(speed, KINDS[self._kind_of_speed(drive)])
         seconds = None if duration is None else quantity(duration, KINDS["time"])
-        return cycle.turn(core.loops, here, drive, steps=steps, speed=value, duration=seconds)
+        if steps > MOST_KEPT:
+            return self._computed_turn(drive, steps, value, seconds)
+        start = core.start.q.tobytes(), core.skel.pack(core.start.near).tobytes()
+        return _with_own_arrays(self._kept_turn(drive, steps, value, seconds, start))
+
+    def _kind_of_speed(self, drive: str | None) -> str:
+        lead = drive or cycle.plan(self.core.loops, self.core.start.instant, None, None).lead
+        return "angular speed" if cycle.is_rotary(self.core.description, lead) else "speed"
+
+    @cached_property
+    def _kept_turn(self) -> Callable[..., Trajectory]:
+        """The turns computed last: pages, reports and summaries of one mechanism share them."""
+        return lru_cache(KEPT)(self._computed_turn)
+
+    def _computed_turn(self, drive: str | None, steps: int, speed: float | None, seconds: float | None, start: Any = None) -> Trajectory:
+        """Compute a turn; `start` only distinguishes turns from different positions."""
+        return cycle.turn(self.core.loops, self.core.start.instant, drive, steps=steps, speed=speed, duration=seconds)
 
     def follow(self, motion: Mapping[str, Any], t: Any, duration: Any, steps: int, drives: Sequence[str]) -> Trajectory:
         """See `System.follow`."""
@@ -75,3 +91,10 @@ class Motions:
         self.core.need_drive(joint)
         others = [name for name in self.core.drive_names if name != joint]
         return cycle.limits(self.core.loops, self.core.start.instant, joint, others[: max(0, self.mobility.freedoms - 1)])
+
+
+def _with_own_arrays(c: Trajectory) -> Trajectory:
+    """Copy the samples, so that writing into them changes no other turn."""
+    near = [{name: x.copy() for name, x in one.items()} for one in c.near]
+    arrays = {name: x.copy() for name, x in c.arrays.items()}
+    return replace(c, t=c.t.copy(), q=c.q.copy(), v=c.v.copy(), a=c.a.copy(), near=near, arrays=arrays)

@@ -1,0 +1,81 @@
+"""Turns are computed once: pages and reports share that of their mechanism, and writing into one changes no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright import cli
+from linkwright.motion import cycle
+from linkwright.system import motions
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The steps of every turn that is computed from now on."""
+    steps: list[int] = []
+    real = cycle.turn
+
+    def counted(*args: Any, **options: Any) -> lw.Trajectory:
+        steps.append(options["steps"])
+        return real(*args, **options)
+
+    monkeypatch.setattr(cycle, "turn", counted)
+    return steps
+
+
+@pytest.mark.parametrize(
+    ("write", "expected"),
+    [
+        (lambda m, path: m.page(path), [360]),
+        (lambda m, path: m.page(path, steps=24), [24]),
+        (lambda m, path: m.page(path, run=m.turn()), [360]),
+        (lambda m, path: m.report(path, steps=48), [48]),
+        (lambda m, path: m.turn(steps=360).report(path), [360]),
+        (lambda m, path: m.turn(speed=0).page(path), [360, 360]),  # the static one, and that of the file's speed it is compared with
+        (lambda m, path: cli.main(["wiper", "-o", str(path)]), [360]),
+        (lambda m, path: cli.main(["report", "wiper", "--steps", "48", "-o", str(path)]), [48]),
+    ],
+)
+def test_a_page_computes_one_turn(
+    computed: list[int], tmp_path: Path, write: Callable[[lw.Mechanism, Path], Any], expected: list[int]
+) -> None:
+    write(lw.load("wiper"), tmp_path / "x.html")
+    assert (tmp_path / "x.html").exists()
+    assert computed == expected
+
+
+def test_turns_differ_by_drive_steps_speed_duration_and_parameters(computed: list[int]) -> None:
+    m = lw.load("wiper")
+    first = m.turn(steps=12)
+    assert len(m.turn(steps=13)) == 14
+    assert np.allclose(m.turn(steps=12, speed="90 rpm").t, first.t * first.v[0, 0] / (3.0 * np.pi))
+    assert m.turn("C", steps=12).drive == "C"
+    assert not np.array_equal(m.with_(start={"A": "50 deg"}).turn(steps=12).q, first.q)
+    assert computed == [12, 13, 12, 12, 12]
+    same = m.turn(steps=12)
+    assert computed == [12, 13, 12, 12, 12]
+    assert all(np.array_equal(getattr(same, x), getattr(first, x)) for x in "tqva")
+
+
+def test_writing_into_a_turn_changes_no_other() -> None:
+    m = lw.load("wiper")
+    first, expected = m.turn(steps=12), lw.load("wiper").turn(steps=12)
+    for array in (first.t, first.q, first.v, first.a, *first.near[3].values()):
+        array[...] = 7.0
+    again = m.turn(steps=12)
+    assert all(np.array_equal(getattr(again, x), getattr(expected, x)) for x in "tqva")
+    assert all(np.array_equal(again.near[3][n], x) for n, x in expected.near[3].items())
+
+
+def test_large_turns_are_not_kept(computed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(motions, "MOST_KEPT", 10)
+    m = lw.load("wiper")
+    m.turn(steps=11)
+    m.turn(steps=11)
+    assert computed == [11, 11]
