@@ -122,8 +122,7 @@ def _believed(written: Control, system: Any, variant: Variant, real: Believed) -
             f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}; '{description.name}' has "
             f"{', '.join(names)}. Only dimensions, masses and forces may differ."
         )
-    made_of: Any = (description, list(system.tree.cuts), system.loops.kappa)
-    other = Kept.of(system).get(("model", description), lambda: type(system)(*made_of, engine=system.kernels.engine))
+    other = Kept.of(system).get(("model", description), lambda: system.described_by(description))
     mine, theirs = ([(n.joint.name, n.joint.type) for n in x.tree.nodes] for x in (system, other))
     if mine != theirs or [x.labels for x in system.loops.constraints] != [x.labels for x in other.loops.constraints]:
         raise UsageError(

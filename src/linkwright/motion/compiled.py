@@ -69,6 +69,10 @@ class Compiled:
         self.forces = forces.of_description(self.description)
         self.assembler = Assembler(self.loops)
 
+    def described_by(self, description: Description) -> Compiled:
+        """Return another description with the cuts, characteristic length and engine of this mechanism."""
+        return Compiled(description, self.tree.cuts, self.loops.kappa, engine=self.engine)
+
     @property
     def start(self) -> State:
         """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
