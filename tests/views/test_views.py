@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.files.columns import table
 from linkwright.views import animation, picture, plots
 from linkwright.views.page import Page
 from linkwright.views.scene import Scene, Stage
 from linkwright.views.sheet import nice_length
-from linkwright.views.text import aligned, turn_table
+from linkwright.views.text import turn_table
 from tests.sweeps import every_model
 
 
@@ -209,7 +210,7 @@ def test_turn_table(wiper: lw.Mechanism) -> None:
     assert header[0] == "A [deg]" and "rocker.angle [deg]" in header and "coupler.P.x [mm]" in header
     assert len(rows) == 13  # every 30 degrees
     np.testing.assert_allclose([float(r[0]) for r in rows], np.degrees(c["A"])[::2] % 360.0, atol=0.01)
-    lines = aligned(header, rows).splitlines()
+    lines = table(header, rows).splitlines()
     assert len({len(x) for x in lines}) == 1 and lines[1].split() == ["[deg]"] * 3 + ["[mm]"] * 2
 
 

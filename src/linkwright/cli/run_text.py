@@ -90,7 +90,7 @@ def text(m: Any, run: Any) -> str:
 
 
 def _end_table(run: Any) -> str:
-    from linkwright.views.text import aligned
+    from linkwright.files.columns import table
 
     names = coordinates(run)
     rows = []
@@ -102,29 +102,29 @@ def _end_table(run: Any) -> str:
     if not rows:
         return ""
     more = f"\nand {len(names) - len(rows)} more coordinates" if len(names) > len(rows) else ""
-    return aligned(["joint", "at the end", "speed", "smallest", "largest"], rows, left=1) + more
+    return table(["joint", "at the end", "speed", "smallest", "largest"], rows, left=1) + more
 
 
 def _effort_table(run: Any) -> str:
-    from linkwright.views.text import aligned
+    from linkwright.files.columns import table
 
     rows = []
     for n in efforts(run)[:MOST_ROWS]:
         symbol, size = run.unit(n)
         spread = _spread(run.t, run[n] / size)
         rows.append([n, *_numbers(np.array([spread[k] for k in ("min", "max", "rms")]), 0, 1, 2), symbol])
-    return aligned(["effort", "min", "max", "RMS", "unit"], rows, left=1) if rows else ""
+    return table(["effort", "min", "max", "RMS", "unit"], rows, left=1) if rows else ""
 
 
 def _energy_table(run: Any) -> str:
-    from linkwright.views.text import aligned
+    from linkwright.files.columns import table
 
     rows = []
     for n in energies(run):
         symbol, size = run.unit(n)
         values = run[n] / size
         rows.append([n, *_numbers(np.array([values[0], values[-1], values[-1] - values[0]]), 0, 1, 2), symbol])
-    return aligned(["energy", "at the start", "at the end", "change", "unit"], rows, left=1) if rows else ""
+    return table(["energy", "at the start", "at the end", "change", "unit"], rows, left=1) if rows else ""
 
 
 def _event_lines(run: Any) -> str:

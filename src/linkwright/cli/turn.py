@@ -50,12 +50,13 @@ def _speed(m: Any, given: argparse.Namespace) -> str | None:
 
 
 def _text(m: Any, c: Any) -> str:
-    from linkwright.views.text import aligned, turn_table
+    from linkwright.files.columns import table
+    from linkwright.views.text import turn_table
 
     cycle = "full turn" if c.full_turn else "cycle"
     time = "" if c.static else f", {c.t[-1] - c.t[0]:.6g} s"
     head = f"{m.name}: one {cycle} of '{c.drive}', {len(c) - 1} steps{time}"
-    return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), "", aligned(*turn_table(c))])
+    return "\n".join([head, *(console.wrapped(f"note: {n}", 6) for n in c.notes), "", table(*turn_table(c))])
 
 
 def _massless(m: Any) -> list[str]:

@@ -28,6 +28,7 @@ from linkwright.design.mass_design import (
     redistribution_blocks,
 )
 from linkwright.errors import UsageError, nearest
+from linkwright.files.columns import table
 from linkwright.model.description import Body, Description
 from linkwright.model.file import read_text, write
 from linkwright.motion import cycle
@@ -137,17 +138,16 @@ class Balanced:
         }
 
     def __str__(self) -> str:
-        lines = [f"{'':<18}{'rms before':>13}{'after':>13}{'peak before':>13}{'after':>13}"]
         titles = {"force": "shaking force", "moment": "shaking moment", "torque": "drive effort"}
-        for goal, n in self.norms.items():
-            numbers = (n["rms_before"], n["rms_after"], n["peak_before"], n["peak_after"])
-            lines.append(f"{titles[goal]:<18}" + "".join(f"{x:>13.5g}" for x in numbers) + f"  {UNITS[goal]}")
-        lines += ["", f"{'counterweight on':<18}{'mass':>13}{'x':>13}{'y':>13}{'z':>13}{'radius':>13}"]
-        for c in self.counterweights:
-            lines.append(f"{c.body:<18}" + "".join(f"{x:>13.5g}" for x in (c.mass, *c.at, c.radius)) + "  kg, m in the body's frame")
-        lines += ["", f"{'body':<18}{'mass before':>13}{'after':>13}"]
-        lines += [f"{x.body:<18}{x.mass[0]:>13.5g}{x.mass[1]:>13.5g}  kg" for x in self.bodies]
-        return "\n".join([*lines, *self.notes])
+        names = ("rms_before", "rms_after", "peak_before", "peak_after")
+        norms = [(titles[goal], *(f"{n[x]:.5g}" for x in names), UNITS[goal]) for goal, n in self.norms.items()]
+        shaking = table(("", "rms before", "after", "peak before", "after", ""), norms, left=(0, 5))
+        weights = [(c.body, *(f"{x:.5g}" for x in (c.mass, *c.at, c.radius)), "kg, m in the body's frame") for c in self.counterweights]
+        put = table(("counterweight on", "mass", "x", "y", "z", "radius", ""), weights, left=(0, 6))
+        masses = table(
+            ("body", "mass before", "after", ""), [(x.body, *(f"{m:.5g}" for m in x.mass), "kg") for x in self.bodies], left=(0, 3)
+        )
+        return "\n".join([shaking, "", put, "", masses, *self.notes])
 
 
 def balance(

@@ -21,6 +21,7 @@ import numpy as np
 
 from linkwright.design.derivatives import STEP, Disturbed, Locks, Sample
 from linkwright.errors import UsageError, listing, nearest
+from linkwright.files.columns import table
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.continuation import walk
@@ -113,14 +114,14 @@ class Sensitivity:
     def __str__(self) -> str:
         where = "" if self.at is None else f" at {self.drive} = {self.at:.6g}"
         lines = [f"{self.quantity} = {self.value:.6g} {self.unit}{where} (SI)"]
-        wide = max([9, *(len(e.name) for e in self.effects)]) + 2
         toleranced = any(e.tolerance is not None for e in self.effects)
-        head = f"{'parameter':<{wide}}{'value':>13}{'derivative':>13}{'per 1 %':>13}{'per mm, g':>13}"
-        lines.append(head + (f"{'tolerance':>13}{'makes':>13}" if toleranced else ""))
+        header = ("parameter", "value", "derivative", "per 1 %", "per mm, g", *(("tolerance", "makes") if toleranced else ()))
+        rows = []
         for e in self.effects:
-            line = f"{e.name:<{wide}}" + "".join(f"{x:>13.5g}" for x in (e.value, e.derivative, e.per_percent, e.per_milli))
-            tail = f"{e.tolerance:>13.5g}{e.share:>13.5g}" if e.tolerance is not None else ""
-            lines.append(line + tail)
+            more = (e.tolerance, None if e.tolerance is None else e.share) if toleranced else ()
+            numbers = (e.value, e.derivative, e.per_percent, e.per_milli, *more)
+            rows.append((e.name, *("" if x is None else f"{x:.5g}" for x in numbers)))
+        lines.append(table(header, rows, left=1))
         if toleranced:
             lines.append(f"scatter +- {self.scatter:.5g} {self.unit} (independent), worst case +- {self.worst:.5g} {self.unit}")
         return "\n".join([*lines, *self.notes])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.files.columns import aligned
+from linkwright.files.columns import table
 
 
 def time_mean(t: np.ndarray, y: np.ndarray) -> float:
@@ -33,10 +33,7 @@ def marked(x: float, near: bool) -> Any:
 
 def columns(header: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
     """Aligned text: (name, unit) heads, numbers to four digits; the first `left` columns are flush left."""
-    names, units = [n for n, _ in header], [f"[{u}]" if u else "" for _, u in header]
-    texts = [[show(x) for x in row] for row in rows]
-    lines = [names, units, *texts] if any(units) else [names, *texts]
-    return "\n".join(aligned(lines, left))
+    return table([f"{name} [{unit}]" if unit else name for name, unit in header], [[show(x) for x in row] for row in rows], left)
 
 
 def show(x: Any) -> str:

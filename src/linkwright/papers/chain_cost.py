@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.files.columns import table
 from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.mechanics.formulations import create
 from linkwright.model import file as modelfile
@@ -135,10 +136,6 @@ def draw(axes: Any, rows: Sequence[Row]) -> None:
 
 def text(rows: Sequence[Row]) -> str:
     """The table for people: one line for every number of loops."""
-    columns = curves(rows)
-    ns = sorted({r.loops for r in rows})
-    lines = ["   N" + "".join(f"{label:>13}" for label in columns)]
-    for n in ns:
-        cells = [f"{dict(zip(*c, strict=True)).get(n, ''):>13}" for c in columns.values()]
-        lines.append(f"{n:>4}" + "".join(cells))
-    return "\n".join(lines)
+    columns = {label: dict(zip(*curve, strict=True)) for label, curve in curves(rows).items()}
+    numbers = sorted({r.loops for r in rows})
+    return table(("N", *columns), [(str(n), *(str(c.get(n, "")) for c in columns.values())) for n in numbers])

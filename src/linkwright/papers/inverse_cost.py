@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.files.columns import table
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.instant import Instant
@@ -329,20 +330,22 @@ def draw(axes: Any, rows: Sequence[Row]) -> None:
 
 def text(rows: Sequence[Row]) -> str:
     """The tables for people: operations by stage, then savings and orders beside the paper's."""
-    head = f"{'':<13}{'solves':<10}" + "".join(f"{s:>11}" for s in STAGES) + f"{'total':>9}{'dense':>9}{'all dense':>11}"
     lines: list[str] = []
     for model in dict.fromkeys(r.model for r in rows):
         mine = [r for r in rows if r.model == model]
-        lines += [model, head]
-        for r in mine:
-            cells = "".join(f"{r.stages[s].total:>11}" for s in STAGES)
-            lines.append(f"{r.method:<13}{'+'.join(map(str, r.sizes)):<10}{cells}{r.folded:>9}{r.dense.total:>9}{r.full:>11}")
-        lines += ["", f"{'':<13}{'order':>9}{'printed':>9}   savings over traditional [%]"]
-        lines.append(f"{'':<31}   {'folded':>8}{'dense':>8}{'again':>8}{'dense':>8}{'paper: cycle':>14}{'optimisation':>14}")
-        for r in mine:
-            picks = (lambda x: x.folded, lambda x: x.full, lambda x: x.again[0], lambda x: x.again[1])
-            ours = "".join(f"{saving(rows, r, pick):>8.1f}" for pick in picks)
-            theirs = saving(rows, r, lambda x: x.printed.cycle), saving(rows, r, lambda x: x.printed.optimisation)
-            lines.append(f"{r.method:<13}{r.order:>9.1f}{r.printed.order:>9.1f}   {ours}{theirs[0]:>14.1f}{theirs[1]:>14.1f}")
+        counts = [(r.method, "+".join(map(str, r.sizes)), *map(str, _counted(r))) for r in mine]
+        lines += [model, table(("", "solves", *STAGES, "total", "dense", "all dense"), counts, left=2)]
+        lines += ["", "order, and savings over traditional in per cent:"]
+        picks = (lambda x: x.folded, lambda x: x.full, lambda x: x.again[0], lambda x: x.again[1])
+        printed = (lambda x: x.printed.cycle, lambda x: x.printed.optimisation)
+        compared = [(r.order, r.printed.order, *(saving(rows, r, pick) for pick in (*picks, *printed))) for r in mine]
+        savings = [(r.method, *(f"{x:.1f}" for x in numbers)) for r, numbers in zip(mine, compared, strict=True)]
+        header = ("", "order", "printed", "folded", "dense", "again", "dense", "paper: cycle", "optimisation")
+        lines.append(table(header, savings, left=1))
         lines.append("")
     return "\n".join(lines).rstrip()
+
+
+def _counted(r: Row) -> tuple[int, ...]:
+    """Operations by stage, with zeros folded, of dense blocks, and of everything dense."""
+    return (*(r.stages[s].total for s in STAGES), r.folded, r.dense.total, r.full)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.files.columns import table
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.mechanics.formulations.forward import Forward, forward
@@ -118,11 +119,8 @@ class Crosscheck:
         return max((c.disagreement for c in self.checks), default=0.0)
 
     def __str__(self) -> str:
-        head = f"{'formulation':<24}{'disagreement':>14}{'residual':>12}{'condition':>12}{'time [us]':>12}"
-        lines = [head, "-" * len(head)]
-        lines += [
-            f"{c.name:<24}{c.disagreement:>14.1e}{c.residual:>12.1e}{c.condition:>12.1e}{1e6 * c.seconds:>12.0f}" for c in self.checks
-        ]
+        rows = [(c.name, *(f"{x:.1e}" for x in (c.disagreement, c.residual, c.condition)), f"{1e6 * c.seconds:.0f}") for c in self.checks]
+        lines = [table(("formulation", "disagreement", "residual", "condition", "time [us]"), rows, left=1)]
         smallest = float(self.singular_values[self.rank - 1]) if self.rank else 0.0
         lines.append(
             f"rank {self.rank} of {self.rows} rows, smallest singular value {smallest:.2e}, gamma of least condition {self.best_gamma:.3g}"
@@ -198,15 +196,13 @@ class GicmView:
 
     def __str__(self) -> str:
         lines = ["GICM: block (i, k) is the sum over the subsystems that loops i and k share of J_ij I_j^-1 J_kj'"]
-        width = max(12, *(len(n) + 2 for n in self.names)) if self.names else 12
-        lines.append(" " * width + "".join(f"{n:>{width}}" for n in self.names))
-        for i, name in enumerate(self.names):
-            cells = []
-            for k in range(len(self.names)):
-                who = self.members.get((i, k)) or self.members.get((k, i))
-                cells.append(f"{'{' + ','.join(str(j + 1) for j in sorted(who)) + '}' if who else '.':>{width}}")
-            lines.append(f"{name:<{width}}" + "".join(cells))
-        return "\n".join(lines)
+        rows = [(name, *(self._shared(i, k) for k in range(len(self.names)))) for i, name in enumerate(self.names)]
+        return "\n".join([*lines, table(("", *self.names), rows, left=1)])
+
+    def _shared(self, i: int, k: int) -> str:
+        """Numbers of the subsystems that two loops share: `{1,3}`."""
+        who = self.members.get((i, k)) or self.members.get((k, i))
+        return "{" + ",".join(str(j + 1) for j in sorted(who)) + "}" if who else "."
 
 
 def gicm_view(terms: Terms) -> GicmView:

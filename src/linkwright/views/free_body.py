@@ -110,9 +110,9 @@ class FreeBody:
         return header, rows
 
     def __str__(self) -> str:
-        from linkwright.views.text import aligned
+        from linkwright.files.columns import table
 
-        text = aligned(*self.table(), left=1)
+        text = table(*self.table(), left=1)
         return f"{self.body} at {self.where}: forces on it, world axes; G is its centre of mass\n{text}"
 
     def as_dict(self) -> dict[str, Any]:

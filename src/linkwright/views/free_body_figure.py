@@ -90,9 +90,9 @@ def _figure(body: Any, look: Theme) -> Any:
 
 
 def _table_text(body: Any) -> tuple[str, int]:
-    from linkwright.views.text import aligned
+    from linkwright.files.columns import table
 
-    text = aligned(*body.table(), left=1)
+    text = table(*body.table(), left=1)
     lines = text.splitlines()
     lines.insert(len(lines) - 1, "-" * max(len(x) for x in lines))
     return "\n".join(lines), len(lines)

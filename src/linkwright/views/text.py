@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwright.files import columns
 from linkwright.results.trajectory import Trajectory
 from linkwright.views.plots import marked_points, natural_axis
 
@@ -56,11 +55,3 @@ def _formatted(values: np.ndarray) -> list[str]:
     largest = float(np.abs(values).max(initial=0.0))
     decimals = int(np.clip(4 - np.floor(np.log10(largest)), 0, 6)) if largest > 0.0 else 1
     return [f"{x:.{decimals}f}" for x in np.round(values, decimals) + 0.0]
-
-
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0) -> str:
-    """Columns flush right (the first `left` flush left), two spaces apart; units (`name [unit]`) are on a line of their own."""
-    names = [h.partition(" [")[0] for h in header]
-    units = [f"[{h.partition(' [')[2]}" if " [" in h else "" for h in header]
-    lines = [names, units, *rows] if any(units) else [names, *rows]
-    return "\n".join(columns.aligned(lines, left))

@@ -12,6 +12,7 @@ what else the machine did at the time.
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -55,9 +56,7 @@ def main(
 
 def _tell(text: str) -> None:
     """Progress for people, away from the results."""
-    from rich.console import Console
-
-    Console(stderr=True).print(text, markup=False, highlight=False)
+    print(text, file=sys.stderr)
 
 
 def run(

@@ -9,7 +9,6 @@ import csv
 import io
 import json
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from linkwright import files
 from linkwright.cli.bench import machine_info
 from linkwright.cli.bench.cases import Row
 from linkwright.errors import UsageError
+from linkwright.files import columns
 
 COLUMNS = tuple(f.name for f in fields(Row))
 REALS, WHOLES = ("ns", "accuracy", "ratio"), ("operations",)
@@ -26,7 +26,6 @@ OURS = "linkwright"
 EXACT = ("run",)  # quantities whose time depends on how exact the result shall be
 
 MOST_BYTES = 10_000_000  # of a file of results
-WIDE = 150  # columns where no terminal says how many: a file or a pipe
 
 
 def deliver(rows: list[Row], output: str | os.PathLike[str] | None, *, as_json: bool) -> list[Row]:
@@ -122,35 +121,30 @@ def json_text(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
 # -------------------------------------------------------------------- for people
 
 
-def show(rows: Sequence[Row], machine_text: str, console: Any = None) -> None:
-    """One table, a block per mechanism; below it what was not measured, and the machine."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = console or (Console() if sys.stdout.isatty() else Console(width=WIDE))
-    table = Table(title="Time of one evaluation or run, and how far the result is from ours", title_justify="left")
-    for name in ("mechanism", "quantity", "engine"):
-        table.add_column(name, no_wrap=name != "engine")
-    for name in ("time", "over ours", "operations", "error"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("note", overflow="fold")
+def show(rows: Sequence[Row], machine_text: str) -> None:
+    """Print one table, a block per mechanism; below it what was not measured, and the machine."""
+    header = ("mechanism", "quantity", "engine", "time", "over ours", "operations", "error", "note")
+    cells: list[tuple[str, ...]] = []
     before = ("", "")
     for r in (r for r in rows if r.ns is not None):
         here = (r.mechanism, r.quantity)
         if before[0] and here[0] != before[0]:
-            table.add_section()
-        table.add_row(
-            r.mechanism if here[0] != before[0] else "",
-            r.quantity if here != before else "",
-            f"{r.engine} {r.version}".strip(),
-            duration(r.ns),
-            "" if r.ratio is None else f"{r.ratio:.3g} x",
-            "" if r.operations is None else str(r.operations),
-            "" if r.accuracy is None else f"{r.accuracy:.0e}",
-            r.note,
+            cells.append(("",) * len(header))
+        cells.append(
+            (
+                r.mechanism if here[0] != before[0] else "",
+                r.quantity if here != before else "",
+                f"{r.engine} {r.version}".strip(),
+                duration(r.ns),
+                "" if r.ratio is None else f"{r.ratio:.3g} x",
+                "" if r.operations is None else str(r.operations),
+                "" if r.accuracy is None else f"{r.accuracy:.0e}",
+                r.note,
+            )
         )
         before = here
-    console.print(table)
+    print("Time of one evaluation or run, and how far the result is from ours\n")
+    print(columns.table(header, cells, left=(0, 1, 2, 7)), end="\n\n")
     for engine, quantity, reason in sorted({(r.engine, r.quantity, r.note) for r in rows if r.ns is None}):
-        console.print(f"{engine}, {quantity}: {reason}", markup=False, highlight=False)
-    console.print(machine_text, markup=False, highlight=False)
+        print(f"{engine}, {quantity}: {reason}")
+    print(machine_text)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwright.files.columns import table
 from linkwright.mechanics.inverse.loads import Loads
 
 COMPONENTS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
@@ -40,12 +41,9 @@ class Determinacy:
         return [(r.joint, r.component) for r in self.rows if not r.unique]
 
     def __str__(self) -> str:
-        head = f"{'joint':<12}{'':<4}" + "".join(f"{c:>16}" for c in self.choices) + "  verdict"
-        lines = [head, "-" * len(head)]
-        for r in self.rows:
-            verdict = "unique" if r.unique else "depends on how the redundancy is resolved"
-            lines.append(f"{r.joint:<12}{r.component:<4}" + "".join(f"{v:>16.6g}" for v in r.values) + f"  {verdict}")
-        return "\n".join(lines)
+        verdicts = {True: "unique", False: "depends on how the redundancy is resolved"}
+        rows = [(r.joint, r.component, *(f"{v:.6g}" for v in r.values), verdicts[r.unique]) for r in self.rows]
+        return table(("joint", "", *self.choices, "verdict"), rows, left=(0, 1, 2 + len(self.choices)))
 
 
 def determinacy(choices: Mapping[str, Loads], planar: bool) -> Determinacy:

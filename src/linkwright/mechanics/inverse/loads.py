@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import ChannelError, UsageError, nearest
+from linkwright.files.columns import table
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
 from linkwright.mechanics.dynamics.tree import body_inertias
@@ -214,11 +215,9 @@ class Loads:
         return {name: self.reaction(name).unique for name in self._wrenches}
 
     def __str__(self) -> str:
-        lines = [f"{'drive':<14}{'effort':>14}"] + [f"{n:<14}{x:>14.6g}" for n, x in self.tau.items()]
-        lines.append(f"{'joint':<14}{'force x':>14}{'force y':>14}{'force z':>14}{'size':>14}  unique")
+        efforts = table(("drive", "effort"), [(n, f"{x:.6g}") for n, x in self.tau.items()], left=1)
+        rows = []
         for name in self._wrenches:
             w = self.reaction(name)
-            lines.append(
-                f"{name:<14}" + "".join(f"{x:>14.6g}" for x in (*w.force, np.linalg.norm(w.force))) + ("  yes" if w.unique else "  no")
-            )
-        return "\n".join(lines)
+            rows.append((name, *(f"{x:.6g}" for x in (*w.force, np.linalg.norm(w.force))), "yes" if w.unique else "no"))
+        return "\n".join([efforts, table(("joint", "force x", "force y", "force z", "size", "unique"), rows, left=(0, 5))])
