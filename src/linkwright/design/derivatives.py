@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.joints import JOINTS
 from linkwright.mechanics import forces, inverse
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
@@ -92,12 +91,12 @@ class Disturbed:
 
     def loads(self, x: Sample) -> Loads:
         q, v, a = self._moved(x) if self.parameter.geometry else (x.at.q + 0j, x.at.v + 0j, x.loads.problem.a + 0j)
-        rub = _load_friction(x.loads)
+        rub = inverse.load_friction(x.loads)
         if not rub:
             return self._once(x, q, v, a, [])
         for _ in range(inverse.FRICTION_ROUNDS):  # contracts like the fixed point of the loads themselves
             loads = self._once(x, q, v, a, rub)
-            old, rub = rub, _load_friction(loads)
+            old, rub = rub, inverse.load_friction(loads)
             gap = max(float(np.abs(np.imag(x[1] - y[1])).max()) for x, y in zip(rub, old, strict=True))
             if gap <= 1e-13 * STEP * (1.0 + max(float(np.abs(np.imag(x[1])).max()) / STEP for x in rub)):
                 return loads
@@ -175,17 +174,3 @@ def _check_wheels(d: Description, parameter: str) -> None:
         frames = tuple(f for j in pair for f in (*j.frame_first.at, *j.frame_second.at))
         if _stepped((g.radius_first, g.radius_second, *frames)):
             raise Locks(f"'{parameter}' cannot vary alone: it moves or changes the wheels of gear '{g.name}'.")
-
-
-def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
-    """-mu |F| radius tanh(v/speed) in each joint that rubs by its load, analytic."""
-    place = loads.problem.place
-    d: Description = place.loops.skel.tree.description
-    out: list[tuple[int, Any]] = []
-    for f in d.frictions:
-        if f.mu:
-            joint = place.joint(f.joint)
-            lever = f.radius if JOINTS[joint.type].coordinate_kinds == ("angle",) else 1.0
-            F = loads.reaction(f.joint).force
-            out += forces.joint_effort(place, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint) / f.speed))
-    return out

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwright import joints
 from linkwright.design.tables import columns, integral, marked, time_mean
 from linkwright.errors import UsageError, nearest
+from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Cylinder, Description
 from linkwright.numerics.spatial import array
@@ -176,15 +176,10 @@ def drive_history(c: Trajectory, drive: str | None = None) -> DriveHistory:
         x, v, a = c.sampled({f"motion of {name}": lambda x: _cylinder_motion(x, d, cylinder)})[f"motion of {name}"].T
     else:
         x, v, a = c[name], c[f"{name}.v"], c[f"{name}.a"]
-    rotary = cylinder is None and _rotary(d, name)
+    rotary = cylinder is None and is_rotary(d, name)
     if np.abs(v).max(initial=0.0) <= HELD * np.abs(c.v / c.frame.columns).max(initial=0.0) * (1.0 if rotary else c.frame.kappa):
         v, a = np.zeros_like(v), np.zeros_like(a)
     return DriveHistory(name, rotary, c.t, x, v, a, effort, unique)
-
-
-def _rotary(d: Description, name: str) -> bool:
-    joint = d.joint(name)
-    return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
 
 
 def _cylinder_motion(x: Instant, d: Description, cylinder: Cylinder) -> np.ndarray:

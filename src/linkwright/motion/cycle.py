@@ -18,7 +18,7 @@ from linkwright.mechanics.closing.continuation import Walker, dead_centre, walk
 from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.revolutions import returned, skipped
-from linkwright.mechanics.constraints.drives import driven
+from linkwright.mechanics.constraints.drives import driven, is_rotary
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate, motion
@@ -70,13 +70,6 @@ def _length(loops: Loops, cylinder: Cylinder, here: Instant) -> float:
 
     a, b = (locate(loops.skel, here.motion, ref).position for ref in cylinder.between)
     return float(np.linalg.norm(b - a))
-
-
-def is_rotary(desc: Description, drive: str) -> bool:
-    if any(c.name == drive for c in desc.cylinders):
-        return False
-    joint = desc.joint(drive)
-    return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
 
 
 def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = ()) -> Limits:

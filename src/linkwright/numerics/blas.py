@@ -2,6 +2,7 @@
 
 The library behind numpy shares matrices from about sixty rows on among all cores. At that size waiting for each other costs
 more than it gains, and on a busy machine a hundred times more. Where the library cannot be asked nothing changes.
+By ctypes, not by threadpoolctl: the packages that Linkwright needs are a fixed list.
 """
 
 from __future__ import annotations

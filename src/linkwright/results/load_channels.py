@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
+from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.results.channels import Channel
@@ -22,7 +23,7 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
 
     cylinders = {c.name for c in d.cylinders}
     for name in drives:
-        rotary = name not in cylinders and _rotary(d, name)
+        rotary = name not in cylinders and is_rotary(d, name)
         add(f"{name}.{'torque' if rotary else 'force'}", "torque" if rotary else "force", lambda x, n=name: x.loads.tau[n])
         add(f"{name}.power", "power", lambda x, n=name: x.loads.tau[n] * _rate(x, n))
     pick = slice(0, 2) if d.planar else slice(0, 3)
@@ -48,11 +49,6 @@ def eyes(d: Description) -> list[tuple[str, str]]:
 
 def _size(x: Any) -> Any:
     return np.sqrt(x @ x)
-
-
-def _rotary(d: Description, name: str) -> bool:
-    joint = d.joint(name)
-    return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"
 
 
 def _rate(x: Instant, name: str) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwright.joints import create
 from linkwright.model.description import Body, Joint, Placement
+from linkwright.numerics.spatial import Pose, spatial_inertia
 from linkwright.topology.graph import FLOATING, Graph, Span
 
 RELATIVE = 1e-10  # an inertia this small against the body's largest counts as none
@@ -76,13 +77,8 @@ def _floats(values: Any) -> np.ndarray:
 
 def _spatial_inertia(body: Body, frame: Placement, planar: bool) -> np.ndarray:
     """Inertia [angular; linear] about a frame's origin in its axes; in a plane (rotation, x, y) only."""
-    R = _floats(frame.rotation)
-    c = R.T @ (_floats(body.com) - _floats(frame.at))
-    m = float(_floats(body.mass))
-    C = np.array([[0.0, -c[2], c[1]], [c[2], 0.0, -c[0]], [-c[1], c[0], 0.0]])
-    I = np.zeros((6, 6))
-    I[:3, :3] = R.T @ _floats(body.inertia) @ R + m * C @ C.T
-    I[:3, 3:], I[3:, :3], I[3:, 3:] = m * C, m * C.T, m * np.eye(3)
+    across = Pose(_floats(frame.rotation).T, np.zeros(3))
+    I = spatial_inertia(across, float(_floats(body.mass)), _floats(body.com) - _floats(frame.at), _floats(body.inertia))
     return I[np.ix_([2, 3, 4], [2, 3, 4])] if planar else I
 
 

@@ -42,3 +42,11 @@ def driven(desc: Description, drive: str, law: Curve) -> Constraint:
     if jt.nv != 1:
         raise UsageError(f"joint '{drive}' has {jt.nv} degrees of freedom and is not one drive; drive a hinge, a slider or a cylinder.")
     return Driver(joint, law)
+
+
+def is_rotary(desc: Description, drive: str) -> bool:
+    """True for a drive that turns: an angle, not a slide or the length of a cylinder."""
+    if any(c.name == drive for c in desc.cylinders):
+        return False
+    joint = desc.joint(drive)
+    return joints.create(joint.type, joint.options).coordinate_kinds[0] == "angle"

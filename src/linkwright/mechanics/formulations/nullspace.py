@@ -17,6 +17,7 @@ import numpy as np
 
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.formulations.base import Raw, constraint_force
+from linkwright.mechanics.formulations.projection import projector
 from linkwright.numerics.linalg import RANK_TOLERANCE, factor, pivoted_columns
 
 
@@ -32,7 +33,7 @@ class Nullspace:
         J, k = terms.dimensionless_J(), terms.k / r
         M, f = terms.M * c * c[:, None], (tau - terms.h) * c
         F = factor(J, self.tolerance)
-        R = np.eye(len(c)) - F.Vt[: F.rank].T @ F.Vt[: F.rank] if self.elimination == "projector" else partitioned(J, self.tolerance)
+        R = projector(F.Vt, F.rank) if self.elimination == "projector" else partitioned(J, self.tolerance)
         size = max(np.linalg.norm(M, 2), 1e-300)  # inertia and geometry rows of one size
         stacked = np.concatenate([R.T @ M / size, J])
         right = np.concatenate([R.T @ f / size, -k])

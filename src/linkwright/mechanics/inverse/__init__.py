@@ -55,7 +55,7 @@ def solve(
         return loads
     for _ in range(FRICTION_ROUNDS):  # friction by load: a fixed point, contracting as long as mu r / link length is small
         old = np.concatenate([w for _, w in rub]) if rub else np.zeros(1)
-        rub = _load_friction(loads)
+        rub = load_friction(loads)
         new = np.concatenate([w for _, w in rub])
         rubbing = first.place.with_external((*external, *rub))
         loads = replace(_once(replace(first, terms=LateTerms(rubbing), place=rubbing), method, given), outside=tuple(outside))
@@ -109,17 +109,17 @@ def _once(p: Problem, method: Method, given: Choices) -> Loads:
     return Loads(p, chosen.lam, chosen.u, chosen.free, solved, name)
 
 
-def _load_friction(loads: Loads) -> list[tuple[int, Any]]:
-    """-mu |F| radius tanh(v / speed) in each rubbing joint (a slider: -mu |F| tanh), from the reactions found so far."""
+def load_friction(loads: Loads) -> list[tuple[int, Any]]:
+    """-mu |F| radius tanh(v / speed) in each rubbing joint (a slider: -mu |F| tanh), from the reactions found so far; analytic."""
     place = loads.problem.place
     out: list[tuple[int, Any]] = []
     for f in place.loops.skel.tree.description.frictions:
         if f.mu:
             joint = place.joint(f.joint)
             lever = f.radius if JOINTS[joint.type].coordinate_kinds == ("angle",) else 1.0
-            size = float(np.linalg.norm(loads.reaction(f.joint).force))
-            out += forces.joint_effort(place, joint, -f.mu * lever * size * np.tanh(place.speed(joint) / f.speed))
+            F = loads.reaction(f.joint).force
+            out += forces.joint_effort(place, joint, -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint) / f.speed))
     return out
 
 
-__all__ = ["METHODS", "Loads", "Method", "Problem", "Wrench", "method_of", "posed", "solve"]
+__all__ = ["METHODS", "Loads", "Method", "Problem", "Wrench", "load_friction", "method_of", "posed", "solve"]

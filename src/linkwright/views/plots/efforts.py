@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from linkwright.design.tables import time_mean
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
 from linkwright.results.trajectory import Trajectory, unit_of
 from linkwright.views.plots.frame import (
@@ -26,7 +27,6 @@ from linkwright.views.plots.frame import (
     in_lines,
     legend,
     places,
-    time_mean,
     x_axis,
     y_axis,
 )

@@ -302,11 +302,6 @@ def y_axis(axes: Any, label: str, symbol: str, dimension: str = "") -> None:
         angle_ticks(axes.yaxis, symbol, high - low, most=6)
 
 
-def time_mean(t: np.ndarray, y: np.ndarray) -> float:
-    span = float(t[-1] - t[0])
-    return float(np.sum(0.5 * (y[1:] + y[:-1]) * np.diff(t))) / span if span > 0.0 else float(y.mean())
-
-
 def four(x: float, among: np.ndarray | None = None) -> str:
     """Four digits without an exponent where a person would write none; round-off of the values it is `among` is 0."""
     if among is not None and abs(x) < 1e-10 * float(np.nanmax(np.abs(among))):

@@ -13,10 +13,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from linkwright.design.drive_sizing import drive_sizing
+from linkwright.design.tables import time_mean
 from linkwright.drives import DCMotor, motor_of
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
 from linkwright.results.trajectory import Trajectory, unit_of
-from linkwright.views.plots.frame import Frame, Paper, Place, drawn, four, legend, time_mean
+from linkwright.views.plots.frame import Frame, Paper, Place, drawn, four, legend
 from linkwright.views.style import DRIVEN, PALETTE, Theme
 
 MOST_MOTORS = 6
