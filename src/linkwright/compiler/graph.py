@@ -25,13 +25,12 @@ class TracingError(UsageError):
 class Graph:
     """All operations of one trace; `inputs` declares variables, `program` collects results."""
 
-    __slots__ = ("a", "b", "c", "inputs_", "known", "op", "values")
+    __slots__ = ("a", "inputs_", "known", "op", "ops", "values")
 
     def __init__(self) -> None:
-        self.op: list[int] = []
+        self.ops: list[tuple[int, Any, int, int]] = []
+        self.op: list[int] = []  # the first two of each again: tracing asks for them all the time
         self.a: list[Any] = []
-        self.b: list[int] = []
-        self.c: list[int] = []
         self.known: dict[Any, Sym] = {}
         self.values: dict[int, float] = {}  # of constants
         self.inputs_: list[Block] = []
@@ -53,10 +52,9 @@ class Graph:
         if found is None:
             found = Sym(self, len(self.op))
             self.known[key] = found
+            self.ops.append(key)
             self.op.append(op)
             self.a.append(a)
-            self.b.append(b)
-            self.c.append(c)
         return found
 
     def constant(self, x: float) -> int:
@@ -67,10 +65,9 @@ class Graph:
             found = Sym(self, len(self.op))
             self.known[key] = found
             self.values[found.i] = x
+            self.ops.append((Op.CONST, x, -1, -1))
             self.op.append(Op.CONST)
             self.a.append(x)
-            self.b.append(-1)
-            self.c.append(-1)
         return found.i
 
     def index(self, x: Any) -> int:
@@ -88,7 +85,7 @@ class Graph:
             entries = np.asarray(array, dtype=object)
             blocks.append(Block(name, entries.shape, len(results)))
             results += [self.index(x) for x in entries.ravel()]
-        return pruned(list(zip(self.op, self.a, self.b, self.c, strict=True)), results, tuple(self.inputs_), tuple(blocks))
+        return pruned(self.ops, results, tuple(self.inputs_), tuple(blocks))
 
 
 _NUMBERS = (float, int, np.floating, np.integer)
@@ -150,7 +147,7 @@ class Sym:
         if g.op[i] == Op.NEG:
             return Sym(g, g.a[i])
         if g.op[i] == Op.SUB and g.op[g.a[i]] == Op.CONST:
-            return g.value(g.b[i]) - g.value(g.a[i])
+            return g.value(g.ops[i][2]) - g.value(g.a[i])
         return g.node(Op.NEG, i)
 
     def __pos__(self) -> Sym:
@@ -341,8 +338,8 @@ def _scaled(g: Graph, i: int, factor: Any) -> Any:
         return -_scaled(g, i, -factor)
     if g.op[i] == Op.NEG:
         return -_scaled(g, g.a[i], factor)
-    if g.op[i] == Op.MUL and g.op[g.b[i]] == Op.CONST:  # (x c) d = x (c d)
-        return _scaled(g, g.a[i], g.values[g.b[i]] * factor)
+    if g.op[i] == Op.MUL and g.op[g.ops[i][2]] == Op.CONST:  # (x c) d = x (c d)
+        return _scaled(g, g.a[i], g.values[g.ops[i][2]] * factor)
     return g.node(Op.MUL, i, g.constant(float(factor)))
 
 

@@ -104,23 +104,30 @@ class Program:
 
 def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs: tuple[Block, ...], outputs: tuple[Block, ...]) -> Program:
     """A program with only what the results depend on."""
+    leaf = int(Op.INPUT)
     live = bytearray(len(ops))
-    for r in results:
-        live[r] = 1
-    for k in range(len(ops) - 1, -1, -1):
+    needed = list(dict.fromkeys(results))
+    for k in needed:
+        live[k] = 1
+    for k in needed:  # grows meanwhile: a graph may hold far more than the results need, so it is not scanned
         op, a, b, c = ops[k]
-        if live[k] and op > Op.INPUT:
-            live[a] = 1
-            if b >= 0:
+        if op > leaf:
+            if not live[a]:
+                live[a] = 1
+                needed.append(a)
+            if b >= 0 and not live[b]:
                 live[b] = 1
-            if c >= 0:
+                needed.append(b)
+            if c >= 0 and not live[c]:
                 live[c] = 1
-    place = [-1] * len(ops)
+                needed.append(c)
+    needed.sort()
+    place = {-1: -1}  # no operand
     kept: list[tuple[int, Any, int, int]] = []
-    for k, (op, a, b, c) in enumerate(ops):
-        if live[k]:
-            place[k] = len(kept)
-            kept.append((op, a, -1, -1) if op <= Op.INPUT else (op, place[a], place[b] if b >= 0 else -1, place[c] if c >= 0 else -1))
+    for k in needed:
+        op, a, b, c = ops[k]
+        place[k] = len(kept)
+        kept.append((op, a, -1, -1) if op <= leaf else (op, place[a], place[b], place[c]))
     return Program(tuple(kept), tuple(place[r] for r in results), inputs, outputs)
 
 
