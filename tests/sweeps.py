@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import pytest
@@ -14,7 +15,11 @@ REPRESENTATIVE = ("carpet-scraper", "excavator", "bennett", "rssr", "3-rrr-motor
 
 def every_model(*chosen: str, without: tuple[str, ...] = ()) -> list[Any]:
     """Return parameters for all shipped models; those not chosen (not representative, if none is chosen) are marked slow."""
-    names = [n for n in library.names() if n not in without]
-    now = chosen or REPRESENTATIVE
-    assert set(now) <= set(names)
-    return [pytest.param(n, marks=[] if n in now else [pytest.mark.slow]) for n in names]
+    return some([n for n in library.names() if n not in without], chosen or REPRESENTATIVE)
+
+
+def some(values: Iterable[Any], now: Collection[Any]) -> list[Any]:
+    """Return parameters for all values; those not among `now` are marked slow."""
+    values = list(values)
+    assert all(x in values for x in now)
+    return [pytest.param(x, marks=[] if x in now else [pytest.mark.slow]) for x in values]

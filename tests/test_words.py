@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,8 @@ def abouts(path: Path) -> Iterator[tuple[str, int, str]]:
             yield "text", number, line
 
 
-def texts() -> Iterator[tuple[Path, str, int, str]]:
+@cache
+def texts() -> list[tuple[Path, str, int, str]]:
     readers = [
         (docstrings_and_strings, (p for folder in ("src", "docs", "examples", "gallery") for p in (ROOT / folder).rglob("*.py"))),
         (script_texts, (p for p in PACKAGE.rglob("*.js") if "vendor" not in p.parts)),
@@ -108,10 +110,7 @@ def texts() -> Iterator[tuple[Path, str, int, str]]:
         (abouts, (PACKAGE / "model" / "library").glob("*.yaml")),
         (prose, [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]),
     ]
-    for read, paths in readers:
-        for path in sorted(paths):
-            for kind, line, text in read(path):
-                yield path, kind, line, text
+    return [(path, *found) for read, paths in readers for path in sorted(paths) for found in read(path)]
 
 
 def test_texts_use_the_terms_of_the_glossary() -> None:

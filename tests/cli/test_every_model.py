@@ -14,7 +14,7 @@ from linkwright.model import library as models
 from tests.cli.schemas import disagreements
 from tests.sweeps import every_model
 
-LARGE = ("platform",)  # seconds: by check-slow
+LARGE = ("motor", "platform")  # seconds: by check-slow
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def json_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict:
     return data
 
 
-@pytest.mark.parametrize("name", every_model())
+@pytest.mark.parametrize("name", every_model("carpet-scraper", "rssr", "3-rrr-motors"))
 def test_every_model_through_every_command(name: str, done_once: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", name]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -96,6 +96,7 @@ def test_stewart_platform_with_masses_known_to_20_percent():
     assert 1e-3 < 0.8 * bound < far.max() <= bound < 4e-3
 
 
+@pytest.mark.slow
 def test_delta_robot_follows_a_path():
     far, bound, _ = follows(*DELTA)
     assert far.max() < bound == 1e-6

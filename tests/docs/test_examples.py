@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests import ROOT
+from tests.sweeps import some
 
 DEMO, *EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+LONG = ("06_loads_and_free_bodies", "12_passages_and_events", "13_stewart_path")  # by check-slow
 
 
 def test_there_are_some() -> None:
@@ -27,7 +29,7 @@ def check_files(script: Path, folder: Path) -> None:
         assert written and all(p.stat().st_size > 500 for p in written)
 
 
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("script", some(EXAMPLES, [p for p in EXAMPLES if p.stem not in LONG]), ids=lambda p: p.stem)
 def test_example_runs(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """As a main program with its own argument, in this process: a process of its own would import everything again."""
     monkeypatch.chdir(tmp_path)
@@ -38,6 +40,7 @@ def test_example_runs(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     check_files(script, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_demo_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "error", "PYTHONUTF8": "1"}
     done = subprocess.run(

@@ -19,11 +19,13 @@ import linkwright as lw
 from linkwright import cli, mechanism
 from linkwright.model import library
 from tests import ROOT
+from tests.sweeps import some
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDINGS = "html|png|svg|pdf|csv|npz|parquet|gif|yaml"
 WRITES = re.compile(rf"\.(?:save|page|report|plot|picture|animate|to_csv)\((?:[^\n]*, )?\"([\w-]+\.(?:{ENDINGS}))\"")
+LONG = [ROOT / "docs" / f"{stem}.md" for stem in ("howto-stewart", "plots", "report", "reproduce", "sensitivity")]  # by check-slow
 ROUND_OFF = re.compile(r"\d(\.\d+)?e-1\d")
 
 
@@ -57,7 +59,7 @@ def load(model: Any, **changes: Any) -> lw.Mechanism:
     return shipped(model) if plain else mechanism.load(model, **changes)
 
 
-@pytest.mark.parametrize("page", pages_with("python"), ids=name)
+@pytest.mark.parametrize("page", some(pages_with("python"), [p for p in pages_with("python") if p not in LONG]), ids=name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lw, "load", load)
     monkeypatch.chdir(tmp_path)

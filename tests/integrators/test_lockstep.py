@@ -67,7 +67,12 @@ def moving(name: str, stabiliser: str, count: int, duration: float):
 
 @pytest.mark.parametrize(
     ("name", "stabiliser", "counts"),
-    [("four-bar", "project", [8, 6]), ("four-bar", "post_adjust", [8]), ("four-bar", "baumgarte", [8]), ("stewart", "project", [8])],
+    [
+        ("four-bar", "project", [8, 6]),
+        ("four-bar", "post_adjust", [8]),
+        ("four-bar", "baumgarte", [8]),
+        pytest.param("stewart", "project", [8], marks=pytest.mark.slow),
+    ],
 )
 def test_runs_of_mechanisms_are_the_single_ones(name, stabiliser, counts, counted):
     """Stewart: with a quaternion. Samples lie on steps and between them; the last step is shorter; six runs fill up a block."""

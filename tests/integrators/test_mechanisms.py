@@ -79,6 +79,7 @@ def test_energy_of_the_scraper_stays(scraper):
     assert run["J1"].min() >= turning[0] - 1e-9 and run["J1"].max() <= turning[1] + 1e-9
 
 
+@pytest.mark.slow
 def test_a_stewart_platform_keeps_energy_and_unit_quaternions():
     s = lw.compile(lw.load("stewart"))
     rng = np.random.default_rng(2)

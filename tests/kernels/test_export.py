@@ -367,7 +367,10 @@ def pointer(x: np.ndarray) -> Any:
     return x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
 
 
-@pytest.mark.parametrize(("model", "language"), [("carpet-scraper", "c"), ("rssr", "c"), ("excavator", "c"), ("sprung", "c++")])
+@pytest.mark.parametrize(
+    ("model", "language"),
+    [("carpet-scraper", "c"), ("rssr", "c"), pytest.param("excavator", "c", marks=pytest.mark.slow), ("sprung", "c++")],
+)
 def test_c_sources(model: str, language: str, tmp_path: Path) -> None:
     s = sprung() if model == "sprung" else lw.compile(model)
     sources, lead = s.c(), s.kernels.drives[0]

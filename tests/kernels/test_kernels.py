@@ -22,7 +22,7 @@ EPS = 2.3e-16
 IN_ALL_FORMULATIONS = ("carpet-scraper", "five-bar", "parallelogram-middle", "rssr-7r")
 
 
-@pytest.fixture(scope="module", params=every_model(*IN_ALL_FORMULATIONS, "excavator", "bennett", "rssr", "3-rrr-motors", "punch-press"))
+@pytest.fixture(scope="module", params=every_model(*IN_ALL_FORMULATIONS, "excavator", "bennett", "rssr"))
 def case(request: pytest.FixtureRequest) -> Case:
     return shipped(request.param)
 
@@ -122,7 +122,7 @@ def test_projection_and_driven_kinematics_close_the_loops(case: Case) -> None:
 # Seeds of at most 16 velocities. With seed 7 below they have whatever the twenty small ones up to 42 have:
 # every kind of joint in the tree (either way round) and cut, plane and space, rods, redundant loops. The rest is in check-slow.
 SMALL = (2, 3, 9, 13, 14, 17, 18, 25, 28, 30, 33, 37, 42)
-COMPILED = (13, 14, 33)  # in every run; shipped models are as well
+COMPILED = (13,)  # in every run; shipped models are as well
 
 
 def check_random(seed: int, native: bool = True) -> None:

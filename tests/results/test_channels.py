@@ -46,7 +46,15 @@ def test_turns_read_as_single_states_do(turn):
 
 
 @pytest.mark.parametrize(
-    ("name", "singly"), [("carpet-scraper", 0), ("slider-crank", 0), ("parallelogram-chain", 2), ("boot-lid", 0), ("door", 0), ("delta", 0)]
+    ("name", "singly"),
+    [
+        ("carpet-scraper", 0),
+        ("slider-crank", 0),
+        ("parallelogram-chain", 2),
+        ("boot-lid", 0),
+        ("door", 0),
+        pytest.param("delta", 0, marks=pytest.mark.slow),
+    ],
 )
 def test_loads_of_a_turn_are_those_of_single_states(name, singly):
     """All samples solved together: singular positions, redundant joints and idle spins too. What is left is solved singly."""

@@ -5,6 +5,7 @@ import pytest
 
 import linkwright as lw
 from tests.motion.test_singular_turn import scissor
+from tests.sweeps import some
 
 END = 0.1
 SPEED = 600.0  # rad/s: ten turns in the end
@@ -17,7 +18,13 @@ def some_samples(seed):
 
 
 @pytest.fixture(
-    scope="module", params=[("four-bar", "A", ()), ("four-bar", "A", ("A",)), ("bennett", "A", ("A",)), ("slider-crank", "A", ())]
+    scope="module",
+    params=[
+        ("four-bar", "A", ()),
+        ("four-bar", "A", ("A",)),
+        pytest.param(("bennett", "A", ("A",)), marks=pytest.mark.slow),
+        ("slider-crank", "A", ()),
+    ],
 )
 def spun(request):
     """A crank at constant speed and the same run sampled so finely that no sample is half a turn from the next."""
@@ -72,7 +79,7 @@ def test_a_free_spin_has_the_turns_of_its_closed_form():
         assert np.abs(run["A"] - want).max() < 1e-8 * want.max() and np.abs(run["rotor.angle"] - want).max() < 1e-8 * want.max()
 
 
-@pytest.mark.parametrize("samples", [7, 11, 200])
+@pytest.mark.parametrize("samples", some([7, 11, 200], [7, 200]))
 def test_a_path_is_followed_and_not_its_chords(samples):
     """The tip of an arm of two links goes three times round its shoulder, on a circle: the elbow stays bent as it is, the shoulder turns
     with the tip, however few samples are asked for."""

@@ -43,6 +43,7 @@ def test_the_slider_crank_with_every_step_size(crank):
     assert abs(swing(crank, 5.0, tolerance=1e-10)["A"][-1] - right) < 1e-7  # 1e-6 would do
 
 
+@pytest.mark.slow
 def test_a_minute_on_the_branch(crank):
     """Sixty seconds, hundreds of passages: fixed steps stay on the branch (their angle is off by many turns), adaptive ones
     also keep the angle."""
@@ -106,6 +107,7 @@ def chain(n, **how):
     return run
 
 
+@pytest.mark.slow
 def test_ten_parallelograms_stay_parallel():
     """All ten loops are singular at once, twenty times: error of the crank's angle, its tip being 1 m away."""
     run = chain(10, tolerance=1e-10)

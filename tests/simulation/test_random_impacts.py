@@ -21,6 +21,7 @@ from linkwright.results.state import State
 from linkwright.simulation.switching import Mode, jump
 from linkwright.topology import build_tree
 from tests import factory
+from tests.sweeps import some
 
 EXACT = 1e-9  # shares of speeds and energies: solving the impact costs some digits of 1e-16 where rows are nearly dependent
 
@@ -202,7 +203,7 @@ def run_of(seed):
     return s, s.state(mech.q, v), lock, events
 
 
-SEEDS = [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 25))]
+SEEDS = some(range(25), [0])
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -240,7 +240,9 @@ def test_a_chain_of_loops_is_eliminated_without_fill():
 
 
 @pytest.mark.parametrize(
-    "make", [graphs.chain_of_loops, lambda n: graphs.grid(n // 25, 50), graphs.scissor], ids=["chain", "grid", "scissor"]
+    "make",
+    [graphs.chain_of_loops, lambda n: graphs.grid(n // 25, 50), pytest.param(graphs.scissor, marks=pytest.mark.slow)],
+    ids=["chain", "grid", "scissor"],
 )
 def test_two_thousand_bodies(make):
     """About 2,000 bodies in seconds (20 s guards a loaded machine), with the right counts."""

@@ -91,6 +91,7 @@ def test_passages_are_judged_by_what_is_known() -> None:
     assert chain.row.accuracy is not None and chain.row.accuracy < 1e-8
 
 
+@pytest.mark.slow
 def test_a_batch_is_the_same_on_all_cores() -> None:
     one, many = runs.batch_rows(count=8, seconds=0.2, repeats=1)
     assert one.ns and many.ns and one.accuracy is not None and one.accuracy < 1e-6

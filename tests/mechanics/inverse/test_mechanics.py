@@ -234,6 +234,7 @@ def test_following_the_drive_is_turning_it():
     np.testing.assert_allclose(sampled["A.torque"], c["A.torque"], rtol=1e-7)  # a line is exact for the spline up to round-off over dt^2
 
 
+@pytest.mark.slow
 def test_following_a_platform_gives_the_leg_forces_of_the_same_motion():
     """The platform's path, then the same legs driven by what the path asked of them."""
     m = lw.load("stewart")

@@ -86,7 +86,7 @@ def compare_with_plot(desk: Desk) -> None:
         assert out < 2 * shown.pixel[1], f"a plotted point is {out / shown.pixel[1]:.1f} pixels from its value"
 
 
-@pytest.mark.parametrize("name", every_model())
+@pytest.mark.parametrize("name", every_model("carpet-scraper", "rssr"))
 def test_it_opens_shows_moves_and_agrees(name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     path, m = page_of(name), lw.load(name)
     size = path.stat().st_size / 1e6

@@ -15,6 +15,7 @@ import pytest
 import linkwright as lw
 from linkwright.views.live import cycle_data
 from tests import ROOT
+from tests.sweeps import some
 from tests.views.browser.desk import Desk, colours
 
 SCRIPTS = sorted((ROOT / "gallery").glob("*.py"))
@@ -22,6 +23,8 @@ PAGE = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
 IMAGES = ROOT / "docs" / "images" / "gallery"
 NUMBER = re.compile(r"^(?P<what>.+): (?P<value>-?[\d.]+) (?P<unit>.+) \(check: (?P<check>-?[\d.]+)\)$", re.MULTILINE)
 FORTY = ROOT / "gallery" / "forty_parallelograms.py"
+PLAIN = [s for s in SCRIPTS if s != FORTY]
+LONG = ("delta_pick_and_place", "excavator_dig", "scissor_lift", "stewart_leg_forces")  # by check-slow
 MOST = 40_000  # bytes of a picture in the docs
 
 
@@ -72,7 +75,7 @@ def test_it_says_what_one_learns_and_how_it_is_checked(script: Path) -> None:
     assert text.count("\nassert ") + text.count("    assert ") >= 1 and text.count("\n") <= 95
 
 
-@pytest.mark.parametrize("script", [s for s in SCRIPTS if s != FORTY], ids=lambda p: p.stem)
+@pytest.mark.parametrize("script", some(PLAIN, [s for s in PLAIN if s.stem not in LONG]), ids=lambda p: p.stem)
 def test_number_and_page(script: Path, pages: Callable[[str], None], capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
     documented(script, ran(script, monkeypatch, capsys))
     pages(script.stem)
