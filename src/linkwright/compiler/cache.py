@@ -28,6 +28,7 @@ ENDING = ".lwo"
 WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 LIMIT = 256 * 2**20  # bytes; beyond, the files not used for longest go
 LOOKED_AT = ("0", "8")  # digits of a key at which the size is looked at: one new entry in eight, as listing thousands takes long
+_room: dict[Path, int] = {}  # bytes this process may still write to a folder before it lists it again
 _GENERATOR = ("program", "sums", "parts", "lanes", "schedule", "sincos", "target", "llvm", "batches")  # modules whose text decides the code
 
 
@@ -143,16 +144,21 @@ def put(name: str, meta: dict[str, Any], code: bytes) -> None:
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
         if os.stat(place).st_mode & WRITABLE:
             place.chmod(0o700)  # else nothing in it would ever be taken
+        content = _encoded(name, meta, code)
         with files.atomic(place / (name + ENDING), durable=False, private=True) as beside:
-            beside.write_bytes(_encoded(name, meta, code))
+            beside.write_bytes(content)
     except OSError:
         return
-    if name.startswith(LOOKED_AT):
+    _room[place] = _room.get(place, 0) - len(content)
+    if _room[place] <= 0 and name.startswith(LOOKED_AT):
         prune(place)
 
 
 def prune(place: Path, limit: int | None = None) -> None:
-    """Remove the entries not used for longest until the rest is small enough, and leavings of writers that died."""
+    """Remove the entries not used for longest until the rest is small enough, and leavings of writers that died.
+
+    A quarter of the room left is this process's own until the next look: others may write as well.
+    """
     limit = LIMIT if limit is None else limit
     try:
         with os.scandir(place) as listing:
@@ -168,3 +174,4 @@ def prune(place: Path, limit: int | None = None) -> None:
         size -= bytes_
         with contextlib.suppress(OSError):
             os.unlink(path)
+    _room[place] = (limit - size) // 4
