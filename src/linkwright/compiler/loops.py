@@ -26,6 +26,7 @@ from linkwright.compiler import native as machine_code
 from linkwright.compiler import target
 from linkwright.compiler.loop_kinds import FLOAT, Kind, kind_of, packed
 
+FEW_INSTRUCTIONS = 25  # of a function that is copied to where it is called
 announce: list[Callable[[str], None]] = []  # called with a line of text before work that is done once per machine
 
 _compiled: dict[Any, Loop] = {}
@@ -45,21 +46,24 @@ def available() -> bool:
     return machine_code.available()
 
 
-def native(function: Callable[..., Any], example: tuple[Any, ...]) -> Loop:
-    """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache."""
+def native(function: Callable[..., Any], example: tuple[Any, ...], lanes: bool = False) -> Loop:
+    """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache.
+
+    `lanes`: its loops run over lanes of states and are worth the vectoriser, which takes most of the time of compiling.
+    """
     kinds = tuple(kind_of(a) for a in example)
     with _lock:
         if (function, kinds) not in _compiled:
-            _compiled[function, kinds] = Loop(function, list(kinds))
+            _compiled[function, kinds] = Loop(function, list(kinds), lanes)
         return _compiled[function, kinds]
 
 
 class Loop:
     """Machine code of a function with its calling sequence."""
 
-    def __init__(self, function: Callable[..., Any], kinds: list[Kind]):
+    def __init__(self, function: Callable[..., Any], kinds: list[Kind], lanes: bool = False):
         self.kinds = kinds
-        code, self.returns = _code(function, kinds)
+        code, self.returns = _code(function, kinds, lanes)
         self._loaded = machine_code.Loaded(code)
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._loaded.address("loop"))
 
@@ -82,9 +86,9 @@ class Loop:
         return run
 
 
-def _code(function: Callable[..., Any], kinds: list[Kind]) -> tuple[bytes, str]:
+def _code(function: Callable[..., Any], kinds: list[Kind], lanes: bool) -> tuple[bytes, str]:
     """Object bytes and the kind returned, from the cache or made now."""
-    name = disk.key(["loop", function.__qualname__, repr(kinds), digest(function)])
+    name = disk.key(["loop", function.__qualname__, repr(kinds), lanes, digest(function)])
     found = disk.get(name)
     if found is not None:
         return found[1], found[0]["returns"]
@@ -94,18 +98,24 @@ def _code(function: Callable[..., Any], kinds: list[Kind]) -> tuple[bytes, str]:
 
     text = module_text(function, kinds, evaluate)
     returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")
-    code = _optimised(text)
+    code = _optimised(text, lanes)
     disk.put(name, {"returns": returns}, code)
     return code, returns
 
 
-def _optimised(text: str) -> bytes:
-    """Object bytes; LLVM's standard passes, but without permission to change any rounding."""
+def _optimised(text: str, lanes: bool) -> bytes:
+    """Object bytes; LLVM's standard passes, but without permission to change any rounding.
+
+    Loops that call kernels spend their time there: light passes give the same bits at the same speed in a quarter of the time.
+    """
     b, host = target.binding(), target.host()
     module = b.parse_assembly(f'target triple = "{host.triple}"\n{text}')
-    machine = target.machine(host, 2)
-    options = b.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = True
+    machine = target.machine(host, 2 if lanes else 1)
+    options = b.create_pipeline_tuning_options(speed_level=2 if lanes else 1)
+    options.loop_vectorization = lanes
+    if not lanes:
+        options.loop_unrolling = options.slp_vectorization = False
+        options.inlining_threshold = FEW_INSTRUCTIONS
     builder = b.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)

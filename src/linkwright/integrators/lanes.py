@@ -44,7 +44,7 @@ class Block:
         self.g = mem.aligned(size)
         self.d = np.zeros(lockstep.KEPT + mem.COUNTS, dtype=np.int64)
         arguments = (plan, self.e, f, c, self.g, self.d, out)
-        self.call: Callable[[], int] = loops.native(lockstep.lockstep, arguments).bound(*arguments)
+        self.call: Callable[[], int] = loops.native(lockstep.lockstep, arguments, lanes=True).bound(*arguments)
 
     def lanes(self, first: int, entries: int) -> np.ndarray:
         return self.g[first : first + LANES * entries].reshape(entries, LANES)
