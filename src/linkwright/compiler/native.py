@@ -228,11 +228,32 @@ class NativeCode:
     def _many(self) -> Callable[..., int]:
         return MANY(self.many_address)
 
+    def prepared_many(self, n: int) -> tuple[list[np.ndarray], Callable[[], int], list[np.ndarray], np.ndarray]:
+        """Inputs and outputs of n states at fixed addresses, the call bound to them, which returns the union of all status bits, and
+        the status of every state."""
+        blocks = (*self.inputs, *self.outputs)
+        sizes = [*(n * b.size for b in blocks), n, self.work("many")]
+        starts = np.cumsum([0, *(-(-x // 8) * 8 for x in sizes)])
+        store, base = aligned(int(starts[-1]))
+        arrays = [store[i : i + n * b.size].reshape(n, *b.shape) for i, b in zip(starts, blocks, strict=False)]
+        at = [base + 8 * int(i) for i in starts]
+        k, m = len(self.inputs), len(self.outputs)
+        table = (_WHOLE * (2 * (k + m)))(*at[:k], *(b.size for b in self.inputs), *at[k : k + m], *(b.size for b in self.outputs))
+        t = ctypes.addressof(table)
+        run = partial(self._many, t, t + 8 * k, t + 16 * k, t + 16 * k + 8 * m, at[k + m], at[k + m + 1], 0, n)
+        status = store[starts[k + m] : starts[k + m] + n].view(np.int8)[:n]
+        return arrays[:k], partial(_alive, run, table, store), arrays[k:], status
+
     def _work(self) -> tuple[np.ndarray, int]:
         try:
             return self._works.pop()
         except IndexError:
             return aligned(self.work("many"))
+
+
+def _alive(run: Callable[[], int], *_memory: Any) -> int:
+    """A call whose memory lives as long as it does."""
+    return run()
 
 
 def _rows(blocks: Sequence[Block], arrays: Sequence[Any]) -> tuple[tuple[int, ...], list[np.ndarray], list[int]]:
@@ -298,14 +319,23 @@ def load(parts: Any, program: Callable[[], Program]) -> NativeCode:
     traced: list[Program] = []
 
     def supply(kind: str) -> Compiled:
-        link = disk.key(["program", parts])
-        known = disk.get(link)
-        found = None if known is None else disk.get(disk.key([kind, known[0]["digest"]]))
+        found = _known(parts, kind)
         if found is not None:
             return Compiled(*found)
         if not traced:
             traced.append(program())
-        disk.put(link, {"digest": traced[0].digest}, b"")
+        disk.put(disk.key(["program", parts]), {"digest": traced[0].digest}, b"")
         return _found_or_made(kind, traced[0])
 
     return NativeCode(supply)
+
+
+def _known(parts: Any, kind: str) -> Any:
+    """Code in the cache under the digest of the program that is stored under `parts`; None if there is none."""
+    link = disk.get(disk.key(["program", parts]))
+    return None if link is None else disk.get(disk.key([kind, link[0]["digest"]]))
+
+
+def known(parts: Any, kind: str = "one") -> bool:
+    """True if `load(parts, ...)` finds its code in the cache on disk."""
+    return available() and _known(parts, kind) is not None
