@@ -27,11 +27,11 @@ from linkwright.compiler.graph import Graph
 from linkwright.compiler.program import Program
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import Equations
+from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels
 from linkwright.kernels.page_kernels import TRACED, Traced
 from linkwright.kernels.tracing import KERNELS, OPTIONAL, TIMED, without_unused
 from linkwright.mechanics import forces
-from linkwright.mechanics.closing.newton import references
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot
 from linkwright.model.parameters import choose, every_parameter
@@ -166,8 +166,7 @@ def _drives(eq: Equations, q: Any, v: Any, near: Any) -> dict[str, Any]:
 
 def _turns(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     """Coordinates of the cut joints, whole turns counted from the last ones."""
-    found = references(eq.loops.skel, q, eq.loops.skel.unpack(q, near))
-    return {"near": [x for name in eq.loops.skel.tree.cuts for x in found[name]]}
+    return {"near": cut_coordinates(eq.loops.skel, q, eq.loops.skel.unpack(q, near))}
 
 
 class Tables(NamedTuple):

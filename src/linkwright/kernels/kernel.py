@@ -10,6 +10,7 @@ an answer raises; in a batch its outputs are NaN, `ok` is False there, and the o
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -25,6 +26,8 @@ from linkwright.errors import LinkwrightError, SingularityError, UsageError, nea
 
 LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimisation
 NOT_FINITE, DEGENERATE = 1, 2
+FEW, POOLED = 256, 4  # states of a call whose memory is kept, and how many such memories for one number of states
+_FLOAT = np.dtype(float)
 Fallback = Callable[[dict[str, np.ndarray]], dict[str, Any]]
 
 
@@ -46,8 +49,15 @@ class Kernel:
         self.native = engine == "native" and native.available()
         self._make, self._parts, self._fallback = program, parts, fallback
         self._pool: list[Any] = []
+        self._singles: list[Any] = []
+        self._pools: dict[int, list[Any]] = {}  # by number of states
         self.again: tuple[Callable[..., Kernel], tuple[Any, ...]] | None = None  # the call that makes it: what is pickled
         self._defaults = {k: np.asarray(x, dtype=float) for k, x in defaults.items()}
+
+    def __copy__(self) -> Kernel:
+        twin = object.__new__(Kernel)
+        vars(twin).update(vars(self))
+        return twin
 
     def __reduce__(self) -> Any:
         if self.again is None:
@@ -78,6 +88,11 @@ class Kernel:
         if self._parts is None:
             return native.NativeCode.of(self.program)
         return native.load(self._parts, lambda: self.program)
+
+    @property
+    def at_hand(self) -> bool:
+        """True if machine code for one state is made, or in the cache on disk."""
+        return self.native and ("code" in vars(self) or (self._parts is not None and native.known(self._parts)))
 
     @cached_property
     def switched(self) -> Switched:
@@ -131,6 +146,20 @@ class Kernel:
         """The named tuple a call returns."""
         return result_class(self.name, self.outputs)
 
+    def bound(self, **defaults: np.ndarray) -> Kernel:
+        """The same code with other values of the inputs that a call may leave out."""
+        _ = self.code
+        twin = copy.copy(self)
+        for name in ("_one", "_needed"):
+            vars(twin).pop(name, None)
+        twin._defaults = {**self._defaults, **{k: np.asarray(x, dtype=float) for k, x in defaults.items()}}
+        twin._pool, twin._singles, twin._pools, twin.again = [], [], {}, None
+        return twin
+
+    def default(self, name: str) -> np.ndarray:
+        """Value of an input that a call may leave out."""
+        return self._defaults[name]
+
     # ---------------------------------------------------------------- calls
 
     def __call__(self, *arrays: Any, **more: Any) -> Any:
@@ -145,6 +174,9 @@ class Kernel:
 
     def _batch(self, arrays: Sequence[Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
         """Any leading axes, any inputs by name."""
+        found = None if more or not self.native else self._few(arrays)
+        if found is not None:
+            return found
         given = self._named(arrays, more)
         lead = np.broadcast_shapes(*(x.shape[: x.ndim - len(b.shape)] for b, x in zip(self.inputs, given, strict=True)))
         if self.native:
@@ -156,6 +188,39 @@ class Kernel:
             status = _status(self.program, packed)
         results = [outputs[i] for i in self._told]
         return self._result(results, self._repair(given, results, status, lead) if status.any() else {})
+
+    def _few(self, arrays: Sequence[Any]) -> Any:
+        """Some states in rows, all in the memory of a pool; None for any other form of inputs, and where a state failed."""
+        n = 0
+        for x, b in zip(arrays, self._needed, strict=False):
+            if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape[-len(b.shape) :] != b.shape:
+                return None
+            lead = x.ndim - len(b.shape)
+            if lead:
+                if lead > 1 or (n and len(x) != n):
+                    return None
+                n = len(x)
+        if not 0 < n <= FEW or len(arrays) != len(self._needed):
+            return None
+        pool = self._pools.setdefault(n, [])
+        ready = pool.pop() if pool else self._prepared_few(n)
+        rows, run, copies = ready
+        for row, x in zip(rows, arrays, strict=True):
+            row[...] = x
+        status = run()
+        out = tuple.__new__(self.Result, [copy() for copy in copies]) if status == 0 else None
+        if len(pool) < POOLED:
+            pool.append(ready)
+        return out
+
+    def _prepared_few(self, n: int) -> tuple[list[np.ndarray], Callable[[], int], list[Callable[[], np.ndarray]]]:
+        """Rows of the inputs a call gives, with the defaults in the others, the call, and copies of the outputs."""
+        inputs, run, outputs, _ = self.code.prepared_many(n)
+        for b, row in zip(self.inputs, inputs, strict=True):
+            if b.name in self._defaults:
+                row[...] = self._defaults[b.name].reshape(b.shape)
+        needed = [row for b, row in zip(self.inputs, inputs, strict=True) if b.name not in self._defaults]
+        return needed, run, [outputs[i].copy for i in self._told]
 
     def _result(self, outputs: Sequence[np.ndarray], failed: Mapping[Index, LinkwrightError]) -> Any:
         """The outputs with what failed; of one state the error itself."""
@@ -193,6 +258,24 @@ class Kernel:
         scope |= {f"s{i}": b.shape for i, b in enumerate(self._needed)}
         exec(text, scope)
         return scope["one"]
+
+    def healthy(self, *arrays: np.ndarray, **more: Any) -> Any:
+        """Outputs for one state by native code; None where the rank-revealing path has to answer. Arrays must have the right shapes."""
+        ready = self._singles.pop() if self._singles else self._single_rows()
+        rows, optional, run, copies = ready
+        for row, x in zip(rows, arrays, strict=True):
+            row[...] = x
+        for name, row in optional:
+            row[...] = more[name] if name in more else self._defaults[name]
+        out = None if run() else tuple.__new__(self.Result, [copy() for copy in copies])
+        self._singles.append(ready)
+        return out
+
+    def _single_rows(self) -> tuple[Any, ...]:
+        row, run, y = self.code.prepared()
+        given = [row[b.span].reshape(b.shape) for b in self._needed]
+        optional = [(b.name, row[b.span].reshape(b.shape)) for b in self.inputs if b.name in self._defaults]
+        return given, optional, run, [y[b.span].reshape(b.shape).copy for b in self.outputs]
 
     def packed(self, x: Mapping[str, np.ndarray]) -> np.ndarray:
         """All outputs of one state in one row, native code only; inputs by name, those not given at their defaults. Nothing is

@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.skeleton import skeleton
 from linkwright.model.description import Description
+from linkwright.model.numbers import Number, Numbers
 from linkwright.model.parameters import Parameter, with_values
 from linkwright.numerics.pickling import essentials
 from linkwright.topology.tree import Tree
@@ -42,10 +43,15 @@ if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
+TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")  # of a body: angular velocity, velocity of its origin, world axes
 OWN = "linkwright."  # modules of this package
 POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
 EARLY = ", not projected"  # name of the plan whose pivots ask for the rank-revealing path earlier
-SOLVES = {"inverse": "inverse", "loads": "inverse", "kinematics": "kinematics"}  # kernels with an elimination of their own
+SOLVES = {  # kernels with eliminations of their own
+    **dict.fromkeys(("inverse", "loads"), "inverse"),
+    **dict.fromkeys(("kinematics", "walk", "jacobian", "jacobian_rate", "reduced"), "kinematics"),
+    "driven_loads": "inverse and kinematics",
+}
 
 
 def _nowhere() -> tuple[np.ndarray, Mapping[str, Any]]:
@@ -59,13 +65,14 @@ class Kernels:
     loops: Loops  # on numbers
     described: Description  # as written, parameters still expressions
     drives: tuple[str, ...]
-    free: tuple[Parameter, ...] = ()
+    free: tuple[Parameter | Number, ...] = ()
     start: Callable[[], tuple[np.ndarray, Mapping[str, Any]]] = field(default=_nowhere)  # (q, near) on the loops
     answers: Callable[[Kernels], Mapping[str, Fallback]] | None = None  # who answers the states these kernels cannot
     engine: str = "native"
     made: dict[Any, Kernel] = field(default_factory=dict, compare=False)
     plans: dict[str, Plan] = field(default_factory=dict, compare=False)
     chosen: Variant = Variant()
+    numbers: Numbers | None = None  # of the structure whose numbers are the free parameters
     variants: dict[Variant, Kernels] = field(default_factory=dict, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -212,6 +219,10 @@ class Kernels:
             **{name: full("v_names") for name in ("v", "a", "tau")},
             "lam": lam,
             "power": ["efforts", "loads", "lost"],
+            "twist": [f"{n.body}.{row}" for n in self.tree.nodes for row in TWIST],
+            "rate": [f"{n.body}.{row}" for n in self.tree.nodes for row in TWIST],
+            "R": [n.body for n in self.tree.nodes],
+            **{name: [j.name for j in self.tree.description.joints] for name in ("wrench", "point")},
             "free": [p.name for p in self.free],
             **drives,
         }
@@ -233,7 +244,7 @@ class Kernels:
         plan = self.plan_of(solve)
         if not len(self.free):
             return replace(self._numeric, plan=plan)
-        described = with_values(self.described, self.free, list(values))
+        described = self._filled(list(values))
         tree = replace(
             self.tree,
             description=described,
@@ -242,6 +253,12 @@ class Kernels:
         skel = skeleton(tree, self.loops.skel.start_coordinates)
         loops = replace(self.loops, skel=skel, constraints=of_loops(skel))
         return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(described)), plan=plan)
+
+    def _filled(self, values: list[Any]) -> Description:
+        """The model's numbers with these values of the free parameters."""
+        if self.numbers is not None:
+            return self.numbers.filled(values)
+        return with_values(self.described, cast("Sequence[Parameter]", self.free), values)
 
     @cached_property
     def _numeric(self) -> Equations:
@@ -277,6 +294,8 @@ class Kernels:
         eq = replace(self._numeric, plan=self.plan)
         if solve in ("inverse", "kinematics"):
             return planning.with_drives(eq, self._samples, solve)
+        if solve == SOLVES["driven_loads"]:
+            return planning.with_drives(replace(eq, plan=self.plan_of("inverse")), self._samples, "kinematics")
         if solve.endswith(EARLY):
             return planning.with_pivots(eq, self._samples, solve.removesuffix(EARLY), planning.EARLY_PIVOT)
         return planning.with_pivots(eq, self._samples, solve)
@@ -300,13 +319,20 @@ class Kernels:
         sources = _sources(plugins)
         if sources is None or not all(name.startswith(OWN) for name in self.modules):
             return None
-        d = self.tree.description
-        model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
-        written = repr([p for p in self.described.parameters]) + repr(self.described.bodies) if self.free else ""
         changed = repr(replace(self.chosen, power=False))  # powers are an option of single kernels, not another mechanism
         own = digest(*(name.removeprefix(OWN) for name in self.modules))
-        text = json.dumps([model, written, changed, repr(self.loops.kappa), sources, own])
+        text = json.dumps([*self._model_texts(), changed, sources, own])
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def _model_texts(self) -> list[Any]:
+        """What plans and code depend on of the model; of a structure not its numbers, which decide pivot orders only."""
+        d = self.tree.description
+        if self.numbers is not None:
+            floating = [d.body(name).start for name in self.tree.floating]
+            return ["structure", repr(self.numbers.structure), repr(self.tree.cuts), repr(floating), list(self.drives)]
+        model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.free], list(self.drives)]
+        written = repr([p for p in self.described.parameters]) + repr(self.described.bodies) if self.free else ""
+        return [model, written, repr(self.loops.kappa)]
 
 
 def _plan_of(data: Mapping[str, Any]) -> Plan:

@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import Equations, Plan, driven
+from linkwright.kernels.equations.kinematic import ORDERED_PIVOT
 from linkwright.kernels.tracing import Sizes, trace
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.newton import wandered
@@ -31,7 +32,6 @@ from linkwright.numerics.scalars import eliminate
 LOOP_PIVOT = 1e-5  # share of its usual size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
 EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value of 0.05, see `Kernels.get`
 INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
-ORDERED_PIVOT = 1e-6  # of an elimination whose order was chosen beforehand
 HEALTHY = 1e-3  # an order of elimination must keep this share of the pivots of the plain one
 FEW = 3  # late subsystems tried at most
 SAMPLES = 5

@@ -30,8 +30,9 @@ from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Factors, factorise
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
-from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, qdot
-from linkwright.numerics.scalars import common_type, eliminate
+from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, node_motion, pose_of, qdot
+from linkwright.model.curves.lines import Parabola
+from linkwright.numerics.scalars import common_type, eliminate, minimum
 
 __all__ = ["Equations", "Plan", "driven", "stabilised"]
 
@@ -92,6 +93,32 @@ class Equations(KinematicEquations):
         raw = self._solve(T, along_world(place, tau), formulation)
         a, lam = usual(place, raw.a, raw.lam)
         return {"a": a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), raw.watch)}
+
+    def accelerations(self, q: Any, v: Any, tau: Any, t: Any, near: Any) -> Arrays:
+        """`forward` with the dimensionless gap of the loops, which says whether the state is on them."""
+        c = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near))
+        return {**self.forward(q, v, tau, t, near), "gap": np.array([largest(c.phi / self.loops.row_scale)])}
+
+    def driven_loads(self, q: Any, v: Any, acceleration: Any, t: Any, near: Any) -> Arrays:
+        """`loads` for accelerations of the drives, completed on the loops; also these, the points of the joints, and the gap."""
+        skel = self.loops.skel
+        d = self._driven(q, v, [Parabola(0.0, 0.0, x) for x in acceleration], skel.unpack(q, near))
+        a, pivots = d.solve(-d.c.k)
+        out, m = self.loads(q, v, a, t, near), motion(skel, q, v)
+        seconds = [(skel.node(j.second), j) for j in skel.tree.description.joints]
+        points = [(node_motion(skel, m, i)[0] @ pose_of(j.frame_second)).p + skel.origin(i) for i, j in seconds]
+        gap = np.array([largest(d.c.phi[: skel.tree.nc] / self.loops.row_scale)])
+        margin = minimum(out.pop("margin")[0], self.margin("kinematics", [(size(p), p) for p in pivots])[0])
+        return {"a": a, **out, "point": np.array(points).reshape(-1, 3), "gap": gap, "margin": np.array([margin])}
+
+    def reduced(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
+        """Equations of motion in the drives' coordinates x alone: M x'' + h = efforts of the drives. `S`: v = S x', the basis of the
+        motions of the loops; `a`: accelerations at x'' = 0."""
+        d = self._driven(q, v, [Parabola(0.0)] * len(self.drives), self.loops.skel.unpack(q, near))
+        (S, pivots), (a, _) = self._speeds(d), d.solve(-d.c.k)
+        T = self._terms(q, v, t, near, lean=False)
+        margin = self.margin("kinematics", [(size(p), p) for p in pivots])
+        return {"M": S.T @ T.M @ S, "h": S.T @ (T.M @ a + T.h), "S": S, "a": a, "margin": margin}
 
     def responses(self, q: Any, v: Any, B: Any, t: Any, near: Any, *, multipliers: bool = True) -> Arrays:
         """What drives can do, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the

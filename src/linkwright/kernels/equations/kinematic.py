@@ -8,19 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from linkwright.errors import UsageError
+from linkwright.joints import create
+from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.constraints.drives import Order, Plan, driven
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.motion import locate_at, motion, qdot
+from linkwright.mechanics.kinematics.motion import accelerations, body_jacobian, joint_coordinates, locate_at, motion, qdot
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import common_type, eliminate, minimum
-from linkwright.numerics.spatial import array
+from linkwright.numerics.spatial import array, cross, point_acceleration
 
 Arrays = dict[str, Any]
+ORDERED_PIVOT = 1e-6  # of its usual size: below it a pivot of an elimination in fixed order asks for the rank-revealing path
+
+
+class Driven(NamedTuple):
+    """The loops with the drives' rows at a position, as a square system."""
+
+    tied: Loops
+    c: Closure
+    rows: list[int]  # those of the closure that count
+    J: Any
+    order: Order
+
+    def solve(self, right: Any) -> tuple[Any, Any]:
+        """x with J x = right, idle degrees of freedom at rest, and the pivots."""
+        return eliminate(self.J, np.concatenate([right[self.rows], np.zeros(len(self.J) - len(self.rows))]), self.order)
+
+    @property
+    def gap(self) -> Any:
+        """Largest dimensionless residual of positions."""
+        return np.array([largest(self.c.phi / self.tied.row_scale)])
 
 
 @dataclass(frozen=True)
@@ -69,27 +91,93 @@ class KinematicEquations:
         c = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near))
         return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
 
+    def _driven(self, q: Any, v: Any, laws: Sequence[Parabola], near: Any) -> Driven:
+        """The loops with the rows of the drives, of which as many are taken as there are velocities; idle degrees of freedom rest."""
+        skel = self.loops.skel
+        tied = self.loops.with_([driven(skel.tree.description, n, law) for n, law in zip(self.drives, laws, strict=True)])
+        c = tied.at(q, v, 0.0, near)
+        rows = [*(range(skel.tree.nc) if self.plan.keep is None else self.plan.keep), *range(skel.tree.nc, len(c.phi))]
+        J = np.concatenate([c.J[rows], np.array(self.plan.idle, dtype=float).reshape(-1, c.J.shape[1])])
+        return Driven(tied, c, rows, J, self._order("kinematics", J))
+
     def kinematics(self, q: Any, v: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:
         """With the drives' coordinates given: one Newton step for q, and v and a at the q and v handed in.
 
         Iterated until `residual` is at round-off this assembles, then completes the speeds and accelerations.
         """
-        laws = [Parabola(*x) for x in zip(drive, speed, acceleration, strict=True)]
-        loops = self.loops.with_([driven(self.loops.skel.tree.description, n, law) for n, law in zip(self.drives, laws, strict=True)])
-        c = loops.at(q, v, 0.0, self.loops.skel.unpack(q, near))
-        keep = [*(range(self.loops.skel.tree.nc) if self.plan.keep is None else self.plan.keep)]
-        keep += list(range(self.loops.skel.tree.nc, len(c.phi)))
-        J = np.concatenate([c.J[keep], np.array(self.plan.idle, dtype=float).reshape(-1, c.J.shape[1])])  # idle freedoms rest
-        order, still = self._order("kinematics", J), np.zeros(len(self.plan.idle))
-        solved = [eliminate(J, np.concatenate([-x[keep], still]), order) for x in (c.phi, c.b, c.k)]
-        (dq, pivots), (speeds, _), (accelerations, _) = solved
+        skel = self.loops.skel
+        d = self._driven(q, v, [Parabola(*x) for x in zip(drive, speed, acceleration, strict=True)], skel.unpack(q, near))
+        (dq, pivots), (speeds, _), (a, _) = (d.solve(-x) for x in (d.c.phi, d.c.b, d.c.k))
         return {
-            "q": normalised(self.loops.skel, q + qdot(self.loops.skel, q, dq)),
+            "q": normalised(skel, q + qdot(skel, q, dq)),
             "v": speeds,
-            "a": accelerations,
-            "residual": np.array([largest(c.phi / loops.row_scale)]),
+            "a": a,
+            "residual": d.gap,
             "margin": self.margin("kinematics", [(size(p), p) for p in pivots]),
         }
+
+    def walk(self, q: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:
+        """One Newton step for q with the drives' coordinates given; at the q handed in v, the a that belongs to it, dq/dt, the
+        coordinates of cut joints, and the determinant of the driven Jacobian, whose sign tells the branch.
+
+        Iterated until `residual` is at round-off this closes a sample of a turn: see `walking`.
+        """
+        skel, here = self.loops.skel, self.loops.skel.unpack(q, near)
+        d = self._driven(q, np.zeros(skel.tree.nv), [Parabola(*x) for x in zip(drive, speed, acceleration, strict=True)], here)
+        (dq, pivots), (v, _) = d.solve(-d.c.phi), d.solve(-d.c.b)
+        a, _ = d.solve(-d.tied.at(q, v, 0.0, here).k)  # what does not depend on v is computed once: the same node of the graph
+        determinant: Any = 1.0
+        for p, least in zip(pivots, self.plan.nominal["kinematics"], strict=True):
+            determinant = determinant * (p * (ORDERED_PIVOT / least) if least else p)
+        return {
+            "q": normalised(skel, q + qdot(skel, q, dq)),
+            "qdot": qdot(skel, q, v),
+            "v": v,
+            "a": a,
+            "near": cut_coordinates(skel, q, here),
+            "residual": d.gap,
+            "moved": np.array([largest(dq / self.loops.columns)]),
+            "determinant": np.array([determinant]),
+            "margin": self.margin("kinematics", [(size(p), p) for p in pivots]),
+        }
+
+    def _speeds(self, d: Driven) -> tuple[Any, Any]:
+        """Velocities of the tree's joints per unit speed of each drive, a column each: a basis of the motions of the loops; and pivots."""
+        first, columns, pivots = len(d.J) - len(self.plan.idle) - len(self.drives), [], []
+        for i in range(len(self.drives)):
+            unit = np.zeros(len(d.J), dtype=d.J.dtype)
+            unit[first + i] = 1.0
+            column, pivots = eliminate(d.J, unit, d.order)
+            columns.append(column)
+        return np.array(columns).T.reshape(self.loops.skel.tree.nv, len(self.drives)), pivots
+
+    def jacobian_rate(self, q: Any, v: Any, near: Any) -> Arrays:
+        """dJ/dt times the speeds of the drives: accelerations of the tree's joints, and angular acceleration and acceleration of the origin
+        of every body in world axes, while the drives do not accelerate."""
+        skel = self.loops.skel
+        d = self._driven(q, v, [Parabola(0.0)] * len(self.drives), skel.unpack(q, near))
+        a, pivots = d.solve(-d.c.k)
+        m = motion(skel, q, v)
+        rows = []
+        for i, A in enumerate(accelerations(skel, m, a)):
+            rows.append(np.concatenate([A[:3], point_acceleration(m.V[i], A, m.X[i].p)]))
+        margin = self.margin("kinematics", [(size(p), p) for p in pivots])
+        return {"a": a, "rate": np.array(rows).reshape(-1, 6), "margin": margin}
+
+    def jacobian(self, q: Any, near: Any) -> Arrays:
+        """Velocities per unit speed of each drive: of the tree's joints, and of every body its angular velocity and the velocity of
+        its origin, in world axes; `R`, the bodies' rotations, take points of bodies there."""
+        skel = self.loops.skel
+        d = self._driven(q, np.zeros(skel.tree.nv), [Parabola(0.0)] * len(self.drives), skel.unpack(q, near))
+        S, pivots = self._speeds(d)
+        m, twists = motion(skel, q, np.zeros(skel.tree.nv)), []
+        for i in range(len(skel.tree.nodes)):
+            T = body_jacobian(skel, m, i) @ S
+            twists.append(np.concatenate([T[:3], T[3:] + np.array([cross(w, m.X[i].p) for w in T[:3].T]).T.reshape(3, -1)]))
+        twist = np.array(twists).reshape(-1, 6, len(self.drives))
+        loops_gap = np.array([largest(d.c.phi[: skel.tree.nc] / self.loops.row_scale)])
+        R = np.array([X.R for X in m.X]).reshape(-1, 3, 3)
+        return {"v": S, "twist": twist, "R": R, "gap": loops_gap, "margin": self.margin("kinematics", [(size(p), p) for p in pivots])}
 
     def poses(self, q: Any) -> Arrays:
         """Rotation and origin of every moving body in the world."""
@@ -114,6 +202,20 @@ class KinematicEquations:
 
 
 # -------------------------------------------------------------------- helpers
+
+
+def cut_coordinates(skel: Any, q: Any, here: Any) -> list[Any]:
+    """Coordinates of the cut joints, whole revolutions counted from the references `here`, as one packed row.
+
+    Quaternions of a ball joint decide on numbers which of their signs they have, and count no revolutions: they stay as they are `here`.
+    """
+    m = motion(skel, q, np.zeros(skel.tree.nv))
+    out: list[Any] = []
+    for name in skel.tree.cuts:
+        joint = skel.tree.description.joint(name)
+        counted = "quaternion" not in create(joint.type, joint.options).coordinate_kinds
+        out += list(joint_coordinates(skel, m, joint, here[name]) if counted else here[name])
+    return out
 
 
 def constant(x: Any) -> bool:
