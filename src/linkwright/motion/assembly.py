@@ -6,7 +6,7 @@ and walks to them along the loops, from the drawn position or a given state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -43,11 +43,14 @@ UNCERTAIN = 1e-2  # the same beside a singular position
 AT_THE_END = 0.02  # share of the way that is left where a walk slows down before a dead centre, whose neighbourhood it cannot step through
 
 
-class Assembler:
-    """Finds states of one mechanism on its loops."""
+Closing = Callable[..., tuple[np.ndarray, dict[str, Any]] | None]
 
-    def __init__(self, loops: Loops):
-        self.loops = loops
+
+class Assembler:
+    """Finds states of one mechanism on its loops; `closing(q, references, drives, to)` closes a sketch quickly, or gives None."""
+
+    def __init__(self, loops: Loops, closing: Closing | None = None):
+        self.loops, self._closing = loops, closing
         self.skel = loops.skel
         self.tree = loops.skel.tree
         self.description = loops.skel.tree.description
@@ -69,7 +72,7 @@ class Assembler:
         place = next((f"{where[name]}: start: " for name in wanted if name in where and where[name].line), "start: ")
         try:
             if positions:
-                here = self._walk(here, self._positions(positions, here))
+                here = self._started(here, positions) or self._walk(here, self._positions(positions, here))
             return self._with_velocity(here, speeds, {})
         except AssemblyError as error:
             raise AssemblyError(f"{place}{error}", gap=error.gap, loop=error.loop) from error
@@ -78,11 +81,26 @@ class Assembler:
         except UsageError as error:
             raise UsageError(f"{place}{error}") from error
 
+    def _started(self, here: Instant, positions: Mapping[str, Any]) -> Instant | None:
+        """The position of `start:` by the quick way, where it names the drives and nothing else."""
+        names = [d.joint for d in self.description.drives]
+        if self._closing is None or set(names) != set(positions) or not all(isinstance(x, float) for x in positions.values()):
+            return None
+        if any(name not in here.references for name in names):
+            return None
+        now = {name: float(here.references[name][0]) for name in names}
+        found = self._closing(here.q, here.references, now, positions)
+        return None if found is None else self._at(*found)
+
     def _close_sketch(self) -> Closed:
         """Close the loops from the sketch, holding the drives where they are drawn if that is possible."""
         near = self.skel.start_coordinates
         q = np.concatenate([near[n.joint.name] for n in self.tree.nodes]) if self.tree.nodes else np.zeros(0)
         held = [cycle.driven(self.description, d.joint, Line(near[d.joint][0], 0.0)) for d in self.description.drives if d.joint in near]
+        if held and self._closing is not None and len(held) == len(self.description.drives):
+            found = self._closing(q, near, {d.joint: float(near[d.joint][0]) for d in self.description.drives})
+            if found is not None:
+                return Closed(self._at(*found), 0.0, 0.0)
         if held:
             done = close(self.loops.with_(held), q, near, most=200)
             if done.residual < GOOD_ENOUGH:
@@ -115,8 +133,8 @@ class Assembler:
         targets += [self._pose_target(name, wanted, here) for name, wanted in (pose or {}).items()]
         if targets:
             here = self._walk(here, targets)
-        speeds = {k: x for k, x in (v or {}).items() if not self._is_point(k)}
-        return self._with_velocity(here, speeds, {k: x for k, x in (v or {}).items() if self._is_point(k)})
+        speeds = {k: x for k, x in (v or {}).items() if not self.is_point(k)}
+        return self._with_velocity(here, speeds, {k: x for k, x in (v or {}).items() if self.is_point(k)})
 
     def accelerations(self, st: State, wanted: Mapping[str, Any] | Any, drives: Iterable[str]) -> np.ndarray:
         """Accelerations on the loops: of the drives (zero unless given), of joints and points by name, or an array to check."""
@@ -182,7 +200,7 @@ class Assembler:
         for i in range(len(names)):
             wanted = [np.array([1.0 if k == i else 0.0]) for k in range(len(names))]
             m = motion(self.skel, st.q, self.rates(still, readers, wanted))
-            if self._is_point(of):
+            if self.is_point(of):
                 columns.append(locate(self.skel, m, self.point_ref(of)).velocity[: 2 if planar else 3])
                 continue
             node = self.skel.node(of)
@@ -194,13 +212,13 @@ class Assembler:
     def reader(self, name: str, st: State) -> Constraint:
         """A constraint whose rate is that of a joint, cylinder or point."""
         return self._accelerated(
-            name, [0.0, 0.0] if self.description.planar and self._is_point(name) else [0.0] * 3 if self._is_point(name) else 0.0, st
+            name, [0.0, 0.0] if self.description.planar and self.is_point(name) else [0.0] * 3 if self.is_point(name) else 0.0, st
         )[0]
 
     def _accelerated(self, name: str, value: Any, st: State) -> tuple[Constraint, np.ndarray]:
         """A constraint that reads a joint, cylinder or point, and the second derivative it should have."""
         here = st.instant
-        if self._is_point(name):
+        if self.is_point(name):
             return self._point_target(name, self._here(name, here), here), self._vector(value, "acceleration", name)[
                 : 2 if self.description.planar else 3
             ]
@@ -249,7 +267,8 @@ class Assembler:
     def _held(self, wanted: Mapping[str, Any], here: Instant) -> list[Constraint]:
         return [c for name, x in wanted.items() for c in self.targets.positions(name, x, here, walked=False)]
 
-    def _is_point(self, name: str) -> bool:
+    def is_point(self, name: str) -> bool:
+        """True for the name of a point of a body."""
         return name.split(".")[0] in {b.name for b in self.description.bodies} and "." in name and not self.targets.names_joint(name)
 
     def point_ref(self, name: str) -> tuple[str, str]:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from linkwright import joints as joint_types
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics import forces
-from linkwright.mechanics.closing.newton import references
 from linkwright.mechanics.closing.traced import QuickLoops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
 from linkwright.model.description import Description
+from linkwright.model.numbers import Numbers
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
+from linkwright.motion.cycle import coordinate_now
 from linkwright.motion.inputs import efforts
 from linkwright.numerics.pickling import essentials
-from linkwright.results.state import State
+from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree
 
 if TYPE_CHECKING:
+    from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
+    from linkwright.kernels.structures import Structure
+    from linkwright.kernels.walking import Walking
 
 ENGINES = ("native", "python")
 OPEN = 1e-6  # dimensionless gap above which a state is not on the loops
@@ -67,7 +74,7 @@ class Compiled:
         self.skel: Skeleton = skeleton(self.tree)
         self.loops: Loops = QuickLoops.of(self.skel, length)
         self.forces = forces.of_description(self.description)
-        self.assembler = Assembler(self.loops)
+        self.assembler = Assembler(self.loops, self._closed)
 
     def described_by(self, description: Description) -> Compiled:
         """Return another description with the cuts, characteristic length and engine of this mechanism."""
@@ -92,6 +99,82 @@ class Compiled:
         drives = tuple(self.drive_names)
         return Kernels(self.loops, self.described, drives, self.free, self.assembler.first_position, answers, self.engine)
 
+    def ready(self, name: str, drives: Sequence[str] | None = None, counted: bool = True) -> Kernel | None:
+        """Return a kernel of this structure, bound to the numbers of this mechanism, whose machine code is at hand; None where there is
+        none, or where the float path is done before it is made."""
+        key = ("kernel", name, None if drives is None else tuple(drives))
+        if key not in self.stores:
+            found = self._structure.kernel(name, drives, counted)
+            if found is None:
+                return None
+            own = {} if self.numbers is None else {"free": self.numbers.values}
+            self.stores[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
+        return self.stores[key]
+
+    @property
+    def all_rows_count(self) -> bool:
+        """True if no loop is redundant in most positions."""
+        return self._structure.kernels.plan.keep is None
+
+    @cached_property
+    def numbers(self) -> Numbers | None:
+        """The numbers of this mechanism apart from its structure; None where code depends on more than that: couplings and gears count from
+        the start, links spin about lines that depend on dimensions, some numbers are free already."""
+        d = self.description
+        apart = not self.free and not d.couplings and not d.gears and self.engine == "native"
+        balls = sum(joint_types.is_ball(joint_types.create(j.type, j.options)) for j in d.joints)
+        return Numbers.of(d) if apart and balls < 2 else None
+
+    @cached_property
+    def _structure(self) -> Structure:
+        from linkwright.kernels.structures import Structure, structure
+
+        if self.numbers is None:
+            return Structure(self.kernels)
+        return structure(replace(self.kernels, free=self.numbers.parameters, numbers=self.numbers, made={}, plans={}, variants={}))
+
+    def walking(self, drives: Sequence[str], counted: bool = True) -> Walking | None:
+        """Return the walk along the loops in machine code, where kernel `walk` is ready."""
+        kernel = self.ready("walk", drives, counted)
+        if kernel is None:
+            return None
+        key = ("walking", tuple(drives))
+        if key not in self.stores:
+            from linkwright.kernels.walking import Walking
+
+            self.stores[key] = Walking(kernel, 0 if self.numbers is not None else len(self.kernels.plan.idle))
+        return self.stores[key]
+
+    def _closed(
+        self, q: np.ndarray, references: Mapping[str, Any], drives: Mapping[str, float], to: Mapping[str, float] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]] | None:
+        """A position on the loops near q with the drives at these values, or after a walk `to` others, in machine code that is at hand;
+        None where there is none, or the way is not a plain one."""
+        walks = self.walking(list(drives), counted=False) if self.numbers is not None and drives else None
+        if walks is None:
+            return None
+        x = np.array(list(drives.values()))
+        way = np.zeros(len(x)) if to is None else np.array([to[name] for name in drives]) - x
+        if np.abs(way).max() > 2.0 * np.pi * max(1.0, self.loops.kappa):
+            return None
+        laws, t = np.array([[*x, *way, *(0.0 * way)], [*(x + way), *way, *(0.0 * way)]]), np.array([0.0, 1.0])
+        n = 1 if to is None else 2
+        found = walks(q, self.skel.pack(references), t[:n], laws[:n])
+        if found.reached < n:
+            return None
+        there = found.q[-1].copy()
+        return there, self.skel.unpack(there, found.near[-1].copy())
+
+    def packed_references(self, st: State) -> np.ndarray:
+        """Return the references of cut joints as kernels take them; of a state made from arrays those it is counted from."""
+        return st.near.row if isinstance(st.near, LaterReferences) else self.skel.pack(st.near)
+
+    def drive_positions(self, st: State) -> np.ndarray:
+        """Return the coordinates of the model's drives at a state."""
+        nodes, tree = self.tree.node_of_joint, self.tree
+        found = [st.q[tree.nodes[nodes[n]].q.start] if n in nodes else coordinate_now(self.loops, n, st.instant) for n in self.drive_names]
+        return np.array(found)
+
     def derivatives(self, st: State, tau: Any = None, free: Any = None) -> Derivatives:
         """Return the derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters."""
         effort, pushes = efforts(self.assembler, st, tau)
@@ -106,17 +189,26 @@ class Compiled:
 
     def state(self, q: Any, v: Any = None) -> State:
         """Return a State from arrays, as they are: nothing is closed."""
+        zero_q, zero_v, row = self._zeros
+        q = np.array(q, dtype=float)
+        v = zero_v.copy() if v is None else np.array(v, dtype=float)
+        if q.shape != zero_q.shape or v.shape != zero_v.shape or not all(map(isfinite, q.tolist() + v.tolist())):
+            self._refuse(q, v)
+        return State(self.skel, q, v, LaterReferences(self.skel, q, row))
+
+    @cached_property
+    def _zeros(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return np.zeros(self.tree.nq), np.zeros(self.tree.nv), self.skel.pack(self.start.near)
+
+    def _refuse(self, q: np.ndarray, v: np.ndarray) -> NoReturn:
+        """Raise UsageError for arrays that are no state."""
         tree, names = self.tree, self.kernels.entries
-        q = np.asarray(q, dtype=float)
         if q.shape != (tree.nq,):
             raise UsageError(f"q has shape {q.shape}; it needs {tree.nq} entries: {', '.join(names['q'])}.")
-        v = np.zeros(tree.nv) if v is None else np.asarray(v, dtype=float)
         if not np.isfinite(q).all():
             bad = [n for n, x in zip(names["q"], q, strict=True) if not np.isfinite(x)]
             raise UsageError(f"q has entries that are not finite numbers: {', '.join(bad)}.")
-        if v.shape != (tree.nv,) or not np.isfinite(v).all():
-            raise UsageError(f"v needs {tree.nv} finite entries: {', '.join(names['v'])}.")
-        return State(self.skel, q, v, references(self.skel, q, self.start.near))
+        raise UsageError(f"v needs {tree.nv} finite entries: {', '.join(names['v'])}.")
 
     def motion(self, st: State) -> Motion:
         """Positions and velocities of all bodies."""

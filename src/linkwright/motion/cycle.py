@@ -7,8 +7,10 @@ dead centres, and the result says so. `limits` finds how far a joint can go.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -31,17 +33,22 @@ from linkwright.model.curves.tables import table
 from linkwright.model.description import Cylinder, Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import KINDS, display_unit, shown
-from linkwright.motion.turn_samples import sampled, trajectory
+from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
 from linkwright.numerics.linalg import factor
-from linkwright.results.singular_positions import PEAKS, passage_note
+from linkwright.results.singular_positions import PEAKS, passage_note, steep_minima
 from linkwright.results.trajectory import Trajectory
 
+STRIDES, BEFORE_THE_END = 720, 2  # samples of a native walk towards a dead centre, and how many before it stops are not used
 MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
 SHORTEST = 1e-3  # share of its length at the start to which a cylinder may shrink
 STATIC = "Static analysis: inertia forces are ignored."
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
+
+
+LawRows = dict[tuple[float, float, int], np.ndarray]  # by first and last time and their number
+Walking = Callable[[Sequence[str]], Any]  # drives -> the native walk with their laws, or None
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ def _length(loops: Loops, cylinder: Cylinder, here: Instant) -> float:
     return float(np.linalg.norm(b - a))
 
 
-def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = ()) -> Limits:
+def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), walking: Walking | None = None) -> Limits:
     """Walk a coordinate both ways from here until a dead centre or, for angles, a full turn."""
     desc = loops.skel.tree.description
     x0 = coordinate_now(loops, joint, here)
@@ -81,15 +88,29 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = ()) ->
     span = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
 
     def reached(sign: float) -> float:
-        law = Line(x0, sign * span)
-        tied, end = loops.with_([*still, driven(desc, joint, law)]), _before_zero(desc, joint, law, 1.0)
-        return dead_centre(tied, walk(tied, walker(tied, here.q, here.references), end, smallest_step=REACH_STEP).at, end)
+        laws = {**{c.name: c.law for c in still}, joint: Line(x0, sign * span)}
+        tied, end = loops.with_([*still, driven(desc, joint, laws[joint])]), _before_zero(desc, joint, laws[joint], 1.0)
+        native = _native(loops, laws, {}, walking)
+        begin = advanced(tied, walker(tied, here.q, here.references), end, native)
+        return dead_centre(tied, walk(tied, begin, end, smallest_step=REACH_STEP).at, end)
 
     up = reached(1.0)
     if rotary and up >= 1.0:
         return Limits(joint, x0, x0 + span, True, False, False)
     down = reached(-1.0)
     return Limits(joint, x0 - down * span, x0 + up * span, False, down < 1.0, up < 1.0)
+
+
+def advanced(tied: Loops, begin: Walker, end: float, native: Walk | None) -> Walker:
+    """A point on the way to t = end, as far as a native walk comes without trouble: a walk on floats goes on from there."""
+    found = None if native is None else native(begin.at.q, begin.at.references, np.linspace(begin.at.t, end, STRIDES + 1))
+    known = 0 if found is None else found.reached - BEFORE_THE_END
+    if found is None or known <= 0 or steep_minima(np.abs(found.determinant[:known])):
+        return begin
+    k = known - 1
+    near = tied.skel.unpack(found.q[k], found.near[k])
+    there = walker(tied, found.q[k], near, begin.at.t + (end - begin.at.t) * k / STRIDES)
+    return there._replace(strong=max(there.strong, begin.strong), calm=max(there.calm, begin.calm))
 
 
 def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
@@ -221,20 +242,59 @@ def _first_ground_joint(desc: Description) -> str:
     raise UsageError("no drive is given and no hinge or slider on ground could be one; write `drive: {joint: 60 rpm}`.")
 
 
-def turn(
-    loops: Loops, here: Instant, lead: str | None = None, *, steps: int = 360, speed: float | None = None, duration: float | None = None
-) -> Trajectory:
-    """One cycle of the drives in `steps` equal steps of time; see the module's text."""
+class Prepared:
+    """A turn before its samples: the motion, where it begins, the loops with the drives, and its laws at the times asked for last."""
+
+    def __init__(self, loops: Loops, p: Plan, here: Instant):
+        self.loops, self.plan, self.here = loops, p, here
+        self.tied = loops.with_([driven(loops.skel.tree.description, name, law) for name, law in p.laws.items()])
+        self.rows: LawRows = {}
+
+    @cached_property
+    def begin(self) -> Walker:
+        """The first point of a walk on floats; raise UsageError unless the drives move everything that can move."""
+        check_driven(self.loops, self.tied, self.here, list(self.plan.laws))
+        return walker(self.tied, self.here.q, self.here.references)
+
+
+def prepared(loops: Loops, here: Instant, lead: str | None, speed: float | None, duration: float | None) -> Prepared:
+    """Choose the motion of a turn and go where it begins."""
     p = plan(loops, here, lead, speed, duration)
-    desc, origin = loops.skel.tree.description, here.q
-    here = _at_the_beginning(loops, here, p)
-    tied = loops.with_([driven(desc, name, law) for name, law in p.laws.items()])
-    check_driven(loops, tied, here, list(p.laws))
-    begin = walker(tied, here.q, here.references)
+    return Prepared(loops, p, _at_the_beginning(loops, here, p))
+
+
+def _native(loops: Loops, laws: Mapping[str, Curve], rows: LawRows, walking: Walking | None) -> Walk | None:
+    """The walk in machine code with the laws of a motion; `rows` holds their values at the times asked for last."""
+    walks = None if walking is None else walking(list(laws))
+    if walks is None:
+        return None
+
+    def native(q: np.ndarray, references: Mapping[str, Any], times: np.ndarray) -> Any:
+        key = (float(times[0]), float(times[-1]), len(times))
+        if key not in rows:
+            rows.clear()
+            rows[key] = law_rows(list(laws.values()), times)
+        return walks(q, loops.skel.pack(references), times, rows[key])
+
+    return native
+
+
+def law_rows(laws: Sequence[Curve], times: np.ndarray) -> np.ndarray:
+    """Values of all laws at every time, then their speeds, then their accelerations: (times, 3 laws)."""
+    jets = [[np.broadcast_to(x, times.shape) for x in law(times)] for law in laws]
+    return np.array([jet[i] for i in range(3) for jet in jets]).reshape(3 * len(laws), len(times)).T
+
+
+def turn(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking: Walking | None = None) -> Trajectory:
+    """One cycle of the drives in `steps` equal steps of time; see the module's text. `walking(drives)` gives the native walk, or None."""
+    p, tied = ready.plan, ready.tied
+    desc, origin, native = loops.skel.tree.description, here.q, _native(loops, p.laws, ready.rows, walking)
     whole = is_rotary(desc, p.lead) or not p.open_ended
-    found = sampled(loops, tied, begin, np.linspace(0.0, p.span, steps + 1)) if whole else None
+    times, found = np.linspace(0.0, p.span, steps + 1), None
+    if whole:
+        found = swept(tied, ready.here.q, ready.here.references, times, native) or sampled(loops, tied, ready.begin, times)
     if found is None:
-        return _swing(loops, tied, begin, p, steps, origin)
+        return _swing(loops, ready, steps, origin, native)
     samples = trajectory(loops, tied, found, p.lead, p.laws[p.lead], origin, full_turn=p.open_ended)
     back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
     longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
@@ -258,8 +318,9 @@ def _at_the_beginning(loops: Loops, here: Instant, p: Plan) -> Instant:
     return Instant(loops.skel, there.q, there.v, references=there.references)
 
 
-def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin: np.ndarray) -> Trajectory:
+def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native: Walk | None) -> Trajectory:
     """The range a drive can cover, from one dead centre (or end of the range tried) to the other."""
+    p, tied, begin = ready.plan, ready.tied, ready.begin
     desc, law = tied.skel.tree.description, p.laws[p.lead]
     if not p.open_ended:
         stop = walk(tied, begin, p.span).at
@@ -268,17 +329,19 @@ def _swing(loops: Loops, tied: Loops, begin: Walker, p: Plan, steps: int, origin
             f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
         )
     last, first = (_before_zero(desc, p.lead, law, end) for end in (p.span, -p.span))
-    ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP).at for end in (last, first))
-    gap = MARGIN * (ahead.t - back.t)
-    low = back.t + gap if back.t > first else back.t
-    high = ahead.t - gap if ahead.t < last else ahead.t
+    ahead, back = (walk(tied, advanced(tied, begin, end, native), end, smallest_step=REACH_STEP).at for end in (last, first))
+    ends = dead_centre(tied, back, first), dead_centre(tied, ahead, last)
+    gap = MARGIN * (ends[1] - ends[0])
+    low = ends[0] + gap if back.t > first else back.t
+    high = ends[1] - gap if ahead.t < last else ahead.t
     if high - low < 1e-6 * p.span:
         raise SingularityError(f"drive '{p.lead}' is at a dead centre and cannot move either way; choose another start position.")
-    dead = [dead_centre(tied, w, end) for w, end in ((back, first), (ahead, last)) if w.t != end]
-    found = sampled(loops, tied, walk(tied, begin, low), np.linspace(low, high, steps + 1))
+    dead = [x for x, w, end in zip(ends, (back, ahead), (first, last), strict=True) if w.t != end]
+    lowest, times = walk(tied, begin, low), np.linspace(low, high, steps + 1)
+    found = swept(tied, lowest.at.q, lowest.at.references, times, native) or sampled(loops, tied, lowest, times)
     if found is None:
-        ends = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
-        raise SingularityError(f"drive '{p.lead}' could not be followed between {ends}; choose another start position.")
+        places = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
+        raise SingularityError(f"drive '{p.lead}' could not be followed between {places}; choose another start position.")
     swing = _swing_note(desc, p, low, high, back.t > first, ahead.t < last)
     return _noted(desc, p, trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing])
 

@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright import joints as joint_types
 from linkwright.mechanics.closing.continuation import WINDOW, Walker, walk
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
+from linkwright.results.batch import cut_references
 from linkwright.results.interpolation import Samples, states
-from linkwright.results.recorded import CutReferences, cut_rows
-from linkwright.results.singular_positions import Scale, SingularPlace, located, near_places
+from linkwright.results.recorded import CountedReferences, CutReferences, cut_rows
+from linkwright.results.singular_positions import Scale, SingularPlace, located, near_places, steep_minima
 from linkwright.results.trajectory import NEAR_SINGULAR, Trajectory
 
+if TYPE_CHECKING:
+    from linkwright.kernels.walking import Walked
+
+Walk = Callable[[np.ndarray, Mapping[str, Any], np.ndarray], "Walked"]  # (q, references, times) -> samples
 SURE = 3.0  # multiples of the walk's window above which directions are certainly corrected
 EXACT = 1e-10  # rad or m: a predicted sample that is so close to the interpolated one stays
 SHARES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the way to the next sample: where a state beside a singular position is looked for
 
 
-class Walked(NamedTuple):
-    """A walk along a turn: the samples, and all steps in order, samples included."""
+class Sampled(NamedTuple):
+    """States of a motion at given times, and what locates singular positions between them."""
 
-    samples: list[Walker]
-    path: list[Walker]
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    near: Sequence[Mapping[str, Any]]
+    spectra: Callable[[], list[np.ndarray]]  # singular values of the loops with the drives at every time
+    path: Sequence[Walker] = ()  # all steps, samples included; empty where no singular position can lie between the samples
 
 
-def sampled(loops: Loops, tied: Loops, here: Walker, times: np.ndarray) -> Walked | None:
+def sampled(loops: Loops, tied: Loops, here: Walker, times: np.ndarray) -> Sampled | None:
     """States at the given times, or None if the walk meets an end before the last; `tied` are the loops with the drives."""
     samples: list[Walker] = []
     path: list[Walker] = [here]
@@ -38,37 +49,58 @@ def sampled(loops: Loops, tied: Loops, here: Walker, times: np.ndarray) -> Walke
         if here.at.t != t:
             return None
         samples.append(here)
-    return Walked(_bridged(loops, tied, samples), path)
+    samples = _bridged(loops, tied, samples)
+    q, v, a = (np.array(x) for x in zip(*((w.at.q, w.at.v, w.at.a) for w in samples), strict=True))
+    return Sampled(times, q, v, a, [w.at.references for w in samples], lambda: [w.spectrum for w in samples], path)
+
+
+def swept(tied: Loops, q: np.ndarray, references: Mapping[str, Any], times: np.ndarray, native: Walk | None) -> Sampled | None:
+    """The same in machine code; None where there is none, or where a singular position may lie on the way, which it does not pass."""
+    found = None if native is None else native(q, references, times)
+    if found is None or found.reached < len(times) or steep_minima(np.abs(found.determinant)):
+        return None
+    skel, zero = tied.skel, np.zeros(tied.skel.tree.nv)
+    kinds = (joint_types.create(j.type, j.options).coordinate_kinds for j in map(skel.tree.description.joint, skel.tree.cuts))
+    if any("quaternion" in k for k in kinds):  # the walk counts angles only
+        near = CountedReferences(skel, found.q, lambda: cut_references(skel, times, found.q, found.v, found.near).rows)
+    else:
+        near = CutReferences(skel, found.q, found.near)
+
+    def spectra() -> list[np.ndarray]:
+        return [tied.factored(tied.at(q, zero, t, here)).s for q, t, here in zip(found.q, times, near, strict=True)]
+
+    return Sampled(times, found.q, found.v, found.a, near, spectra)
 
 
 def trajectory(
-    loops: Loops, tied: Loops, walked: Walked, drive: str, law: Curve, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
+    loops: Loops, tied: Loops, found: Sampled, drive: str, law: Curve, origin: np.ndarray, *, full_turn: bool, dead: Sequence[float] = ()
 ) -> Trajectory:
     """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: times of dead centres beyond its ends."""
-    instants = [w.at for w in walked.samples]
-    t = np.array([x.t for x in instants])
-    q, v, a = (np.array(x) for x in zip(*((x.q, x.v, x.a) for x in instants), strict=True))
-    c = Trajectory(tied.skel, t - t[0], q, v, a, [x.references for x in instants], drive=drive, full_turn=full_turn, origin=origin)
-    scale = Scale.of([w.spectrum for w in walked.samples])
+    t = found.t
+    c = Trajectory(tied.skel, t - t[0], found.q, found.v, found.a, found.near, drive=drive, full_turn=full_turn, origin=origin)
+    if not found.path and not dead:
+        return c
+    spectra = found.spectra()
+    scale = Scale.of(spectra)
 
     def at(i: int, time: float) -> float | None:
-        between = _between(loops, walked.path, i, time)
+        between = _between(loops, found.path, i, time)
         if between is not None:
             q, near = between
             return scale.strength(tied.factored(tied.at(q, np.zeros(tied.skel.tree.nv), time, near)).s)
-        w = walk(tied, walked.path[i], time)
+        w = walk(tied, found.path[i], time)
         return scale.strength(w.spectrum) if w.at.t == time else None
 
-    along = np.array([scale.strength(w.spectrum) for w in walked.path])
-    found = [("passage", *x) for x in located(np.array([w.at.t for w in walked.path]), along, at)]
-    found += [("dead centre", x, 0.0) for x in dead]
-    if full_turn and len(found) > 1 and found[0][1] == t[0] and found[-1][1] == t[-1]:
-        del found[-1]  # the turn begins and ends there
-    if not found:
+    along = np.array([scale.strength(w.spectrum) for w in found.path])
+    places = [("passage", *x) for x in located(np.array([w.at.t for w in found.path]), along, at)]
+    places += [("dead centre", x, 0.0) for x in dead]
+    if full_turn and len(places) > 1 and places[0][1] == t[0] and places[-1][1] == t[-1]:
+        del places[-1]  # the turn begins and ends there
+    if not places:
         return c
-    places = [SingularPlace(kind, x - t[0], drive, float(law(x)[0]), y) for kind, x, y in sorted(found, key=lambda f: f[1])]
-    near = near_places(c.t, np.array([scale.strength(w.spectrum) for w in walked.samples]), places).astype(float)[:, None]
-    return replace(c, settings={"singular": [asdict(x) for x in places]}, arrays={NEAR_SINGULAR: near})
+    singular = [SingularPlace(kind, x - t[0], drive, float(law(x)[0]), y) for kind, x, y in sorted(places, key=lambda f: f[1])]
+    near = near_places(c.t, np.array([scale.strength(s) for s in spectra]), singular).astype(float)[:, None]
+    return replace(c, settings={"singular": [asdict(x) for x in singular]}, arrays={NEAR_SINGULAR: near})
 
 
 def _bridged(loops: Loops, tied: Loops, walkers: list[Walker]) -> list[Walker]:
@@ -100,8 +132,8 @@ def _interpolated(loops: Loops, before: Instant, after: Instant, t: float) -> Sa
     return states(loops, Samples(times, q, v, a, cut_rows(loops.skel, [before.references, after.references])), np.array([t]))
 
 
-def _between(loops: Loops, path: list[Walker], i: int, t: float) -> tuple[np.ndarray, Any] | None:
-    """(q, near) at t >= path[i].at.t between the nearest steps on both sides that the loops decide; None without such steps."""
+def _between(loops: Loops, path: Sequence[Walker], i: int, t: float) -> tuple[np.ndarray, Any] | None:
+    """(q, near) at t >= path[i].t between the nearest steps on both sides that the loops decide; None without such steps."""
     strong = path[-1].strong
     before = next((w for w in path[i::-1] if w.at.t <= t and _decides(w, strong)), None)
     after = next((w for w in path[i + 1 :] if w.at.t >= t and _decides(w, strong)), None)

@@ -84,6 +84,12 @@ def _whole(kinds: Sequence[str], change: np.ndarray) -> np.ndarray:
 
 def returned(loops: Loops, q: np.ndarray, later: np.ndarray) -> bool:
     """True if every body has the same pose at both positions."""
+    kinds = [k for jt in loops.skel.types for k in jt.coordinate_kinds]
+    change = later - q
+    if len(kinds) == len(q):  # equal coordinates, or angles by whole turns, need no look at the bodies
+        change = np.where([k == "angle" for k in kinds], change - TURN * np.rint(change / TURN), change / min(1.0, loops.kappa))
+        if np.abs(change).sum() < 0.1 * RETURNED:
+            return True
     still = np.zeros(loops.skel.tree.nv)
     first, last = motion(loops.skel, q, still), motion(loops.skel, later, still)
     gaps = [max(np.abs(A.p - B.p).max() / loops.kappa, np.abs(A.R - B.R).max()) for A, B in zip(first.X, last.X, strict=True)]

@@ -17,7 +17,7 @@ from linkwright.mechanics.dynamics.tree import body_inertias
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
 from linkwright.mechanics.inverse.methods import Solved
 from linkwright.mechanics.inverse.problem import Problem
-from linkwright.mechanics.kinematics.motion import accelerations, node_motion
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, node_motion
 from linkwright.model.description import Joint
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import is_symbolic
@@ -54,6 +54,18 @@ class Loads:
     solved: Solved = field(repr=False)
     method: str = "subsystem"
     outside: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # wrenches that come from neither ground nor the mechanism
+
+    @property
+    def skel(self) -> Skeleton:
+        return self.problem.place.loops.skel
+
+    @property
+    def kappa(self) -> float:
+        return self.problem.place.loops.kappa
+
+    @property
+    def motion(self) -> Motion:
+        return self.problem.place.motion
 
     @cached_property
     def tau(self) -> dict[str, float]:
@@ -98,8 +110,7 @@ class Loads:
         return list(self._wrenches)
 
     def _joint(self, name: str) -> Joint:
-        skel = self.problem.place.loops.skel
-        every = {j.name: j for j in skel.tree.description.joints}
+        every = {j.name: j for j in self.skel.tree.description.joints}
         if name not in every:
             raise ChannelError(f"there is no joint '{name}'. {nearest(name, every, 'Joints')}")
         return every[name]
@@ -120,7 +131,7 @@ class Loads:
 
     def on(self, pin: str, body: str, frame: str = "world") -> Wrench:
         """What a pin does to a body's eye: the sum over the joints at that pin, however they are split."""
-        d = self.problem.place.loops.skel.tree.description
+        d = self.skel.tree.description
         at_pin = [j for j in d.joints if j.pin == pin and body in (j.first, j.second)] if pin else []
         if not at_pin:
             at_pin = [j for j in d.joints if j.name == pin and body in (j.first, j.second)]
@@ -150,13 +161,12 @@ class Loads:
         for items in stresses:
             f, m = total(items)
             loose_f, loose_m = np.maximum(loose_f, np.abs(f)), np.maximum(loose_m, np.abs(m))
-        return Wrench(force, moment, at, body, frame, loose_f < 1e-7, loose_m < 1e-7 * self.problem.place.loops.kappa)
+        return Wrench(force, moment, at, body, frame, loose_f < 1e-7, loose_m < 1e-7 * self.kappa)
 
     def _axes(self, frame: str) -> np.ndarray:
         if frame == "world":
             return np.eye(3)
-        skel = self.problem.place.loops.skel
-        return node_motion(skel, self.problem.place.motion, skel.node(frame))[0].R
+        return node_motion(self.skel, self.motion, self.skel.node(frame))[0].R
 
     @cached_property
     def ground_wrench(self) -> tuple[np.ndarray, np.ndarray]:

@@ -128,6 +128,11 @@ class Skeleton:
         return Augmented(tuple(mass), tuple(moment), tuple(inertia), slides)
 
     @cached_property
+    def tables(self) -> dict[Any, Any]:
+        """Tables that other rooms make once for this skeleton; not pickled."""
+        return {}
+
+    @cached_property
     def cut_spans(self) -> dict[str, slice]:
         """Entries of each cut joint in a packed row of references."""
         ends = np.cumsum([0, *(len(self.start_coordinates[name]) for name in self.tree.cuts)])

@@ -1,0 +1,59 @@
+"""Numbers apart from the structure: what is put back is what was taken out, and designs of one structure share code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.kernels import structures
+from linkwright.model import library
+from linkwright.model.numbers import Numbers
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_filled_with_its_own_numbers_a_description_is_itself(name):
+    d = lw.load(name).description.numbers()
+    n = Numbers.of(d)
+    assert n.filled([float(x) for x in n.values]) == d
+    assert len(set(n.names)) == len(n.names) == len(n.values) and np.all(n.values != 0.0)
+    assert hash(n.structure) == hash(Numbers.of(d).structure)
+
+
+def test_other_dimensions_are_the_same_structure_and_a_zero_is_another():
+    m = lw.load("four-bar")
+    first, second = (Numbers.of(x.description.numbers()) for x in (m, m.with_(L1=0.31, line_mass=2.0)))
+    assert first.structure == second.structure and not np.array_equal(first.values, second.values)
+    d = m.description.numbers()
+    body = replace(d.bodies[1], com=(0.0, 0.0, 0.0))
+    assert Numbers.of(replace(d, bodies=(d.bodies[0], body, *d.bodies[2:]))).structure != first.structure
+    assert Numbers.of(m.with_(gravity=0).description.numbers()).structure != first.structure
+
+
+def test_designs_run_on_code_that_is_there(monkeypatch):
+    """The third of several designs makes no code, and none of them differs from the float path."""
+    base = lw.load("four-bar")
+    for i in range(2):
+        c = base.with_(L1=0.3 + 0.001 * i).turn()
+        _ = c["A.torque"]
+        _ = base.with_(L1=0.3 + 0.001 * i).turn()["A.torque"]
+    monkeypatch.setattr("linkwright.compiler.native._make", lambda *_: pytest.fail("code was made"))
+    monkeypatch.setattr("linkwright.kernels.tracing.trace", lambda *_: pytest.fail("a kernel was traced"))
+    for length in (0.27, 0.33):
+        m = base.with_(L1=length, L3=0.76)
+        c = m.turn()
+        torque = c["A.torque"]
+        assert ("walking", ("A",)) in m.system.core.stores and c._loads.history_of_kernel is not None
+        for i in (0, 90, 200):
+            exact = m.system._dynamics._inverse(c.state(i), c.a[i], None, ["A"], "subsystem", {})
+            assert abs(torque[i] - exact.tau["A"]) <= 1e-10 * np.abs(torque).max()
+            assert np.abs(m.system.phi(c.state(i))).max() < 1e-13
+
+
+def test_structures_are_forgotten_when_there_are_many(monkeypatch):
+    monkeypatch.setattr(structures, "MOST", 2)
+    for name in ("wiper", "four-bar", "punch-press", "five-bar"):
+        lw.load(name).turn()
+    assert len(structures._known) <= 2

@@ -1,0 +1,97 @@
+"""Samples of a turn in native code against the walk on floats: two ways that share nothing but the equations of the loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.kernels import walking
+from linkwright.kernels.walking import Walking
+from linkwright.motion import cycle
+from linkwright.results.recorded import cut_rows
+from tests.sweeps import every_model
+
+AGREEMENT = 1e-10  # both close loops to 1e-13 or better; velocities and accelerations have that times the condition, which is below 1e3
+SPIN = 1e-6  # a rod between ball joints may spin: its angle is integrated, by formulas of different orders
+
+
+def float_turn(m, steps=360):
+    core = m.system.core
+    ready = cycle.prepared(core.loops, core.start.instant, None, None, None)
+    return cycle.turn(core.loops, core.start.instant, ready, steps)
+
+
+@pytest.mark.parametrize("name", every_model("carpet-scraper", "excavator", "3r-slider", "bennett", "slider-crank"))
+def test_the_turn_agrees_with_the_walk_on_floats(name):
+    m = lw.load(name)
+    first = float_turn(m)
+    m.turn()
+    c = m.turn()  # code is made at the latest when it is asked for a second time
+    assert any(key[0] == "walking" for key in m.system.core.stores)
+    tolerance = SPIN if m.system.mobility.idle or name == "3-rrr-motors" else AGREEMENT
+    for mine, theirs in ((c.q, first.q), (c.v, first.v), (c.a, first.a), (cut_rows(c.skel, c.near), cut_rows(c.skel, first.near))):
+        assert np.abs(mine - theirs).max(initial=0.0) <= tolerance * (1.0 + np.abs(theirs).max(initial=0.0))
+    assert c.notes == first.notes and len(c.singular) == len(first.singular)
+
+
+def test_the_python_loop_is_the_native_loop():
+    """The loop is written once: as Python it calls the kernel back and gives the same bits."""
+    m = lw.load("carpet-scraper")
+    core = m.system.core
+    kernel = core.kernels.get("walk")
+    walks = Walking(kernel)
+    t = np.linspace(0.0, 1.0, 13)
+    x = core.drive_positions(core.start)
+    laws = np.concatenate([x + 2.0 * np.pi * t[:, None], np.full((13, 1), 2.0 * np.pi), np.zeros((13, 1))], axis=1)
+    found = walks(core.start.q, core.packed_references(core.start), t, laws)
+    assert found.reached == 13
+    plan, floats = walks._prepared
+
+    def called(x, y, w):
+        out, status = kernel.code.call(x[: kernel.code.n_in])
+        y[: len(out)] = out
+        return status
+
+    rows, counts = np.zeros((13, len(core.start.q) * 3 + found.near.shape[1] + 1)), np.zeros(3, dtype=np.int64)
+    floats[plan.x : plan.x + plan.nq] = core.start.q
+    floats[plan.at_near : plan.at_near + plan.near] = core.packed_references(core.start)
+    assert walking.walk(plan._replace(walk=called), floats, counts, laws, t, rows) == walking.DONE
+    np.testing.assert_array_equal(rows, np.concatenate([found.q, found.v, found.a, found.near, found.determinant[:, None]], axis=1))
+
+
+def test_the_walk_stops_before_a_dead_centre():
+    """A rocker with the crank's turn as its law: beyond the dead centre there is no position."""
+    m = lw.load("four-bar")
+    core = m.system.core
+    joint = next(j.name for j in m.description.joints if j.name not in core.drive_names and not m.limits(j.name).full_turn)
+    walks = Walking(core.kernels.get("walk", drives=[joint]))
+    here, high = float(core.start.near[joint][0]), m.limits(joint).high
+    t = np.linspace(0.0, 1.0, 101)
+    way = 2.0 * (high - here)
+    laws = np.stack([here + way * t, np.full(101, way), np.zeros(101)], axis=1)
+    found = walks(core.start.q, core.packed_references(core.start), t, laws)
+    assert 45 <= found.reached <= 51  # half of the way; close to the end steps are refused a little before it
+    assert np.isfinite(found.q[: found.reached]).all()
+
+
+def test_few_steps_are_halved_until_they_can_be_followed():
+    m = lw.load("wiper")
+    fine, coarse = float_turn(m, 360), None
+    for _ in range(3):
+        coarse = m.turn(steps=4)
+    np.testing.assert_allclose(coarse.q, fine.q[::90], atol=1e-11)
+
+
+@pytest.mark.parametrize("name", every_model("carpet-scraper", "3r-slider", "slider-crank"))
+def test_limits_agree_with_the_walk_on_floats(name):
+    m = lw.load(name)
+    core = m.system.core
+    joint = core.drive_names[0]
+    others = core.drive_names[1:][: max(0, m.system.mobility.freedoms - 1)]
+    first = cycle.limits(core.loops, core.start.instant, joint, others)
+    m.limits(joint)
+    found = m.limits(joint)
+    assert (found.full_turn, found.dead_low, found.dead_high) == (first.full_turn, first.dead_low, first.dead_high)
+    # an end is located to REACH_STEP of the range tried, then extrapolated
+    assert abs(found.low - first.low) < 1e-6 * (first.high - first.low) and abs(found.high - first.high) < 1e-6 * (first.high - first.low)
