@@ -70,6 +70,14 @@ class Channels:
         self.skel = skel
         self._plane = skel.tree.description.plane
         self._all: dict[str, Channel] = {}
+        if "channels" not in skel.tables:
+            self._make()
+            skel.tables["channels"] = self._all
+        self._all = {**skel.tables["channels"], **(more or {})}
+
+    def _make(self) -> None:
+        """Channels of every mechanism: the same for all results of one skeleton."""
+        skel = self.skel
         self._joints()
         for c in skel.tree.description.cylinders:
             self._add(c.name, "length", lambda x, n=c.name: x.cylinder(n).length)
@@ -78,7 +86,6 @@ class Channels:
         self._transmission()
         for part in ("kinetic", "potential", "total"):
             self._add(f"energy.{part}", "energy", lambda x, part=part: x.energy[part])
-        self._all.update(more or {})
 
     @property
     def names(self) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,43 @@ from linkwright.mechanics.formulations import FORMULATIONS
 from linkwright.mechanics.formulations.forward import Forward, forward
 from linkwright.mechanics.formulations.projection import INERTIAS, Projection, constraint_inertia, projector
 from linkwright.mechanics.formulations.sslm import gicm
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import node_motion, pose_of
 from linkwright.numerics.linalg import factor
 from linkwright.results.state import State
 
 
-@dataclass(frozen=True)
 class Acceleration:
-    """Accelerations and loop multipliers at a state. `acc["A"]`, `acc.lam["C"]`, `acc.unique["C"]`, `acc.rank`."""
+    """Accelerations and loop multipliers at a state. `acc["A"]`, `acc.lam["C"]`, `acc.unique["C"]`, `acc.rank`.
 
-    a: np.ndarray
-    solution: Forward = field(repr=False)
-    names: tuple[str, ...] = field(repr=False)
-    st: State = field(repr=False)  # with these accelerations
+    `st` is the state without them; `solution` is worked out by `solve` when somebody asks for more than a and lam.
+    """
+
+    def __init__(self, a: np.ndarray, lam: np.ndarray, names: tuple[str, ...], st: State, solve: Callable[[], Forward]):
+        self.a, self._lam, self.names, self._before, self._solve = a, lam, names, st, solve
+
+    @classmethod
+    def of(cls, solution: Forward, names: tuple[str, ...], st: State) -> Acceleration:
+        """Of a solution that is known already."""
+        return cls(solution.a, solution.lam, names, st, lambda: solution)
+
+    def __reduce__(self) -> Any:
+        return Acceleration.of, (self.solution, self.names, self._before)
+
+    def __repr__(self) -> str:
+        return f"Acceleration(a={self.a!r})"
+
+    @cached_property
+    def solution(self) -> Forward:
+        return self._solve()
+
+    @cached_property
+    def st(self) -> State:
+        """The state with these accelerations; quantities computed at the state without them are shared."""
+        st = self._before
+        there = State(st.skel, st.q, st.v, st.near, st.t, self.a)
+        vars(there).update(instant=Instant(st.skel, st.q, st.v, st.t, st.near, self.a, motion=st.instant.motion), channels=st.channels)
+        return there
 
     def __getitem__(self, joint: str) -> Any:
         """Acceleration of any joint, cut or not (`"A"` or `"A.a"`), or any channel of the state."""
@@ -37,7 +62,7 @@ class Acceleration:
     @property
     def lam(self) -> Mapping[str, np.ndarray]:
         """Multipliers by loop: N and N m along the rows of the cut joint, in the axes of its first body's frame."""
-        return self._by_loop(self.solution.lam)
+        return self._by_loop(self._lam)
 
     @property
     def unique(self) -> Mapping[str, np.ndarray]:
@@ -86,8 +111,7 @@ class Acceleration:
         return X.R @ local
 
     def _by_loop(self, values: np.ndarray) -> dict[str, np.ndarray]:
-        terms = self.solution.terms
-        return {name: values[r] for name, r in zip(terms.names, terms.rows, strict=True)}
+        return {loop.name: values[loop.rows] for loop in self._before.skel.tree.loops}
 
 
 @dataclass(frozen=True)

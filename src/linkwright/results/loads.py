@@ -16,6 +16,7 @@ from linkwright.numerics.linalg import factor
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel
 from linkwright.results.interpolation import WINDOW
+from linkwright.results.kernel_history import KernelHistory
 from linkwright.results.load_channels import load_channels
 from linkwright.results.recorded import acting, cut_rows
 from linkwright.results.state import State
@@ -86,7 +87,10 @@ class SampleLoads:
         solved = "lam" not in self.c.arrays
         if solved and self.c.system is None:
             return {}
-        return load_channels(self.c.skel.tree.description, self.c.drives if solved else ())
+        drives, tables = self.c.drives if solved else (), self.c.skel.tables
+        if ("loads", drives) not in tables:
+            tables["loads", drives] = load_channels(self.c.skel.tree.description, drives)
+        return tables["loads", drives]
 
     @cached_property
     def rows(self) -> dict[str, np.ndarray]:
@@ -103,6 +107,15 @@ class SampleLoads:
             return None
         _ = self.c.instants[0].loads  # says what is missing, if masses are
         return TurnLoads.of(self.c.frame, self.rows, self.c.drives, lambda i: self.c.instants[i])
+
+    @cached_property
+    def history_of_kernel(self) -> KernelHistory | None:
+        """Loads of a turn from a kernel; None where there is none, or where loads are not determinate."""
+        c = self.c
+        if self.acted is not None or not c.drives or len(c.t) < FEW or c.system.skel is not c.skel:
+            return None
+        found = c.system.loads_of_samples(c)
+        return None if found is None else KernelHistory(c.skel, c.v, c.drives, found.u, found.wrench)
 
     @property
     def one_by_one(self) -> list[Instant]:

@@ -56,7 +56,7 @@ def located(t: np.ndarray, strength: np.ndarray, at: Callable[[int, float], floa
     The path has the samples and all steps between them, which are short where the strength is small.
     """
     out = []
-    for i in _minima(strength):
+    for i in steep_minima(strength):
         low, high = max(i - 1, 0), min(i + 1, len(t) - 1)
         found = (float(t[i]), float(strength[i]))
         if found[1] > NEGLIGIBLE:
@@ -66,7 +66,7 @@ def located(t: np.ndarray, strength: np.ndarray, at: Callable[[int, float], floa
     return out
 
 
-def _minima(strength: np.ndarray) -> list[int]:
+def steep_minima(strength: np.ndarray) -> list[int]:
     """Samples lower than their neighbours, and steep enough on one side for a zero."""
     padded = np.concatenate([[np.inf], strength, [np.inf]])
     left, here, right = padded[:-2], padded[1:-1], padded[2:]

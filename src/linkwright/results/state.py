@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,9 +10,32 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, motion
+from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, motion, references
 from linkwright.numerics.pickling import essentials
 from linkwright.results.channels import Channels
+
+
+class LaterReferences(Mapping[str, np.ndarray]):
+    """Reference coordinates of every joint at q, counted from a packed row of another position when somebody reads them."""
+
+    def __init__(self, skel: Skeleton, q: np.ndarray, row: np.ndarray):
+        self.skel, self.q, self.row = skel, q, row
+
+    @cached_property
+    def found(self) -> dict[str, np.ndarray]:
+        return references(self.skel, self.q, self.skel.unpack(self.q, self.row))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __reduce__(self) -> Any:
+        return dict, (self.found,)
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,24 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.mechanics import inverse
 from linkwright.mechanics.closing.idle import idle_motions
+from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import Terms, terms
-from linkwright.mechanics.formulations.forward import forward
+from linkwright.mechanics.formulations.forward import Forward, forward
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
 from linkwright.mechanics.kinematics.motion import joint_rate
-from linkwright.motion.compiled import Compiled
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS
+from linkwright.motion.compiled import OPEN, Compiled
 from linkwright.motion.inputs import efforts, wrenches
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.pickling import essentials
 from linkwright.results.forward import Acceleration, Crosscheck, crosscheck
-from linkwright.results.recorded import coordinate_names
+from linkwright.results.kernel_loads import KernelLoads
+from linkwright.results.recorded import coordinate_names, cut_rows
 from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
 from linkwright.topology.order import inverse_tree
 
 
@@ -45,12 +50,24 @@ class Dynamics:
     def forward(self, st: State, tau: Any, wrench: Any, formulation: Any, limit: str, branch: Mapping[str, Any] | None) -> Acceleration:
         """See `System.forward`."""
         core = self.core
-        effort, pushes = efforts(core.assembler, st, tau)
-        direction = None if branch is None else core.assembler.branch(st, branch)
-        out = forward(self.terms(st, wrench, pushes), effort, formulation, limit=limit, branch=direction)
-        there = State(core.skel, st.q, st.v, st.near, st.t, out.a)
-        vars(there).update(instant=core.instant(st, out.a), channels=st.channels)  # the quantities computed at this state are shared
-        return Acceleration(out.a, out, tuple(coordinate_names(core.skel, "v_names")), there)
+
+        def solved() -> Forward:
+            effort, pushes = efforts(core.assembler, st, tau)
+            direction = None if branch is None else core.assembler.branch(st, branch)
+            return forward(self.terms(st, wrench, pushes), effort, formulation, limit=limit, branch=direction)
+
+        plain = wrench is None and branch is None and limit == "smooth" and isinstance(formulation, str) and formulation == "auto"
+        kernel = core.ready("accelerations") if plain and _is_of(core, st) else None
+        if kernel is not None:
+            effort, pushes = efforts(core.assembler, st, tau)
+            found = None if pushes else kernel.healthy(st.q, st.v, effort, near=core.packed_references(st), t=st.t)
+            if found is not None and found.gap[0] < OPEN:
+                return Acceleration(found.a, found.lam, self._names, st, solved)
+        return Acceleration.of(solved(), self._names, st)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(coordinate_names(self.core.skel, "v_names"))
 
     def crosscheck(self, st: State, tau: Any) -> Crosscheck:
         """See `System.crosscheck`."""
@@ -59,6 +76,42 @@ class Dynamics:
 
     def inverse(self, st: State, a: Any, wrench: Mapping[str, Any] | None, drives: Any, method: Any, options: Mapping[str, Any]) -> Loads:
         """See `System.inverse`."""
+
+        def solved() -> Loads:
+            return self._inverse(st, a, wrench, drives, method, options)
+
+        core = self.core
+        plain = wrench is None and drives is None and method == "subsystem" and not any(x is not None for x in options.values())
+        kernel = core.ready("driven_loads") if plain and self._determinate_loads and _is_of(core, st) else None
+        given = None if kernel is None else self._drive_accelerations(a)
+        if kernel is not None and given is not None:
+            found = kernel.healthy(st.q, st.v, given, near=core.packed_references(st), t=st.t)
+            if found is not None and found.gap[0] < OPEN:
+                return KernelLoads(core.loops, st, core.drive_names, found, solved)
+        return solved()
+
+    @cached_property
+    def _determinate_loads(self) -> bool:
+        """True if every effort and reaction is determinate in most positions, and friction does not depend on them."""
+        return self.core.all_rows_count and not any(f.mu for f in self.core.description.frictions)
+
+    def _drive_accelerations(self, a: Any) -> np.ndarray | None:
+        """Accelerations of the drives, zero unless named; None where other coordinates are given."""
+        names = self.core.drive_names
+        if a is None:
+            return np.zeros(len(names))
+        if not isinstance(a, Mapping) or not all(name in names for name in a):
+            return None
+        rotary = self._rotary
+        values = [(a.get(n, 0.0), KINDS["angular acceleration" if rotary[n] else "acceleration"]) for n in names]
+        return np.array([x if type(x) is float else quantity(x, kind) for x, kind in values])
+
+    @cached_property
+    def _rotary(self) -> dict[str, bool]:
+        return {name: is_rotary(self.core.description, name) for name in self.core.drive_names}
+
+    def _inverse(self, st: State, a: Any, wrench: Mapping[str, Any] | None, drives: Any, method: Any, options: Mapping[str, Any]) -> Loads:
+        """The same on floats, for any motion, method and choice among reactions that are not unique."""
         core = self.core
         core.kernels.need_masses()
         core.need_closed(st)
@@ -79,6 +132,17 @@ class Dynamics:
         args = (other.loops, there.q, there.v, acceleration, there.t, there.near, pushes, chosen, method, outside)
         return inverse.solve(*args, moving=there.instant.motion, **options)
 
+    def loads_of_samples(self, c: Trajectory) -> Any:
+        """Efforts u and reactions `wrench` along a turn by kernel `loads`; None where some are not determinate, or code is not ready."""
+        if list(c.drives) != self.core.drive_names:
+            return None
+        kernel = self.core.ready("loads")
+        if kernel is None or not self._determinate_loads:
+            return None
+        more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.near)}
+        found = kernel(c.q, c.v, c.a, **{b.name: more[b.name]() for b in kernel.inputs if b.name in more})
+        return None if found.failed else found
+
     @cached_property
     def determinate(self) -> Compiled:
         """The mechanism on the spanning tree that is most determinate for the inverse (the same one if cuts were given)."""
@@ -87,6 +151,11 @@ class Dynamics:
             return core
         tree = inverse_tree(core.description, core.drive_names)
         return core if tree.cuts == core.tree.cuts else Compiled(core.description, tree.cuts)
+
+
+def _is_of(core: Compiled, st: Any) -> bool:
+    """True for a state of this very tree."""
+    return isinstance(st, State) and st.skel is core.skel
 
 
 def mirrored(core: Compiled, st: State) -> State:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.mechanics.closing.mobility import Mobility, mobility
+from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.model.curves.lines import Line
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
@@ -19,12 +20,18 @@ from linkwright.motion.compiled import Compiled
 from linkwright.motion.following import follow, sample_times
 from linkwright.motion.statics import settle
 from linkwright.numerics.pickling import essentials
-from linkwright.results.state import State
+from linkwright.results.recorded import CutReferences
+from linkwright.results.state import LaterReferences, State
 from linkwright.results.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from linkwright.kernels.walking import Walking
 
 MOST_STEPS = 100_000
 KEPT = 4  # turns of a mechanism
 MOST_KEPT = 3600  # steps of a turn that is kept: larger ones need much memory
+FARTHEST = 4.0 * np.pi  # rad, or multiples of the mechanism's length: farther ways are those of `revolutions`
+_UNIT, _NOW = np.array([0.0, 1.0]), np.zeros(1)
 
 
 class Motions:
@@ -39,6 +46,48 @@ class Motions:
     def mobility(self) -> Mobility:
         """See `System.mobility`."""
         return mobility(self.core.loops, self.core.start.q, dict(self.core.start.near))
+
+    def assemble(self, q: Any, v: Any, pose: Any, point: Any, guess: Any) -> State:
+        """See `System.assemble`. Positions and speeds of all drives are walked to in machine code, everything else on floats."""
+        core = self.core
+        names = core.drive_names
+        every = [x is None or (isinstance(x, Mapping) and len(x) == len(names) and all(n in x for n in names)) for x in (q, v)]
+        at = core.start if guess is None else guess
+        plain = pose is None and point is None and all(every) and q and isinstance(at, State) and at.skel is core.skel
+        walks = core.walking(names) if plain else None
+        found = None if walks is None else self._walked(walks, at, q, v)
+        return core.assembler.assemble(q, v, pose=pose, point=point, guess=guess) if found is None else found
+
+    def _walked(self, walks: Walking, at: State, q: Mapping[str, Any], v: Mapping[str, Any] | None) -> State | None:
+        """The state with these positions and speeds of the drives; None where a singular position may lie on the way."""
+        core, names = self.core, self.core.drive_names
+        end = np.array([self._number(n, q[n], ("angle", "length")) for n in names])
+        way = end - core.drive_positions(at)
+        if np.abs(way).max() > FARTHEST * max(1.0, core.loops.kappa):
+            return None
+        laws = np.concatenate([end - way, way, 0.0 * way, end, way, 0.0 * way]).reshape(2, -1)
+        found = walks(at.q, core.packed_references(at), _UNIT, laws)
+        if found.reached < 2:
+            return None
+        there, row, speed = found.q[1].copy(), found.near[1].copy(), np.zeros(core.tree.nv)
+        if v is not None:
+            wanted = np.array([self._number(n, v[n], ("angular speed", "speed")) for n in names])
+            moving = walks(there, row, _NOW, np.concatenate([end, wanted, 0.0 * wanted])[None])
+            if moving.reached < 1:
+                return None
+            speed = moving.v[0].copy()
+        return State(core.skel, there, speed, LaterReferences(core.skel, there, row))
+
+    def _number(self, name: str, value: Any, kinds: tuple[str, str]) -> float:
+        """A value of a drive in SI."""
+        if type(value) is float and value - value == 0.0:
+            return value
+        return quantity(value, KINDS[kinds[0 if is_rotary(self.core.description, name) else 1]], f"'{name}'")
+
+    @cached_property
+    def _lead(self) -> str:
+        """The drive that a turn follows if none is named."""
+        return cycle.plan(self.core.loops, self.core.start.instant, None, None).lead
 
     def turn(self, drive: str | None, steps: int, speed: Any, duration: Any) -> Trajectory:
         """See `System.turn`."""
@@ -55,8 +104,7 @@ class Motions:
         return _with_own_arrays(self._kept_turn(drive, steps, value, seconds, start))
 
     def _kind_of_speed(self, drive: str | None) -> str:
-        lead = drive or cycle.plan(self.core.loops, self.core.start.instant, None, None).lead
-        return "angular speed" if cycle.is_rotary(self.core.description, lead) else "speed"
+        return "angular speed" if is_rotary(self.core.description, drive or self._lead) else "speed"
 
     @cached_property
     def _kept_turn(self) -> Callable[..., Trajectory]:
@@ -65,7 +113,11 @@ class Motions:
 
     def _computed_turn(self, drive: str | None, steps: int, speed: float | None, seconds: float | None, start: Any = None) -> Trajectory:
         """Compute a turn; `start` only distinguishes turns from different positions."""
-        return cycle.turn(self.core.loops, self.core.start.instant, drive, steps=steps, speed=speed, duration=seconds)
+        core, here = self.core, self.core.start.instant
+        key = ("cycle", drive, speed, seconds, start)
+        if key not in core.stores:
+            core.stores[key] = cycle.prepared(core.loops, here, drive, speed, seconds)
+        return cycle.turn(core.loops, here, core.stores[key], steps, core.walking)
 
     def follow(self, motion: Mapping[str, Any], t: Any, duration: Any, steps: int, drives: Sequence[str]) -> Trajectory:
         """See `System.follow`."""
@@ -81,20 +133,54 @@ class Motions:
 
     def jacobian(self, st: State, of: str, wrt: str | Sequence[str]) -> np.ndarray:
         """See `System.jacobian`."""
-        names = self.core.drive_names if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
+        core = self.core
+        names = core.drive_names if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
+        kernel = core.ready("jacobian") if names == core.drive_names and isinstance(st, State) and st.skel is core.skel else None
+        found = None if kernel is None else kernel.healthy(st.q, near=core.packed_references(st))
+        if found is not None:
+            return self._rows_of(found, of)
         for name in names:
-            self.core.need_drive(name)
-        return self.core.assembler.jacobian(st, of, names)
+            core.need_drive(name)
+        return core.assembler.jacobian(st, of, names)
+
+    def _rows_of(self, found: Any, of: str) -> np.ndarray:
+        """Rows of a body or point from the twists of all bodies per unit speed of each drive."""
+        node, at, rows = self._places.get(of) or self._place(of)
+        if node < 0:
+            return np.zeros((len(rows), found.v.shape[1]))
+        twist = found.twist[node]
+        if at is None:
+            return twist[rows]
+        w, r = twist[:3], found.R[node] @ at
+        arm = np.array([w[1] * r[2] - w[2] * r[1], w[2] * r[0] - w[0] * r[2], w[0] * r[1] - w[1] * r[0]])
+        return (twist[3:] + arm)[rows]
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[int, np.ndarray | None, list[int]]]:
+        return {}
+
+    def _place(self, of: str) -> tuple[int, np.ndarray | None, list[int]]:
+        """Node, place on the body (None: the body itself) and rows of a body or point by name."""
+        core, planar = self.core, self.core.description.planar
+        if core.assembler.is_point(of):
+            ref = core.assembler.point_ref(of)
+            at = np.asarray(core.description.point(ref).at, dtype=float)
+            found = core.skel.node(ref[0]), at, [0, 1] if planar else [0, 1, 2]
+        else:
+            found = core.skel.node(of), None, [2, 3, 4] if planar else list(range(6))
+        self._places[of] = found
+        return found
 
     def limits(self, joint: str) -> cycle.Limits:
         """See `System.limits`."""
         self.core.need_drive(joint)
         others = [name for name in self.core.drive_names if name != joint]
-        return cycle.limits(self.core.loops, self.core.start.instant, joint, others[: max(0, self.mobility.freedoms - 1)])
+        held = others[: max(0, self.mobility.freedoms - 1)]
+        return cycle.limits(self.core.loops, self.core.start.instant, joint, held, self.core.walking)
 
 
 def _with_own_arrays(c: Trajectory) -> Trajectory:
     """Copy the samples, so that writing into them changes no other turn."""
-    near = [{name: x.copy() for name, x in one.items()} for one in c.near]
+    near = c.near if isinstance(c.near, CutReferences) else [{name: x.copy() for name, x in one.items()} for one in c.near]
     arrays = {name: x.copy() for name, x in c.arrays.items()}
     return replace(c, t=c.t.copy(), q=c.q.copy(), v=c.v.copy(), a=c.a.copy(), near=near, arrays=arrays)

@@ -113,7 +113,7 @@ class System:
         `pose` gives a body a Pose, `(R, p)`, or in the plane `(x, y, angle)`; `point` gives `"coupler.P"` a place; `v` may also
         name points. `guess` starts the search elsewhere (joint values, or a State): the way to another branch.
         """
-        return self.assembler.assemble(q, v, pose=pose, point=point, guess=guess)
+        return self._motions.assemble(q, v, pose, point, guess)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
         """Return assembly modes found for the given joint values (default: the drives at the start), nearest to it first (few loops only).
@@ -247,6 +247,9 @@ class System:
         """
         options = {"rated": rated, "preload": preload, "stiffness": stiffness, "release": release}
         return self._dynamics.inverse(st, a, wrench, drives, method, options)
+
+    def loads_of_samples(self, c: Trajectory) -> Any:
+        return self._dynamics.loads_of_samples(c)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
         """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows."""

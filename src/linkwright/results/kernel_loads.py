@@ -1,0 +1,75 @@
+"""Loads of one state from a kernel: efforts and reactions at once, everything else solved on floats when somebody asks.
+
+Only where every effort and reaction is determinate, so that all ways of solving agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.dynamics.reactions import JointWrench
+from linkwright.mechanics.inverse.loads import Loads
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton
+from linkwright.results.state import State
+
+
+class KernelLoads(Loads):
+    """Loads whose efforts u and wrenches (joints, [moment; force] on the second body) at points are known; `solve` gives the rest."""
+
+    def __init__(self, loops: Loops, st: State, drives: Sequence[str], found: Any, solve: Callable[[], Loads]):
+        vars(self).update(_loops=loops, _st=st, _drives=tuple(drives), _found=found, _solve=solve, u=found.u)
+
+    def __reduce__(self) -> Any:
+        return _same, (self.whole,)
+
+    def __repr__(self) -> str:
+        return f"Loads(method={self.method!r})"
+
+    @cached_property
+    def whole(self) -> Loads:
+        """The same loads with the equations they solve."""
+        return vars(self)["_solve"]()
+
+    def __getattr__(self, name: str) -> Any:
+        """Fields of `Loads` that the kernel does not give."""
+        if name in ("problem", "lam_all", "free", "solved", "method", "outside"):
+            return getattr(self.whole, name)
+        raise AttributeError(name)
+
+    @property
+    def skel(self) -> Skeleton:
+        return vars(self)["_loops"].skel
+
+    @property
+    def kappa(self) -> float:
+        return vars(self)["_loops"].kappa
+
+    @property
+    def motion(self) -> Motion:
+        return vars(self)["_st"].instant.motion
+
+    @cached_property
+    def tau(self) -> dict[str, float]:
+        """Effort of each drive: N m for hinges, N for sliders and cylinders."""
+        return dict(zip(vars(self)["_drives"], self.u.tolist(), strict=True))
+
+    @cached_property
+    def tau_unique(self) -> dict[str, bool]:
+        return dict.fromkeys(vars(self)["_drives"], True)
+
+    @cached_property
+    def _wrenches(self) -> dict[str, JointWrench]:
+        names, found = [j.name for j in self.skel.tree.description.joints], vars(self)["_found"]
+        rows = zip(names, found.wrench, found.point, strict=True)
+        return {name: JointWrench(name, w[:3], w[3:], at) for name, w, at in rows}
+
+    @cached_property
+    def _stress_wrenches(self) -> list[dict[str, JointWrench]]:
+        return []
+
+
+def _same(x: Loads) -> Loads:
+    return x

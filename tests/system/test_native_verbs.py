@@ -1,0 +1,150 @@
+"""Verbs at one state, answered by kernels, against the float path: all shipped models and random states on their loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.errors import UsageError
+from linkwright.results.kernel_loads import KernelLoads
+from linkwright.results.state import LaterReferences
+from tests.factory import stream
+from tests.sweeps import every_model
+
+ROUND = 1e-11  # relative, of well-conditioned states: the two eliminate in different orders
+MODELS = every_model("carpet-scraper", "excavator", "bennett", "delta")
+
+
+def moving(s, name):
+    rng = stream(7, name)
+    try:
+        return s.assemble(v={d: float(rng.normal()) for d in s.core.drive_names}), rng
+    except lw.LinkwrightError:
+        return s.start, rng
+
+
+def close(mine, theirs, tolerance=ROUND):
+    mine, theirs = np.asarray(mine, dtype=float), np.asarray(theirs, dtype=float)
+    assert np.abs(mine - theirs).max(initial=0.0) <= tolerance * (1.0 + np.abs(theirs).max(initial=0.0))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_forward_from_the_kernel_is_forward_on_floats(name):
+    s = lw.compile(name)
+    st, rng = moving(s, name)
+    tau = rng.normal(size=len(st.v))
+    for _ in range(3):
+        found = s.forward(st, tau)
+    exact = s.forward(st, tau, formulation="kkt").solution
+    close(found.a, exact.a, 1e-9)
+    close(np.concatenate(list(found.lam.values()) or [np.zeros(0)]), exact.lam, 1e-8)
+    assert set(found.lam) == {loop.name for loop in s.tree.loops}
+    assert found.rank == exact.rank and found.redundant == exact.redundant
+    joint = s.description.joints[0].name
+    close(found[joint], s.forward(st, tau, formulation="kkt")[joint], 1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_loads_from_the_kernel_are_those_on_floats(name):
+    s = lw.compile(name)
+    st, rng = moving(s, name)
+    a = {d: float(rng.normal()) for d in s.core.drive_names}
+    for _ in range(3):
+        found = s.inverse(st, a)
+    exact = s._dynamics._inverse(st, a, None, None, "subsystem", {})
+    size = max(np.abs(w.force).max() for w in exact.wrench.values())
+    close(list(found.tau.values()), list(exact.tau.values()), 1e-9)
+    assert found.tau.keys() == exact.tau.keys() and found.tau_unique == exact.tau_unique
+    for joint, w in exact.wrench.items():
+        mine = found.wrench[joint]
+        assert np.abs(mine.force - w.force).max() <= 1e-9 * size and np.abs(mine.moment - w.moment).max() <= 1e-9 * size
+        close(mine.at, w.at)
+        assert mine.unique == w.unique and mine.on == w.on
+    body = s.description.bodies[-1].name
+    joint = next(j for j in s.description.joints if body in (j.first, j.second))
+    close(found.reaction(joint.name, body, body).force, exact.reaction(joint.name, body, body).force, 1e-9)
+    assert found.residual < 1e-9
+    close(found.shaking()[0], exact.shaking()[0], 1e-9)
+
+
+def test_loads_of_a_redundant_mechanism_are_solved_on_floats():
+    s = lw.compile("bennett")
+    assert not any(isinstance(s.inverse(s.start), KernelLoads) for _ in range(3))
+    s = lw.compile("five-bar")
+    assert [isinstance(s.inverse(s.start), KernelLoads) for _ in range(3)][-1]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_jacobian_from_the_kernel_is_the_one_on_floats(name):
+    s = lw.compile(name)
+    st, _ = moving(s, name)
+    points = [f"{b.name}.{p.name}" for b in s.description.bodies for p in b.points][:4]
+    for of in [*(b.name for b in s.description.bodies[1:]), *points]:
+        for _ in range(2):
+            found = s.jacobian(st, of)
+        exact = s.assembler.jacobian(st, of, s.core.drive_names)
+        assert found.shape == exact.shape
+        close(found, exact, 1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_assemble_walks_to_the_position_found_on_floats(name):
+    s = lw.compile(name)
+    rng, drives = stream(3, name), s.core.drive_names
+    at = s.core.drive_positions(s.start)
+    q = {d: float(x + 0.02 * rng.normal()) for d, x in zip(drives, at, strict=True)}
+    v = {d: float(rng.normal()) for d in drives}
+    exact = s.assembler.assemble(q, v)
+    for _ in range(3):
+        found = s.assemble(q, v)
+    tolerance = 1e-5 if s.mobility.idle else 1e-10  # a rod that spins idly may arrive turned by a little
+    close(found.q, exact.q, tolerance)
+    close(found.v, exact.v, tolerance)
+    for joint in exact.near:
+        close(found.near[joint], exact.near[joint], tolerance)
+
+
+def test_a_state_counts_its_cut_joints_when_they_are_read():
+    s = lw.compile("carpet-scraper")
+    q = s.start.q
+    st = s.state(q)
+    assert isinstance(st.near, LaterReferences) and "found" not in vars(st.near)
+    for joint, x in s.start.near.items():
+        close(st.near[joint], x)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda s: s.state(np.zeros(3)), "q has shape (3,)"),
+        (lambda s: s.state(np.full(len(s.start.q), np.nan)), "not finite numbers: "),
+        (lambda s: s.state(s.start.q, np.full(len(s.start.v), np.inf)), "v needs "),
+        (lambda s: s.state(s.start.q, [1.0]), "v needs "),
+        (lambda s: s.forward(s.start, np.zeros(2)), "tau needs "),
+        (lambda s: s.forward(s.start, np.full(len(s.start.v), np.nan)), "tau needs "),
+        (lambda s: s.forward(s.state(s.start.q + 0.1)), "are open by"),
+        (lambda s: s.inverse(s.state(s.start.q + 0.1)), "are open by"),
+        (lambda s: s.forward(s.start, {"nowhere": 1.0}), "nowhere"),
+        (lambda s: s.inverse(s.start, {"nowhere": 1.0}), "nowhere"),
+        (lambda s: s.jacobian(s.start, "nowhere"), "nowhere"),
+        (lambda s: s.assemble({"crank": "much"}), "crank"),
+    ],
+)
+def test_fast_paths_refuse_by_name(call, words):
+    s = lw.compile("carpet-scraper")
+    for _ in range(3):  # before and after code is there
+        with pytest.raises((UsageError, lw.LinkwrightError), match=None) as refusal:
+            call(s)
+        assert words in str(refusal.value)
+    s.forward(s.start), s.inverse(s.start)
+
+
+def test_a_singular_state_is_answered_by_the_rank_revealing_path():
+    s = lw.compile("change-point-four-bar")
+    c = lw.load("change-point-four-bar").turn()
+    i = int(np.flatnonzero(c.near_singular)[0])
+    st = s.state(c.q[i], c.v[i])
+    for _ in range(3):
+        found = s.forward(st)
+    close(found.a, s.forward(st, formulation="kkt").a, 1e-6)
