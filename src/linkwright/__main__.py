@@ -6,6 +6,11 @@ import sys
 def main() -> int:
     """Run a command and return its exit code. Ctrl-C counts from the first import on, which takes the first part of a second."""
     try:
+        if sys.argv[1:] == ["--version"]:  # answered before anything is imported
+            from linkwright import __version__
+
+            print(f"linkwright {__version__}")
+            return 0
         from linkwright.cli import main as run
 
         return run()

@@ -1,0 +1,106 @@
+"""What people call, each verb beside the kernel that answers it: processor time of one call, both in one run.
+
+A verb's row has the kernel's own time in its note and as ratio how many times longer the verb takes. Times are of the second use on;
+the first one may read code from the cache on disk, or make it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwright import files
+from linkwright.cli.bench import table
+from linkwright.cli.bench.cases import Row
+from linkwright.cli.bench.clocks import again_and_again
+from linkwright.errors import LinkwrightError
+
+MECHANISMS = ("wiper", "five-bar", "carpet-scraper", "stewart", "delta")
+Call = Callable[[], Any]
+
+
+def main(
+    *,
+    quick: bool = False,
+    output: str | os.PathLike[str] | None = None,
+    as_json: bool = False,
+    mechanisms: Sequence[str] = MECHANISMS,
+    say: Callable[[str], None] | None = None,
+) -> list[Row]:
+    """Measure the verbs of shipped models, print the table (or JSON) and write it as CSV if asked."""
+    if output is not None:
+        files.checked(output, (".csv",))
+    tell = say or (lambda text: print(text, file=sys.stderr))
+    found: list[Row] = []
+    for name in mechanisms:
+        tell(f"verbs of {name} ...")
+        found += rows(name, 0.05 if quick else 0.4)
+    return table.deliver(found, output, as_json=as_json)
+
+
+def rows(name: str, seconds: float) -> list[Row]:
+    """Every verb of one model with its kernel."""
+    from linkwright.mechanism import load
+
+    m = load(name)
+    found = []
+    for verb, call, kernel, note in (*_of_states(m), *_of_turns(m)):
+        try:
+            call(), call(), call()  # the second use makes code, the third runs on it
+            took, bare = again_and_again(call)(seconds), None if kernel is None else again_and_again(kernel)(seconds / 4)
+        except LinkwrightError as problem:
+            found.append(Row("linkwright", "native", name, f"verb {verb}", note=str(problem)[:120]))
+            continue
+        beside = "" if bare is None else f"{note}: {table.duration(bare)}"
+        row = Row("linkwright", "native", name, f"verb {verb}", ns=took, note=beside)
+        found.append(row if bare is None else replace(row, ratio=took / bare))
+    return found
+
+
+def _of_states(m: Any) -> list[tuple[str, Call, Call | None, str]]:
+    """Verbs at one state: a moving one on the loops."""
+    s = m.system
+    drives, rng = s.core.drive_names, np.random.default_rng(0)
+    st = s.assemble(v={d: float(x) for d, x in zip(drives, rng.normal(size=len(drives)), strict=True)})
+    q, v, tau = st.q, st.v, rng.normal(size=len(st.v))
+    body = s.description.bodies[-1].name
+    near = {d: float(x) for d, x in zip(drives, s.core.drive_positions(st) + 0.01, strict=True)}
+    forward, loads, many = s.kernel("forward"), s.kernel("loads"), [np.tile(x, (1, 1)) for x in (q, v, tau)]
+    jacobian = s.kernel("jacobian")
+    return [
+        ("kernel, one state", lambda: forward(q, v, tau), lambda: forward.code.call(np.zeros(forward.code.n_in)), "packed call"),
+        ("kernel, a leading axis of 1", lambda: forward(*many), lambda: forward(q, v, tau), "one state"),
+        ("state", lambda: s.state(q, v), None, ""),
+        ("forward", lambda: s.forward(st, tau), lambda: forward(q, v, tau), "kernel forward"),
+        ("inverse", lambda: s.inverse(st).tau, lambda: loads(q, v, tau), "kernel loads"),
+        ("jacobian", lambda: s.jacobian(st, body), lambda: jacobian(q), "kernel jacobian"),
+        ("assemble", lambda: s.assemble(near, guess=st), None, ""),
+    ]
+
+
+def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
+    """Verbs over a cycle of 361 samples."""
+    c = m.turn()
+    walk = m.system.kernel("kinematics")
+    zero = np.zeros((len(c), len(m.system.core.drive_names)))
+    many = (c.q, c.v, zero, zero, zero)
+    efforts = [n for n in c.channels if n.endswith((".torque", ".force"))][:1]
+    loads = [n for n in c.channels if ".on." in n or n in efforts]
+    parameter = next((p for p, x in m.description.parameters if isinstance(x, float) and p not in ("g", "N")), None)
+    calls: list[tuple[str, Call, Call | None, str]] = [
+        ("turn", m.turn_again if hasattr(m, "turn_again") else m.turn, lambda: walk(*many), "kernel kinematics on all samples"),
+        ("turn, all loads by name", lambda: m.turn().read(loads), None, f"{len(loads)} channels"),
+    ]
+    if parameter is not None and efforts:
+        value, count = dict(m.description.parameters)[parameter], iter(range(10**9))
+
+        def design() -> Any:
+            return m.with_(**{parameter: value * (1.0 + 1e-6 * (1 + next(count)))}).turn()[efforts[0]]
+
+        calls.append(("with_, turn, torque", design, None, f"another {parameter} each time"))
+    return calls
