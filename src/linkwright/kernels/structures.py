@@ -63,7 +63,7 @@ def structure(kernels: Kernels) -> Structure:
     with _lock:
         if key not in _known:
             _known[key] = Structure(kernels)
-            if len(_known) > MOST:
+            while len(_known) > MOST:
                 _known.popitem(last=False)
         _known.move_to_end(key)
         return _known[key]

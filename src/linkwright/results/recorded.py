@@ -153,6 +153,10 @@ class CutReferences(Sequence[Mapping[str, np.ndarray]]):
     def __iter__(self) -> Iterator[Mapping[str, np.ndarray]]:
         return (self[i] for i in range(len(self)))
 
+    def copied(self, q: np.ndarray) -> CutReferences:
+        """The same in memory of its own, with a copy of q."""
+        return CutReferences(self.skel, q, self.rows.copy())
+
 
 class CountedReferences(CutReferences):
     """The same, counted when somebody asks."""
@@ -163,6 +167,9 @@ class CountedReferences(CutReferences):
     @cached_property
     def rows(self) -> np.ndarray:
         return self._count()
+
+    def copied(self, q: np.ndarray) -> CutReferences:
+        return CountedReferences(self.skel, q, lambda: self.rows.copy())
 
     def __reduce__(self) -> Any:
         return CutReferences, (self.skel, self.q, self.rows)

@@ -181,6 +181,6 @@ class Motions:
 
 def _with_own_arrays(c: Trajectory) -> Trajectory:
     """Copy the samples, so that writing into them changes no other turn."""
-    near = c.near if isinstance(c.near, CutReferences) else [{name: x.copy() for name, x in one.items()} for one in c.near]
-    arrays = {name: x.copy() for name, x in c.arrays.items()}
-    return replace(c, t=c.t.copy(), q=c.q.copy(), v=c.v.copy(), a=c.a.copy(), near=near, arrays=arrays)
+    q, arrays = c.q.copy(), {name: x.copy() for name, x in c.arrays.items()}
+    near = c.near.copied(q) if isinstance(c.near, CutReferences) else [{name: x.copy() for name, x in one.items()} for one in c.near]
+    return replace(c, t=c.t.copy(), q=q, v=c.v.copy(), a=c.a.copy(), near=near, arrays=arrays)
