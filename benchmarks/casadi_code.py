@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks import symbolic
 from benchmarks.pinocchio_cpp import converted, model_file, program, their_acceleration
 from benchmarks.workshop import Workshop, version
-from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.exchange import PinocchioModel
 
 ENGINE = "casadi"
@@ -45,7 +45,7 @@ class Terms(NamedTuple):
     rnea: Any
 
 
-def contenders(case: Case, shop: Workshop) -> list[Contender | Row]:
+def contenders(case: BenchCase, shop: Workshop) -> list[Contender | BenchRow]:
     """Forward dynamics in two orders of elimination, inverse dynamics with drive efforts and loop forces."""
     known: list[tuple[PinocchioModel, Terms]] = []
 
@@ -55,7 +55,7 @@ def contenders(case: Case, shop: Workshop) -> list[Contender | Row]:
             known.append((p, terms(case, p, shop)))
         return known[0]
 
-    out: list[Contender | Row] = []
+    out: list[Contender | BenchRow] = []
     for name in ORDERS:
         out += attempt(f"{ENGINE}, {name}", case.name, ("forward",), lambda n=name: [forward(case, *started(), n, shop)])
     return out + attempt(ENGINE, case.name, ("inverse",), lambda: [inverse(case, *started(), shop)])
@@ -71,7 +71,7 @@ def terms_program(shop: Workshop) -> Path:
     return program(shop, "pinocchio_terms.cpp", ["-O0", include], link)
 
 
-def terms(case: Case, p: PinocchioModel, shop: Workshop) -> Terms:
+def terms(case: BenchCase, p: PinocchioModel, shop: Workshop) -> Terms:
     """Expressions of a mechanism, written by native/pinocchio_terms.cpp and read here."""
     writer, ca = terms_program(shop), import_module("casadi")
     path = shop.directory / f"{case.name}.casadi"
@@ -94,7 +94,7 @@ def column(vector: Any) -> list[Any]:
     return [vector[i] for i in range(vector.size1())]
 
 
-def forward_function(case: Case, p: PinocchioModel, t: Terms, order: str) -> Any:
+def forward_function(case: BenchCase, p: PinocchioModel, t: Terms, order: str) -> Any:
     """(a, lam) from (q, v, tau) by elimination of [M J'; J 0]."""
     ca = import_module("casadi")
     nv, rows = t.v.size1(), t.J.size1()
@@ -109,15 +109,15 @@ def forward_function(case: Case, p: PinocchioModel, t: Terms, order: str) -> Any
     return ca.Function("forward", [t.q, t.v, tau], [ca.vertcat(*x[:nv]), ca.vertcat(*x[nv:])])
 
 
-def forward(case: Case, p: PinocchioModel, t: Terms, order: str, shop: Workshop) -> Contender:
+def forward(case: BenchCase, p: PinocchioModel, t: Terms, order: str, shop: Workshop) -> Contender:
     """The function as machine code, to be timed."""
     f = forward_function(case, p, t, order)
     inputs = (p.q(case.state), p.v(case.state), p.effort(case.state, dict(case.tau)))
-    row = Row(f"{ENGINE}, {order}", version("casadi"), case.name, "forward", note="Pinocchio's terms, gcc -Ofast")
+    row = BenchRow(f"{ENGINE}, {order}", version("casadi"), case.name, "forward", note="Pinocchio's terms, gcc -Ofast")
     return compiled(f, inputs, shop, row, lambda out: case.error(p.acceleration(case.state, out)))
 
 
-def inverse(case: Case, p: PinocchioModel, t: Terms, shop: Workshop) -> Contender:
+def inverse(case: BenchCase, p: PinocchioModel, t: Terms, shop: Workshop) -> Contender:
     """(efforts of the drives, lam) from (q, v, a): J' lam balances rnea on the passive joints, the drives take the rest."""
     ca = import_module("casadi")
     driven = [p.model.joints[p.model.getJointId(name)].idx_v for name in case.tau]
@@ -129,7 +129,7 @@ def inverse(case: Case, p: PinocchioModel, t: Terms, shop: Workshop) -> Contende
     lam = ca.vertcat(*symbolic.solve_general(entries(A), column(t.rnea[passive]), numbers))
     f = ca.Function("inverse", [t.q, t.v, t.a], [t.rnea[driven] - ca.mtimes(t.J[:, driven].T, lam), lam])
     inputs = (p.q(case.state), p.v(case.state), their_acceleration(case, p))
-    row = Row(ENGINE, version("casadi"), case.name, "inverse", note="Pinocchio's terms, drive efforts and loop forces, gcc -Ofast")
+    row = BenchRow(ENGINE, version("casadi"), case.name, "inverse", note="Pinocchio's terms, drive efforts and loop forces, gcc -Ofast")
     return compiled(f, inputs, shop, row, case.effort_error)
 
 
@@ -144,7 +144,7 @@ def c_code(f: Any) -> str:
     return re.sub(r"if \(res\[\d+\]!=0\) ", "", bare)
 
 
-def compiled(f: Any, inputs: tuple[np.ndarray, ...], shop: Workshop, row: Row, error: Callable[[np.ndarray], float]) -> Contender:
+def compiled(f: Any, inputs: tuple[np.ndarray, ...], shop: Workshop, row: BenchRow, error: Callable[[np.ndarray], float]) -> Contender:
     """The function as machine code, the faster of the sets of flags counting; `error` judges its first output."""
     source = shop.directory / f"{row.mechanism}-{row.engine}-{row.quantity}.c".replace(", ", "-").replace(" ", "-")
     source.write_text(c_code(f), encoding="utf-8")

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.steppers import needed, per_step
 from benchmarks.workshop import Workshop
-from linkwright.cli.bench.cases import STEP, Case, Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.exchange.inertia import solids
 from linkwright.exchange.loops import closings
 from linkwright.model.description import Placement
@@ -35,20 +35,20 @@ class Plant(NamedTuple):
     joints: list[Any]
 
 
-def contenders(case: Case, shop: Workshop | None = None) -> list[Contender | Row]:
+def contenders(case: BenchCase, shop: Workshop | None = None) -> list[Contender | BenchRow]:
     """One discrete step."""
     return attempt(ENGINE, case.name, ("step",), lambda: [_step(case)])
 
 
-def _step(case: Case) -> Contender:
+def _step(case: BenchCase) -> Contender:
     number = needed("pydrake", "drake")
     plant = model(case, STEP)
     _, _, v = run(case, plant, 1, STEP)
-    row = Row(ENGINE, number, case.name, "step", accuracy=case.step_error(v), note=f"{1e3 * STEP:g} ms, first order")
+    row = BenchRow(ENGINE, number, case.name, "step", accuracy=case.step_error(v), note=f"{1e3 * STEP:g} ms, first order")
     return Contender(row, lambda seconds: per_step(lambda steps: run(case, plant, steps, STEP)[0], seconds))
 
 
-def run(case: Case, made: Plant, steps: int, step: float) -> tuple[float, np.ndarray, np.ndarray]:
+def run(case: BenchCase, made: Plant, steps: int, step: float) -> tuple[float, np.ndarray, np.ndarray]:
     """(processor seconds of the steps, which take one thread; q and v of our tree after them)."""
     plant = made.plant
     context = plant.CreateDefaultContext()
@@ -91,7 +91,7 @@ def _turned(n: Node, q: np.ndarray, sense: int) -> np.ndarray:
 # -------------------------------------------------------------------- the model
 
 
-def model(case: Case, step: float) -> Plant:
+def model(case: BenchCase, step: float) -> Plant:
     """The plant with our tree, motors in the drives, and a constraint for every condition at a cut joint."""
     tree, whole, maths = (import_module(f"pydrake.{name}") for name in ("multibody.tree", "multibody.plant", "math"))
     s, ground = case.system, case.system.description.bodies[0].name

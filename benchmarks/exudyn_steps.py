@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.steppers import needed, per_step
 from benchmarks.workshop import Workshop
 from linkwright import joints
-from linkwright.cli.bench.cases import STEP, Case, Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import STEP, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.exchange.inertia import Solid, solids
 from linkwright.mechanics.kinematics.motion import body_jacobian
 from linkwright.model.description import Joint, Placement
@@ -51,16 +51,16 @@ class Built(NamedTuple):
     centres: Mapping[str, np.ndarray]  # of every body in its frame
 
 
-def contenders(case: Case, shop: Workshop | None = None) -> list[Contender | Row]:
+def contenders(case: BenchCase, shop: Workshop | None = None) -> list[Contender | BenchRow]:
     """One implicit step."""
     return attempt(ENGINE, case.name, ("step",), lambda: [_step(case)])
 
 
-def _step(case: Case) -> Contender:
+def _step(case: BenchCase) -> Contender:
     number = needed("exudyn", "exudyn")
     _, built = run(case, 1, STEP, WAYS[0])
     note = f"{1e3 * STEP:g} ms, implicit trapezoidal, index 2"
-    row = Row(ENGINE, number, case.name, "step", accuracy=case.step_error(velocities(case, built)), note=note)
+    row = BenchRow(ENGINE, number, case.name, "step", accuracy=case.step_error(velocities(case, built)), note=note)
     chosen: list[Way] = []
 
     def best(seconds: float) -> float:
@@ -71,13 +71,13 @@ def _step(case: Case) -> Contender:
     return Contender(row, best)
 
 
-def fastest(case: Case) -> Way:
+def fastest(case: BenchCase) -> Way:
     """The way that takes the least time here, all tried in turns."""
     times = [[run(case, TRIAL, STEP, way)[0] for way in WAYS] for _ in range(TRIALS)]
     return WAYS[int(np.argmin(np.min(times, axis=0)))]
 
 
-def run(case: Case, steps: int, step: float, way: Way) -> tuple[float, Built]:
+def run(case: BenchCase, steps: int, step: float, way: Way) -> tuple[float, Built]:
     """(processor seconds of the solver, which has one thread; what it solved)."""
     exu = _module()
     container = exu.SystemContainer()
@@ -108,7 +108,7 @@ def _module() -> Any:
 # -------------------------------------------------------------------- the model
 
 
-def _built(mbs: Any, case: Case) -> Built:
+def _built(mbs: Any, case: BenchCase) -> Built:
     """Bodies with weight, all joints of the mechanism, cut or not, and efforts of the drives."""
     items, s, d = import_module("exudyn.itemInterface"), case.system, case.system.description
     ground = d.bodies[0].name
@@ -128,7 +128,7 @@ def _built(mbs: Any, case: Case) -> Built:
     return built
 
 
-def _body(items: Any, mbs: Any, case: Case, i: int, solid: Solid) -> tuple[int, int]:
+def _body(items: Any, mbs: Any, case: BenchCase, i: int, solid: Solid) -> tuple[int, int]:
     """(node, object) of a body, moving as it does in the state of the case."""
     s, st = case.system, case.state
     X = s.pose(st, s.tree.nodes[i].body)
@@ -185,7 +185,7 @@ def _effort(items: Any, built: Built, joint: Joint, value: float) -> None:
 # -------------------------------------------------------------------- what came out
 
 
-def velocities(case: Case, built: Built) -> np.ndarray:
+def velocities(case: BenchCase, built: Built) -> np.ndarray:
     """Velocities of the joints of our tree from the motion of the bodies."""
     d, out = case.system.description, np.zeros(case.system.tree.nv)
     kinds = _module().OutputVariableType
@@ -211,7 +211,7 @@ def velocities(case: Case, built: Built) -> np.ndarray:
     return out
 
 
-def angles(case: Case, built: Built) -> tuple[np.ndarray, np.ndarray]:
+def angles(case: BenchCase, built: Built) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) of a planar mechanism of pins, whole turns counted."""
     kinds = _module().OutputVariableType
     nodes = case.system.tree.nodes

@@ -19,7 +19,7 @@ from xml.etree import ElementTree as xml
 import numpy as np
 
 from benchmarks.workshop import Workshop, version
-from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.cli.bench.clocks import best_call
 from linkwright.exchange import MujocoMap, to_mjcf
 
@@ -28,13 +28,13 @@ STEPS = 200  # of one rollout; 1 ms each
 OFF = ("mjDSBL_CONTACT", "mjDSBL_LIMIT", "mjDSBL_FRICTIONLOSS", "mjDSBL_SENSOR", "mjDSBL_ISLAND")
 
 
-def contenders(case: Case, shop: Workshop) -> list[Contender | Row]:
+def contenders(case: BenchCase, shop: Workshop) -> list[Contender | BenchRow]:
     """mj_forward in a native loop (from Python where there is no compiler), and the steps of a rollout."""
     forward = attempt(f"{ENGINE} mj_forward", case.name, ("forward",), lambda: [_forward(case, shop)])
     return forward + attempt(f"{ENGINE} rollout", case.name, ("step",), lambda: [_rollout(case)])
 
 
-def lean_model(case: Case, timestep: float = 1e-3) -> tuple[Any, Any, MujocoMap]:
+def small_model(case: BenchCase, timestep: float = 1e-3) -> tuple[Any, Any, MujocoMap]:
     """(model, data at the state of the case, map between its coordinates and ours); its loops are as stiff as the step allows."""
     if find_spec("mujoco") is None:
         raise Unavailable("the package 'mujoco' is not installed")
@@ -56,10 +56,10 @@ def lean_model(case: Case, timestep: float = 1e-3) -> tuple[Any, Any, MujocoMap]
     return model, data, there
 
 
-def _forward(case: Case, shop: Workshop) -> Contender:
-    model, data, there = lean_model(case)
+def _forward(case: BenchCase, shop: Workshop) -> Contender:
+    model, data, there = small_model(case)
     mujoco = import_module("mujoco")
-    row = Row(
+    row = BenchRow(
         f"{ENGINE} mj_forward", version("mujoco"), case.name, "forward", accuracy=case.error(there.acceleration(case.state, data.qacc))
     )
     try:
@@ -80,8 +80,8 @@ def _native_calls(model: Any, data: Any, shop: Workshop) -> Callable[[float], fl
     return lambda seconds: loop(function, model._address, data._address, seconds)
 
 
-def _rollout(case: Case) -> Contender:
-    model, data, there = lean_model(case)
+def _rollout(case: BenchCase) -> Contender:
+    model, data, there = small_model(case)
     mujoco, rollout = import_module("mujoco"), import_module("mujoco.rollout")
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
     start = np.zeros((1, mujoco.mj_stateSize(model, full)))
@@ -96,11 +96,11 @@ def _rollout(case: Case) -> Contender:
     mujoco.mj_step(model, data)
     note = f"{1e3 * model.opt.timestep:g} ms, implicitfast, one thread"
     return Contender(
-        Row(f"{ENGINE} rollout", version("mujoco"), case.name, "step", accuracy=_step_error(case, data, there), note=note), run
+        BenchRow(f"{ENGINE} rollout", version("mujoco"), case.name, "step", accuracy=_step_error(case, data, there), note=note), run
     )
 
 
-def _step_error(case: Case, data: Any, there: MujocoMap) -> float:
+def _step_error(case: BenchCase, data: Any, there: MujocoMap) -> float:
     """Of the velocities after one step."""
     T, _ = there.rates(case.state)
     return case.step_error(np.linalg.solve(T, data.qvel))

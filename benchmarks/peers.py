@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks import casadi_code, drake_steps, exudyn_steps, mujoco_loop, pinocchio_cpp, run_peers
 from benchmarks.pinocchio_cpp import MU
 from benchmarks.workshop import Workshop, version
-from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.cli.bench.clocks import best_call
 from linkwright.cli.bench.free_run import FreeRun
 
@@ -39,18 +39,18 @@ class Peers:
         """Compile the programs shared by all mechanisms."""
         prepare(self.shop)
 
-    def on_case(self, case: Case) -> list[Contender | Row]:
+    def on_case(self, case: BenchCase) -> list[Contender | BenchRow]:
         """Return contenders on one state of a mechanism, and rows with the reason where there is none."""
         return offered(case, self.shop)
 
-    def on_run(self, run: FreeRun, quick: bool) -> list[Contender | Row]:
+    def on_run(self, run: FreeRun, quick: bool) -> list[Contender | BenchRow]:
         """Return the same for a whole simulation."""
         return run_peers.offered(run, self.shop, quick)
 
 
-def offered(case: Case, shop: Workshop) -> list[Contender | Row]:
+def offered(case: BenchCase, shop: Workshop) -> list[Contender | BenchRow]:
     """Everything the other programs can do on a mechanism, checked and ready to be timed, and what they cannot with the reason."""
-    out: list[Contender | Row] = []
+    out: list[Contender | BenchRow] = []
     accelerating = (casadi_code.contenders, pinocchio_cpp.contenders, pinocchio_python, mujoco_loop.contenders)
     for peer in (*accelerating, exudyn_steps.contenders, drake_steps.contenders):
         out += peer(case, shop)
@@ -65,15 +65,15 @@ def prepare(shop: Workshop) -> None:
         build.exception()
 
 
-def pinocchio_python(case: Case, shop: Workshop) -> list[Contender | Row]:
+def pinocchio_python(case: BenchCase, shop: Workshop) -> list[Contender | BenchRow]:
     """Pinocchio's functions called from Python with arrays."""
-    out: list[Contender | Row] = []
+    out: list[Contender | BenchRow] = []
     for algorithm in MU:
         out += attempt(f"{PYTHON} {algorithm}", case.name, ("forward call",), lambda a=algorithm: [_python_call(case, a)])
     return out
 
 
-def _python_call(case: Case, algorithm: str) -> Contender:
+def _python_call(case: BenchCase, algorithm: str) -> Contender:
     p = pinocchio_cpp.converted(case)
     pin: Any = import_module("pinocchio")
     if not hasattr(pin, algorithm):
@@ -91,5 +91,7 @@ def _python_call(case: Case, algorithm: str) -> Contender:
     def call() -> Any:
         return function(p.model, data, q, v, tau, models, datas, settings)
 
-    row = Row(f"{PYTHON} {algorithm}", version("pin"), case.name, "forward call", accuracy=case.error(p.acceleration(case.state, call())))
+    row = BenchRow(
+        f"{PYTHON} {algorithm}", version("pin"), case.name, "forward call", accuracy=case.error(p.acceleration(case.state, call()))
+    )
     return Contender(row, lambda seconds: best_call(call, seconds))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.workshop import NATIVE, Conversation, Workshop, version
-from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.exchange import PinocchioModel, to_pinocchio
 
 ENGINE = "Pinocchio C++"
@@ -31,7 +31,7 @@ DEFINES = (
 )
 
 
-def contenders(case: Case, shop: Workshop) -> list[Contender | Row]:
+def contenders(case: BenchCase, shop: Workshop) -> list[Contender | BenchRow]:
     """Forward dynamics by constraintDynamics and lcaba, and inverse dynamics by hand."""
     talks: list[tuple[PinocchioModel, Conversation]] = []
 
@@ -45,28 +45,28 @@ def contenders(case: Case, shop: Workshop) -> list[Contender | Row]:
     def forward(algorithm: str) -> list[Contender]:
         p, talk = started()
         answer = talk.ask(f"{algorithm} 0.0")
-        row = Row(f"{ENGINE} {algorithm}", version("pin"), case.name, "forward", note=FORWARD[algorithm])
+        row = BenchRow(f"{ENGINE} {algorithm}", version("pin"), case.name, "forward", note=FORWARD[algorithm])
         error = case.error(p.acceleration(case.state, answer[1:]))
         return [Contender(_with(row, error), lambda seconds: talk.ask(f"{algorithm} {seconds}")[0])]
 
     def inverse() -> list[Contender]:
         _, talk = started()
         answer = talk.ask("inverse 0.0")
-        row = Row(f"{ENGINE} rnea + J", version("pin"), case.name, "inverse", note="drive efforts and loop forces, dense LU")
+        row = BenchRow(f"{ENGINE} rnea + J", version("pin"), case.name, "inverse", note="drive efforts and loop forces, dense LU")
         error = case.effort_error(answer[1 : 1 + len(case.tau)])
         return [Contender(_with(row, error), lambda seconds: talk.ask(f"inverse {seconds}")[0])]
 
-    out: list[Contender | Row] = []
+    out: list[Contender | BenchRow] = []
     for algorithm in FORWARD:
         out += attempt(f"{ENGINE} {algorithm}", case.name, ("forward",), lambda a=algorithm: forward(a))
     return out + attempt(f"{ENGINE} rnea + J", case.name, ("inverse",), inverse)
 
 
-def _with(row: Row, accuracy: float) -> Row:
-    return Row(row.engine, row.version, row.mechanism, row.quantity, accuracy=accuracy, note=row.note)
+def _with(row: BenchRow, accuracy: float) -> BenchRow:
+    return BenchRow(row.engine, row.version, row.mechanism, row.quantity, accuracy=accuracy, note=row.note)
 
 
-def converted(case: Case) -> PinocchioModel:
+def converted(case: BenchCase) -> PinocchioModel:
     """The mechanism in Pinocchio on the same tree, so that accelerations compare entry by entry."""
     if find_spec("pinocchio") is None:
         raise Unavailable("the package 'pin' is not installed")
@@ -116,13 +116,13 @@ def timing_program(shop: Workshop) -> Path:
 # -------------------------------------------------------------------- the model as text
 
 
-def model_file(case: Case, p: PinocchioModel, shop: Workshop) -> Path:
+def model_file(case: BenchCase, p: PinocchioModel, shop: Workshop) -> Path:
     path = shop.directory / f"{case.name}.txt"
     path.write_text(model_text(case, p), encoding="utf-8")
     return path
 
 
-def model_text(case: Case, p: PinocchioModel) -> str:
+def model_text(case: BenchCase, p: PinocchioModel) -> str:
     """The model, its loops and the state of a case, as the C++ programs read it."""
     m = p.model
     lines = [_numbers(m.gravity.linear), str(m.njoints - 1), *(_joint(m, i) for i in range(1, m.njoints)), str(len(p.constraints))]
@@ -139,7 +139,7 @@ def model_text(case: Case, p: PinocchioModel) -> str:
     return "\n".join(lines) + "\n"
 
 
-def their_acceleration(case: Case, p: PinocchioModel) -> np.ndarray:
+def their_acceleration(case: BenchCase, p: PinocchioModel) -> np.ndarray:
     """Our accelerations in Pinocchio's coordinates: a = T a_ours + drift, T and drift from the maps the converter gives."""
     s, st = case.system, case.state
     T = np.array([p.v(s.state(st.q, e)) for e in np.eye(s.tree.nv)]).T

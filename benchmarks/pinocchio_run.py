@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks import casadi_code
 from benchmarks.pinocchio_cpp import converted, model_file, program
 from benchmarks.workshop import NATIVE, Conversation, Workshop, version
-from linkwright.cli.bench.cases import Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import BenchRow, Contender, Unavailable, attempt
 from linkwright.cli.bench.free_run import QUANTITY, FreeRun
 from linkwright.exchange import PinocchioModel
 from linkwright.integrators import INTEGRATORS
@@ -25,7 +25,7 @@ ENGINE, GENERATED = "Pinocchio C++ + C++ DOP853", "casadi C code + C++ DOP853"
 TOLERANCES = (1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
 
 
-def contenders(run: FreeRun, shop: Workshop) -> list[Contender | Row]:
+def contenders(run: FreeRun, shop: Workshop) -> list[Contender | BenchRow]:
     """Both loops at several tolerances."""
     out = attempt(ENGINE, run.case.name, (QUANTITY,), lambda: _engine(run, shop))
     return out + attempt(GENERATED, run.case.name, (QUANTITY,), lambda: _generated(run, shop))

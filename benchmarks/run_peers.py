@@ -18,7 +18,7 @@ from benchmarks import drake_steps, exudyn_steps, mujoco_loop, pinocchio_run
 from benchmarks.pinocchio_cpp import MU, converted
 from benchmarks.steppers import needed
 from benchmarks.workshop import Workshop, version
-from linkwright.cli.bench.cases import Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import BenchRow, Contender, Unavailable, attempt
 from linkwright.cli.bench.clocks import a_few_times, seconds_of, timed
 from linkwright.cli.bench.free_run import QUANTITY, FreeRun
 
@@ -30,10 +30,10 @@ DRAKE_STEPS, DRAKE_QUICK = (1e-3, 5e-5), (1e-3,)
 REPEATS = 3  # of runs that take seconds
 
 
-def offered(run: FreeRun, shop: Workshop, quick: bool = False) -> list[Contender | Row]:
+def offered(run: FreeRun, shop: Workshop, quick: bool = False) -> list[Contender | BenchRow]:
     """Everything others can do on the run, and why not where they cannot."""
     name = run.case.name
-    out: list[Contender | Row] = []
+    out: list[Contender | BenchRow] = []
     for tolerance in SCIPY_TOLERANCES:
         out += attempt(SCIPY, name, (QUANTITY,), lambda t=tolerance: [with_scipy(run, t)])
     out += pinocchio_run.contenders(run, shop)
@@ -78,7 +78,7 @@ def with_mujoco(run: FreeRun, step: float) -> Contender:
     mujoco: Any = import_module("mujoco") if find_spec("mujoco") else None
     if mujoco is None:
         raise Unavailable("the package 'mujoco' is not installed")
-    model, data, there = mujoco_loop.lean_model(run.case, step)
+    model, data, there = mujoco_loop.small_model(run.case, step)
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     qpos, qvel, steps = data.qpos.copy(), data.qvel.copy(), round(run.duration / step)
     T, _ = there.rates(run.case.state)

@@ -127,15 +127,15 @@ def signature(name: str, function: Any, *, is_value: bool) -> str:
     result = "" if found.return_annotation in (inspect.Signature.empty, "Any") else f" -> {plain(found.return_annotation)}"
     if is_value:
         return f"{short}{result.replace(' -> ', ': ')}"
-    words: list[str] = []
+    parts_of_line: list[str] = []
     for p in found.parameters.values():
         if p.name == "self":
             continue
-        if p.kind is p.KEYWORD_ONLY and not any(w.startswith("*") for w in words):
-            words.append("*")
-        words.append(parameter(p))
-    line = f"{short}({', '.join(words)}){result}"
-    return line if len(line) <= WIDE else f"{short}(\n" + "".join(f"    {w},\n" for w in words) + f"){result}"
+        if p.kind is p.KEYWORD_ONLY and not any(w.startswith("*") for w in parts_of_line):
+            parts_of_line.append("*")
+        parts_of_line.append(parameter(p))
+    line = f"{short}({', '.join(parts_of_line)}){result}"
+    return line if len(line) <= WIDE else f"{short}(\n" + "".join(f"    {w},\n" for w in parts_of_line) + f"){result}"
 
 
 def parameter(p: inspect.Parameter) -> str:

@@ -60,15 +60,15 @@ def keep(picture: Path) -> Path:
     from PIL import Image
 
     IMAGES.mkdir(parents=True, exist_ok=True)
-    kept = IMAGES / picture.name
+    saved = IMAGES / picture.name
     with Image.open(picture) as opened:
         for colours in (96, 48, 24, 12):
             small = io.BytesIO()
             opened.convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
             if small.tell() < MOST:
                 break
-    kept.write_bytes(small.getvalue())
-    return kept
+    saved.write_bytes(small.getvalue())
+    return saved
 
 
 def main(arguments: list[str]) -> None:

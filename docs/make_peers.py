@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from pathlib import Path
 
-from linkwright.cli.bench.cases import MECHANISMS, Row
+from linkwright.cli.bench.cases import MECHANISMS, BenchRow
 from linkwright.cli.bench.table import OURS, duration, read_csv
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
@@ -48,7 +48,7 @@ def states(quantity: str) -> str:
     return table(["program", "version", *(NAMES[m] for m in MECHANISMS), "errors"], lines)
 
 
-def mean_log(rows: Iterable[Row]) -> float:
+def mean_log(rows: Iterable[BenchRow]) -> float:
     logs = [log(r.ns) for r in rows if r.ns]
     return sum(logs) / len(logs)
 
@@ -58,7 +58,7 @@ def times(ratio: float | None) -> str:
     return "" if ratio is None else f"{float(f'{ratio:.3g}'):,.10g} x"
 
 
-def cells(rows: Sequence[Row]) -> list[str]:
+def cells(rows: Sequence[BenchRow]) -> list[str]:
     """Times of one program, and how exact it was."""
     at = {r.mechanism: r for r in rows}
     shown = [duration(at[m].ns) + (f" ({times(at[m].ratio)})" if at[m].ratio else "") if m in at else "" for m in MECHANISMS]

@@ -46,7 +46,7 @@ PICTURES = (
 )
 
 
-def kept(name: str, data: bytes) -> Path:
+def saved(name: str, data: bytes) -> Path:
     """The picture with as many colours as fit the size allowed."""
     from PIL import Image
 
@@ -75,7 +75,7 @@ def photographed(browser: Any, path: Path, what: Picture) -> Path:
     page.wait_for_timeout(400)  # plots and figures have taken their places
     data = page.screenshot()
     context.close()
-    return kept(what.name, data)
+    return saved(what.name, data)
 
 
 def printed(browser: Any, place: Path) -> Path:
@@ -95,7 +95,7 @@ def printed(browser: Any, place: Path) -> Path:
     context.close()
     out = io.BytesIO()
     ImageOps.expand(content, 56, "white").save(out, "PNG")
-    return kept("page-report", out.getvalue())
+    return saved("page-report", out.getvalue())
 
 
 def main(names: Sequence[str]) -> None:

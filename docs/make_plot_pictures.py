@@ -24,10 +24,10 @@ def main() -> None:
         os.chdir(folder)
         exec(compile(code, "docs/plots.md", "exec"), {"__name__": "plots"})
         for path in sorted(Path(folder).glob("*.png")):
-            kept = DOCS / "images" / f"plots-{PICTURES.get(path.stem, path.stem)}.png"
+            saved = DOCS / "images" / f"plots-{PICTURES.get(path.stem, path.stem)}.png"
             with Image.open(path) as picture:
-                picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(kept, "PNG", optimize=True)
-            print(f"{kept.name}: {kept.stat().st_size / 1000:.0f} KB")
+                picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(saved, "PNG", optimize=True)
+            print(f"{saved.name}: {saved.stat().st_size / 1000:.0f} KB")
         os.chdir(DOCS)
 
 

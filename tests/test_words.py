@@ -134,7 +134,7 @@ def test_all_kinds_of_texts_are_read() -> None:
         ("1 freedom, 2 freedoms, three degrees of freedom", ["freedom", "freedoms"]),
         ("7 checks fine", ["fine"]),
         ("the run goes on and is kept", ["goes on", "kept"]),
-        ("`kept` is a module, control.grip a channel, %words a register; A stands for the crank", []),
+        ("`kept` is a module, control.authority a channel, %words a register; A stands for the crank", []),
     ],
 )
 def test_refused_words_are_found_outside_code(text: str, words: list[str]) -> None:

@@ -15,7 +15,7 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Some = TypeVar("Some")
 
@@ -108,7 +108,7 @@ class SimulationError(LinkwrightError):
         super().__init__(message)
 
 
-WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
+NUMERALS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
 MOST_NAMES = 60  # of a list in a message; of a longer one the most similar are shown
 
 
@@ -158,7 +158,7 @@ def _shared_pin(name: str, allowed: Sequence[str]) -> str:
     there = [a for a in allowed if a.startswith(f"{head}:") and a.partition(".")[2] == tail] if head else []
     if len(there) < 2:
         return ""
-    bodies, joints = (WORDS.get(n, str(n)) for n in (len(there) + 1, len(there)))
+    bodies, joints = (NUMERALS.get(n, str(n)) for n in (len(there) + 1, len(there)))
     return f"{bodies.capitalize()} bodies meet at {head}, so there are {joints} joints; take {' or '.join(there)}. "
 
 
@@ -174,14 +174,14 @@ def _guess(name: str, allowed: Sequence[str], synonyms: Mapping[str, str]) -> st
     return close[0] if close else ""
 
 
-def call_explained(function: Callable[Given, Result], name: str = "") -> Callable[Given, Result]:
+def call_explained(function: Callable[Arguments, Result], name: str = "") -> Callable[Arguments, Result]:
     """The function; a call with an argument that it does not have, or without one that it needs, becomes a `UsageError`.
 
     `name`: what callers know it by, where that is not its own.
     """
 
     @wraps(function)
-    def call(*args: Given.args, **options: Given.kwargs) -> Result:
+    def call(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
         try:
             return function(*args, **options)
         except TypeError as problem:

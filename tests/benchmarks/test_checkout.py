@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import peers, run_peers
 from linkwright.cli.bench import checkout, ours, processes, runs, speed
-from linkwright.cli.bench.cases import Case, Contender, Row
+from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender
 from linkwright.cli.bench.free_run import FreeRun
 from linkwright.errors import UsageError
 from tests import ROOT
@@ -45,13 +45,13 @@ def test_elsewhere_the_command_says_what_it_needs(monkeypatch: pytest.MonkeyPatc
 
 
 def test_peers_take_part_in_states_and_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def offer(place: Any, shop: Any, *more: Any) -> list[Contender | Row]:
-        name, quantity = (place.name, "forward") if isinstance(place, Case) else (place.case.name, "run")
-        assert isinstance(place, Case | FreeRun) and shop.directory == tmp_path
-        return [Contender(Row("other", "1", name, quantity, accuracy=1.0), lambda seconds: 200.0)]
+    def offer(place: Any, shop: Any, *more: Any) -> list[Contender | BenchRow]:
+        name, quantity = (place.name, "forward") if isinstance(place, BenchCase) else (place.case.name, "run")
+        assert isinstance(place, BenchCase | FreeRun) and shop.directory == tmp_path
+        return [Contender(BenchRow("other", "1", name, quantity, accuracy=1.0), lambda seconds: 200.0)]
 
-    def own(here: Case) -> list[Contender | Row]:
-        return [Contender(Row("linkwright", "1", here.name, "forward", accuracy=0.0), lambda seconds: 50.0)]
+    def own(here: BenchCase) -> list[Contender | BenchRow]:
+        return [Contender(BenchRow("linkwright", "1", here.name, "forward", accuracy=0.0), lambda seconds: 50.0)]
 
     prepared: list[Any] = []
     monkeypatch.setattr(peers, "offered", offer)

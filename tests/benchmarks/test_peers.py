@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import casadi_code, drake_steps, exudyn_steps, mujoco_loop, peers, pinocchio_cpp, steppers, symbolic, workshop
 from benchmarks.workshop import NATIVE, Workshop
-from linkwright.cli.bench.cases import MECHANISMS, STEP, Contender, Row, Unavailable
+from linkwright.cli.bench.cases import MECHANISMS, STEP, BenchRow, Contender, Unavailable
 from tests.cli.bench.samples import at
 
 
@@ -45,12 +45,12 @@ def test_a_true_step_starts_with_the_acceleration_and_others_come_near_it(name: 
     s, st, n = c.system, c.state, len(c.a)
     assert c.step_error(st.v + STEP * c.a) < 3e-3  # half a step times the rate of a, some 1/s to 4/s of it
     for offer in exudyn_steps.contenders(c):
-        assert isinstance(offer, Row) or (offer.row.accuracy is not None and offer.row.accuracy < 1e-5)
+        assert isinstance(offer, BenchRow) or (offer.row.accuracy is not None and offer.row.accuracy < 1e-5)
     for offer in drake_steps.contenders(c):
         K = np.block([[s.M(st), s.J(st).T], [s.J(st), np.zeros((len(s.J(st)),) * 2)]])
         without = np.linalg.lstsq(K, np.concatenate([c.efforts - s.h(st), np.zeros(len(K) - n)]), rcond=None)[0][:n]
         expected = c.step_error(st.v + STEP * without)
-        assert isinstance(offer, Row) or offer.row.accuracy == pytest.approx(expected, rel=0.1)
+        assert isinstance(offer, BenchRow) or offer.row.accuracy == pytest.approx(expected, rel=0.1)
 
 
 class Reader:
@@ -149,10 +149,10 @@ def test_a_general_system_is_eliminated_with_safe_pivots(rng: np.random.Generato
 # -------------------------------------------------------------------- what is missing says so
 
 
-def reasons(offers: list[Contender | Row], word: str) -> None:
+def reasons(offers: list[Contender | BenchRow], word: str) -> None:
     assert offers
     for row in offers:
-        assert isinstance(row, Row) and row.ns is None and row.note.startswith("not measured: ") and word in row.note
+        assert isinstance(row, BenchRow) and row.ns is None and row.note.startswith("not measured: ") and word in row.note
 
 
 def test_missing_packages_give_rows_with_the_reason(monkeypatch: pytest.MonkeyPatch, shop: Workshop) -> None:
@@ -165,8 +165,8 @@ def test_missing_packages_give_rows_with_the_reason(monkeypatch: pytest.MonkeyPa
     reasons(exudyn_steps.contenders(c, shop), "'exudyn' is not installed")
     reasons(drake_steps.contenders(c, shop), "'drake' is not installed")
     offers = peers.offered(c, shop)
-    assert all(isinstance(row, Row) for row in offers)
-    assert {row.quantity for row in offers if isinstance(row, Row)} == {"forward", "forward call", "inverse", "step"}
+    assert all(isinstance(row, BenchRow) for row in offers)
+    assert {row.quantity for row in offers if isinstance(row, BenchRow)} == {"forward", "forward call", "inverse", "step"}
     peers.prepare(shop)
 
 
@@ -174,7 +174,7 @@ def test_without_a_compiler_what_needs_none_is_still_measured(monkeypatch: pytes
     monkeypatch.setattr(workshop.shutil, "which", nothing)
     c = at("four-bar")
     for row in pinocchio_cpp.contenders(c, shop):  # headers are looked for first: without casadi's they are what is missing
-        assert isinstance(row, Row) and row.ns is None and ("compiler" in row.note or "Eigen" in row.note)
+        assert isinstance(row, BenchRow) and row.ns is None and ("compiler" in row.note or "Eigen" in row.note)
     forward = mujoco_loop.contenders(c, shop)[0]
     assert isinstance(forward, Contender) and "called from Python" in forward.row.note and forward.run(0.0) > 0.0
     with pytest.raises(Unavailable, match="no C compiler found"):

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import casadi_code, pinocchio_run, run_peers, steppers
 from benchmarks.workshop import Workshop
-from linkwright.cli.bench.cases import Row, Unavailable
+from linkwright.cli.bench.cases import BenchRow, Unavailable
 from linkwright.integrators import INTEGRATORS
 from tests.cli.bench.samples import short
 
@@ -43,7 +43,7 @@ def test_missing_programs_give_rows_with_the_reason(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     monkeypatch.setattr(run_peers, "SCIPY_TOLERANCES", ())
     monkeypatch.setattr(pinocchio_run, "run_program", lambda shop: 1 / 0)
-    offers = {r.engine: r for r in run_peers.offered(short(), shop, quick=True) if isinstance(r, Row)}
+    offers = {r.engine: r for r in run_peers.offered(short(), shop, quick=True) if isinstance(r, BenchRow)}
     assert offers[run_peers.EXUDYN].note == "not measured: the package 'exudyn' is not installed"
     assert offers[run_peers.DRAKE].note == "not measured: the package 'drake' is not installed"
     assert "'mujoco' is not installed" in offers[run_peers.MUJOCO].note

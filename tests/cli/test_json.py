@@ -11,7 +11,7 @@ import pytest
 from linkwright import cli, papers
 from linkwright.cli import dispatch
 from linkwright.cli.bench import table
-from linkwright.cli.bench.cases import Row
+from linkwright.cli.bench.cases import BenchRow
 from tests.cli.schemas import disagreements, documented
 
 
@@ -41,7 +41,7 @@ def test_what_is_not_as_documented_is_noticed(capsys: pytest.CaptureFixture[str]
 
 
 def test_results_of_bench_and_reproduce_are_as_documented(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    row = Row("linkwright", "1", "wiper", "forward", 120.5, 1e-14, 300, None, "")
+    row = BenchRow("linkwright", "1", "wiper", "forward", 120.5, 1e-14, 300, None, "")
     assert disagreements("bench", json.loads(table.json_text([row], {"processor": "one"}))) == []
     agrees = papers.compared("Fig. 1", "a number", "1", "1.0", 0.0, 1e-9)
     open_ = papers.Item("Fig. 2", "a time", "1 s", "-", "undecided", why="an old machine")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Op, Program, pruned
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations import create
@@ -19,7 +19,7 @@ from linkwright.numerics.scalars import where
 
 def every_operation() -> Program:
     """All operations, conditions as numbers and as choices, signs and brackets in every position, odd names."""
-    g = Graph()
+    g = TraceGraph()
     p, s = g.input("p", 3), g.input("sin", (2, 2))
     a, b, c = p
     d, e, f, h = s.ravel()
@@ -81,7 +81,7 @@ def random_program(rng: np.random.Generator, operations: int = 60, inputs: int =
         if n % 5 == 0:  # keeps products of products small, so that no rounding error is blown up
             put(Op.SIN, k)
     results = [*rng.integers(len(ops), size=outputs - 2).tolist(), len(ops) - 1, 0]
-    g = Graph()
+    g = TraceGraph()
     g.input("x", inputs)
     blocks = g.program([("y", np.zeros(outputs))]).outputs
     return pruned(ops, results, tuple(g.inputs_), blocks)
@@ -91,9 +91,9 @@ def random_program(rng: np.random.Generator, operations: int = 60, inputs: int =
 def forward_of(name: str, formulation: str = "sslm") -> tuple[Program, np.ndarray]:
     """Forward dynamics of a shipped mechanism, and a packed state on its loops with efforts."""
     s = lw.compile(lw.load(name))
-    g = Graph()
+    g = TraceGraph()
     q, v, tau = g.input("q", s.tree.nq), g.input("v", s.tree.nv), g.input("tau", s.tree.nv)
-    raw = create(formulation)(terms(s.loops, q, v, 0.0, s.start.near), tau)
+    raw = create(formulation)(terms(s.loops, q, v, 0.0, s.start.references), tau)
     efforts = np.linspace(-1.0, 2.0, s.tree.nv)
     return g.program([("a", raw.a), ("lam", raw.lam)]), np.concatenate([s.start.q, s.start.v, efforts])
 

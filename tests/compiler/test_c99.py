@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from linkwright.compiler import c99
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, interpret
 from linkwright.errors import UsageError
 from tests.compiler import c_reader
@@ -80,12 +80,12 @@ def test_random_programs_in_parts(tmp_path: Path, rng: np.random.Generator, monk
 
 def test_parts_without_inputs_or_crossing_values_and_names_that_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(c99, "LONGEST_PART", 2)
-    g = Graph()
+    g = TraceGraph()
     a, b, c = g.input("a.b", 1)[0], g.input("a_b", 1)[0], g.input("x", 1)[0]
     program = g.program([("a b", [np.sin(a), np.cos(b), 2.0 * c, np.sin(a) * np.sin(b), a * b]), ("a-b", [3.0]), ("empty", [])])
     y, _ = both(program, np.array([0.3, 0.4, 0.5]), tmp_path)
     agree(y, interpret(program, np.array([0.3, 0.4, 0.5])))
-    nothing = Graph().program([("y", [])])
+    nothing = TraceGraph().program([("y", [])])
     assert both(nothing, np.zeros(0), tmp_path)[1] in (0, None)
 
 
@@ -100,7 +100,7 @@ def test_forward_dynamics(name: str, tmp_path: Path) -> None:
 
 
 def status_program() -> Program:
-    g = Graph()
+    g = TraceGraph()
     (x,) = g.input("x", 1)
     return g.program([("a", [1.0 / x]), ("margin", [x, x + 1.0])])
 
@@ -114,7 +114,7 @@ def test_status_word(x: float, status: int, tmp_path: Path) -> None:
 
 
 def test_minimum_and_maximum_keep_nan(tmp_path: Path) -> None:
-    g = Graph()
+    g = TraceGraph()
     a, b = g.input("x", 2)
     program = g.program([("y", [a.minimum(b), a.maximum(b), b.minimum(a), b.maximum(a)])])
     y, status = both(program, np.array([np.nan, 1.0]), tmp_path)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.compiler.graph import Graph, Sym, TracingError, trace
+from linkwright.compiler.graph import Sym, TraceGraph, TracingError, trace
 from linkwright.compiler.program import Op, interpret
 from linkwright.errors import UsageError
 from linkwright.model.curves.tables import table
@@ -18,8 +18,8 @@ from linkwright.numerics import scalars
 from linkwright.numerics.scalars import where
 
 
-def three() -> tuple[Graph, Sym, Sym, Sym]:
-    g = Graph()
+def three() -> tuple[TraceGraph, Sym, Sym, Sym]:
+    g = TraceGraph()
     a, b, c = g.input("x", 3)
     return g, a, b, c
 
@@ -28,7 +28,7 @@ def negated(a: Any) -> Any:
     return -a
 
 
-def on(g: Graph, results: Any, x: Any) -> np.ndarray:
+def on(g: TraceGraph, results: Any, x: Any) -> np.ndarray:
     return interpret(g.program([("y", results)]), np.asarray(x, dtype=float))
 
 
@@ -126,7 +126,7 @@ def test_traced_expressions_equal_the_float_path(rng: np.random.Generator) -> No
         x = rng.normal(size=4)
         with np.errstate(over="ignore"):
             expected = random_expression(np.random.default_rng(seed), list(x), 6)
-        g = Graph()
+        g = TraceGraph()
         traced = random_expression(np.random.default_rng(seed), list(g.input("x", 4)), 6)
         np.testing.assert_allclose(on(g, [traced], x), [expected], rtol=1e-11, atol=1e-11)
 
@@ -166,7 +166,7 @@ def test_scalars_module_on_traced_values(rng: np.random.Generator) -> None:
         solved = scalars.solve(A, np.array([w, 1.0 + 0.0 * w]))
         return [curve.value(u), scalars.arctan2(u, w), scalars.unwrap(u, 30.0 * w), scalars.real(u) * 1.0, *solved]
 
-    g = Graph()
+    g = TraceGraph()
     u, w = g.input("x", 2)
     program = g.program([("y", all_of(u, w))])
     x = rng.normal(size=(20, 2)) * 2.0

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from linkwright.compiler import javascript
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, interpret
 from linkwright.errors import UsageError
 from tests.compiler.samples import every_operation, forward_of, node, random_program
@@ -63,7 +63,7 @@ def test_random_programs_whole_and_in_parts(rng: np.random.Generator, monkeypatc
 
 def test_rounding_goes_to_the_even_neighbour() -> None:
     x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999999999999994, 4503599627370497.5, 1e300, -1e300, 0.2, -0.2])
-    g = Graph()
+    g = TraceGraph()
     program = g.program([("y", np.rint(g.input("x", len(x))))])
     y, _ = run(javascript.write(program, "kernel"), {"kernel": (program, x)})["kernel"]
     np.testing.assert_array_equal(y, np.rint(x))
@@ -100,7 +100,7 @@ def test_a_page_without_node_gets_a_global() -> None:
 
 @pytest.mark.parametrize(("x", "status"), [(1.0, 0), (0.0, 3), (-0.5, 2), (np.nan, 3), (np.inf, 1)])
 def test_status_word(x: float, status: int) -> None:
-    g = Graph()
+    g = TraceGraph()
     (u,) = g.input("x", 1)
     program = g.program([("a", [1.0 / u]), ("margin", [u, u + 1.0])])
     y, returned = run(javascript.write(program, "kernel"), {"kernel": (program, np.array([x]))})["kernel"]

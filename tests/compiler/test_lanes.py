@@ -11,7 +11,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.compiler import batches, llvm
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.lanes import across, packed, spread
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Block, Op, Program, interpret, pruned
@@ -24,7 +24,7 @@ from tests.compiler.samples import forward_of, random_program
 
 def legs(n: int, numbers: np.ndarray, odd: int = -1, coupled: bool = False) -> Program:
     """A platform on n legs: angles, a triangular solve, sums over the legs, and back to them; leg `odd` has something of its own."""
-    g = Graph()
+    g = TraceGraph()
     q, v, p = g.input("q", (n, 2)), g.input("v", (n, 2)), g.input("p", 3)
     R = [p[0] * p[0] + 1.0, p[0] * p[1], p[1] * p[2] - 0.3]
     sums: list[Any] = [2.0 + 0.0 * p[0], p[2], 1.5 + p[1]]

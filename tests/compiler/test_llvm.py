@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from linkwright.compiler import batches, llvm, native, timing
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Block, Op, Program, interpret
 from linkwright.compiler.schedule import schedule
-from linkwright.compiler.target import Compiled, Target, emit, host
+from linkwright.compiler.target import ObjectCode, Processor, emit, host
 from tests.compiler.samples import every_operation, forward_of, random_program
 
 MAKE = {"one": llvm.compile_one, "many": batches.compile_many}
 
 
-def code_for(program: Program, chosen: Target | None = None, piece: int = 0) -> NativeCode:
+def code_for(program: Program, chosen: Processor | None = None, piece: int = 0) -> NativeCode:
     """Code for a target, cut into pieces of so many steps."""
     target = chosen or host()
     plan = schedule(program, fuse=target.fused, piece=piece, cut_above=0) if piece else None
@@ -95,7 +95,7 @@ def test_the_level_of_optimisation_changes_no_bit(rng: np.random.Generator) -> N
     high = code_for(program)
     text = llvm.one_text(schedule(program, fuse=host().fused), host())
     for level in (0, 2, 3):
-        other = NativeCode(lambda kind, level=level: Compiled(high.compiled(kind).meta, emit(text, host(), level)))
+        other = NativeCode(lambda kind, level=level: ObjectCode(high.compiled(kind).meta, emit(text, host(), level)))
         for state in x + 1e-2 * rng.normal(size=(5, len(x))):
             assert np.array_equal(other.call(state)[0], high.call(state)[0])
 
@@ -148,7 +148,7 @@ def test_a_number_as_a_condition_holds_unless_it_is_zero() -> None:
 
 
 def test_status_tells_what_is_wrong() -> None:
-    g = Graph()
+    g = TraceGraph()
     a, b, c = g.input("x", 3)
     program = g.program([("y", [a * 2.0, 1.0 / b, a + b]), ("margin", c)])
     X = np.array([[1, 1, 1], [1, 0, 1], [np.nan, 1, 1], [1, 1, 0], [1, 1, -0.5], [1, 1, np.nan], [1, 0, -1], [1e308, 1, 1e-300], [1, 1, 1]])
@@ -157,7 +157,7 @@ def test_status_tells_what_is_wrong() -> None:
 
 
 def test_programs_without_operations_inputs_or_outputs() -> None:
-    g = Graph()
+    g = TraceGraph()
     x = g.input("x", (2, 3))
     cases = {"copies": g.program([("y", [x[1, 2], 4.0, x[0, 0], x[0, 0]])]), "silent": g.program([("y", np.zeros(0))])}
     X = np.arange(60.0).reshape(10, 6)
@@ -165,14 +165,14 @@ def test_programs_without_operations_inputs_or_outputs() -> None:
         Y, status = both(code_for(program), program, X)
         np.testing.assert_array_equal(Y, interpret(program, X))
         assert not status.any()
-    constant = Graph().program([("y", [1.5, -0.0])])
+    constant = TraceGraph().program([("y", [1.5, -0.0])])
     y, status = code_for(constant).call([])
     assert y.tolist() == [1.5, 0.0] and np.signbit(y[1]) and status == 0
 
 
 def test_blocks_of_every_size_are_turned_into_lanes_and_back(rng: np.random.Generator) -> None:
     sizes = [1, 2, 3, 4, 5, 7, 8, 11, 16, 21]
-    g = Graph()
+    g = TraceGraph()
     blocks = [g.input(f"x{n}", n) for n in sizes]
     program = g.program([(f"y{n}", block * 2.0) for n, block in zip(sizes, blocks, strict=True)])
     X = rng.normal(size=(19, program.n_in))

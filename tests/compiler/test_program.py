@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Block, Op, interpret, pruned
 from tests.compiler.samples import every_operation, forward_of, random_program
 
 
 def test_only_what_results_need_is_kept() -> None:
-    g = Graph()
+    g = TraceGraph()
     a, b, c = g.input("x", 3)
     useless = np.sin(c) * 7.0
     program = g.program([("y", [a * b, 2.0])])
@@ -42,7 +42,7 @@ def test_pruning_renumbers_and_keeps_the_results(rng: np.random.Generator) -> No
 
 
 def test_every_operation_by_hand() -> None:
-    g = Graph()
+    g = TraceGraph()
     u, w = g.input("x", 2)
     binary = [u + w, u - w, u * w, u / w, u.arctan2(w), abs(u) ** w, u.minimum(w), u.maximum(w), u < w, u <= w, (u < w).where(u, w)]
     unary = [-u, np.sqrt(abs(u)), abs(u), np.sin(u), np.cos(u), np.exp(u), np.log(abs(u)), np.tanh(u), np.rint(u)]
@@ -59,7 +59,7 @@ def test_every_operation_by_hand() -> None:
 
 
 def test_conditions_are_numbers() -> None:
-    g = Graph()
+    g = TraceGraph()
     u, w = g.input("x", 2)
     program = g.program([("y", [(u < 1.0) + (w < 1.0), -(u < 1.0), (u < 1.0) - (w < 1.0), (u <= w) * 3.0])])
     np.testing.assert_array_equal(interpret(program, np.array([[0.0, 0.0], [0.0, 2.0]])), [[2, -1, 0, 3], [1, -1, 1, 3]])
@@ -77,21 +77,21 @@ def test_batches_equal_single_states(rng: np.random.Generator) -> None:
 
 
 def test_constants_alone_fill_a_batch() -> None:
-    g = Graph()
+    g = TraceGraph()
     g.input("x", 2)
     program = g.program([("y", [1.0, 2.0])])
     np.testing.assert_array_equal(interpret(program, np.zeros((3, 2))), [[1.0, 2.0]] * 3)
 
 
 def test_trouble_passes_silently_as_nan_and_infinity() -> None:
-    g = Graph()
+    g = TraceGraph()
     u, w = g.input("x", 2)
     program = g.program([("y", [u / w, np.sqrt(-abs(u) - 1.0), np.log(w), np.exp(1e6 * u), u.minimum(np.log(-u))])])
     np.testing.assert_array_equal(interpret(program, np.array([1.0, 0.0])), [np.inf, np.nan, -np.inf, np.inf, np.nan])
 
 
 def test_pack_and_unpack_by_name(rng: np.random.Generator) -> None:
-    g = Graph()
+    g = TraceGraph()
     A, t, x = g.input("A", (2, 3)), g.input("t", ()), g.input("x", 3)
     program = g.program([("y", A @ x), ("t2", t * 2.0), ("A", A.T)])
     values = {"x": rng.normal(size=3), "A": rng.normal(size=(2, 3)), "t": 0.5}
@@ -103,7 +103,7 @@ def test_pack_and_unpack_by_name(rng: np.random.Generator) -> None:
     assert found["t2"] == 1.0 and found["t2"].shape == ()
     batch = program.unpack(interpret(program, np.stack([packed, packed])))
     assert batch["A"].shape == (2, 3, 2) and batch["t2"].shape == (2,)
-    assert Graph().program([("y", [])]).pack({}).shape == (0,)
+    assert TraceGraph().program([("y", [])]).pack({}).shape == (0,)
 
 
 @pytest.mark.parametrize("name", ["four-bar", "carpet-scraper"])

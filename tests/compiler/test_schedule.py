@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.compiler.graph import Graph, trace
+from linkwright.compiler.graph import TraceGraph, trace
 from linkwright.compiler.program import Op, Program, interpret
 from linkwright.compiler.schedule import ANGLES, Schedule, schedule
 from linkwright.compiler.sums import FMA, FMS, FNMA, arranged, operands
@@ -120,7 +120,7 @@ def exactly(ops: list[Any], results: list[int], x: list[Fraction]) -> list[Fract
 
 def test_rearranged_sums_are_the_same_sums_exactly(rng: np.random.Generator) -> None:
     for _ in range(30):
-        g = Graph()
+        g = TraceGraph()
         values: list[Any] = list(g.input("x", 5))
         for _ in range(40):
             a, b = (values[i] for i in rng.integers(max(0, len(values) - 8), len(values), 2))
@@ -133,7 +133,7 @@ def test_rearranged_sums_are_the_same_sums_exactly(rng: np.random.Generator) -> 
 
 
 def test_products_that_only_sums_use_are_fused() -> None:
-    g = Graph()
+    g = TraceGraph()
     a, b, c, d, e = g.input("x", 5)
     program = g.program([("y", [a * b + c * d - e, e - a * c, a * e * 2.0])])
     plan = schedule(program)
@@ -142,7 +142,7 @@ def test_products_that_only_sums_use_are_fused() -> None:
 
 
 def test_the_margin_is_found() -> None:
-    g = Graph()
+    g = TraceGraph()
     x = g.input("x", 3)
     assert schedule(g.program([("y", x), ("margin", x[1] * 2.0)])).margin == 3
     assert schedule(g.program([("y", x)])).margin == -1

@@ -12,7 +12,7 @@ import pytest
 from linkwright.compiler import batches, llvm, sincos
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
-from linkwright.compiler.target import Target, host
+from linkwright.compiler.target import Processor, host
 
 DIGITS = 80
 
@@ -53,7 +53,7 @@ def ulps(value: float, true: Decimal) -> float:
     return float(abs(Decimal(float(value)) - true) / Decimal(math.ulp(float(true))))
 
 
-def both(target: Target) -> NativeCode:
+def both(target: Processor) -> NativeCode:
     program = trace(lambda x: {"s": np.sin(x), "c": np.cos(x)}, x=1)
     make = {"one": llvm.compile_one, "many": batches.compile_many}
     return NativeCode(lambda kind: make[kind](program, target))

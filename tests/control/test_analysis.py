@@ -189,7 +189,7 @@ def test_wrong_calls(heavy: Any) -> None:
 def test_a_report_prints_what_it_knows(heavy: Any) -> None:
     text = str(heavy["weak"].report)
     assert text.startswith("projected: t = 0 .. 5 s") and "limit" in text and "settled after" in text
-    assert f"smallest control authority {heavy['weak'].report.grip:.4f} of that at the start" in text
+    assert f"smallest control authority {heavy['weak'].report.authority:.4f} of that at the start" in text
     assert "holds" in str(heavy["hyb"].report) and "sampled every 0.01 s" in str(heavy["sampled"].report)
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.control.binding import bind
 from linkwright.control.bound import BoundControl
-from linkwright.control.least import Usual, least, usual
-from linkwright.control.tasks import PoseTask, TaskRows, Wanted, rpy_of, tasks_of, turning
+from linkwright.control.least import NominalSizes, least, nominal
+from linkwright.control.tasks import PoseTask, TaskReference, TaskRows, rpy_of, tasks_of, turning
 from linkwright.mechanics.kinematics.motion import displaced, motion
 from linkwright.results.state import State
 from linkwright.system.system import System
@@ -40,19 +40,19 @@ def test_least_is_the_weighted_pseudoinverse(rng, rows, drives):
     """u / w is least: u = w (A w)^+ r. The sizes of the rows scale, but do not choose."""
     A, r, w = rng.normal(size=(rows, drives)), rng.normal(size=rows), rng.uniform(0.1, 10.0, drives)
     wanted = w * (np.linalg.pinv(A * w) @ r)
-    for start in (Usual(np.ones(rows), np.ones(rows)), usual(A, w)):
+    for start in (NominalSizes(np.ones(rows), np.ones(rows)), nominal(A, w)):
         found = least(A, r, w, start, 1e-3)
         np.testing.assert_allclose(found.efforts, wanted, rtol=1e-9, atol=1e-12 * np.abs(wanted).max())
         assert found.damped == 0.0
     several = rng.normal(size=(rows, 3))
-    columns = least(A, several, w, usual(A, w), 1e-3).efforts
+    columns = least(A, several, w, nominal(A, w), 1e-3).efforts
     np.testing.assert_allclose(columns, w[:, None] * (np.linalg.pinv(A * w) @ several), rtol=1e-8, atol=1e-12)
 
 
 def test_damping_is_continuous_and_bounded_as_a_row_vanishes(rng):
     """The second row shrinks to nothing. Undamped its effort grows as 1/s; damped it goes back to zero without a jump."""
     A, w, d = rng.normal(size=(2, 3)), np.ones(3), 1e-3
-    start = usual(A, w)
+    start = nominal(A, w)
     right = np.array([1.0, 1.0])
 
     def at(s: float, damping: float = d) -> np.ndarray:
@@ -62,13 +62,13 @@ def test_damping_is_continuous_and_bounded_as_a_row_vanishes(rng):
     found = np.array([at(s) for s in shares])
     largest = np.linalg.norm(found, axis=1).max()
     assert largest < np.linalg.norm(at(1.0)) / d  # an undamped effort is larger from s = d on
-    assert np.linalg.norm(found[-1] - least(A[:1], right[:1], w, Usual(start.sizes[:1], start.firm[:1]), d).efforts) < 1e-3
+    assert np.linalg.norm(found[-1] - least(A[:1], right[:1], w, NominalSizes(start.sizes[:1], start.firm[:1]), d).efforts) < 1e-3
     jumps = np.linalg.norm(np.diff(found, axis=0), axis=1).max()
     assert jumps < 0.02 * largest  # 4000 steps of 0.58 %
     assert np.linalg.norm(at(1e-7, 0.0)) > 1e3 * largest
     limit = next(s for s in shares if least(A * np.array([[1.0], [s]]), right, w, start, d).damped > 0.0)
     assert 0.3 * d < limit < 3.0 * d  # damping sets in where the row has lost all but about d of its size
-    assert least(A, right, w, start, d).grip == pytest.approx(1.0)
+    assert least(A, right, w, start, d).authority == pytest.approx(1.0)
     for s in (1.0, 1e-3, 1e-6, 0.0):  # what comes first is obeyed, whatever becomes of the second
         assert (A @ at(s))[0] == pytest.approx(1.0, rel=1e-9)
 
@@ -83,19 +83,19 @@ def moving(s: System, st: State) -> tuple[State, np.ndarray]:
     null = np.linalg.svd(J)[2][np.linalg.matrix_rank(J, tol=1e-9) :]
     v = null.T @ rng.normal(size=len(null))
     v /= np.abs(v).max()
-    st = State(st.skel, st.q, v, st.near, st.t)
+    st = State(st.skel, st.q, v, st.references, st.t)
     return st, np.asarray(s.forward(st).a)
 
 
-def evaluated(s: System, st: State, a: np.ndarray, h: float, name: str, wanted: Wanted | None = None) -> list[TaskRows]:
+def evaluated(s: System, st: State, a: np.ndarray, h: float, name: str, wanted: TaskReference | None = None) -> list[TaskRows]:
     """Tasks of a name, a time h along q(h) = q + v h + a h^2/2 (on the loops up to h^3)."""
     skel = s.loops.skel
     m = motion(skel, displaced(skel, st.q, h * st.v + 0.5 * h * h * a), st.v + h * a)
     out, k = [], 0
     for task in tasks_of(skel, name):
         n = len(task.kinds)
-        mine = Wanted(*([0.0] * n for _ in range(3))) if wanted is None else Wanted(*(x[k : k + n] for x in wanted))
-        out.append(task.rows(skel, m, st.near, mine))
+        mine = TaskReference(*([0.0] * n for _ in range(3))) if wanted is None else TaskReference(*(x[k : k + n] for x in wanted))
+        out.append(task.rows(skel, m, st.references, mine))
         k += n
     return out
 
@@ -122,7 +122,7 @@ def test_value_row_and_bias_of_every_task(model, q, names):
     for name in names:
         values = [flat([r.value for r in evaluated(s, st, a, k * STEP, name)]) for k in (-1, 0, 1)]
         rate, second = (values[2] - values[0]) / (2 * STEP), (values[2] - 2 * values[1] + values[0]) / STEP**2
-        here = evaluated(s, st, a, 0.0, name, Wanted(values[1], rate, second))
+        here = evaluated(s, st, a, 0.0, name, TaskReference(values[1], rate, second))
         J, bias = np.concatenate([r.J for r in here]), flat([r.bias for r in here])
         size = 1.0 + np.abs(second).max()
         # what the motion does itself is wanted: no error is left, neither of the value nor of the rate
@@ -130,10 +130,10 @@ def test_value_row_and_bias_of_every_task(model, q, names):
         assert np.abs(flat([r.error_rate for r in here])).max() < 1e-6 * size, name
         np.testing.assert_allclose(J @ a + bias, flat([r.acceleration for r in here]), atol=1e-6 * size, err_msg=name)
         turns = isinstance(tasks_of(s.loops.skel, name)[0], PoseTask)
-        speed = np.concatenate([rate[:3], turning(Wanted(values[1][3:], rate[3:], second[3:]))[1]]) if turns else rate
+        speed = np.concatenate([rate[:3], turning(TaskReference(values[1][3:], rate[3:], second[3:]))[1]]) if turns else rate
         np.testing.assert_allclose(J @ st.v, speed, atol=1e-6 * size, err_msg=name)
         # seen from a reference that stands still, the error falls as the coordinate moves on
-        still = Wanted(values[1], 0.0 * rate, 0.0 * rate)
+        still = TaskReference(values[1], 0.0 * rate, 0.0 * rate)
         errors = [flat([r.error for r in evaluated(s, st, a, k * STEP, name, still)]) for k in (-1, 1)]
         np.testing.assert_allclose((errors[1] - errors[0]) / (2 * STEP), -J @ st.v, atol=1e-6 * size, err_msg=name)
 
@@ -141,7 +141,9 @@ def test_value_row_and_bias_of_every_task(model, q, names):
 def _tilted(s: System, start: State) -> State:
     """The platform off its symmetric pose: all six entries of the pose are at work."""
     z = float(s.point(start, "platform.C")[2])
-    return s.assemble(pose={"platform": (turning(Wanted([0.2, -0.3, 0.4], [0, 0, 0], [0, 0, 0]))[0], np.array([0.02, -0.03, z + 0.02]))})
+    return s.assemble(
+        pose={"platform": (turning(TaskReference([0.2, -0.3, 0.4], [0, 0, 0], [0, 0, 0]))[0], np.array([0.02, -0.03, z + 0.02]))}
+    )
 
 
 def test_angles_of_a_body_are_followed_the_shorter_way():
@@ -150,10 +152,10 @@ def test_angles_of_a_body_are_followed_the_shorter_way():
     st = s.start
     now = float(st["coupler.angle"])
     for off, told in ((3.0, 3.0), (3.5, 3.5 - 2.0 * math.pi), (-4.0, 2.0 * math.pi - 4.0)):
-        (rows,) = evaluated(s, st, np.zeros(3), 0.0, "coupler.angle", Wanted([now + off], [0.0], [0.0]))
+        (rows,) = evaluated(s, st, np.zeros(3), 0.0, "coupler.angle", TaskReference([now + off], [0.0], [0.0]))
         assert rows.error[0] == pytest.approx(told, abs=1e-12)
     angles = np.array([0.3, -0.4, 0.5])
-    R = turning(Wanted(angles, np.zeros(3), np.zeros(3)))[0]
+    R = turning(TaskReference(angles, np.zeros(3), np.zeros(3)))[0]
     np.testing.assert_allclose(np.array(rpy_of(R), dtype=float), angles, atol=1e-15)
     np.testing.assert_allclose(R.astype(float) @ R.astype(float).T, np.eye(3), atol=1e-15)
 
@@ -171,7 +173,7 @@ LAWS = {
 
 def traced(bound: BoundControl, x: dict[str, np.ndarray]) -> np.ndarray:
     """Efforts and rates of the law as a program, interpreted; the last number is the margin."""
-    graph = Graph()
+    graph = TraceGraph()
     command, at = bound.law({k: graph.input(k, len(v)) for k, v in x.items()})
     program = graph.program([("u", np.array([*command.efforts, *command.rates, at.margin], dtype=object))])
     return np.asarray(interpret(program, np.concatenate([x[b.name].ravel() for b in program.inputs])), dtype=float)
@@ -184,7 +186,7 @@ def test_a_traced_law_gives_the_numbers_of_the_rank_revealing_path(name):
     s = lw.compile(lw.load(name))
     st, _ = moving(s, s.start if q is None else s.assemble(q))
     bound = bind(written, s, st)
-    x = bound.arrays(st.q, st.v, 0.3, s.loops.skel.pack(st.near))
+    x = bound.arrays(st.q, st.v, 0.3, s.loops.skel.pack(st.references))
     command, _ = bound.law(x, safe=True)
     safe = np.array([float(e) for e in [*command.efforts, *command.rates]])
     program, native = traced(bound, x), bound.answer(x)

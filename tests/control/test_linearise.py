@@ -11,7 +11,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.control.lqr import Lqr
-from linkwright.control.tasks import PoseTask, Wanted
+from linkwright.control.tasks import PoseTask, TaskReference
 from linkwright.errors import SingularityError, UsageError
 from linkwright.mechanics.kinematics.motion import locate_at, motion
 from linkwright.numerics.spatial import quaternion_rotation, skew
@@ -109,20 +109,20 @@ def test_a_platform_in_pose_coordinates_against_central_differences(stewart: Sys
     s, step = stewart, 1e-5
     still, eta = s.start, np.array([0.1, -0.2, 0.15, 0.4, 0.3, -0.5])
     pose, task = s.pose(still, "platform"), PoseTask("platform")
-    zeros = Wanted([0.0] * 6, [0.0] * 6, [0.0] * 6)
+    zeros = TaskReference([0.0] * 6, [0.0] * 6, [0.0] * 6)
 
     def state(d: np.ndarray, rates: np.ndarray) -> lw.State:
         half = float(np.linalg.norm(d[3:])) / 2
         R = quaternion_rotation(np.array([math.cos(half), *(np.sinc(half / math.pi) * d[3:] / 2)]))
         at = s.assemble(pose={"platform": (R @ pose.R, pose.p + d[:3])}, guess=still)
-        rows = np.concatenate([s.J(at), task.rows(s.skel, motion(s.skel, at.q, at.v), at.near, zeros).J])
+        rows = np.concatenate([s.J(at), task.rows(s.skel, motion(s.skel, at.q, at.v), at.references, zeros).J])
         v = np.linalg.lstsq(rows, np.concatenate([np.zeros(len(rows) - 6), rates]), rcond=None)[0]
         return s.state(at.q, v)
 
     def acceleration(d: np.ndarray) -> np.ndarray:
         at = state(d[:6], eta + d[6:])
         a = s.forward(at, dict.fromkeys(legs, 30.0)).a
-        r = task.rows(s.skel, motion(s.skel, at.q, at.v), at.near, zeros)
+        r = task.rows(s.skel, motion(s.skel, at.q, at.v), at.references, zeros)
         return r.J @ a + r.bias
 
     legs = [d.joint for d in s.description.drives]
@@ -257,9 +257,9 @@ def test_lqr_stabilises_what_falls_also_sampled(pole: System) -> None:
 def test_weights_follow_the_metric(crank: System) -> None:
     """A slider's position instead of the crank's angle: usual weights are 1/kappa^2, a number scales them."""
     st = crank.assemble({"A": 1.0})
-    usual, named = crank.linearise(st, coordinates="C.slide"), crank.linearise(st, coordinates="C.slide", drives=["A", "C.slide"])
+    nominal, named = crank.linearise(st, coordinates="C.slide"), crank.linearise(st, coordinates="C.slide", drives=["A", "C.slide"])
     w = 1 / crank.loops.kappa**2
-    assert gap(usual.lqr(3, 2).K, usual.lqr([3 * w, 3 * w], [2.0]).K) < 1e-12
+    assert gap(nominal.lqr(3, 2).K, nominal.lqr([3 * w, 3 * w], [2.0]).K) < 1e-12
     assert gap(named.lqr().K, named.lqr({"C.slide": w, "C.slide.v": w}, {"A": 1.0, "C.slide": 1 / w}).K) < 1e-12
 
 

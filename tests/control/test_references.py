@@ -9,7 +9,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from linkwright import load
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.control.references import csv, minimum_jerk, read_reference, setpoint, sinusoid, spline, trapezoidal
 from linkwright.errors import UsageError
@@ -31,7 +31,7 @@ def jets(path, t):
 
 
 def traced(path, size):
-    g = Graph()
+    g = TraceGraph()
     outputs = path(g.input("t", 1)[0])
     program = g.program([("f", np.array(outputs, dtype=object))])
     return lambda t: np.moveaxis(interpret(program, np.asarray(t)[:, None]), -1, 0).reshape(3, size, -1)

@@ -71,17 +71,17 @@ def test_stepping_alone_is_the_loop_of_a_run(crank):
     """`s.control(...).step(st)` with the measured states of the run: the same efforts, sample by sample."""
     st, run = at_rest(crank)
     c = crank.control(law(), st)
-    told, efforts = [], []
+    records, efforts = [], []
     for _ in range(SAMPLES):
-        told.append(c.told(st)["control.C.ty.sensed"])
+        records.append(c.records(st)["control.C.ty.sensed"])
         efforts.append(c.step(st)["B"])
     np.testing.assert_allclose(efforts, run["B.torque"], atol=1e-9)
-    np.testing.assert_allclose(told, run["control.C.ty.sensed"], atol=1e-9)
+    np.testing.assert_allclose(records, run["control.C.ty.sensed"], atol=1e-9)
     c.reset()
     assert c.step(st)["B"] == pytest.approx(efforts[0], rel=1e-12)
     given = crank.control(law(), st)
     given.step(st)
-    assert given.told(st, force={"C.ty": "3 N"})["control.C.ty.sensed"] == 3.0  # what sensors of one's own read
+    assert given.records(st, force={"C.ty": "3 N"})["control.C.ty.sensed"] == 3.0  # what sensors of one's own read
 
 
 def test_a_moving_mechanism_is_sensed_at_the_sample_with_the_torque_before_it():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.design.balancing import Curves, balance
+from linkwright.design.balancing import CycleCurves, balance
 from linkwright.design.inertia_regressor import regressor
 from linkwright.design.mass_design import _Problem, counterweight_blocks, redistribution_blocks
 from linkwright.results.state import State
@@ -30,7 +30,7 @@ def dynamic_shaking(m: lw.Mechanism, steps: int, about=(0.0, 0.0, 0.0)) -> tuple
     """Shaking force and moment of a model through its own inverse dynamics, weight taken off by turning gravity off."""
     still = lw.compile(m.with_(gravity=0))
     c = still.turn(steps=steps)
-    parts = [still.inverse(State(c.skel, *row), a).shaking(about) for *row, a in zip(c.q, c.v, c.near, c.t, c.a, strict=True)]
+    parts = [still.inverse(State(c.skel, *row), a).shaking(about) for *row, a in zip(c.q, c.v, c.references, c.t, c.a, strict=True)]
     return np.array([f for f, _ in parts]), np.array([x for _, x in parts])
 
 
@@ -43,7 +43,7 @@ def test_the_columns_add_up_to_the_inverse(name: str) -> None:
     reg = regressor(s, c, about, weight=True)
     force, moment, effort = reg.curves(reg.theta)
     for i in range(len(c)):
-        loads = s.inverse(State(c.skel, c.q[i], c.v[i], c.near[i], float(c.t[i])), c.a[i])
+        loads = s.inverse(State(c.skel, c.q[i], c.v[i], c.references[i], float(c.t[i])), c.a[i])
         f, x = loads.shaking(about)
         size = 1e-11 * (1.0 + np.abs(f).max())  # round-off of sums over a dozen bodies
         assert np.abs(force[i] - f).max() < size and np.abs(moment[i] - x).max() < size
@@ -58,7 +58,7 @@ def test_springs_and_loads_stay_in_the_efforts() -> None:
     effort = reg.curves(reg.theta)[2]
     assert np.abs(reg.effort_rest).max() > 0.1
     for i in range(len(c)):
-        loads = s.inverse(State(c.skel, c.q[i], c.v[i], c.near[i], float(c.t[i])), c.a[i])
+        loads = s.inverse(State(c.skel, c.q[i], c.v[i], c.references[i], float(c.t[i])), c.a[i])
         assert abs(effort[i, 0] - loads.tau["A"]) < 1e-11 * (1.0 + abs(loads.tau["A"]))
 
 
@@ -96,7 +96,7 @@ def test_a_balanced_four_bar_stands_on_its_weight_alone() -> None:
     s = b.mechanism.system
     c = s.turn(steps=10)
     total = sum(x.mass for x in s.description.bodies[1:])
-    for row in zip(c.q, c.v, c.near, c.t, c.a, strict=True):
+    for row in zip(c.q, c.v, c.references, c.t, c.a, strict=True):
         force, _ = s.inverse(State(c.skel, *row[:4]), row[4]).shaking()
         assert np.allclose(force, [0, -9.81 * total, 0], atol=1e-9 * b.before.peak("force"))
 
@@ -125,7 +125,7 @@ def test_limits_bind_and_nothing_nearby_is_better(rng: np.random.Generator) -> N
             mass, r, angle = most * rng.uniform(), radius * rng.uniform(), rng.uniform(0, 2 * np.pi)
             x, y = r * np.cos(angle), r * np.sin(angle)
             theta[names.index(n)] += mass * np.array([1.0, x, y, x * x + y * y])
-        assert cost(Curves(*reg.curves(theta))) > best * (1 - 1e-9)
+        assert cost(CycleCurves(*reg.curves(theta))) > best * (1 - 1e-9)
 
 
 def test_gradients_are_exact(rng: np.random.Generator) -> None:
@@ -178,7 +178,7 @@ def test_any_driven_machine_can_be_asked(name: str) -> None:
 def test_weight_may_count() -> None:
     b = balance(lw.load("four-bar"), weights={"moment": 1}, weight=True, steps=24)
     s = lw.load("four-bar").system
-    force, _ = s.inverse(State(s.skel, s.turn(steps=24).q[0], s.turn(steps=24).v[0], s.start.near)).shaking()
+    force, _ = s.inverse(State(s.skel, s.turn(steps=24).q[0], s.turn(steps=24).v[0], s.start.references)).shaking()
     assert b.before.force[0] == pytest.approx(force, abs=1e-9)
     assert b.norms["moment"]["rms_after"] < b.norms["moment"]["rms_before"]
 

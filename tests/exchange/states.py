@@ -33,7 +33,7 @@ def on_loops(s: System, rng: np.random.Generator, size: float = 0.2) -> State:
     for drive in s.description.drives:
         joint, i, kind = s.coordinate(drive.joint)
         step = rng.uniform(-size, size) * (1.0 if kind == "angle" else 0.1 * s.loops.kappa)
-        wanted[drive.joint] = float(s.start.near[joint.name][i]) + step
+        wanted[drive.joint] = float(s.start.references[joint.name][i]) + step
     # random efforts need no particular drive, so no more is moved than the mechanism has freedoms
     most = s.mobility.freedoms
     return moving(s, s.assemble(q=dict(list(wanted.items())[:most])).q, rng)

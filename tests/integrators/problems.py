@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from linkwright.integrators import Kernel, Problem
+from linkwright.integrators import Problem, StepKernel
 
 GRAVITY, LENGTH = 9.81, 0.7
 
@@ -70,11 +70,11 @@ def spinning(x, y, w):
     return 0
 
 
-OSCILLATOR = Problem(Kernel(3, 2, function=oscillator), 1, 1)
-KEPLER = Problem(Kernel(5, 4, function=kepler), 2, 2)
-VAN_DER_POL = Problem(Kernel(4, 2, function=van_der_pol), 1, 1, parameters=(5.0,))
-CIRCLE = Kernel(5, 7, function=onto_the_circle)
-PENDULUM = Problem(Kernel(5, 4, function=pendulum), 2, 2, project=CIRCLE)
+OSCILLATOR = Problem(StepKernel(3, 2, function=oscillator), 1, 1)
+KEPLER = Problem(StepKernel(5, 4, function=kepler), 2, 2)
+VAN_DER_POL = Problem(StepKernel(4, 2, function=van_der_pol), 1, 1, parameters=(5.0,))
+CIRCLE = StepKernel(5, 7, function=onto_the_circle)
+PENDULUM = Problem(StepKernel(5, 4, function=pendulum), 2, 2, project=CIRCLE)
 
 
 def pendulum_start(angle: float) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwright.errors import UsageError
-from linkwright.integrators import IntegrationError, Kernel, Problem, integrate
+from linkwright.integrators import IntegrationError, Problem, StepKernel, integrate
 from tests.integrators.problems import (
     CIRCLE,
     KEPLER,
@@ -117,7 +117,7 @@ def test_a_correction_that_would_jump_to_another_branch_rejects_the_step():
 
     start = pendulum_start(2.5)
     rough = {"tolerance": 1e-4, "step": 0.3}
-    jumping = replace(PENDULUM, project=Kernel(5, 7, function=flipping))
+    jumping = replace(PENDULUM, project=StepKernel(5, 7, function=flipping))
     run = integrate(jumping, start, 0.0, 2.0, "dopri8", **rough)
     assert run.complete and run.counters["refused"] > 0
     angle = math.atan2(run.end_state[0], -run.end_state[1])
@@ -125,7 +125,7 @@ def test_a_correction_that_would_jump_to_another_branch_rejects_the_step():
 
 
 def test_loops_that_cannot_be_closed_end_the_run_with_a_reason():
-    stuck = Kernel(5, 7, function=lambda x, y, w: (onto_the_circle(x, y, w), y.__setitem__(4, 1e-3))[0])
+    stuck = StepKernel(5, 7, function=lambda x, y, w: (onto_the_circle(x, y, w), y.__setitem__(4, 1e-3))[0])
     for method, options in (("rk4", {"step": 0.01}), ("dopri", {})):
         run = integrate(replace(PENDULUM, project=stuck), pendulum_start(1.0), 0.0, 1.0, method, **options)
         assert run.status == "open" and run.end_time < 1.0 and np.isfinite(run.y).all()
@@ -134,7 +134,7 @@ def test_loops_that_cannot_be_closed_end_the_run_with_a_reason():
 
 
 def test_quaternions_keep_their_length_and_turn_by_the_right_angle():
-    problem = Problem(Kernel(8, 7, function=spinning), 4, 3, quaternions=(0,))
+    problem = Problem(StepKernel(8, 7, function=spinning), 4, 3, quaternions=(0,))
     rates = np.array([0.3, -1.1, 0.8])
     t = np.linspace(0.0, 9.0, 10)
     run = integrate(problem, [1.0, 0.0, 0.0, 0.0, *rates], 0.0, 9.0, "dopri5", tolerance=1e-8, samples=t)
@@ -150,11 +150,11 @@ def test_a_solution_that_grows_without_bound_stops_with_a_reason_and_finite_numb
         y[0], y[1] = b, 2.0 * a * b  # x' = x^2 with x(0) = 1: infinite at t = 1
         return 0
 
-    run = integrate(Problem(Kernel(3, 2, function=blow_up), 1, 1), [1.0, 1.0], 0.0, 2.0)
+    run = integrate(Problem(StepKernel(3, 2, function=blow_up), 1, 1), [1.0, 1.0], 0.0, 2.0)
     assert run.status in ("smallest step", "not finite", "too many steps")
     assert 0.99 < run.end_time < 1.0 + 1e-9
     assert np.isfinite(run.y).all()
-    fixed = integrate(Problem(Kernel(3, 2, function=blow_up), 1, 1), [1.0, 1.0], 0.0, 2.0, "rk4", step=0.1)
+    fixed = integrate(Problem(StepKernel(3, 2, function=blow_up), 1, 1), [1.0, 1.0], 0.0, 2.0, "rk4", step=0.1)
     assert fixed.status == "not finite" and np.isfinite(fixed.y).all()
 
 
@@ -196,9 +196,9 @@ def test_wrong_calls_say_what_is_allowed(changes, words):
 
 def test_kernels_of_the_wrong_size_are_refused():
     with pytest.raises(UsageError, match="needs 5 and at least 4"):
-        Problem(Kernel(3, 2, function=pendulum), 2, 2)
+        Problem(StepKernel(3, 2, function=pendulum), 2, 2)
     with pytest.raises(UsageError, match="'project'"):
-        Problem(Kernel(5, 4, function=pendulum), 2, 2, project=Kernel(5, 4, function=pendulum))
+        Problem(StepKernel(5, 4, function=pendulum), 2, 2, project=StepKernel(5, 4, function=pendulum))
     with pytest.raises(UsageError, match="address or a Python function"):
-        Kernel(3, 2)
+        StepKernel(3, 2)
     assert CIRCLE.n_out == 7

@@ -12,7 +12,7 @@ import pytest
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
-from linkwright.integrators import EventSpec, Kernel, Problem, batch, integrate, integrate_many, python_kernel
+from linkwright.integrators import EventSpec, Problem, StepKernel, batch, integrate, integrate_many, python_kernel
 from tests.integrators import test_inputs, test_samplers
 from tests.integrators.problems import OSCILLATOR, PENDULUM, oscillator, pendulum_start
 
@@ -25,7 +25,7 @@ def passing(x, y, w):
 
 
 def swings(terminal: bool) -> Problem:
-    return replace(PENDULUM, events=Kernel(5, 1, function=passing), event_specs=(EventSpec("lowest", terminal=terminal),))
+    return replace(PENDULUM, events=StepKernel(5, 1, function=passing), event_specs=(EventSpec("lowest", terminal=terminal),))
 
 
 PENDULA = np.array([pendulum_start(a) for a in np.linspace(0.3, 2.9, 11)])
@@ -101,7 +101,7 @@ def test_several_threads_take_part(monkeypatch):
 
     monkeypatch.setattr(batch, "cores", lambda: 2)
     many = integrate_many(
-        replace(OSCILLATOR, rates=Kernel(3, 2, function=meeting)), np.ones((32, 2)), 0.0, 1.5, "rk4", samples=TIMES, step=0.1
+        replace(OSCILLATOR, rates=StepKernel(3, 2, function=meeting)), np.ones((32, 2)), 0.0, 1.5, "rk4", samples=TIMES, step=0.1
     )
     assert many.complete and len(seen) == 2
 
@@ -129,7 +129,7 @@ def test_what_was_done_before_an_interrupt_is_kept(how, threads, monkeypatch):
 
     starts = np.ones((40, 2))
     starts[3:, 0] = 3.1
-    problem = replace(OSCILLATOR, rates=Kernel(3, 2, function=rates))
+    problem = replace(OSCILLATOR, rates=StepKernel(3, 2, function=rates))
     many = integrate_many(problem, starts, 0.0, 1.5, "rk4", samples=TIMES, step=0.05, threads=threads, progress=progress)
     finished = [k for k, s in enumerate(many.status) if s == "finished"]
     assert {0, 1, 2} <= set(finished) and len(finished) < 40
@@ -149,7 +149,7 @@ def test_memory_does_not_grow_with_the_number_of_runs(monkeypatch):
         return {"rates": [state[1], -state[0]]}
 
     code = NativeCode.of(trace(spring, state=2, t=1))
-    problem = replace(OSCILLATOR, rates=Kernel(3, 2, address=code.one_address, workspace=code.work("one"), owner=code))
+    problem = replace(OSCILLATOR, rates=StepKernel(3, 2, address=code.one_address, workspace=code.work("one"), owner=code))
     many = integrate_many(problem, np.ones((500, 2)), 0.0, 1.5, samples=TIMES, threads=2)
     assert many.complete and len(made) <= 2 and all(w.out.rows.nbytes <= 5000 for w in made)
 

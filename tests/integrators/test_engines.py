@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwright.compiler import callbacks, loops
+from linkwright.compiler import callbacks, python_loops
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
-from linkwright.integrators import EventSpec, IntegrationError, Kernel, integrate, python_kernel
+from linkwright.integrators import EventSpec, IntegrationError, StepKernel, integrate, python_kernel
 from tests.integrators.problems import CIRCLE, KEPLER, OSCILLATOR, PENDULUM, oscillator, pendulum_start
 
 RUNS = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-8}), ("dopri8", {"tolerance": 1e-10}), ("rodas", {"tolerance": 1e-6})]
@@ -22,7 +22,7 @@ def passing(x, y, w):
     return 0
 
 
-SWINGING = replace(PENDULUM, events=Kernel(5, 1, function=passing), event_specs=(EventSpec("lowest"),))
+SWINGING = replace(PENDULUM, events=StepKernel(5, 1, function=passing), event_specs=(EventSpec("lowest"),))
 
 
 def everything(run):
@@ -68,7 +68,9 @@ def test_kernels_by_address():
         return {"rates": [state[1], -stiffness[0] * state[0]]}
 
     code = NativeCode.of(trace(spring, state=2, t=1, stiffness=1))
-    problem = replace(OSCILLATOR, rates=Kernel(4, 2, address=code.one_address, workspace=code.work("one"), owner=code), parameters=(9.0,))
+    problem = replace(
+        OSCILLATOR, rates=StepKernel(4, 2, address=code.one_address, workspace=code.work("one"), owner=code), parameters=(9.0,)
+    )
     runs = [integrate(problem, [1.0, 0.0], 0.0, 3.0, engine=engine, tolerance=1e-11) for engine in ("native", "python")]
     assert_same(*runs)
     np.testing.assert_allclose(runs[0].y[:, 0], np.cos(3.0 * runs[0].t), atol=1e-9)
@@ -84,7 +86,7 @@ def degenerate_between(begin, end, backup):
             return callbacks.DEGENERATE | callbacks.NOT_FINITE
         return 0
 
-    return replace(OSCILLATOR, rates=Kernel(3, 2, function=rates, backup=backup))
+    return replace(OSCILLATOR, rates=StepKernel(3, 2, function=rates, backup=backup))
 
 
 @pytest.mark.parametrize("engine", ["native", "python"])
@@ -115,11 +117,11 @@ def test_the_projection_has_a_second_kernel_too(engine):
         CIRCLE.callable(x, y, np.zeros(0))
         return y
 
-    problem = replace(PENDULUM, project=Kernel(5, 7, function=weak, backup=python_kernel(strong, 5, 7)))
+    problem = replace(PENDULUM, project=StepKernel(5, 7, function=weak, backup=python_kernel(strong, 5, 7)))
     run = integrate(problem, pendulum_start(2.0), 0.0, 1.5, engine=engine)
     np.testing.assert_array_equal(run.y, integrate(PENDULUM, pendulum_start(2.0), 0.0, 1.5, engine=engine).y)
     assert run.counters["fallbacks"] > 0
-    alone = integrate(replace(problem, project=Kernel(5, 7, function=weak)), pendulum_start(2.0), 0.0, 1.5, engine=engine)
+    alone = integrate(replace(problem, project=StepKernel(5, 7, function=weak)), pendulum_start(2.0), 0.0, 1.5, engine=engine)
     assert alone.status == "degenerate" and 0.0 < alone.end_time < 1.5
 
 
@@ -166,7 +168,7 @@ def test_an_interrupt_keeps_what_was_done(engine):
         return oscillator(x, y, w)
 
     inside = integrate(
-        replace(OSCILLATOR, rates=Kernel(3, 2, function=pressed_meanwhile)), [1.0, 0.0], 0.0, 9.0, "rk4", step=0.01, engine=engine
+        replace(OSCILLATOR, rates=StepKernel(3, 2, function=pressed_meanwhile)), [1.0, 0.0], 0.0, 9.0, "rk4", step=0.01, engine=engine
     )
     assert inside.status == "interrupted" and 1.4 < inside.end_time <= 1.5 and len(inside.t) > 100
 
@@ -175,7 +177,7 @@ def test_a_kernel_that_raises_stops_the_native_run(capfd):
     def broken(x, y, w):
         raise ValueError("broken kernel")
 
-    run = integrate(replace(PENDULUM, rates=Kernel(5, 4, function=broken)), pendulum_start(1.0), 0.0, 1.0, engine="native")
+    run = integrate(replace(PENDULUM, rates=StepKernel(5, 4, function=broken)), pendulum_start(1.0), 0.0, 1.0, engine="native")
     assert run.status == "failed"
     with pytest.raises(ValueError, match="broken kernel"):
         run.check()
@@ -183,7 +185,7 @@ def test_a_kernel_that_raises_stops_the_native_run(capfd):
 
 
 def test_native_is_refused_with_advice_where_llvmlite_is_missing(monkeypatch):
-    monkeypatch.setattr(loops, "available", lambda: False)
+    monkeypatch.setattr(python_loops, "available", lambda: False)
     with pytest.raises(UsageError, match="pip install"):
         integrate(OSCILLATOR, [1.0, 0.0], 0.0, 1.0, engine="native")
     assert integrate(KEPLER, [1.0, 0.0, 0.0, 1.0], 0.0, 0.5).complete, "without it the same loops run as Python"

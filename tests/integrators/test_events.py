@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwright.integrators import EventSpec, Kernel, Problem, integrate
+from linkwright.integrators import EventSpec, Problem, StepKernel, integrate
 from tests.integrators.problems import GRAVITY, LENGTH, OSCILLATOR, PENDULUM, falling, pendulum_angle, pendulum_start
 
 BOTH = [("rk4", {"step": 0.01}), ("dopri5", {"tolerance": 1e-9}), ("dopri8", {"tolerance": 1e-9}), ("rodas", {"tolerance": 1e-9})]
@@ -22,7 +22,11 @@ def height(x, y, w):
 @pytest.mark.parametrize(("method", "options"), BOTH)
 def test_a_ball_hits_the_ground_when_it_must_and_bounces(method, options):
     ball = Problem(
-        Kernel(3, 2, function=falling), 1, 1, events=Kernel(3, 1, function=height), event_specs=(EventSpec("ground", -1, terminal=True),)
+        StepKernel(3, 2, function=falling),
+        1,
+        1,
+        events=StepKernel(3, 1, function=height),
+        event_specs=(EventSpec("ground", -1, terminal=True),),
     )
     t, y, speed = 0.0, np.array([1.3, 0.0]), math.sqrt(2.0 * GRAVITY * 1.3)
     expected = speed / GRAVITY
@@ -44,7 +48,7 @@ def test_zeros_of_an_oscillation_with_directions():
         return 0
 
     specs = (EventSpec("any"), EventSpec("up", 1), EventSpec("down", -1))
-    problem = replace(OSCILLATOR, events=Kernel(3, 3, function=values), event_specs=specs)
+    problem = replace(OSCILLATOR, events=StepKernel(3, 3, function=values), event_specs=specs)
     run = integrate(problem, [1.0, 0.0], 0.0, 30.0, tolerance=1e-12, largest_step=1.0, samples=[30.0])
     assert run.status == "finished"
     zeros = np.arange(0.5, 10.0) * math.pi
@@ -61,7 +65,7 @@ def test_events_in_one_step_come_in_order_and_a_terminal_one_cuts_the_rest():
         return 0
 
     specs = (EventSpec("late"), EventSpec("early"), EventSpec("end", terminal=True), EventSpec("same as early"))
-    problem = replace(OSCILLATOR, events=Kernel(3, 4, function=clock), event_specs=specs)
+    problem = replace(OSCILLATOR, events=StepKernel(3, 4, function=clock), event_specs=specs)
     samples = [0.0, 0.1, 0.2, 0.5, 0.7, 1.0]
     run = integrate(problem, [1.0, 0.0], 0.0, 1.0, "dopri8", tolerance=1e-10, step=1.0, samples=samples)
     assert [e.name for e in run.events] == ["early", "same as early", "end"]
@@ -76,7 +80,7 @@ def test_a_function_that_starts_at_zero_or_only_touches_it_is_no_event():
         y[0], y[1] = x[1], 1.0 - x[0]  # velocity: zero at the start; 1 - cos t: touches zero every turn
         return 0
 
-    problem = replace(OSCILLATOR, events=Kernel(3, 2, function=values), event_specs=(EventSpec("turn"), EventSpec("touch")))
+    problem = replace(OSCILLATOR, events=StepKernel(3, 2, function=values), event_specs=(EventSpec("turn"), EventSpec("touch")))
     run = integrate(problem, [1.0, 0.0], 0.0, 3.0, tolerance=1e-10)
     assert run.events == ()
     run = integrate(problem, [1.0, 0.0], 0.0, 4.0, tolerance=1e-10)
@@ -85,7 +89,7 @@ def test_a_function_that_starts_at_zero_or_only_touches_it_is_no_event():
 
 def test_events_are_located_on_the_projected_state():
     """A pendulum passes its lowest point: a quarter of its period, on the circle to the last digits."""
-    problem = replace(PENDULUM, events=Kernel(5, 1, function=height), event_specs=(EventSpec("lowest"),))
+    problem = replace(PENDULUM, events=StepKernel(5, 1, function=height), event_specs=(EventSpec("lowest"),))
     run = integrate(problem, pendulum_start(1.2), 0.0, 5.0, tolerance=1e-11)
     from scipy.special import ellipk
 

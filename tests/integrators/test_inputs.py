@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import expm
 
 from linkwright.errors import UsageError
-from linkwright.integrators import EventSpec, Kernel, Problem, driver, integrate
+from linkwright.integrators import EventSpec, Problem, StepKernel, driver, integrate
 from tests.integrators.test_engines import assert_same
 
 LAG, SPRING = 0.3, 4.0  # s, 1/s^2
@@ -38,8 +38,8 @@ def force_is_zero(x, y, w):
 
 
 DRIVEN = Problem(
-    Kernel(4, 3, function=sprung_mass), 1, 1, 2, parameters=(7.0,), inputs=Kernel(6, 2, function=lagging_force), n_u=1, n_power=1,
-    events=Kernel(6, 1, function=force_is_zero), event_specs=(EventSpec("force"),),
+    StepKernel(4, 3, function=sprung_mass), 1, 1, 2, parameters=(7.0,), inputs=StepKernel(6, 2, function=lagging_force), n_u=1, n_power=1,
+    events=StepKernel(6, 1, function=force_is_zero), event_specs=(EventSpec("force"),),
 )  # fmt: skip
 START = np.array([0.5, 0.0, -1.0, 0.0])
 MATRIX = np.zeros((5, 5))  # q, v, force, cos 2t, sin 2t
@@ -64,7 +64,9 @@ def test_an_input_with_a_state_and_its_work(method, options):
 
 def test_quadratures_have_no_say_in_the_steps():
     """The same run with the work left out, and with work of a scale that would need steps of nothing."""
-    plain = replace(DRIVEN, nx=1, n_power=0, events=None, event_specs=(), inputs=Kernel(5, 2, function=lambda x, y, w: _without_work(x, y)))
+    plain = replace(
+        DRIVEN, nx=1, n_power=0, events=None, event_specs=(), inputs=StepKernel(5, 2, function=lambda x, y, w: _without_work(x, y))
+    )
     huge = replace(DRIVEN, events=None, event_specs=(), scale=(1.0, 1.0, 1.0, 1e-12))
     a = integrate(plain, START[:3], 0.0, 3.0, tolerance=1e-9)
     b = integrate(huge, START, 0.0, 3.0, tolerance=1e-9)
@@ -99,8 +101,8 @@ def onto_the_slide(x, y, w):
 @pytest.mark.parametrize(("method", "options"), METHODS)
 def test_a_projection_sees_the_prescribed_motion_of_its_own_time(method, options):
     problem = Problem(
-        Kernel(8, 4, function=carried), 2, 2, project=Kernel(8, 7, function=onto_the_slide), parameters=(0.0, 0.0, 0.0),
-        inputs=Kernel(8, 3, function=sliding_frame), n_u=3, inputs_move=True,
+        StepKernel(8, 4, function=carried), 2, 2, project=StepKernel(8, 7, function=onto_the_slide), parameters=(0.0, 0.0, 0.0),
+        inputs=StepKernel(8, 3, function=sliding_frame), n_u=3, inputs_move=True,
     )  # fmt: skip
     t = np.linspace(0.0, 4.0, 23)
     run = integrate(problem, [0.0, 0.2, 1.0, 0.0], 0.0, 4.0, method, samples=t, **options)
@@ -140,8 +142,8 @@ def test_rows_that_do_not_fit_are_refused():
     with pytest.raises(UsageError, match="kernel of inputs"):
         replace(DRIVEN, inputs=None)
     with pytest.raises(UsageError, match="'inputs' has 5 inputs"):
-        replace(DRIVEN, inputs=Kernel(5, 2, function=lagging_force))
+        replace(DRIVEN, inputs=StepKernel(5, 2, function=lagging_force))
     with pytest.raises(UsageError, match="'rates'"):
-        replace(DRIVEN, rates=Kernel(6, 4, function=sprung_mass))
+        replace(DRIVEN, rates=StepKernel(6, 4, function=sprung_mass))
     with pytest.raises(UsageError, match="quadratures"):
         replace(DRIVEN, n_power=3)

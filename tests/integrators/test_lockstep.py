@@ -12,7 +12,7 @@ from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.integrators import Problem, batch, integrate, integrate_many, lanes, python_kernel
 from linkwright.integrators.memory import RUNNING
-from linkwright.simulation import time_loops
+from linkwright.simulation import stepper
 from linkwright.simulation.events import native_kernel
 
 
@@ -25,7 +25,7 @@ class Seen(list):
 @pytest.fixture
 def counted(monkeypatch):
     """Small batches in lockstep too, and what happens to their blocks."""
-    seen, store, alone = Seen(), lanes.Block._store, lanes.Block._alone
+    seen, store, alone = Seen(), lanes.LaneBlock._store, lanes.LaneBlock._alone
 
     def stored(self, first, count, code):
         seen.slices += 1
@@ -33,8 +33,8 @@ def counted(monkeypatch):
         store(self, first, count, code)
 
     monkeypatch.setattr(lanes, "WORTH", 0)
-    monkeypatch.setattr(lanes.Block, "_store", stored)
-    monkeypatch.setattr(lanes.Block, "_alone", lambda self, first, count: seen.append("alone") or alone(self, first, count))
+    monkeypatch.setattr(lanes.LaneBlock, "_store", stored)
+    monkeypatch.setattr(lanes.LaneBlock, "_alone", lambda self, first, count: seen.append("alone") or alone(self, first, count))
     return seen
 
 
@@ -54,10 +54,10 @@ def assert_as_single(problem, starts, end, samples, *, parameters=None, step, **
 def moving(name: str, stabiliser: str, count: int, duration: float):
     """A mechanism's problem, and states along its free fall as starts, slower and faster."""
     s = lw.load(name).system
-    fall = time_loops.march(s, s.start, duration, samples=np.linspace(0.0, duration, count))
-    made = time_loops.setup(s, stabiliser=stabiliser)
+    fall = stepper.march(s, s.start, duration, samples=np.linspace(0.0, duration, count))
+    made = stepper.setup(s, stabiliser=stabiliser)
     rows = []
-    for near in fall.near:
+    for near in fall.references:
         blocks = dict(made.values) | {"near": near}
         rows.append(np.concatenate([blocks[k] for k in made.row.parameters]))
     starts = fall.solution.y.copy()

@@ -20,8 +20,8 @@ from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model import library as models
 from linkwright.results.state import State
 from linkwright.simulation.events import When
-from linkwright.simulation.rows import Row
-from linkwright.simulation.time_loops import march, problem
+from linkwright.simulation.rows import RowLayout
+from linkwright.simulation.stepper import march, problem
 from tests.reference import load
 from tests.simulation.closed_forms import slider_crank
 
@@ -83,8 +83,8 @@ def test_energy_of_the_scraper_stays(scraper):
 def test_a_stewart_platform_keeps_energy_and_unit_quaternions():
     s = lw.compile(lw.load("stewart"))
     rng = np.random.default_rng(2)
-    v = consistent_velocity(s.loops, s.start.q, rng.normal(size=s.tree.nv), s.start.near)
-    st = State(s.skel, s.start.q, v, s.start.near)
+    v = consistent_velocity(s.loops, s.start.q, rng.normal(size=s.tree.nv), s.start.references)
+    st = State(s.skel, s.start.q, v, s.start.references)
     run = march(s, st, 0.5, tolerance=1e-11)
     E = total(run)
     assert np.ptp(E) < 1e-8 * np.abs(run.energy.kinetic).max()
@@ -94,8 +94,8 @@ def test_a_stewart_platform_keeps_energy_and_unit_quaternions():
 
     def rates(t, y):
         q, v = np.split(y, [s.tree.nq])
-        at = State(s.skel, q, v, st.near, t)
-        T = terms(s.loops, q, v, t, st.near, s.applied(at))
+        at = State(s.skel, q, v, st.references, t)
+        T = terms(s.loops, q, v, t, st.references, s.applied(at))
         return np.concatenate([qdot(s.skel, q, v), forward(T, np.zeros(s.tree.nv)).a])
 
     slow = solve_ivp(rates, (0.0, 0.1), np.concatenate([st.q, st.v]), method="DOP853", rtol=1e-8, atol=1e-8)
@@ -163,13 +163,13 @@ def test_the_float_path_behind_a_loop_answers_like_its_kernels(name):
     axes that turn with a body, which adds the gaps times its speed, but not the gaps times the gains."""
     s, rng = lw.compile(lw.load(name)), np.random.default_rng(4)
     nq, nv = s.tree.nq, s.tree.nv
-    v = consistent_velocity(s.loops, s.start.q, rng.normal(size=nv) * s.loops.columns, s.start.near)
+    v = consistent_velocity(s.loops, s.start.q, rng.normal(size=nv) * s.loops.columns, s.start.references)
     tau, kernel = rng.normal(size=nv), s.kernel("loop_rates", baumgarte=True)
 
     def both(q, v, gains):
         x = np.concatenate([q, v, np.zeros(1), tau, gains, s.kernels.defaults["near"]])
         y, status = kernel.code.call(x[: kernel.code.n_in])
-        found = s.kernels.fallbacks["loop_rates"](Row.of(s, True).named(x))
+        found = s.kernels.fallbacks["loop_rates"](RowLayout.of(s, True).named(x))
         assert status == 0
         np.testing.assert_allclose(y[:nq], found["qdot"], atol=1e-13)
         return y[nq : nq + nv], found["a"]

@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import expm
 
 from linkwright.errors import UsageError
-from linkwright.integrators import EventSpec, Kernel, Problem, integrate, python_kernel
+from linkwright.integrators import EventSpec, Problem, StepKernel, integrate, python_kernel
 from tests.integrators.test_engines import assert_same
 
 EVERY, KP, KD, KI = 0.07, 9.0, 2.0, 1.5
@@ -37,7 +37,7 @@ def force(x, y, w):
 
 
 HELD = Problem(
-    Kernel(5, 2, function=plant), 1, 1, parameters=(5.0, 0.0), sampler=Kernel(5, 2, function=controller), every=EVERY, n_held=2,
+    StepKernel(5, 2, function=plant), 1, 1, parameters=(5.0, 0.0), sampler=StepKernel(5, 2, function=controller), every=EVERY, n_held=2,
 )  # fmt: skip
 START = np.array([0.2, -0.5])
 METHODS = [
@@ -110,7 +110,7 @@ def test_a_run_goes_on_where_another_ended(method, options):
 
 @pytest.mark.parametrize("terminal", [False, True])
 def test_a_held_value_that_jumps_through_zero_is_an_event_at_its_tick(terminal):
-    watched = replace(HELD, events=Kernel(5, 1, function=force), event_specs=(EventSpec("force", terminal=terminal),))
+    watched = replace(HELD, events=StepKernel(5, 1, function=force), event_specs=(EventSpec("force", terminal=terminal),))
     run = integrate(watched, START, 0.0, 2.0, tolerance=1e-10)
     above = exact(2.0)[1][:, 0] > 2.0
     crossings = EVERY * (1 + np.nonzero(above[1:] != above[:-1])[0])

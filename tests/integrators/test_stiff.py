@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from linkwright.integrators import INTEGRATORS, Kernel, Problem, integrate
+from linkwright.integrators import INTEGRATORS, Problem, StepKernel, integrate
 from tests.integrators.problems import PENDULUM, pendulum_angle, pendulum_start, spinning
 from tests.integrators.test_engines import assert_same
 from tests.integrators.test_tableaux import density, trees
@@ -95,7 +95,7 @@ def test_errors_fall_with_the_fourth_power_of_the_step(rates, exact):
     errors = []
     for count in (48, 96, 192):
         run = integrate(
-            Problem(Kernel(3, 2, function=rates), 1, 1), exact(0.0), 0.0, 1.2, "rodas", tolerance=0.1, step=1.2 / count,
+            Problem(StepKernel(3, 2, function=rates), 1, 1), exact(0.0), 0.0, 1.2, "rodas", tolerance=0.1, step=1.2 / count,
             largest_step=1.2 / count,
         )  # fmt: skip
         assert run.counters["steps"] == count
@@ -116,7 +116,7 @@ def test_a_fast_transient_onto_a_known_slow_motion():
         y[2] = x[1] * x[1]
         return 0
 
-    problem = Problem(Kernel(3, 3, function=prothero_robinson), 1, 1, 1, n_power=1)
+    problem = Problem(StepKernel(3, 3, function=prothero_robinson), 1, 1, 1, n_power=1)
     t = np.linspace(0.0, 10.0, 41)
     start = [0.0, 3.0, 0.0]
     runs = [integrate(problem, start, 0.0, 10.0, "rodas", tolerance=1e-7, samples=t, engine=e) for e in ("native", "python")]
@@ -138,7 +138,7 @@ def relaxing(x, y, w):
 
 def test_van_der_pol_with_jumps_against_another_code():
     mu, end = 1e3, 2000.0
-    problem = Problem(Kernel(4, 2, function=relaxing), 1, 1, parameters=(mu,))
+    problem = Problem(StepKernel(4, 2, function=relaxing), 1, 1, parameters=(mu,))
     run = integrate(problem, [2.0, 0.0], 0.0, end, "rodas", tolerance=1e-7)
     other = solve_ivp(
         lambda t, y: [y[1], mu * (1.0 - y[0] ** 2) * y[1] - y[0]], (0.0, end), [2.0, 0.0], "LSODA", [end], rtol=1e-9, atol=1e-10,
@@ -156,7 +156,7 @@ def test_robertson_against_another_code():
         y[0], y[1], y[2] = b - a, a - b - c, c
         return 0
 
-    problem = Problem(Kernel(4, 3, function=chemistry), 3, 0, scale=(1.0, 1e-4, 1.0))
+    problem = Problem(StepKernel(4, 3, function=chemistry), 3, 0, scale=(1.0, 1e-4, 1.0))
     run = integrate(problem, [1.0, 0.0, 0.0], 0.0, 1e4, "rodas", tolerance=1e-7)
 
     def rates(_t, x):
@@ -189,7 +189,7 @@ def test_a_stiff_spring_beside_a_pendulum_on_its_circle():
         y[6:9] = out[4:]
         return 0
 
-    problem = Problem(Kernel(7, 6, function=rates), 3, 3, project=Kernel(7, 9, function=project))
+    problem = Problem(StepKernel(7, 6, function=rates), 3, 3, project=StepKernel(7, 9, function=project))
     q = pendulum_start(1.0)
     t = np.linspace(0.0, 2.0, 9)
     run = integrate(problem, [q[0], q[1], q[0] + 1e-3, 0.0, 0.0, 0.0], 0.0, 2.0, "rodas", tolerance=1e-7, samples=t)
@@ -200,7 +200,7 @@ def test_a_stiff_spring_beside_a_pendulum_on_its_circle():
 
 
 def test_quaternions_keep_their_length():
-    problem = Problem(Kernel(8, 7, function=spinning), 4, 3, quaternions=(0,))
+    problem = Problem(StepKernel(8, 7, function=spinning), 4, 3, quaternions=(0,))
     rates = np.array([0.3, -1.1, 0.8])
     t = np.linspace(0.0, 3.0, 10)
     run = integrate(problem, [1.0, 0.0, 0.0, 0.0, *rates], 0.0, 3.0, "rodas", tolerance=1e-8, samples=t)
@@ -219,7 +219,7 @@ def test_rates_that_exist_on_one_side_only_are_differentiated_there():
         y[0] = -math.sqrt(x[0]) if x[2] == 0.0 else math.sqrt(x[0]) * 0.0 + 0.1 * (1.0 - x[0])
         return 0
 
-    problem = Problem(Kernel(3, 1, function=draining), 1, 0, parameters=(0.0,))
+    problem = Problem(StepKernel(3, 1, function=draining), 1, 0, parameters=(0.0,))
     run = integrate(problem, [1.0], 0.0, 1.5, "rodas", tolerance=1e-8)
     assert run.complete and abs(run.end_state[0] - 0.0625) < 1e-7
     rest = integrate(replace(problem, parameters=(1.0,)), [1.0], 0.0, 1.0, "rodas", tolerance=1e-8)

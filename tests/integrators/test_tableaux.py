@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from linkwright.integrators import INTEGRATORS, Kernel, Problem
+from linkwright.integrators import INTEGRATORS, Problem, StepKernel
 from linkwright.integrators.memory import USED, layout
 from linkwright.integrators.stepping import inside, prepare_inside
 
@@ -90,7 +90,7 @@ def test_states_inside_a_step_have_their_order(name, theta):
         asked.append(1)
         return 0
 
-    p, f, c = layout(Problem(Kernel(rows + 1, rows, function=unit_rows), rows, 0), table, [unit_rows, *[None] * 9], False)
+    p, f, c = layout(Problem(StepKernel(rows + 1, rows, function=unit_rows), rows, 0), table, [unit_rows, *[None] * 9], False)
     f[USED] = 1.0
     f[p.K : p.K + rows * rows] = np.eye(rows).ravel()
     f[p.new : p.new + rows] = table.a[table.stages]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from linkwright.joints import JointType, Option, _rows
+from linkwright.joints import JointOption, JointType, _rows
 from linkwright.numerics.scalars import arctan2, common_type, unwrap
 from linkwright.numerics.spatial import array, rotation_z
 
@@ -25,7 +25,7 @@ class PinArc(JointType):
     q_names = v_names = ("slide", "angle")
     in_plane = True
     synonyms = ("arc", "curved_slot")
-    options: ClassVar[Mapping[str, Option]] = {"radius": Option("length", "the radius of the arc about the first point (510 mm)")}
+    options: ClassVar[Mapping[str, JointOption]] = {"radius": JointOption("length", "the radius of the arc about the first point (510 mm)")}
     guide = 0
 
     def pose(self, q: Any) -> Any:

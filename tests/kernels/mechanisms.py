@@ -26,7 +26,7 @@ class Case(NamedTuple):
 
 def shipped(name: str, count: int = 3) -> Case:
     s = lw.compile(lw.load(name))
-    return Case(s, samples(s.loops, s.start.q, dict(s.start.near), count, seed=7))
+    return Case(s, samples(s.loops, s.start.q, dict(s.start.references), count, seed=7))
 
 
 def cut_coordinates(s: Any, near: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.compiler.derivatives import jacobian, places, replay
-from linkwright.compiler.graph import Graph, Sym
+from linkwright.compiler.graph import Sym, TraceGraph
 from linkwright.compiler.program import Op, Program, interpret
 from linkwright.errors import UsageError
 from linkwright.mechanics.kinematics.motion import qdot
@@ -30,7 +30,7 @@ def complex_step(program: Program, x: np.ndarray) -> np.ndarray:
 
 def traced_jacobian(program: Program, seeds: list) -> Program:
     """A program with the results and their derivatives."""
-    g = Graph()
+    g = TraceGraph()
     x = g.input("x", program.n_in)
     found = jacobian(program, x, seeds)
     return g.program([("y", found.results), ("J", found.dense())])
@@ -38,7 +38,7 @@ def traced_jacobian(program: Program, seeds: list) -> Program:
 
 def traced_values(program: Program) -> Program:
     """A program with the results alone, traced as `traced_jacobian` traces them."""
-    g = Graph()
+    g = TraceGraph()
     return g.program([("y", replay(program, g.input("x", program.n_in)))])
 
 
@@ -88,7 +88,7 @@ def test_replay_on_floats_is_the_interpreter(rng: np.random.Generator) -> None:
 
 def test_replay_in_its_own_graph_makes_nothing_new() -> None:
     program, _ = forward_of("carpet-scraper")
-    g = Graph()
+    g = TraceGraph()
     results = replay(program, g.input("x", program.n_in))
     nodes = len(g.op)
     again = replay(program, [Sym(g, i) for i in range(program.n_in)])
@@ -101,9 +101,9 @@ def test_closure_jacobian_of_mechanisms(name: str) -> None:
     """J is d phi / dq written by hand; with quaternions the directions are those of unit velocities."""
     s = lw.compile(lw.load(name))
     nq, nv = s.tree.nq, s.tree.nv
-    g = Graph()
+    g = TraceGraph()
     q, v = g.input("q", nq), g.input("v", nv)
-    closure = s.loops.at(q, v, 0.0, s.start.near)
+    closure = s.loops.at(q, v, 0.0, s.start.references)
     phi = g.program([("phi", closure.phi)])
     directions = [{i: x for i, x in enumerate(qdot(s.loops.skel, q, e)) if type(x) is Sym or x != 0} for e in np.eye(nv)]
     found = jacobian(phi, np.concatenate([q, v]), directions)
@@ -117,9 +117,9 @@ def test_bias_of_closure_is_the_second_derivative_along_the_motion() -> None:
     """(J v)' = J a + k: the directional derivative of J v along v is k."""
     s = lw.compile(lw.load("carpet-scraper"))
     nq, nv = s.tree.nq, s.tree.nv
-    g = Graph()
+    g = TraceGraph()
     q, v = g.input("q", nq), g.input("v", nv)
-    closure = s.loops.at(q, v, 0.0, s.start.near)
+    closure = s.loops.at(q, v, 0.0, s.start.references)
     rate = g.program([("rate", closure.J @ v)])
     found = jacobian(rate, np.concatenate([q, v]), [dict(enumerate(v))])
     both = g.program([("ours", found.dense()[:, 0]), ("k", closure.k)])
@@ -128,7 +128,7 @@ def test_bias_of_closure_is_the_second_derivative_along_the_motion() -> None:
 
 
 def test_derivatives_share_subexpressions() -> None:
-    g = Graph()
+    g = TraceGraph()
     (x,) = g.input("x", 1)
     product = 1.0
     for n in range(1, 9):
@@ -143,17 +143,17 @@ def test_derivatives_share_subexpressions() -> None:
 
 
 def test_zeros_are_folded() -> None:
-    g = Graph()
+    g = TraceGraph()
     x, y = g.input("x", 2)
     program = g.program([("r", [x * 2.0 + 1.0, np.rint(x) + y, x - x * 1.0, y * y])])
-    found = jacobian(program, Graph().input("x", 2), [0, 1])
+    found = jacobian(program, TraceGraph().input("x", 2), [0, 1])
     assert found.columns[0] == {0: 2.0}
     assert set(found.columns[1]) == {1, 3} and found.columns[1][1] == 1.0
 
 
 def test_the_branch_not_taken_does_not_spoil_the_derivative() -> None:
     """where(x > 0, sqrt(x), 0) at x = 0: the root's slope is infinite, but zero was chosen."""
-    g = Graph()
+    g = TraceGraph()
     (x,) = g.input("x", 1)
     program = g.program([("y", [(x > 0.0).where(np.sqrt(x), 0.0)])])
     both = traced_jacobian(program, [0])
@@ -161,7 +161,7 @@ def test_the_branch_not_taken_does_not_spoil_the_derivative() -> None:
 
 
 def test_powers_with_zero_base() -> None:
-    g = Graph()
+    g = TraceGraph()
     x, y = g.input("x", 2)
     program = g.program([("r", [x**2.5, np.float64(0.0) ** y])])
     found = jacobian(program, [0.0, 1.5], [0, 1])

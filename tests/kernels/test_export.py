@@ -71,7 +71,7 @@ class Found:
         far = case.states[0]  # another state of the same branch
         self.x = {
             "q": self.st.q, "v": self.st.v, "a": self.a, "tau": rng.normal(size=s.tree.nv), "drive": drive, "speed": speed,
-            "acceleration": acceleration, "near": cut_coordinates(s, self.st.near), "far": far.q,
+            "acceleration": acceleration, "near": cut_coordinates(s, self.st.references), "far": far.q,
             "off": s.displaced(self.st, 1e-3 * s.loops.columns * rng.normal(size=s.tree.nv)),
         }  # fmt: skip
 
@@ -97,7 +97,7 @@ def check_motion(f: Found, got: Any) -> None:
         assert p["ok"] and p["residual"] < 1e-10
     assert got["v"]["ok"] and got["a"]["ok"]
     names = s.kernels.equations(s.kernels.defaults["free"]).points_named
-    moved = State(s.skel, st.q, st.v, st.near)
+    moved = State(s.skel, st.q, st.v, st.references)
     places = np.array([s.point(moved, n) for n in names])
     speeds = np.array([np.asarray(moved[f"{n}.v"], dtype=float) for n in names])
     assert apart(got["where"]["position"], places.ravel()) < EQUAL
@@ -259,7 +259,7 @@ def test_turns_of_cut_joints_are_counted() -> None:
     angles = (9.0, -0.5)
     for angle, got in zip(angles, run({"m": s.javascript(name="m")}, [("m", code, x) for x in angles]), strict=True):
         st = s.assemble(q={"A": float(s.start["A"]) + angle})
-        assert apart(got["near"], st.near["B"]) < EQUAL
+        assert apart(got["near"], st.references["B"]) < EQUAL
         assert apart(got["E"]["potential"], s.energy(st)["potential"]) < EQUAL
 
 
@@ -381,11 +381,11 @@ def test_c_sources(model: str, language: str, tmp_path: Path) -> None:
     code = library(sources, tmp_path / "c", language)
     if code is None:
         return
-    q, near = s.start.q.copy(), cut_coordinates(s, s.start.near)
+    q, near = s.start.q.copy(), cut_coordinates(s, s.start.references)
     assert code.model_assemble(pointer(q), pointer(drive), pointer(near), None) == 0
     assert apart(q, st.q) < EQUAL
     if model == "sprung":
-        assert apart(near, st.near["B"]) < EQUAL
+        assert apart(near, st.references["B"]) < EQUAL
     v, t, dt = st.v.copy(), np.zeros(1), 1e-3
     tau = np.linspace(-0.5, 1.0, s.tree.nv)
     code.model_step.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_double] + [ctypes.c_void_p] * 2
@@ -403,7 +403,7 @@ def check_kernels(s: lw.System, st: State, text: str) -> None:
     """The text read statement by statement: loads of the given motion."""
     a = s.assembler.accelerations(st, None, list(s.kernels.drives))
     program = s.kernel("loads").program
-    given = {"q": st.q, "v": st.v, "a": a, "t": np.zeros(1), "near": cut_coordinates(s, st.near)}
+    given = {"q": st.q, "v": st.v, "a": a, "t": np.zeros(1), "near": cut_coordinates(s, st.references)}
     y = c_reader.run(text, "model_loads", np.concatenate([given[b.name] for b in program.inputs]), program.n_out)
     loads = s.inverse(st, a, method="system")
     assert apart(program.unpack(y)["u"], [loads.tau[d] for d in s.kernels.drives]) < EQUAL

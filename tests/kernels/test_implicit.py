@@ -11,7 +11,7 @@ import pytest
 import linkwright as lw
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.kernels import Kernels
-from linkwright.mechanics.dynamics.terms import along_world, terms, usual
+from linkwright.mechanics.dynamics.terms import along_world, terms, to_joint_axes
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from tests.kernels.mechanisms import apart, cut_coordinates, random_kernels, shipped
@@ -24,16 +24,16 @@ def solved(eq: Equations, q: Any, v: Any, tau: Any, near: Any) -> np.ndarray:
     """(a, lam) by one dense solve of the saddle-point system, over complex numbers."""
     skel, loops = eq.loops.skel, replace(eq.loops, row_axes=eq.plan.axes)
     references = eq.loops.skel.unpack(q, near)
-    m = motion(skel, q, v, world_axes=eq.plan.lean)
+    m = motion(skel, q, v, world_axes=eq.plan.body_axes)
     pushes = [w for f in eq.forces for w in f.wrenches(Instant.moving(skel, m, 0.0, references))]
-    T = terms(loops, q, v, 0.0, references, pushes, lean=m if eq.plan.lean else None)
+    T = terms(loops, q, v, 0.0, references, pushes, body_axes=m if eq.plan.body_axes else None)
     assert T.place is not None
     n = T.nv
     A = np.zeros((n + T.nc, n + T.nc), dtype=complex)
     A[:n, :n], A[:n, n:], A[n:, :n] = T.M, -T.J.T, T.J
-    force = along_world(T.place, tau) if eq.plan.lean else tau
+    force = along_world(T.place, tau) if eq.plan.body_axes else tau
     z = np.linalg.solve(A, np.concatenate([force - T.h, -T.k]))
-    return np.concatenate(usual(T.place, z[:n], z[n:])) if eq.plan.lean else z
+    return np.concatenate(to_joint_axes(T.place, z[:n], z[n:])) if eq.plan.body_axes else z
 
 
 def complex_steps(kernels: Kernels, q: Any, v: Any, tau: Any, near: Any) -> dict[str, np.ndarray]:

@@ -22,7 +22,7 @@ def moving(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_basis_gives_the_velocity_and_all_twists(name):
     s, st, x = moving(name)
-    found = s.kernel("jacobian")(st.q, near=s.skel.pack(st.near))
+    found = s.kernel("jacobian")(st.q, near=s.skel.pack(st.references))
     np.testing.assert_allclose(found.v @ x, st.v, atol=1e-9 * (1.0 + np.abs(st.v).max()))
     assert np.abs(s.J(st) @ found.v).max() < 1e-9
     m = s.motion(st)
@@ -39,8 +39,8 @@ def test_the_rate_is_the_derivative_of_the_jacobian_along_the_motion(name):
     at = s.core.drive_positions(st)
     k = s.kernel("jacobian")
     sides = [s.assemble(dict(zip(s.core.drive_names, at + side * h * x, strict=True)), guess=st) for side in (1.0, -1.0)]
-    J = [k(side.q, near=s.skel.pack(side.near)).twist @ x for side in sides]
-    found = s.kernel("jacobian_rate")(st.q, st.v, near=s.skel.pack(st.near))
+    J = [k(side.q, near=s.skel.pack(side.references)).twist @ x for side in sides]
+    found = s.kernel("jacobian_rate")(st.q, st.v, near=s.skel.pack(st.references))
     difference = (J[0] - J[1]) / (2.0 * h)
     assert np.abs(found.rate - difference).max() < 1e-4 * (1.0 + np.abs(difference).max())
 
@@ -50,7 +50,7 @@ def test_reduced_equations_give_the_efforts_of_inverse_dynamics(name):
     s, st, x = moving(name)
     rng = stream(5, name)
     a = {d: float(rng.normal()) for d in s.core.drive_names}
-    r = s.kernel("reduced")(st.q, st.v, near=s.skel.pack(st.near))
+    r = s.kernel("reduced")(st.q, st.v, near=s.skel.pack(st.references))
     efforts = r.M @ np.array(list(a.values())) + r.h
     exact = s._dynamics._inverse(st, a, None, None, "subsystem", {}).tau
     exact = np.array([exact[d] for d in a])

@@ -106,7 +106,7 @@ def variant(model, how, **compile_options):
 @pytest.mark.parametrize("case", CASES)
 def test_kernels_of_variants_are_the_float_path(case, rng):
     s, k = variant(*CASES[case], **({"cuts": ["C"]} if case == "cut joint" else {}))
-    states = samples(k.loops, s.start.q, dict(s.start.near), 3, seed=3)
+    states = samples(k.loops, s.start.q, dict(s.start.references), 3, seed=3)
     for st in states[1:]:
         tau, law = rng.normal(size=k.tree.nv), given(k, st, rng.normal(size=len(k.chosen.drivers)))
         right = reference(k, st, tau, law, "auto")
@@ -138,7 +138,7 @@ def test_a_rotor_is_a_body_that_turns_with_the_joint(rng):
     s = lw.compile(lw.load("four-bar"), free=["crank.inertia"])
     k = s.kernels.variant(Variant(armature=armature_of(s.loops.skel, {"A": 0.5})))
     heavy = s.kernels.defaults["free"] + 0.5
-    for st in samples(s.loops, s.start.q, dict(s.start.near), 3, seed=5)[1:]:
+    for st in samples(s.loops, s.start.q, dict(s.start.references), 3, seed=5)[1:]:
         tau, off = rng.normal(size=3), st.q + 1e-4 * rng.normal(size=3)
         for name, x in (("forward", (st.q, st.v, tau)), ("projection", (off, st.v + 0.1)), ("energy", (st.q, st.v))):
             for one, other in zip(k.get(name)(*x), s.kernels.get(name)(*x, free=heavy), strict=True):
@@ -149,8 +149,8 @@ def test_a_rotor_is_a_body_that_turns_with_the_joint(rng):
 
 def test_rotors_count_in_the_recursion_too(rng):
     s, k = variant("carpet-scraper", {"armature": "first"})
-    st = samples(k.loops, s.start.q, dict(s.start.near), 2, seed=6)[1]
-    T = k.equations().usual_terms(st.q, st.v, np.zeros(1), cut_row(k, st))
+    st = samples(k.loops, s.start.q, dict(s.start.references), 2, seed=6)[1]
+    T = k.equations().joint_axis_terms(st.q, st.v, np.zeros(1), cut_row(k, st))
     tau = rng.normal(size=T.nv)
     close(Sslm(recursion=True)(T, tau).a, Sslm(recursion=False)(T, tau).a)
 
@@ -162,7 +162,7 @@ def test_without_a_rod_it_is_the_mechanism_that_never_had_one(rng):
     del text["rods"]["r2"]
     less = lw.compile(lw.load(text))
     assert k.entries["lam"] == less.kernels.entries["lam"] == ["r1.length", "r3.length"]
-    for st in samples(less.loops, full.start.q, dict(full.start.near), 3, seed=2):
+    for st in samples(less.loops, full.start.q, dict(full.start.references), 3, seed=2):
         tau = rng.normal(size=6)
         for one, other in zip(k.get("forward")(st.q, st.v, tau), less.kernels.get("forward")(st.q, st.v, tau), strict=True):
             close(one, other)
@@ -202,7 +202,7 @@ def test_power_in_is_stored_or_lost(case, rng):
     model, how = POWERS[case]
     s, k = variant(model, {**how, "power": True})
     signs = np.zeros(3)
-    for st in samples(k.loops, s.start.q, dict(s.start.near), 4, seed=9)[1:]:
+    for st in samples(k.loops, s.start.q, dict(s.start.references), 4, seed=9)[1:]:
         st = Instant(st.skel, st.q, 4.0 * st.v, references=st.references)
         tau, law = rng.normal(size=k.tree.nv), given(k, st, rng.normal(size=len(k.chosen.drivers)))
         x = inputs(k, st, tau, law)
@@ -259,7 +259,7 @@ def test_projection_puts_a_driven_mechanism_where_the_driver_is():
 
 def test_derivatives_of_a_driven_mechanism(rng):
     s, k = variant("3-rrr", {"drivers": ("J1",), "armature": "first"})
-    st = samples(k.loops, s.start.q, dict(s.start.near), 2, seed=4)[1]
+    st = samples(k.loops, s.start.q, dict(s.start.references), 2, seed=4)[1]
     tau, law, h = rng.normal(size=k.tree.nv), given(k, st, [0.7]), 1e-6
     found = k.get("derivatives")(st.q, st.v, tau, *law.values())
     for j in range(k.tree.nv):

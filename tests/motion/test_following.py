@@ -93,8 +93,8 @@ def test_a_singular_position_on_the_way_is_found_between_samples(robot: lw.Mecha
     (note,) = robot.follow({"lrod.P": lambda t: (0.2, 0.45 - 0.3 * t)}, [0.0, 0.5, there - 1e-4]).notes
     assert "nearly lose the mechanism" in note
     st = robot.system.assemble(point={"lrod.P": [0.2, 0.2236068]})  # 2.3e-9 m beside it
-    grip = robot.system.controllable(st)
-    assert grip and grip.nearly_lost and "but nearly not" in grip.text
+    authority = robot.system.controllable(st)
+    assert authority and authority.nearly_lost and "but nearly not" in authority.text
     assert not robot.system.controllable(robot.system.start).nearly_lost
 
 

@@ -66,12 +66,12 @@ def test_turns_differ_by_drive_steps_speed_duration_and_parameters(computed: lis
 def test_writing_into_a_turn_changes_no_other() -> None:
     m = lw.load("wiper")
     first, expected = m.turn(steps=12), lw.load("wiper").turn(steps=12)
-    for array in (first.t, first.q, first.v, first.a, *first.near[3].values()):
+    for array in (first.t, first.q, first.v, first.a, *first.references[3].values()):
         array[...] = 7.0
     again = m.turn(steps=12)
     close = {"rtol": 1e-12, "atol": 1e-12}  # one of them may come from the walk on floats
     assert all(np.allclose(getattr(again, x), getattr(expected, x), **close) for x in "tqva")
-    assert all(np.allclose(again.near[3][n], x, **close) for n, x in expected.near[3].items())
+    assert all(np.allclose(again.references[3][n], x, **close) for n, x in expected.references[3].items())
 
 
 def test_large_turns_are_not_kept(computed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

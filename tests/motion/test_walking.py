@@ -34,7 +34,12 @@ def test_the_turn_agrees_with_the_walk_on_floats(name):
     c = native_turn(m)
     assert any(key[0] == "walking" for key in m.system.core.stores)
     tolerance = SPIN if m.system.mobility.idle or name == "3-rrr-motors" else AGREEMENT
-    for mine, theirs in ((c.q, first.q), (c.v, first.v), (c.a, first.a), (cut_rows(c.skel, c.near), cut_rows(c.skel, first.near))):
+    for mine, theirs in (
+        (c.q, first.q),
+        (c.v, first.v),
+        (c.a, first.a),
+        (cut_rows(c.skel, c.references), cut_rows(c.skel, first.references)),
+    ):
         assert np.abs(mine - theirs).max(initial=0.0) <= tolerance * (1.0 + np.abs(theirs).max(initial=0.0))
     assert c.notes == first.notes and len(c.singular) == len(first.singular)
 
@@ -57,11 +62,11 @@ def test_the_python_loop_is_the_native_loop():
         y[: len(out)] = out
         return status
 
-    rows, counts = np.zeros((13, len(core.start.q) * 3 + found.near.shape[1] + 1)), np.zeros(3, dtype=np.int64)
+    rows, counts = np.zeros((13, len(core.start.q) * 3 + found.references.shape[1] + 1)), np.zeros(3, dtype=np.int64)
     floats[plan.x : plan.x + plan.nq] = core.start.q
     floats[plan.at_near : plan.at_near + plan.near] = core.packed_references(core.start)
     assert walking.walk(plan._replace(walk=called), floats, counts, laws, t, rows) == walking.DONE
-    np.testing.assert_array_equal(rows, np.concatenate([found.q, found.v, found.a, found.near, found.determinant[:, None]], axis=1))
+    np.testing.assert_array_equal(rows, np.concatenate([found.q, found.v, found.a, found.references, found.determinant[:, None]], axis=1))
 
 
 def test_the_walk_stops_before_a_dead_centre():
@@ -70,7 +75,7 @@ def test_the_walk_stops_before_a_dead_centre():
     core = m.system.core
     joint = next(j.name for j in m.description.joints if j.name not in core.drive_names and not m.limits(j.name).full_turn)
     walks = Walking(core.kernels.get("walk", drives=[joint]))
-    here, high = float(core.start.near[joint][0]), m.limits(joint).high
+    here, high = float(core.start.references[joint][0]), m.limits(joint).high
     t = np.linspace(0.0, 1.0, 101)
     way = 2.0 * (high - here)
     laws = np.stack([here + way * t, np.full(101, way), np.zeros(101)], axis=1)

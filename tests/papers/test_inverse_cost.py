@@ -11,7 +11,7 @@ from linkwright.numerics.linalg import pivot_order
 from linkwright.numerics.scalars import eliminate
 from linkwright.papers import inverse_cost as bench
 from linkwright.papers.counting import Counts, values
-from linkwright.papers.recording import Graph
+from linkwright.papers.recording import OperationGraph
 from tests.reference import load
 
 PRINTED_SAVINGS = {  # percent over the traditional method: one cycle, optimisation
@@ -37,7 +37,7 @@ SIZES = {
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[bench.Row]:
+def rows() -> list[bench.MethodCost]:
     return bench.operation_table()
 
 
@@ -45,7 +45,7 @@ def rows() -> list[bench.Row]:
 
 
 def test_what_is_done_twice_counts_once_and_what_nobody_needs_not_at_all() -> None:
-    g = Graph()
+    g = OperationGraph()
     x, y = g.variables([2.0, 3.0])
     g.stage = "first"
     product, unused = x * y, x + y
@@ -58,7 +58,7 @@ def test_what_is_done_twice_counts_once_and_what_nobody_needs_not_at_all() -> No
 
 
 def test_folding_is_that_of_the_counting_scalar() -> None:
-    g = Graph()
+    g = OperationGraph()
     (x,) = g.variables([0.7])
     free = 1.0 * x + 0.0 - 0 * x
     negative = -x
@@ -80,7 +80,7 @@ def test_pivots_avoid_new_nonzeros_and_small_entries() -> None:
     A[0], A[:, 0] = 1.0, 1.0
     r, c = pivot_order([A], A != 0.0)
     assert 0 not in r[:-2]  # the last two are alike
-    g = Graph()
+    g = OperationGraph()
     recorded = g.variables(A)
     recorded[A == 0.0] = 0.0
     z = eliminate(recorded, g.variables(np.ones(n)), (r, c), quotients=True)[0]
@@ -95,7 +95,7 @@ def test_pivots_avoid_new_nonzeros_and_small_entries() -> None:
 
 @pytest.mark.parametrize("method", bench.COUNTED)
 @pytest.mark.parametrize("case", bench.CASES, ids=lambda c: c.model)
-def test_counted_methods_give_the_float_paths_answers_in_one_order_of_pivots(case: bench.Case, method: str) -> None:
+def test_counted_methods_give_the_float_paths_answers_in_one_order_of_pivots(case: bench.CostCase, method: str) -> None:
     """Torque and all reactions at every second angle listed to 1e-9, pivots chosen once at 30 deg: forces are of size 100."""
     system = case.system()
     orders = bench.counted(system, case.state(system), case.drive, method).solver.orders
@@ -122,7 +122,7 @@ def test_counted_methods_give_the_float_paths_answers_in_one_order_of_pivots(cas
                 np.testing.assert_allclose(values(ours), np.concatenate([w.moment, w.force]), atol=1e-9, err_msg=w.joint)
 
 
-def test_counts_are_those_of_the_structure_not_of_the_position(rows: list[bench.Row]) -> None:
+def test_counts_are_those_of_the_structure_not_of_the_position(rows: list[bench.MethodCost]) -> None:
     other = bench.operation_table(degrees=250.0)
     for a, b in zip(rows, other, strict=True):
         assert a.sizes == b.sizes == SIZES[a.model, a.method] and a.dense == b.dense
@@ -131,7 +131,7 @@ def test_counts_are_those_of_the_structure_not_of_the_position(rows: list[bench.
         assert abs(a.stages["solve"].total - b.stages["solve"].total) <= 0.25 * a.stages["solve"].total
 
 
-def test_shared_stages_are_shared_and_each_method_saves(rows: list[bench.Row]) -> None:
+def test_shared_stages_are_shared_and_each_method_saves(rows: list[bench.MethodCost]) -> None:
     for model in {r.model for r in rows}:
         traditional, system, subsystem = (r for r in rows if r.model == model)
         for r in (system, subsystem):
@@ -144,14 +144,14 @@ def test_shared_stages_are_shared_and_each_method_saves(rows: list[bench.Row]) -
         assert subsystem.again == (subsystem.folded - subsystem.stages["motion"].total, subsystem.full - subsystem.stages["motion"].total)
 
 
-def test_orders_are_the_papers_where_it_counts_right(rows: list[bench.Row]) -> None:
+def test_orders_are_the_papers_where_it_counts_right(rows: list[bench.MethodCost]) -> None:
     for r in rows:
         wrong = {("carpet-scraper-2007", "subsystem"): 39.0, ("rssr", "traditional"): 1944.0, ("rssr", "subsystem"): 34.0}
         want = wrong.get((r.model, r.method), r.printed.order)
         assert r.order == pytest.approx(want, abs=0.05)  # printed to one digit
 
 
-def test_printed_savings_follow_from_printed_times_but_for_one(rows: list[bench.Row]) -> None:
+def test_printed_savings_follow_from_printed_times_but_for_one(rows: list[bench.MethodCost]) -> None:
     off = set()
     for r in rows:
         if r.method != "traditional":
@@ -164,7 +164,7 @@ def test_printed_savings_follow_from_printed_times_but_for_one(rows: list[bench.
     assert off == {("carpet-scraper-2007", 28.8)}
 
 
-def test_table_picture_and_times(rows: list[bench.Row]) -> None:
+def test_table_picture_and_times(rows: list[bench.MethodCost]) -> None:
     from matplotlib.figure import Figure
 
     lines = bench.text(rows).splitlines()

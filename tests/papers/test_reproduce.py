@@ -67,7 +67,7 @@ def test_every_item_of_a_paper(key, tmp_path):
 
 
 def _check_curves(item):
-    if isinstance(item.figure, figures.Drawing):
+    if isinstance(item.figure, figures.FigureDrawing):
         for panel in item.figure.panels:
             for curve in panel.curves:
                 x, y = np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float)
@@ -89,7 +89,9 @@ def test_every_figure_of_a_paper(key, tmp_path):
 
 
 def test_files_of_others_are_kept(tmp_path, capsys, monkeypatch):
-    panel = figures.Panel("y [m]", [figures.Curve([0, 1], [1, 2], "line"), figures.Curve([0, 1], [2, 1], "", "points")], "caption", [0.5])
+    panel = figures.FigurePanel(
+        "y [m]", [figures.FigureCurve([0, 1], [1, 2], "line"), figures.FigureCurve([0, 1], [2, 1], "", "points")], "caption", [0.5]
+    )
     drawn = papers.compared("Fig. 1(a)", "a <curve>", "1", "1", 0.0, 1.0, figure=figures.drawing([panel]))
     assert drawn == papers.compared("Fig. 1(a)", "a <curve>", "1", "1", 0.0, 1.0), "a figure is not part of what is said"
     monkeypatch.setattr(papers, "items", lambda key: [lambda: drawn])

@@ -10,7 +10,7 @@ import numpy as np
 import linkwright as lw
 from linkwright.results.batch import cut_references
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.time_loops import march
+from linkwright.simulation.stepper import march
 
 STARTS: dict[str, dict[str, Any]] = {
     "wiper": {"q": {"A": 0.2}, "v": {"A": 6.0}},
@@ -30,10 +30,10 @@ def system(name: str, cuts: tuple[str, ...] | None = None) -> Any:
 def recorded(s: Any, st: Any, times: np.ndarray, **more: Any) -> Trajectory:
     """The free motion from a state, with accelerations and multipliers at the samples."""
     run = march(s, st, float(times[-1]), tolerance=1e-12, samples=times)
-    known = {"near": run.near, "t": run.t[:, None]}
+    known = {"near": run.references, "t": run.t[:, None]}
     forward = s.kernel("forward")
     a, lam = forward(run.q, run.v, np.zeros(s.tree.nv), **{b.name: known[b.name] for b in forward.inputs if b.name in known})
-    near = cut_references(s.skel, run.t, run.q, run.v, st.near, s.loops)
+    near = cut_references(s.skel, run.t, run.q, run.v, st.references, s.loops)
     return Trajectory(s.skel, run.t, run.q, run.v, a, near, arrays={"lam": lam}, system=s, **more)
 
 

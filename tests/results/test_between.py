@@ -61,7 +61,7 @@ def test_columns_go_straight_and_turns_stay_counted():
 def test_a_loop_that_was_switched_off_is_left_open():
     s, run = system("wiper"), free_run("wiper")
     open_ = run.q + np.array([0.0, 0.01, 0.0])  # no longer closed
-    off = replace(run, q=open_, arrays={"closed": np.zeros((len(run), 1))}, near=[{**x} for x in run.near])
+    off = replace(run, q=open_, arrays={"closed": np.zeros((len(run), 1))}, references=[{**x} for x in run.references])
     gap = np.abs(s.phi(off.at(0.1234))).max()
     assert gap > 1e-4
     assert np.abs(s.phi(replace(off, arrays={}).at(0.1234))).max() < 1e-12
@@ -71,7 +71,7 @@ def test_impacts_and_the_ends():
     run = free_run("wiper")
     v = np.concatenate([run.v[:31], 0.5 * run.v[30:31], run.v[31:]])
     rows = [*range(31), 30, *range(31, 61)]
-    hit = replace(run, t=run.t[rows], q=run.q[rows], v=v, a=run.a[rows], near=[run.near[i] for i in rows], arrays={})
+    hit = replace(run, t=run.t[rows], q=run.q[rows], v=v, a=run.a[rows], references=[run.references[i] for i in rows], arrays={})
     assert (hit.at(float(run.t[30])).v == 0.5 * run.v[30]).all()  # a time that occurs twice is the later state
     assert run.at("0.5 s").t == 0.5 and run.at(0.5 * (1 + 2e-16)).t == 0.5
     assert (run[:1].at(0.0).q == run.q[0]).all()

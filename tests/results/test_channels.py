@@ -105,10 +105,12 @@ def test_turns_of_bodies_and_cut_joints_are_counted_however_coarse_the_samples()
         for n in ("A", "crank.angle", "coupler.angle", "A.v"):  # parts of a run go on counting
             np.testing.assert_allclose(r[5:14:3][n], r[n][5:14:3], rtol=1e-13, atol=1e-13)
     spun = runs[1]
-    exact = cut_references(other.skel, times[::2], spun.q[::2], spun.v[::2], spun.near[0], a=spun.a[::2])  # a turn and more in between
-    np.testing.assert_allclose(exact.rows, spun.near.rows[::2], atol=1e-12)
-    rough = cut_references(other.skel, times, runs[1].q, runs[1].v, runs[1].near.rows + 1.5)  # renewed now and then
-    np.testing.assert_allclose(rough.rows, runs[1].near.rows, atol=1e-12)
+    exact = cut_references(
+        other.skel, times[::2], spun.q[::2], spun.v[::2], spun.references[0], a=spun.a[::2]
+    )  # a turn and more in between
+    np.testing.assert_allclose(exact.rows, spun.references.rows[::2], atol=1e-12)
+    rough = cut_references(other.skel, times, runs[1].q, runs[1].v, runs[1].references.rows + 1.5)  # renewed now and then
+    np.testing.assert_allclose(rough.rows, runs[1].references.rows, atol=1e-12)
 
 
 def test_multipliers_are_the_force_in_a_cut_pin():

@@ -176,7 +176,7 @@ def test_a_run_on_other_parameters_brings_its_own_model(tmp_path):
     s = lw.compile("wiper", free=["crank.mass"])
     heavy = s.kernels.equations([5.0]).loops
     run = free_run("wiper")
-    own = Trajectory(heavy.skel, run.t, run.q, run.v, run.a, run.near, system=run.system, loops=heavy)
+    own = Trajectory(heavy.skel, run.t, run.q, run.v, run.a, run.references, system=run.system, loops=heavy)
     back = lw.open(own.save(tmp_path / "heavy.npz"))
     assert back.skel.tree.description.body("crank").mass == 5.0 and own.identical(back)
     assert back["energy.kinetic"] == pytest.approx(own["energy.kinetic"]) and (back["energy.kinetic"] > run["energy.kinetic"]).all()

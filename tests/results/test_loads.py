@@ -39,7 +39,7 @@ def inverted(name: str, push: bool = False):
     columns |= {f"wrench.{b}": (np.tile(w, (n, 1)), "mixed") for b, w in wrench.items()}
     q, v, a, lam = (np.tile(x, (n, 1)) for x in (st.q, st.v, loads.problem.a, loads.lam_all))
     t = np.zeros(n)
-    return s, loads, Trajectory(s.skel, t, q, v, a, cut_references(s.skel, t, q, v, st.near), columns=columns, arrays={"lam": lam})
+    return s, loads, Trajectory(s.skel, t, q, v, a, cut_references(s.skel, t, q, v, st.references), columns=columns, arrays={"lam": lam})
 
 
 @pytest.mark.parametrize("name", CASES)

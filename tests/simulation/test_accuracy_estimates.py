@@ -106,17 +106,17 @@ def test_a_prescribed_motion_has_nothing_that_grows():
 
 def test_estimates_cost_about_the_run(monkeypatch):
     """Evaluations of both companions together: 1.3 times those of the run, by the orders of the methods."""
-    from linkwright.simulation import time_loops
+    from linkwright.simulation import stepper
 
     s = lw.compile(lw.load("four-bar"))
     run = s.simulate(s.assemble(v={"A": 3.0}), 3.0)
-    done, go = [], time_loops.go
+    done, go = [], stepper.go
 
     def counted(*args, **how):
         done.append(go(*args, **how))
         return done[-1]
 
-    monkeypatch.setattr(time_loops, "go", counted)
+    monkeypatch.setattr(stepper, "go", counted)
     c = run.certificate
     assert len(done) == 2 and sum(x.counters["evaluations"] for x in done) < 2.0 * LOOSER ** (-1 / 8) * 1.15 * c.evaluations
     assert run.certificate is c and len(done) == 2  # worked out once

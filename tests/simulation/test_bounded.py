@@ -7,8 +7,8 @@ import pytest
 
 import linkwright as lw
 from linkwright.compiler.callbacks import DEGENERATE
-from linkwright.integrators import Kernel, Problem, driver, integrate, python_kernel
-from linkwright.simulation import evaluating, time_loops
+from linkwright.integrators import Problem, StepKernel, driver, integrate, python_kernel
+from linkwright.simulation import evaluating, stepper
 from tests import ROOT
 from tests.sweeps import some
 
@@ -47,7 +47,7 @@ def test_a_certificate_takes_no_more_evaluations_than_three_runs(monkeypatch, na
         counted.append(done.counters["evaluations"] + done.counters["fallbacks"])
         return done
 
-    for module in (time_loops, evaluating):
+    for module in (stepper, evaluating):
         monkeypatch.setattr(module, "integrate", counting)
     s = lw.compile(lw.load(CASES / f"{name}.yaml"))
     run = s.simulate(s.assemble(v=speeds), 1.0, tolerance=tolerance)
@@ -63,6 +63,6 @@ def test_a_run_that_creeps_by_the_rank_revealing_path_is_given_up(monkeypatch):
     def refused(x, y, w):
         return DEGENERATE
 
-    rates = Kernel(2, 1, 0, refused, 1, slow)
+    rates = StepKernel(2, 1, 0, refused, 1, slow)
     done = integrate(Problem(rates, 1, 0), [0.0], 0.0, 1.0, "dopri5", engine="python")
     assert done.status == "stuck" and done.counters["fallbacks"] < 2000 + 7 * driver.LOOK_AFTER

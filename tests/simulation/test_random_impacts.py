@@ -18,7 +18,7 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.kinematics.motion import motion, pose_of, skeleton
 from linkwright.model import description as d
 from linkwright.results.state import State
-from linkwright.simulation.switching import Mode, jump
+from linkwright.simulation.switching import RunMode, jump
 from linkwright.topology import build_tree
 from tests import factory
 from tests.sweeps import some
@@ -40,7 +40,7 @@ def impact(loops, q, v, off, locks=()):
     near = loops.skel.start_coordinates
     v = consistent_velocity(loops_without(loops, off), q, v, near)
     st = State(loops.skel, q, v, near, 0.0)
-    mode = Mode({}, {name: float(st[name]) for name in locks}, ())
+    mode = RunMode({}, {name: float(st[name]) for name in locks}, ())
     after, loss = jump(loops, mode, st, {}, np.zeros(len(v)))
     rows = [np.eye(len(v))[loops.skel.tree.nodes[loops.skel.tree.node_of_joint[name]].v] for name in locks]
     return v, after.v, loss, np.concatenate([loops.at(q, v, 0.0, near).J, *rows])
@@ -153,7 +153,7 @@ def test_rotors_and_prescribed_speeds_take_part(n):
     J = loops.at(mech.q, v, 0.0, near).J
     joint, column = hinge_that_moves(loops, mech.q, v, near)
     speed = float(v[column] + rng.normal())
-    after, loss = jump(loops, Mode({}, {}, ()), st, {joint: (float(st[joint]), speed, 0.0)}, armature)
+    after, loss = jump(loops, RunMode({}, {}, ()), st, {joint: (float(st[joint]), speed, 0.0)}, armature)
     size = max(1.0, np.abs(v).max(), np.abs(after.v).max())
     assert after.v[column] == pytest.approx(speed, abs=EXACT * size)
     assert np.abs(J @ after.v).max(initial=0.0) < EXACT * size * np.abs(J).max(initial=1.0)
@@ -175,7 +175,7 @@ def test_letting_go_changes_nothing():
     loops = Loops.of(mech.skel)
     near = mech.skel.start_coordinates
     v = consistent_velocity(loops, mech.q, mech.v, near)
-    after, loss = jump(loops, Mode({}, {}, ("R0", "C0")), State(mech.skel, mech.q, v, near, 0.0), {}, np.zeros(len(v)))
+    after, loss = jump(loops, RunMode({}, {}, ("R0", "C0")), State(mech.skel, mech.q, v, near, 0.0), {}, np.zeros(len(v)))
     np.testing.assert_allclose(after.v, v, atol=1e-12 * np.abs(v).max())
     assert loss == 0.0 and rng is not None
 

@@ -64,7 +64,7 @@ def test_the_gaps_of_an_unstabilised_run_are_measured(bar):
     run = s.simulate(st, 2.0, integrator="rk4", step=0.01, stabiliser="none", output="steps")
     c = run.certificate
     phi, gap, speed = 0.0, 0.0, 1.0
-    for q, v, near in zip(run.q, run.v, run.near, strict=True):
+    for q, v, near in zip(run.q, run.v, run.references, strict=True):
         at = s.loops.at(q, v, 0.0, near)
         phi = max(phi, np.abs(at.phi / s.loops.row_scale).max())
         gap = max(gap, np.abs((at.J @ v + at.b) / s.loops.row_scale).max())

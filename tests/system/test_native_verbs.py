@@ -101,17 +101,17 @@ def test_assemble_walks_to_the_position_found_on_floats(name):
     tolerance = 1e-5 if s.mobility.idle else 1e-10  # a rod that spins idly may arrive turned by a little
     close(found.q, exact.q, tolerance)
     close(found.v, exact.v, tolerance)
-    for joint in exact.near:
-        close(found.near[joint], exact.near[joint], tolerance)
+    for joint in exact.references:
+        close(found.references[joint], exact.references[joint], tolerance)
 
 
 def test_a_state_counts_its_cut_joints_when_they_are_read():
     s = lw.compile("carpet-scraper")
     q = s.start.q
     st = s.state(q)
-    assert isinstance(st.near, LaterReferences) and "found" not in vars(st.near)
-    for joint, x in s.start.near.items():
-        close(st.near[joint], x)
+    assert isinstance(st.references, LaterReferences) and "found" not in vars(st.references)
+    for joint, x in s.start.references.items():
+        close(st.references[joint], x)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import linkwright as lw
 from linkwright.design.cycle_loads import cycle_loads
 from linkwright.design.summary import Range
 from linkwright.design.tables import show
-from linkwright.views import live, picture, report, report_acting, report_figures, report_tables
+from linkwright.views import live, picture, report, report_figures, report_forces, report_tables
 from linkwright.views.planar import drawn_bodies
 from linkwright.views.report_parts import table, text
 from linkwright.views.scene import Scene
@@ -175,18 +175,18 @@ def test_what_acts_and_what_it_takes() -> None:
     m = lw.load(TOGGLE)
     c = m.turn(steps=40)
     loads = cycle_loads(c)
-    weight, work, spring = report_acting.acting(m.system, c)
+    weight, work, spring = report_forces.acting(m.system, c)
     assert weight == "weight on ram.D: (0, \N{MINUS SIGN}300.0) N" and work == "work on ram.D: 0 .. 5000 N, over ram.D.vy, ram.D.y"
     # a spring from O to the ram, 400 mm free, 500 mm long in the drawing
     low, high = map(float, re.findall(r"^spring return ground.O to ram.D: ([\d.]+) .. ([\d.]+) N$", spring)[0])
     assert (low, high) == pytest.approx([2e3 * (0.1 - x) for x in (c["slide"].max(), c["slide"].min())], rel=1e-3)
     mean = float(c["A.torque"][:-1].mean())
-    assert report_acting.needs(loads, True) == f"A: mean {show(mean)} N m, {show(2.0 * np.pi * mean)} J a turn"
-    assert report_acting.wheel(loads, c) == f"{show(c.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation"
+    assert report_forces.needs(loads, True) == f"A: mean {show(mean)} N m, {show(2.0 * np.pi * mean)} J a turn"
+    assert report_forces.wheel(loads, c) == f"{show(c.flywheel(0.05).inertia)} kg m² at A for 5 % fluctuation"
     said = next(said for _, name, said in report_tables.checks(m.system, c, loads, []) if name == "Sampling")
     # both strokes of a turn, down to each of the two dead centres, begin with the load
     assert re.match(r"the torque of A jumps by \S+ N m between \d+ and \d+ deg and by \S+ N m between \d+ and \d+ deg: figures are", said)
-    assert report_acting.acting(lw.load("wiper").system, None) == []
+    assert report_forces.acting(lw.load("wiper").system, None) == []
 
 
 def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:

@@ -104,12 +104,12 @@ def waiting(what: str) -> Iterator[None]:
         return
     shown = threading.Event()
 
-    def tell() -> None:
+    def announce() -> None:
         shown.set()
         sys.stderr.write(f"{what} ...")
         sys.stderr.flush()
 
-    timer = threading.Timer(PATIENCE, tell)
+    timer = threading.Timer(PATIENCE, announce)
     timer.daemon = True
     timer.start()
     try:

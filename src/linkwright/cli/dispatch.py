@@ -12,10 +12,10 @@ from typing import NoReturn
 
 from linkwright.cli import console, info, new, page, report, reproduce, simulate, turn
 from linkwright.cli.bench import command as bench
-from linkwright.cli.parser import PROGRAM, Command, Parser, add_options, settings_of
+from linkwright.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 from linkwright.errors import LinkwrightError, UsageError, nearest
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[CliCommand, ...] = (
     new.COMMAND,
     info.COMMAND,
     turn.COMMAND,
@@ -41,14 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.open_closed()
     for stream in (sys.stdout, sys.stderr):
         console.printable(stream)
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
     with console.terminable():
-        return _guarded(words)
+        return _guarded(argv)
 
 
-def _guarded(words: list[str]) -> int:
+def _guarded(argv: list[str]) -> int:
     try:
-        code = _run(words)
+        code = _run(argv)
         sys.stdout.flush()
         return code
     except LinkwrightError as problem:
@@ -64,17 +64,17 @@ def _guarded(words: list[str]) -> int:
         return console.exit_code_of_signal()
 
 
-def _run(words: list[str]) -> int:
-    if not words:
+def _run(argv: list[str]) -> int:
+    if not argv:
         from linkwright.cli import gallery
 
         print(gallery.welcome())
         return 0
-    if words[0] in NAMES or words[0] in ("-h", "--help", "--version"):
-        return _command(words)
-    if words[0].startswith("-") or is_subject(words[0]):
-        return _page(words)
-    _unknown(words[0])
+    if argv[0] in NAMES or argv[0] in ("-h", "--help", "--version"):
+        return _command(argv)
+    if argv[0].startswith("-") or is_subject(argv[0]):
+        return _page(argv)
+    _unknown(argv[0])
 
 
 def is_subject(word: str) -> bool:
@@ -84,18 +84,18 @@ def is_subject(word: str) -> bool:
     return word in models.names() or word.lower().endswith(MODEL_ENDINGS) or os.sep in word or "/" in word or os.path.exists(word)
 
 
-def _command(words: list[str]) -> int:
+def _command(argv: list[str]) -> int:
     parser, each = build_parser()
-    given, extra = parser.parse_known_args(words)
+    given, extra = parser.parse_known_args(argv)
     if extra:
         each[given.command].refuse(extra)
     return next(c.run for c in COMMANDS if c.name == given.command)(given) or 0
 
 
-def _page(words: list[str]) -> int:
+def _page(argv: list[str]) -> int:
     parser = Parser(prog=PROGRAM, **settings_of(page.COMMAND))
     add_options(parser, page.COMMAND.options)
-    given, extra = parser.parse_known_args(words)
+    given, extra = parser.parse_known_args(argv)
     if given.model in NAMES:
         parser.error(f"the command comes first: {PROGRAM} {given.model} ...")
     if extra:

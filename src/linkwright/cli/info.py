@@ -7,7 +7,7 @@ from typing import Any
 
 from linkwright.cli import console, loading, options
 from linkwright.cli.outputs import print_json
-from linkwright.cli.parser import Command, option
+from linkwright.cli.parser import CliCommand, option
 
 
 def run(given: argparse.Namespace) -> None:
@@ -35,7 +35,7 @@ def _topology(m: Any) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="info",
     help="degrees of freedom, reach, swing and transmission of a mechanism",
     about="Print degrees of freedom and drives, full turn or reach, swing of the links, transmission angles, mass.",

@@ -117,19 +117,19 @@ def drive(m: Mechanism, name: str, text: str) -> Any:
     for kind, make in makers.items():
         if matches(dimension, KINDS[kind]):
             return make(text)
-    usual = "45 rpm, 90 deg or 2 N m" if rotary else "20 mm/s, 50 mm or 100 N"
+    examples = "45 rpm, 90 deg or 2 N m" if rotary else "20 mm/s, 50 mm or 100 N"
     raise UsageError(
-        f"--drive {name}: '{text}' is {describe(dimension)}. Give a speed, a position, an effort or a voltage: {usual} or 12 V."
+        f"--drive {name}: '{text}' is {describe(dimension)}. Give a speed, a position, an effort or a voltage: {examples} or 12 V."
     )
 
 
 def _dimension(m: Mechanism, name: str, text: str) -> Any:
     """Of a value or an expression of t and channels."""
-    from linkwright.model.file.loads import Channels
+    from linkwright.model.file.loads import ChannelDimensions
     from linkwright.model.file.nodes import from_python
     from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
 
-    channels = Channels.of(m.description)
+    channels = ChannelDimensions.of(m.description)
     try:
         return read_quantity(from_python(text, "--drive"), QuantityAlgebra(channel=channels.quantity)).dimension
     except ModelError as problem:

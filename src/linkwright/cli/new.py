@@ -9,7 +9,7 @@ from pathlib import Path
 
 from linkwright import files
 from linkwright.cli import console, gallery, options, outputs
-from linkwright.cli.parser import Command, option
+from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import UsageError
 from linkwright.model import library as models
 
@@ -30,7 +30,7 @@ def run(given: argparse.Namespace) -> None:
     files.write_text(path, files.MODELS, text)
     if given.json:
         outputs.print_json("new/1", {"file": str(path), "name": model_name(path.stem), "from": given.start, "kind": kind})
-    outputs.tell_written([str(path)], given.json)
+    outputs.report_files([str(path)], given.json)
     if not given.json:
         word = shlex.quote(str(path))
         print(f"from the {kind} '{given.start}'. Now:\n  linkwright info {word}\n  linkwright turn {word}\n  linkwright {word}")
@@ -69,7 +69,7 @@ def list_all(given: argparse.Namespace) -> None:
     print(console.wrapped(advice))
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="new",
     help="write a commented model to start from; --list shows templates and shipped models",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
@@ -87,7 +87,7 @@ COMMAND = Command(
     run=run,
 )
 
-LIST = Command(
+LIST = CliCommand(
     name="models",
     help="list the shipped models, as new --list",
     about="List the shipped models and the templates of 'linkwright new'.",

@@ -42,7 +42,7 @@ def _check_program(path: str) -> None:
         check_program(path)
 
 
-def tell_written(paths: Iterable[str], as_json: bool) -> None:
+def report_files(paths: Iterable[str], as_json: bool) -> None:
     """A line for every file; beside JSON on stderr."""
     for path in paths:
         if as_json:

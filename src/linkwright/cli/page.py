@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from linkwright.cli import console, loading, options, outputs
-from linkwright.cli.parser import Command, option
+from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import LinkwrightError, visible
 
 
@@ -30,7 +30,7 @@ def _write(given: argparse.Namespace) -> int:
     if given.json:
         data = {"model": name, "run": loading.is_run(given.model), "file": given.output, "bytes": os.path.getsize(path), "address": None}
         outputs.print_json("page/1", data)
-    outputs.tell_written([given.output], given.json)
+    outputs.report_files([given.output], given.json)
     return 0
 
 
@@ -85,7 +85,7 @@ def _warn(text: str) -> None:
     print(visible(text), file=sys.stderr, flush=True)
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="MODEL",
     help="open the page of a model or run in the browser",
     about="Open the page of a model in the browser, moving; it follows the file and is built again whenever that is saved. "

@@ -14,26 +14,26 @@ PROGRAM = "linkwright"
 
 
 @dataclass(frozen=True)
-class Option:
+class CliOption:
     """One line of a command's table: flags (or the name of a positional argument) and what argparse calls its settings."""
 
     flags: tuple[str, ...]
     settings: dict[str, Any]
 
 
-def option(*flags: str, **settings: Any) -> Option:
-    return Option(flags, settings)
+def option(*flags: str, **settings: Any) -> CliOption:
+    return CliOption(flags, settings)
 
 
 @dataclass(frozen=True)
-class Command:
+class CliCommand:
     """A command: `run` gets its options and gives the exit code (None is 0)."""
 
     name: str
     help: str  # one line for the list of commands
     about: str  # a paragraph for its own help
     examples: tuple[str, ...]
-    options: tuple[Option, ...]
+    options: tuple[CliOption, ...]
     run: Callable[[argparse.Namespace], int | None]
 
 
@@ -66,17 +66,17 @@ class Parser(argparse.ArgumentParser):
         self.error(f"'{extra[0]}' is an unexpected argument. A value with spaces needs quotes: --speed '30 rpm'")
 
 
-def add_options(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
+def add_options(parser: argparse.ArgumentParser, options: Sequence[CliOption]) -> None:
     for x in options:
         parser.add_argument(*x.flags, **x.settings)
 
 
-def settings_of(command: Command) -> dict[str, Any]:
+def settings_of(command: CliCommand) -> dict[str, Any]:
     """Describe a command to argparse, its options aside."""
-    told = [x for x in command.options if not x.flags[0].startswith("-")]
-    words = [f"[{x.settings['metavar']}]" if x.settings.get("nargs") == "?" else x.settings["metavar"] for x in told]
+    positional = [x for x in command.options if not x.flags[0].startswith("-")]
+    usage = [f"[{x.settings['metavar']}]" if x.settings.get("nargs") == "?" else x.settings["metavar"] for x in positional]
     return {
-        "usage": " ".join([PROGRAM, *([command.name] if command.name.islower() else []), *words, "[options]"]),
+        "usage": " ".join([PROGRAM, *([command.name] if command.name.islower() else []), *usage, "[options]"]),
         "description": command.about,
         "epilog": "\n".join(["examples:", *(f"  {x}" for x in command.examples)]),
     }

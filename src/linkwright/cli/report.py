@@ -6,7 +6,7 @@ import argparse
 import os
 
 from linkwright.cli import console, loading, options, outputs
-from linkwright.cli.parser import Command, option
+from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import UsageError
 
 
@@ -32,7 +32,7 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         has_run = loading.is_run(given.model) or given.simulate is not None
         outputs.print_json("report/1", {"model": name, "run": has_run, "file": target, "bytes": os.path.getsize(target)})
-    outputs.tell_written([target], given.json)
+    outputs.report_files([target], given.json)
     return 0
 
 
@@ -40,7 +40,7 @@ def _stem(model: str) -> str:
     return os.path.splitext(os.path.basename(model))[0]
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="report",
     help="one or two pages to print: mobility, motion, drive, bearing loads, checks",
     about="Write the report of a model or of a saved run: its page with one or two sheets for print about mobility and redundancy, "

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from linkwright.cli import console, options, outputs
-from linkwright.cli.parser import Command, option
+from linkwright.cli.parser import CliCommand, option
 
 
 def run(given: argparse.Namespace) -> None:
@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> None:
     else:
         print(f"\n{overview.counted(item for _, item in found)}")
     if folder is not None:
-        outputs.tell_written([*written, str(folder.index(found))], given.json)
+        outputs.report_files([*written, str(folder.index(found))], given.json)
 
 
 def _print(item: Any) -> None:
@@ -48,7 +48,7 @@ def _print(item: Any) -> None:
     sys.stdout.flush()
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="reproduce",
     help="reproduce published examples, with verdicts",
     about="Reproduce the examples of the papers behind this program: printed value, computed value, and a verdict on each.",

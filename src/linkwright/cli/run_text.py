@@ -130,8 +130,8 @@ def _energy_table(run: Any) -> str:
 def _event_lines(run: Any) -> str:
     lines = []
     for e in run.events:
-        told = "".join(f", {k} {v}" for k, v in e.values.items())
-        lines.append(f"event: t = {e.time:.9g} s, {e.name}{told}")
+        details = "".join(f", {k} {v}" for k, v in e.values.items())
+        lines.append(f"event: t = {e.time:.9g} s, {e.name}{details}")
     return "\n".join(lines)
 
 

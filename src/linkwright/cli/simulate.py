@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright import files
 from linkwright.cli import console, loading, options, outputs
-from linkwright.cli.parser import Command, Option, option
+from linkwright.cli.parser import CliCommand, CliOption, option
 from linkwright.errors import LinkwrightError, SimulationError, UsageError
 from linkwright.simulation.options import ABOUT, Options
 
@@ -49,10 +49,10 @@ def run(given: argparse.Namespace) -> int:
         if problem.run is None:
             raise
         stopped, found = problem, problem.run
-    return _told(m, found, stopped, given)
+    return _report(m, found, stopped, given)
 
 
-def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, given: argparse.Namespace) -> int:
+def _report(m: Mechanism, found: Trajectory, stopped: SimulationError | None, given: argparse.Namespace) -> int:
     """Print and write what there is, then say why it is not all of it."""
     from linkwright.cli import run_text
 
@@ -62,18 +62,18 @@ def _told(m: Mechanism, found: Trajectory, stopped: SimulationError | None, give
     else:
         console.show(run_text.text(m, found))
     written, problems = _write(found, names, given)
-    outputs.tell_written(written, given.json)
-    kept = f"what was computed up to t = {found.t[-1]:.6g} s is {f'in {given.file}' if given.file in written else 'shown'}"
+    outputs.report_files(written, given.json)
+    rest = f"what was computed up to t = {found.t[-1]:.6g} s is {f'in {given.file}' if given.file in written else 'shown'}"
     early = stopped is not None or found.certificate.status == "interrupted"
     if problems and not early:
         raise problems[0]
     for problem in problems:
         console.error(str(problem))
     if stopped is not None:
-        console.error(f"{str(stopped).replace(IN_PYTHON, '')} Nothing is lost: {kept}.")
+        console.error(f"{str(stopped).replace(IN_PYTHON, '')} Nothing is lost: {rest}.")
         return 1
     if found.certificate.status == "interrupted":
-        print(f"interrupted; {kept}", file=sys.stderr)
+        print(f"interrupted; {rest}", file=sys.stderr)
         return console.exit_code_of_signal()
     return 0
 
@@ -107,11 +107,11 @@ def _check_start(m: Mechanism, drives: dict[str, Any], given: argparse.Namespace
     """A start position or speed that a prescribed motion would overrule is an error, not ignored."""
     from linkwright.drives import prescribed
 
-    told = prescribed(m.system, drives, m.system.start)
+    motions = prescribed(m.system, drives, m.system.start)
     for flag, names, i in (("--set", given.set, 0), ("--speed", given.speed, 1)):
-        for name in (n for n, _ in names if n in told):
+        for name in (n for n, _ in names if n in motions):
             asked = float(m.system.start[name if i == 0 else f"{name}.v"])
-            if abs(told[name][i] - asked) > AGREE * max(1.0, abs(asked)):
+            if abs(motions[name][i] - asked) > AGREE * max(1.0, abs(asked)):
                 raise UsageError(
                     f"{flag} {name}: the motion of '{name}' is prescribed by its drive, which begins elsewhere. Let it go with --free, "
                     f"or give it another drive: --drive {name}='2 N m', or --drive {name}=free."
@@ -152,14 +152,14 @@ def _write(found: Trajectory, names: list[str], given: argparse.Namespace) -> tu
     return written, problems
 
 
-def _setting(name: str, metavar: str, kind: Callable[[str], Any]) -> Option:
+def _setting(name: str, metavar: str, kind: Callable[[str], Any]) -> CliOption:
     """An option of `m.simulate` on the command line."""
     default = next(x.default for x in fields(Options) if x.name == name)
     ending = "" if default is None else f" (default {default})".replace("e-0", "e-")
     return option(f"--{name}", metavar=metavar, type=kind, help=ABOUT[name] + ending)
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="simulate",
     help="simulate the motion in time, driven as in the file or free",
     about="Simulate a mechanism for DURATION seconds, driven as its file says, and print where it ends, the energies and the run's "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright import files
 from linkwright.cli import console, loading, options, outputs
-from linkwright.cli.parser import Command, option
+from linkwright.cli.parser import CliCommand, option
 from linkwright.errors import LinkwrightError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(given: argparse.Namespace) -> None:
         outputs.print_json("turn/1", _data(m, c, loads))
     else:
         console.show(f"{_text(m, c)}\n\n{loads}")
-    outputs.tell_written(_write(m, c, loads, given), given.json)
+    outputs.report_files(_write(m, c, loads, given), given.json)
 
 
 def _speed(m: Any, given: argparse.Namespace) -> str | None:
@@ -146,7 +146,7 @@ def _write_load_plots(m: Any, c: Any, given: argparse.Namespace) -> list[str]:
     return [torque, loads, hodographs]
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="turn",
     help="one cycle of the drive: motion, drive efforts, loads of every pin",
     about="Turn a mechanism through one cycle of its drive. A drive that cannot turn fully swings inside its reach. "

@@ -14,25 +14,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwright.compiler import sincos
-from linkwright.compiler.llvm import Body, declarations, meta_of
+from linkwright.compiler.llvm import FunctionBody, declarations, meta_of
 from linkwright.compiler.program import Block, Program
 from linkwright.compiler.schedule import Schedule, schedule
 from linkwright.compiler.sincos import Lanes
-from linkwright.compiler.target import Compiled, Target, emit, host, level
+from linkwright.compiler.target import ObjectCode, Processor, emit, host, level
 
 STATES = 8  # in a block
 _V4, _V8 = "<4 x double>", "<8 x double>"
 
 
-def compile_many(program: Program, target: Target | None = None, plan: Schedule | None = None) -> Compiled:
+def compile_many(program: Program, target: Processor | None = None, plan: Schedule | None = None) -> ObjectCode:
     """Code that evaluates the program on many states."""
     target = target or host()
     plan = plan or schedule(program, fuse=target.fused)
     meta = meta_of(program, plan, target) | {"work": _Work(plan).size}
-    return Compiled(meta, emit(many_text(program, plan, target), target, level(program.operations)))
+    return ObjectCode(meta, emit(many_text(program, plan, target), target, level(program.operations)))
 
 
-def many_text(program: Program, plan: Schedule, target: Target) -> str:
+def many_text(program: Program, plan: Schedule, target: Processor) -> str:
     """The module with `many` and `aosoa`."""
     return "\n".join([*_kernel(plan, target), *_loops(program, _Work(plan))]) + "\n"
 
@@ -52,7 +52,7 @@ class _Work:
 # ---------------------------------------------------------------- the program on one block
 
 
-def _kernel(plan: Schedule, target: Target) -> list[str]:
+def _kernel(plan: Schedule, target: Processor) -> list[str]:
     """`block`: eight states, in one pass of eight lanes or two of four."""
     lanes = Lanes(target.lanes)
     passes = STATES // lanes.count
@@ -60,7 +60,7 @@ def _kernel(plan: Schedule, target: Target) -> list[str]:
     arguments = "ptr noalias readonly %x, ptr noalias %y, ptr noalias %w"
     single = len(plan.pieces) == 1
     for i, piece in enumerate(plan.pieces):
-        body = Body(plan.ops, lanes, target, STATES)
+        body = FunctionBody(plan.ops, lanes, target, STATES)
         body.piece(piece)
         if single:
             where = {j: k for k, places in piece.results.items() for j in places}
@@ -68,7 +68,7 @@ def _kernel(plan: Schedule, target: Target) -> list[str]:
         extra = ", ptr noalias %s" if single else ""
         lines += [f"define internal void @piece{i}({arguments}{extra}) noinline nounwind {{", "entry:", *body.out, "  ret void", "}"]
     if not single:
-        body = Body(plan.ops, lanes, target, STATES)
+        body = FunctionBody(plan.ops, lanes, target, STATES)
         _status(body, [body.load("%y", j, STATES) for j in range(plan.n_out)], plan.margin)
         lines += [
             "define internal void @finish(ptr noalias %y, ptr noalias %s) noinline nounwind {",
@@ -90,7 +90,7 @@ def _kernel(plan: Schedule, target: Target) -> list[str]:
     return [*lines, "  %word = load i64, ptr %s, align 8", "  ret i64 %word", "}"]
 
 
-def _status(body: Body, outputs: Sequence[str], margin: int) -> None:
+def _status(body: FunctionBody, outputs: Sequence[str], margin: int) -> None:
     """A byte for every lane."""
     n = body.lanes.count
     broken, poor = body.status(list(dict.fromkeys(outputs)), outputs[margin] if margin >= 0 else None)

@@ -14,14 +14,14 @@ import textwrap
 from collections.abc import Iterable
 
 from linkwright.compiler.program import Block, Op, Program
-from linkwright.compiler.statements import Part, Plan, Writer, plan
+from linkwright.compiler.statements import FunctionPart, StatementPlan, Writer, plan
 from linkwright.errors import UsageError
 
 LONGEST_PART = 1000  # operations of one function: gcc takes a time that grows faster than linearly from some thousands on
 LONGEST_EXPRESSION = 8  # operations in one statement: what a reader takes in, and about one line
 WIDTH = 116
 
-_WORDS = frozenset(
+_RESERVED = frozenset(
     re.findall(
         r"\S+",
         """auto break case char const continue default do double else enum extern float for goto if inline int long register
@@ -80,7 +80,7 @@ def number(value: float) -> str:
 
 
 def _check(name: str) -> None:
-    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in _WORDS:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in _RESERVED:
         raise UsageError(f"{name!r} cannot be the name of a C function: take letters, digits and _, and no C keyword.")
 
 
@@ -123,7 +123,7 @@ class _Names:
 
     def __init__(self, program: Program, name: str):
         self.program = program
-        taken = {*_WORDS, name, f"{name}_min", f"{name}_max"}
+        taken = {*_RESERVED, name, f"{name}_min", f"{name}_max"}
         self.inputs = {b.name: _alias(b.name, taken, "in") for b in program.inputs if b.size}
         self.outputs = {b.name: _alias(b.name, taken, "out") for b in program.outputs if b.size}
         self.place_in = [(b, n) for b in program.inputs for n in range(b.size)]
@@ -169,7 +169,7 @@ def _unique(text: str, taken: set[str]) -> str:
     return text
 
 
-def _body(part: Part, cut: Plan, names: _Names, functions: dict[int, str], first: Iterable[str] = ()) -> list[str]:
+def _body(part: FunctionPart, cut: StatementPlan, names: _Names, functions: dict[int, str], first: Iterable[str] = ()) -> list[str]:
     def name(k: int) -> str:
         return f"w[{cut.place[k]}]" if k in part.direct else names.value(k)
 

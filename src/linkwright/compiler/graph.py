@@ -2,7 +2,7 @@
 
 A `Sym` takes the place of a float in numpy arrays of `dtype=object`. Nodes are hash-consed, so a subexpression that
 occurs twice is one node; plain numbers stay plain numbers and are folded (0 x, 1 x, x + 0, signs pulled outwards). A
-Python branch on a traced value cannot be recorded and is refused with advice. `Graph.program` turns results into a flat
+Python branch on a traced value cannot be recorded and is refused with advice. `TraceGraph.program` turns results into a flat
 program, which every back end reads.
 """
 
@@ -22,7 +22,7 @@ class TracingError(UsageError):
     """An algorithm did something with a traced value that only a number can answer."""
 
 
-class Graph:
+class TraceGraph:
     """All operations of one trace; `inputs` declares variables, `program` collects results."""
 
     __slots__ = ("a", "inputs_", "known", "op", "ops", "values")
@@ -96,7 +96,7 @@ class Sym:
 
     __slots__ = ("g", "i")
 
-    def __init__(self, g: Graph, i: int):
+    def __init__(self, g: TraceGraph, i: int):
         self.g = g
         self.i = i
 
@@ -320,7 +320,7 @@ def _refusal(what: str) -> TracingError:
     )
 
 
-def _difference(g: Graph, i: int, j: int) -> Any:
+def _difference(g: TraceGraph, i: int, j: int) -> Any:
     """One node for both signs: the earlier value comes first; a sign that is left goes to whatever uses it."""
     if i == j:
         return 0.0
@@ -329,7 +329,7 @@ def _difference(g: Graph, i: int, j: int) -> Any:
     return g.node(Op.SUB, i, j) if i < j else g.node(Op.NEG, g.node(Op.SUB, j, i).i)
 
 
-def _scaled(g: Graph, i: int, factor: Any) -> Any:
+def _scaled(g: TraceGraph, i: int, factor: Any) -> Any:
     if factor == 0:
         return 0.0
     if factor == 1:
@@ -352,6 +352,6 @@ def _whole_power(x: Sym, n: int) -> Any:
 
 def trace(function: Callable[..., Any], **shapes: Any) -> Program:
     """The program of `function(**arrays)`, which returns named arrays; keyword arguments are the inputs' shapes in order."""
-    g = Graph()
+    g = TraceGraph()
     arrays = {name: g.input(name, shape) for name, shape in shapes.items()}
     return g.program(list(function(**arrays).items()))

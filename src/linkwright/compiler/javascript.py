@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 
 from linkwright.compiler.program import Block, Op, Program
-from linkwright.compiler.statements import Part, Plan, Writer, plan
+from linkwright.compiler.statements import FunctionPart, StatementPlan, Writer, plan
 from linkwright.errors import UsageError
 
 LONGEST_PART = 2000  # operations of one function; V8 leaves more than 60 KB of bytecode, some 5000 operations, unoptimised: 30 times slower
@@ -27,7 +27,7 @@ _FUNCTIONS: dict[int, str] = {
     Op.ATAN2: "atan2", Op.POW: "pow", Op.MIN: "min", Op.MAX: "max", Op.ROUND: "rint",
 }  # fmt: skip
 _RINT = "rint=x=>{const r=round(x);return r-x===.5&&r%2?r-1:r}"  # ties to even; Math.round rounds them up
-_WORDS = frozenset(
+_RESERVED = frozenset(
     re.findall(
         r"\S+",
         """as do if in is of abstract arguments await boolean break byte case catch char class const continue debugger default delete
@@ -81,7 +81,7 @@ def number(value: float) -> str:
 
 
 def _check(name: str) -> None:
-    if not re.fullmatch(r"[A-Za-z_$][\w$]*", name, re.ASCII) or name in _WORDS:
+    if not re.fullmatch(r"[A-Za-z_$][\w$]*", name, re.ASCII) or name in _RESERVED:
         raise UsageError(f"{name!r} cannot be the name of a JavaScript function: take letters, digits and _, and no JavaScript keyword.")
 
 
@@ -112,7 +112,7 @@ def _prelude(programs: list[Program]) -> str:
     return f"{text};" if text else ""
 
 
-def _functions(program: Program, name: str) -> tuple[str, Plan]:
+def _functions(program: Program, name: str) -> tuple[str, StatementPlan]:
     """The function, or for a long program its parts and the function that calls them."""
     cut = plan(program, LONGEST_PART, LONGEST_EXPRESSION)
     status = _status(program)
@@ -125,7 +125,7 @@ def _functions(program: Program, name: str) -> tuple[str, Plan]:
     return f"{text}function {name}(x,y){{{''.join(f'{key}(x,y);' for key in part_names)}{status}}}\n", cut
 
 
-def _body(program: Program, part: Part, cut: Plan) -> str:
+def _body(program: Program, part: FunctionPart, cut: StatementPlan) -> str:
     fresh = _names()
     names: dict[int, str] = {k: f"w[{cut.place[k]}]" for k in part.direct}
 
@@ -154,7 +154,7 @@ def _names() -> Iterator[str]:
         while rest >= 0:
             text = _ALPHABET[rest % 52] + text
             rest = rest // 52 - 1
-        if text not in _WORDS:
+        if text not in _RESERVED:
             yield text
 
 

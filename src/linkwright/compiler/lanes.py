@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from linkwright.compiler.parts import CHAINS, NUMBER, Packs, Signed, View, numbers_of, parts
+from linkwright.compiler.parts import CHAINS, NUMBER, CanonicalView, Packs, Signed, numbers_of, parts
 from linkwright.compiler.program import Op, Program
 from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, operands
 
@@ -37,7 +37,7 @@ def packed(program: Program) -> Packed | None:
     """The program with like parts in lanes; None where there are none."""
     if not FEWEST <= program.operations <= MOST:
         return None
-    view = View(program)
+    view = CanonicalView(program)
     found = parts(view)
     return _Writer(Packs(view, found)).written() if found else None
 

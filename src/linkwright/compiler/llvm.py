@@ -15,10 +15,10 @@ from typing import Any
 
 from linkwright.compiler import sincos
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.schedule import REGISTER, Piece, Schedule, schedule, width
+from linkwright.compiler.schedule import REGISTER, ProgramPiece, Schedule, schedule, width
 from linkwright.compiler.sincos import Lanes
 from linkwright.compiler.sums import FMA, FMS, FNMA, INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation
-from linkwright.compiler.target import Compiled, Target, emit, host, level
+from linkwright.compiler.target import ObjectCode, Processor, emit, host, level
 
 _BINARY: dict[int, str] = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
 _LIBRARY: dict[int, str] = {Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh", Op.ATAN2: "atan2", Op.POW: "pow"}
@@ -38,15 +38,15 @@ def each(values: Sequence[float]) -> str:
     return "<" + ", ".join(f"double {sincos.number(x)}" for x in values) + ">"
 
 
-def compile_one(program: Program, target: Target | None = None, plan: Schedule | None = None) -> Compiled:
+def compile_one(program: Program, target: Processor | None = None, plan: Schedule | None = None) -> ObjectCode:
     """Code that evaluates the program on one state."""
     target = target or host()
     plan = plan or schedule(program, fuse=target.fused, one=True)
     text = one_text(plan, target)
-    return Compiled(meta_of(program, plan, target) | {"work": plan.slots}, emit(text, target, level(program.operations)))
+    return ObjectCode(meta_of(program, plan, target) | {"work": plan.slots}, emit(text, target, level(program.operations)))
 
 
-def meta_of(program: Program, plan: Schedule, target: Target) -> dict[str, Any]:
+def meta_of(program: Program, plan: Schedule, target: Processor) -> dict[str, Any]:
     return {
         "inputs": [[b.name, list(b.shape), b.start] for b in program.inputs],
         "outputs": [[b.name, list(b.shape), b.start] for b in program.outputs],
@@ -61,12 +61,12 @@ def meta_of(program: Program, plan: Schedule, target: Target) -> dict[str, Any]:
 
 
 @dataclass
-class Body:
+class FunctionBody:
     """Instructions of one function on lanes: values by the program's numbers."""
 
     ops: Sequence[Operation]
     lanes: Lanes
-    target: Target
+    target: Processor
     row: int  # doubles from one entry of x or y to the next
     wide: bytes = b""  # which operations are on lanes of one state
     parts: int = 1  # how many such lanes there are
@@ -146,7 +146,7 @@ class Body:
 
     # ---------------------------------------------------------------- steps
 
-    def piece(self, piece: Piece) -> None:
+    def piece(self, piece: ProgramPiece) -> None:
         """All steps of a piece, its loads and stores."""
         row = self.lanes.count  # of slots
         for k, slot in piece.loads.items():
@@ -318,7 +318,7 @@ def declarations(widths: Sequence[int]) -> list[str]:
     return [*lines, '!0 = !{!"branch_weights", i32 1, i32 100000}']
 
 
-def one_text(plan: Schedule, target: Target) -> str:
+def one_text(plan: Schedule, target: Processor) -> str:
     """The module with `one`."""
     lanes = Lanes(1)
     lines = [f'target triple = "{target.triple}"', *declarations([1, 2, 4, target.lanes, width(plan.lanes)])]
@@ -326,7 +326,7 @@ def one_text(plan: Schedule, target: Target) -> str:
         lines += sincos.far_function(Lanes(count))
     arguments = "ptr noalias readonly %x, ptr noalias %y, ptr noalias %w"
     traits = "alignstack(64) nounwind" if plan.wide else "nounwind"  # wide values on the stack within lines of the cache
-    main = Body(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
+    main = FunctionBody(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
     if len(plan.pieces) == 1:
         piece = plan.pieces[0]
         main.piece(piece)
@@ -334,7 +334,7 @@ def one_text(plan: Schedule, target: Target) -> str:
         outputs = [main.number(where[j]) for j in range(plan.n_out)]
     else:
         for i, piece in enumerate(plan.pieces):
-            body = Body(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
+            body = FunctionBody(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
             body.piece(piece)
             lines += [f"define internal void @piece{i}({arguments}) noinline {traits} {{", "entry:", *body.out, "  ret void", "}"]
             main.out.append(f"  call void @piece{i}(ptr %x, ptr %y, ptr %w)")

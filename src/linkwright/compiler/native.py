@@ -1,6 +1,6 @@
 """Machine code in memory and how Python calls it: one packed state, or whole arrays of states over all cores.
 
-Built from object bytes and a little JSON (`llvm.Compiled`), so a second process needs neither the equations nor LLVM's
+Built from object bytes and a little JSON (`llvm.ObjectCode`), so a second process needs neither the equations nor LLVM's
 optimiser. Calls release the interpreter's lock. Buffers have known addresses and are held in a pool, because asking numpy
 for an address costs more than the call.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from linkwright.compiler import cache as disk
 from linkwright.compiler import target, threads
 from linkwright.compiler.program import Block, Program
-from linkwright.compiler.target import Compiled
+from linkwright.compiler.target import ObjectCode
 from linkwright.errors import LinkwrightError, UsageError
 
 OLDEST = (0, 45)  # version of llvmlite; LLVM's text has changed before
@@ -105,9 +105,9 @@ _Ready = tuple[np.ndarray, Callable[[], int], np.ndarray]  # input, run, output
 class NativeCode:
     """A program as machine code. `supply(kind)` gives the code of 'one' or 'many' states, asked for on first use."""
 
-    def __init__(self, supply: Callable[[str], Compiled]):
+    def __init__(self, supply: Callable[[str], ObjectCode]):
         self._supply = supply
-        self._compiled: dict[str, Compiled] = {}
+        self._compiled: dict[str, ObjectCode] = {}
         self._loaded: dict[str, Loaded] = {}
         self._lock = RLock()
         self._ready: list[_Ready] = []
@@ -119,7 +119,7 @@ class NativeCode:
         require()
         return cls(lambda kind: _found_or_made(kind, program))
 
-    def compiled(self, kind: str) -> Compiled:
+    def compiled(self, kind: str) -> ObjectCode:
         """Object bytes and metadata of 'one' or 'many'."""
         with self._lock:
             if kind not in self._compiled:
@@ -293,18 +293,18 @@ def _common(blocks: Sequence[Block], leads: Sequence[tuple[int, ...]]) -> tuple[
 # ---------------------------------------------------------------- made or fetched
 
 
-def _make(kind: str, program: Program) -> Compiled:
+def _make(kind: str, program: Program) -> ObjectCode:
     from linkwright.compiler import batches, llvm  # here, so that code from the cache is loaded without them
 
     return llvm.compile_one(program) if kind == "one" else batches.compile_many(program)
 
 
-def _found_or_made(kind: str, program: Program) -> Compiled:
+def _found_or_made(kind: str, program: Program) -> ObjectCode:
     """Code by the program's digest: whatever else changes, equal programs are compiled once."""
     name = disk.key([kind, program.digest])
     found = disk.get(name)
     if found is not None:
-        return Compiled(*found)
+        return ObjectCode(*found)
     made = _make(kind, program)
     disk.put(name, made.meta, made.object)
     return made
@@ -318,10 +318,10 @@ def load(parts: Any, program: Callable[[], Program]) -> NativeCode:
     require()
     traced: list[Program] = []
 
-    def supply(kind: str) -> Compiled:
+    def supply(kind: str) -> ObjectCode:
         found = _known(parts, kind)
         if found is not None:
-            return Compiled(*found)
+            return ObjectCode(*found)
         if not traced:
             traced.append(program())
         disk.put(disk.key(["program", parts]), {"digest": traced[0].digest}, b"")

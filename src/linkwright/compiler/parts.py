@@ -21,7 +21,7 @@ NUMBER = 1 << 60  # key of any constant; packs count from 0, the narrow operatio
 Signed = tuple[int, int]  # sign and operation
 
 
-class View:
+class CanonicalView:
     """Operations as they are compared: negations are signs of operands, sums and minima have all their terms as operands."""
 
     def __init__(self, program: Program):
@@ -71,7 +71,7 @@ class View:
 # ---------------------------------------------------------------- which inputs belong to which part
 
 
-def parts(view: View) -> list[int]:
+def parts(view: CanonicalView) -> list[int]:
     """The inputs of each part, as bits; empty where the program has no like parts."""
     best: list[int] = []
     most = EXPLAINED * len(view.counted)
@@ -84,7 +84,7 @@ def parts(view: View) -> list[int]:
     return best
 
 
-def _alike(view: View) -> tuple[list[int], list[list[int]]]:
+def _alike(view: CanonicalView) -> tuple[list[int], list[list[int]]]:
     """The inputs every operation depends on, as bits, and classes of operations that differ in constants, inputs and signs only."""
     reads = [0] * len(view.ops)
     shape = [-2] * len(view.ops)
@@ -150,7 +150,7 @@ def numbers_of(bits: int) -> list[int]:
 class Packs:
     """Operations side by side, one of every part."""
 
-    def __init__(self, view: View, found: Sequence[int]):
+    def __init__(self, view: CanonicalView, found: Sequence[int]):
         self.view, self.n = view, len(found)
         self.own = [0] * len(view.ops)  # parts in which an operation is a member of a pack, as bits; several: a copy in each
         self.key: dict[tuple[int, int], int] = {}  # (operation, part) -> pack

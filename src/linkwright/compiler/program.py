@@ -123,12 +123,12 @@ def pruned(ops: list[tuple[int, Any, int, int]], results: Sequence[int], inputs:
                 needed.append(c)
     needed.sort()
     place = {-1: -1}  # no operand
-    kept: list[tuple[int, Any, int, int]] = []
+    retained: list[tuple[int, Any, int, int]] = []
     for k in needed:
         op, a, b, c = ops[k]
-        place[k] = len(kept)
-        kept.append((op, a, -1, -1) if op <= leaf else (op, place[a], place[b], place[c]))
-    return Program(tuple(kept), tuple(place[r] for r in results), inputs, outputs)
+        place[k] = len(retained)
+        retained.append((op, a, -1, -1) if op <= leaf else (op, place[a], place[b], place[c]))
+    return Program(tuple(retained), tuple(place[r] for r in results), inputs, outputs)
 
 
 def for_row(program: Program, row: Any) -> Program:

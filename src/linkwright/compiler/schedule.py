@@ -27,7 +27,7 @@ Step = tuple[int, ...]  # operations done at once: one, or all sines and cosines
 
 
 @dataclass(frozen=True)
-class Piece:
+class ProgramPiece:
     """Steps of one function, what it hands on and what it delivers."""
 
     steps: tuple[Step, ...]
@@ -41,7 +41,7 @@ class Schedule:
     """A program in the order of its machine code; operations keep the program's numbers."""
 
     ops: tuple[Operation, ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ProgramPiece, ...]
     slots: int
     n_in: int
     n_out: int
@@ -184,7 +184,7 @@ def _live(ops: Sequence[Operation], results: Sequence[int]) -> bytearray:
 
 def cut(
     ops: Sequence[Operation], order: Sequence[Step], results: Sequence[int], piece: int, wide: bytes = b"", room: int = 1
-) -> tuple[tuple[Piece, ...], int]:
+) -> tuple[tuple[ProgramPiece, ...], int]:
     """Pieces of at most `piece` steps, and how many slots the values between them need; a wide value needs `room`."""
     parts = [order[i : i + piece] for i in range(0, len(order), piece)] or [[]]
     home = {k: p for p, part in enumerate(parts) for step in part for k in step}
@@ -203,12 +203,12 @@ def cut(
 
 def _with_slots(
     ops: Sequence[Operation], parts: Sequence[Sequence[Step]], last: dict[int, int], places: dict[int, list[int]], rooms: dict[int, int]
-) -> tuple[tuple[Piece, ...], int]:
+) -> tuple[tuple[ProgramPiece, ...], int]:
     slot: dict[int, int] = {}
     free: dict[int, list[int]] = {room: [] for room in (1, *rooms.values())}
     expiring: list[list[int]] = [[] for _ in parts]
     slots = 0
-    pieces: list[Piece] = []
+    pieces: list[ProgramPiece] = []
     for p, part in enumerate(parts):
         made = [k for step in part for k in step]
         inside = set(made)
@@ -225,5 +225,5 @@ def _with_slots(
         for k in expiring[p]:  # only now: a piece may write before it reads
             free[rooms.get(k, 1)].append(slot[k])
         wanted = [*made, *([r for r in places if ops[r][0] <= Op.INPUT] if p == 0 else [])]
-        pieces.append(Piece(tuple(part), loads, stores, {k: tuple(places[k]) for k in wanted if k in places}))
+        pieces.append(ProgramPiece(tuple(part), loads, stores, {k: tuple(places[k]) for k in wanted if k in places}))
     return tuple(pieces), slots

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from linkwright.compiler.program import Op, Program
 
 
-class Part(NamedTuple):
+class FunctionPart(NamedTuple):
     """One function of the text. Values are indices of the program's operations."""
 
     loads: tuple[int, ...]  # from the work array, used several times here
@@ -28,10 +28,10 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class StatementPlan:
     """Which values get names, where the program is cut, and where crossing values wait."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[FunctionPart, ...]
     place: dict[int, int]  # of crossing values in the work array
     work: int  # its length
     inside: frozenset[int]  # values written inside the one expression that uses them
@@ -42,7 +42,7 @@ def operands(op: tuple[int, int, int, int]) -> tuple[int, ...]:
     return () if op[0] <= Op.INPUT else tuple(k for k in op[1:] if k >= 0)
 
 
-def plan(program: Program, longest_part: int, longest_expression: int) -> Plan:
+def plan(program: Program, longest_part: int, longest_expression: int) -> StatementPlan:
     """Cut a program; both limits count operations."""
     ops = program.ops
     part_of = _parts(program, longest_part)
@@ -74,8 +74,8 @@ def plan(program: Program, longest_part: int, longest_expression: int) -> Plan:
     for p in range(count):
         several = tuple(sorted(k for k, n in loads[p].items() if n > 1))
         direct = frozenset(k for k, n in loads[p].items() if n == 1)
-        parts.append(Part(several, direct, tuple(named[p]), tuple(stores[p]), tuple(results[p])))
-    return Plan(tuple(parts), place, work, frozenset(inside))
+        parts.append(FunctionPart(several, direct, tuple(named[p]), tuple(stores[p]), tuple(results[p])))
+    return StatementPlan(tuple(parts), place, work, frozenset(inside))
 
 
 def _parts(program: Program, longest: int) -> list[int]:

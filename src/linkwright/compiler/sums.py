@@ -29,12 +29,12 @@ Operation = tuple[int, Any, int, int]
 _LATENCY: dict[int, int] = {
     Op.DIV: 13, Op.SQRT: 18, Op.SIN: 70, Op.COS: 70, Op.EXP: 70, Op.LOG: 70, Op.TANH: 90, Op.ATAN2: 90, Op.POW: 120, TOTAL: 14, LEAST: 14,
 }  # fmt: skip
-_USUAL = 4
+_DEFAULT_LATENCY = 4
 _LEAF, _ADD, _NEG, _SUMS = int(Op.INPUT), int(Op.ADD), int(Op.NEG), (int(Op.ADD), int(Op.SUB), int(Op.NEG))  # of one term or two
 
 
 def latency(kind: int) -> int:
-    return _LATENCY.get(kind, _USUAL)
+    return _LATENCY.get(kind, _DEFAULT_LATENCY)
 
 
 class Term(NamedTuple):
@@ -145,7 +145,7 @@ class _Arrangement:
     def sum(self, k: int) -> int:
         terms = sorted(self.terms(k))
         # begin with a plain number if one is ready as soon as the first product would be: then every product is fused
-        plain = (i for i, t in enumerate(terms) if not t.factors and t.ready <= terms[0].ready + _USUAL)
+        plain = (i for i, t in enumerate(terms) if not t.factors and t.ready <= terms[0].ready + _DEFAULT_LATENCY)
         total = terms.pop(next(plain, 0))
         for term in terms:
             total = self.joined(total, term)
@@ -154,7 +154,7 @@ class _Arrangement:
     def joined(self, first: Term, second: Term) -> Term:
         """The sum of two terms; of two products the later one is fused."""
         product, other = (second, first) if second.factors else (first, second)
-        ready = max(product.ready, other.ready + (_USUAL if other.factors else 0)) + _USUAL
+        ready = max(product.ready, other.ready + (_DEFAULT_LATENCY if other.factors else 0)) + _DEFAULT_LATENCY
         if product.factors:
             a, b = product.factors
             kind = FMA if product.sign == other.sign else FMS if product.sign > 0 else FNMA

@@ -6,7 +6,7 @@ lo < hi gets an input s of its own, a side:
     lo - s < hi        s = 0: as it is;   s = SIDE: taken for true;   s = -SIDE: taken for false
 
 and a switching function hi - lo, whose zeros are the break points. With sides held, the program is one smooth piece, also beyond
-its end; a time loop holds them over a step, locates the zero in the step and changes the side there.
+its end; a time stepper holds them over a step, locates the zero in the step and changes the side there.
 
 A rounded number z, by which laws are folded into a period, is written as a condition too: even where cos(pi z) > 0, odd elsewhere,
 

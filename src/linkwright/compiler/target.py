@@ -15,7 +15,7 @@ LEVEL, LOW_LEVEL, LOW_LEVEL_ABOVE = 1, 0, 60_000  # operations
 
 
 @dataclass(frozen=True)
-class Target:
+class Processor:
     """The processor code is made for."""
 
     triple: str
@@ -33,7 +33,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Compiled:
+class ObjectCode:
     """Object bytes, and what a caller without the program must know of them."""
 
     meta: dict[str, Any]
@@ -41,7 +41,7 @@ class Compiled:
 
 
 @cache
-def host() -> Target:
+def host() -> Processor:
     """This processor."""
     b = binding()
     try:
@@ -49,7 +49,7 @@ def host() -> Target:
     except RuntimeError:  # LLVM does not know this processor: only what its name promises
         features = ""
     wide = "+avx512f" in features.split(",")  # with registers of four doubles, eight lanes spill: 20 % slower
-    return Target(b.get_process_triple(), b.get_host_cpu_name(), features, 8 if wide else 4)
+    return Processor(b.get_process_triple(), b.get_host_cpu_name(), features, 8 if wide else 4)
 
 
 def llvm_version() -> list[int]:
@@ -66,7 +66,7 @@ def binding() -> Any:
     return binding
 
 
-def machine(target: Target, optimisation: int = LEVEL) -> Any:
+def machine(target: Processor, optimisation: int = LEVEL) -> Any:
     """A fresh TargetMachine: an execution engine takes its own, never share one."""
     description = binding().Target.from_triple(target.triple)
     return description.create_target_machine(
@@ -74,7 +74,7 @@ def machine(target: Target, optimisation: int = LEVEL) -> Any:
     )
 
 
-def emit(text: str, target: Target, optimisation: int = LEVEL) -> bytes:
+def emit(text: str, target: Processor, optimisation: int = LEVEL) -> bytes:
     """Object bytes of a module."""
     module = binding().parse_assembly(text)
     return machine(target, optimisation).emit_object(module)

@@ -17,7 +17,7 @@ import numpy as np
 
 from linkwright.drives.base import Bound, Reading
 from linkwright.drives.effort import BoundEffort
-from linkwright.drives.place import Target
+from linkwright.drives.place import DriveTarget
 from linkwright.drives.signals import Commanded
 from linkwright.drives.voltage import BoundVoltage, motor_of, need_place_for_rotor
 from linkwright.errors import UsageError
@@ -39,26 +39,26 @@ class Actuator:
     motor: Any = None
     back_emf: bool = True  # made good by the controller
 
-    def bind(self, target: Target, index: int, description: Description) -> Placed:
+    def bind(self, target: DriveTarget, index: int, description: Description) -> PlacedActuator:
         if self.motor is None or self.motor is False:
             limit = None if self.limit is None else quantity(self.limit, target.dimension("effort"), f"limit of '{target.name}'")
             if limit is not None and not limit > 0.0:
                 raise UsageError(f"the limit of '{target.name}' is {limit:g}; it must be greater than zero.")
-            return Placed(target, index, limit)
+            return PlacedActuator(target, index, limit)
         if self.limit is not None:
             raise UsageError(
                 f"the motor of '{target.name}' is limited by its plate, lw.motor(rated='24 V', max_current='10 A'): drop limit=."
             )
         plate = _plate(self.motor, target, description)
         need_place_for_rotor(plate, target)
-        return Placed(target, index, None, plate, self.back_emf)
+        return PlacedActuator(target, index, None, plate, self.back_emf)
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedActuator:
     """An actuator at its joint."""
 
-    target: Target
+    target: DriveTarget
     index: int
     limit: float | None = None
     motor: DCMotor | None = None
@@ -127,7 +127,7 @@ def voltage_for(m: DCMotor, effort: Any, speed: Any, back_emf: bool = True) -> A
     return m.R * current + (m.Ke * w if back_emf else 0.0)
 
 
-def _plate(given: Any, target: Target, description: Description) -> DCMotor:
+def _plate(given: Any, target: DriveTarget, description: Description) -> DCMotor:
     if isinstance(given, DCMotor):
         return given
     if isinstance(given, Mapping):

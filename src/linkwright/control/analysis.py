@@ -49,7 +49,7 @@ class Facts:
 
 
 def facts_of(loop: Any) -> Facts:
-    """Of a controller in a run (`controllers.loop.ControlLoop`)."""
+    """Of a controller in a run (`control.feedback.BoundFeedback`)."""
     acting = {a.target.name: a for a in loop.actuators}
     motors = {n: {"rated": a.motor.rated, "max_current": a.motor.max_current} for n, a in acting.items() if a.motor is not None}
     limits = {n: float(a.limit) for n, a in acting.items() if a.limit is not None}
@@ -58,9 +58,9 @@ def facts_of(loop: Any) -> Facts:
 
 def facts(run: Trajectory) -> Facts:
     """What the run's settings say about its controller; of a run without one, its drives alone."""
-    told = run.settings.get("control")
-    if isinstance(told, Mapping):
-        return Facts(**{**told, "drives": tuple(told["drives"])})
+    records = run.settings.get("control")
+    if isinstance(records, Mapping):
+        return Facts(**{**records, "drives": tuple(records["drives"])})
     return Facts(drives=tuple(_effort_names(run)))
 
 
@@ -70,7 +70,7 @@ def _effort_names(run: Trajectory) -> dict[str, str]:
     return {head: n for n, (head, _, _) in ends.items() if not head.startswith(("motor.", "control.")) and f"{head}.power" in run.columns}
 
 
-class Held(NamedTuple):
+class EffortHold(NamedTuple):
     """Efforts that stay as they are for `every`, counted from `origin`."""
 
     every: float
@@ -113,7 +113,7 @@ class Window:
         ends = np.interp([self.a, self.b], self.t, y)
         return self.times, np.array([ends[0], *y[(self.t > self.a) & (self.t < self.b)], ends[1]])
 
-    def mean(self, y: np.ndarray, held: Held | None = None) -> float:
+    def mean(self, y: np.ndarray, held: EffortHold | None = None) -> float:
         """Of what is smooth between samples, or held."""
         if held is None:
             return integral(self.t, y, self.a, self.b) / self.span
@@ -192,7 +192,7 @@ def effort_norms(run: Trajectory, drives: Sequence[str] | str | None = None, bet
     length = float(run.frame.kappa)
     w = u * np.where(np.array(kinds) == "force", length, 1.0)[:, None]
     # a held voltage is no held effort
-    held = Held(known.every, known.origin) if known.every and not set(named) & set(known.motors) else None
+    held = EffortHold(known.every, known.origin) if known.every and not set(named) & set(known.motors) else None
     at_limit = np.array([_at_limit(run, known, n, x) for n, x in zip(named, u, strict=True)])
     rows = [_drive(window, known, name, kind, x, held, on) for name, kind, x, on in zip(named, kinds, u, at_limit, strict=True)]
     metric, plain = (_norms(window, x, held) for x in (w, u))
@@ -211,13 +211,13 @@ def effort_norms(run: Trajectory, drives: Sequence[str] | str | None = None, bet
     )
 
 
-def _norms(window: Window, u: np.ndarray, held: Held | None) -> tuple[float, float]:
+def _norms(window: Window, u: np.ndarray, held: EffortHold | None) -> tuple[float, float]:
     square = np.sum(u * u, axis=0)
     rms = float(np.sqrt(max(window.mean(square, held), 0.0)))
     return rms, max(float(np.abs(window.cut(x)[1]).max()) for x in u)
 
 
-def _drive(window: Window, known: Facts, name: str, kind: str, u: np.ndarray, held: Held | None, on: np.ndarray) -> DriveEffort:
+def _drive(window: Window, known: Facts, name: str, kind: str, u: np.ndarray, held: EffortHold | None, on: np.ndarray) -> DriveEffort:
     t, y = window.cut(u)
     rms, peak = _norms(window, u[None], held)
     at, plate = float(t[np.argmax(np.abs(y))]), known.motors.get(name, {})
@@ -237,14 +237,14 @@ def _at_limit(run: Trajectory, known: Facts, name: str, effort: np.ndarray) -> n
     return on
 
 
-def _doubt(window: Window, u: np.ndarray, held: Held | None) -> float:
+def _doubt(window: Window, u: np.ndarray, held: EffortHold | None) -> float:
     y = np.sum(u * u, axis=0)
     if held is not None and held_integral(window.t, y, held.every, held.origin, window.a, window.b) is not None:
         return 0.0
     nodes = SMOOTH if held is None else 2
     keep = np.unique([*range(0, len(y), 2), len(y) - 1])
-    fine, coarse = (integral(window.t[k], y[k], window.a, window.b, nodes) for k in (slice(None), keep))
-    return 0.5 * abs(coarse - fine) / fine if fine > 0.0 else 0.0
+    full, coarse = (integral(window.t[k], y[k], window.a, window.b, nodes) for k in (slice(None), keep))
+    return 0.5 * abs(coarse - full) / full if full > 0.0 else 0.0
 
 
 # -------------------------------------------------------------------- errors
@@ -269,12 +269,12 @@ class Deviation:
 
 def errors(run: Trajectory) -> dict[str, np.ndarray]:
     """Errors (reference less value) of the coordinates followed, by name, SI."""
-    return {name: run[f"control.{name}.error"] for name in _told(run, "reference")}
+    return {name: run[f"control.{name}.error"] for name in _names_with(run, "reference")}
 
 
 def force_errors(run: Trajectory) -> dict[str, np.ndarray]:
     """Errors of the forces held: wanted less what really acted. What a controller sensed may be old, noisy, or what it believed."""
-    return {name: run[f"control.{name}.wanted"] - force_of(run, name) for name in _told(run, "wanted")}
+    return {name: run[f"control.{name}.wanted"] - force_of(run, name) for name in _names_with(run, "wanted")}
 
 
 def force_of(run: Trajectory, name: str) -> np.ndarray:
@@ -286,7 +286,7 @@ def force_of(run: Trajectory, name: str) -> np.ndarray:
     return found if np.isfinite(found).all() else run[f"control.{name}.sensed"]
 
 
-def _told(run: Trajectory, word: str) -> list[str]:
+def _names_with(run: Trajectory, word: str) -> list[str]:
     head, tail = "control.", f".{word}"
     return [n[len(head) : -len(tail)] for n in run.columns if n.startswith(head) and n.endswith(tail)]
 

@@ -2,7 +2,7 @@
 
 A written controller is frozen: a reference to follow, gains, the drives it may use. `bind` (in `binding`) puts it at a
 mechanism and a state; from then on its law is a pure function of what is measured, so that it can be traced, compiled with the
-mechanism and run in a time loop, or called alone. Adding a kind: one file with `states` and `command`, one line in `CONTROLLERS`.
+mechanism and run in a time stepper, or called alone. Adding a kind: one file with `states` and `command`, one line in `CONTROLLERS`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.drives.base import shown
-from linkwright.drives.kept import fingerprint
+from linkwright.drives.law_cache import fingerprint
 from linkwright.errors import UsageError
 from linkwright.model.description import Description
 
@@ -29,9 +29,9 @@ class Command(NamedTuple):
 
     efforts: Sequence[Any]
     rates: Sequence[Any] = ()
-    grip: Any = 1.0  # smallest pivot against its usual size; 1 where nothing had to be solved
+    authority: Any = 1.0  # smallest pivot against its usual size; 1 where nothing had to be solved
     damped: Any = 0.0
-    told: Sequence[Any] = ()  # values of the kind's own channels
+    records: Sequence[Any] = ()  # values of the kind's own channels
     cut: Sequence[Any] = ()  # of each force that is held: what limits of the actuators took away from what it should be
     share: Any = 1.0  # of the forces that these limits leave
 
@@ -67,11 +67,11 @@ class Control(ABC):
     rated: Mapping[str, Any] | None = None
     damping: float = 0.02
     kind = ""
-    told_elsewhere = ("reference", "drives", "model", "off", "rated")  # what of this a bound controller holds in other words
+    held_elsewhere = ("reference", "drives", "model", "off", "rated")  # what of this a bound controller holds in other words
 
     def fingerprint(self) -> Any:
-        """What its law reads of it once it is bound; see `drives.kept`."""
-        return type(self), *(fingerprint(getattr(self, f.name)) for f in fields(self) if f.name not in self.told_elsewhere)
+        """What its law reads of it once it is bound; see `drives.law_cache`."""
+        return type(self), *(fingerprint(getattr(self, f.name)) for f in fields(self) if f.name not in self.held_elsewhere)
 
     def drive_names(self, description: Description) -> list[str]:
         """Joints and cylinders it drives: those named, or those of the model file."""
@@ -81,7 +81,7 @@ class Control(ABC):
         return ()
 
     def channels(self, bound: BoundControl) -> Mapping[str, str]:
-        """The kind's own channels with their dimensions, in the order of `told`."""
+        """The kind's own channels with their dimensions, in the order of `records`."""
         return {}
 
     def outputs(self, at: Situation) -> Any:

@@ -21,8 +21,8 @@ from linkwright.control.references import Path, read_reference
 from linkwright.control.situation import Situation
 from linkwright.control.tasks import Task, tasks_of, values_of
 from linkwright.drives.base import sample_time
-from linkwright.drives.kept import Kept
-from linkwright.drives.place import Target, target
+from linkwright.drives.law_cache import LawCache
+from linkwright.drives.place import DriveTarget, target
 from linkwright.errors import UsageError, degrees_of_freedom
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics.constraints.loops import Loops
@@ -67,7 +67,7 @@ def bind(
         "q": np.array(st.q, dtype=float),
         "v": np.array(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
-        "near": skel.pack(st.near),
+        "near": skel.pack(st.references),
         "free": np.array(default if free is None else free, dtype=float),
         "moved": np.zeros(3 * len(drivers)),
     }
@@ -86,7 +86,7 @@ def bind(
         tuple(system.kernels.entries["lam"]),
         tuple(k for c in system.loops.constraints for k in c.kinds),
         [note for p in paths for note in p.curve.notes],
-        kept=Kept.of(system),
+        cache=LawCache.of(system),
         first=first,
     )
     out.written = written.prepared(out)
@@ -122,7 +122,7 @@ def _believed(written: Control, system: Any, variant: Variant, real: Believed) -
             f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}; '{description.name}' has "
             f"{', '.join(names)}. Only dimensions, masses and forces may differ."
         )
-    other = Kept.of(system).get(("model", description), lambda: system.described_by(description))
+    other = LawCache.of(system).get(("model", description), lambda: system.described_by(description))
     mine, theirs = ([(n.joint.name, n.joint.type) for n in x.tree.nodes] for x in (system, other))
     if mine != theirs or [x.labels for x in system.loops.constraints] != [x.labels for x in other.loops.constraints]:
         raise UsageError(
@@ -131,7 +131,7 @@ def _believed(written: Control, system: Any, variant: Variant, real: Believed) -
     return Believed(other.kernels.variant(variant), np.zeros(0))
 
 
-def _targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[Target, ...]:
+def _targets(written: Control, system: Any, drivers: Sequence[str]) -> tuple[DriveTarget, ...]:
     """The drives a controller may use; those of the model file if nothing is said."""
     mine = written.drive_names(system.description)
     if not mine:
@@ -150,7 +150,7 @@ def _loops(of: Believed, start: Mapping[str, np.ndarray]) -> Loops:
     return of.equations({**start, "moved": np.ones(len(start["moved"]))}).loops
 
 
-def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Target]) -> tuple[list[Task], list[Path]]:
+def _followed(written: Control, loops: Loops, st: State, targets: Sequence[DriveTarget]) -> tuple[list[Task], list[Path]]:
     """Coordinates and the references they follow, from the position the controller believes."""
     skel, description, reference = loops.skel, loops.skel.tree.description, written.reference
     if not isinstance(reference, Mapping):
@@ -163,7 +163,7 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Targe
     for name, given in reference.items():
         mine = tasks_of(skel, name)
         kinds = [k for x in mine for k in x.kinds]
-        now = values_of(mine, skel, m, st.near)
+        now = values_of(mine, skel, m, st.references)
         labels = [label for x in mine for label in x.labels]
         again = [label for label in labels if any(label in x.labels for x in tasks)]
         if again:
@@ -175,7 +175,7 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Targe
     return tasks, paths
 
 
-def _weights(written: Control, targets: Sequence[Target], kappa: float) -> np.ndarray:
+def _weights(written: Control, targets: Sequence[DriveTarget], kappa: float) -> np.ndarray:
     """Sizes of efforts that cost the same: rated ones, or torques and forces times the characteristic length [Aghili2005 (48)]."""
     if written.rated is not None and not isinstance(written.rated, Mapping):
         raise UsageError(f"{written.kind}: rated is a dict by drive, rated={{'{targets[0].name}': '5 N m'}}, not {written.rated!r:.40}.")
@@ -199,7 +199,7 @@ def _check_outputs(bound: BoundControl) -> None:
     written, n = bound.written, bound.n_tasks
     if written.kind in ("pd", "lqr"):
         return
-    A = bound.outputs_at_start * bound.weights / bound.usual.sizes[:, None]
+    A = bound.outputs_at_start * bound.weights / bound.nominal.sizes[:, None]
     if factor(A[:n], DEPENDENT).rank < n:
         raise UsageError(
             f"{written.kind}: the coordinates {', '.join(bound.labels)} do not determine the motion here: something can move that leaves "

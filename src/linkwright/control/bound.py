@@ -1,6 +1,6 @@
 """A controller at its place: drives, coordinates and references of one mechanism, and its law as a compiled program.
 
-The law is a pure function of measured q and v, time, the reference there and the controller's own states. Inside a time loop it
+The law is a pure function of measured q and v, time, the reference there and the controller's own states. Inside a time stepper it
 is traced with the drives' inputs; sampled, or where a reference cannot be traced, its own program is called. Where a program's
 pivots degenerate, the rank-revealing path on numbers answers instead.
 """
@@ -16,13 +16,13 @@ import numpy as np
 
 from linkwright.compiler.graph import Sym
 from linkwright.control.base import Command, Control, OwnState
-from linkwright.control.least import Usual, usual
+from linkwright.control.least import NominalSizes, nominal
 from linkwright.control.programmed import Programmed
 from linkwright.control.references import Path
 from linkwright.control.situation import Situation
 from linkwright.control.tasks import Task
-from linkwright.drives.kept import Kept, fingerprint, key_of
-from linkwright.drives.place import Target
+from linkwright.drives.law_cache import LawCache, fingerprint, key_of
+from linkwright.drives.place import DriveTarget
 from linkwright.errors import SimulationError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.kernels import Kernels
@@ -56,7 +56,7 @@ class BoundControl:
     description: Description
     real: Believed
     believed: Believed
-    targets: tuple[Target, ...]
+    targets: tuple[DriveTarget, ...]
     tasks: tuple[Task, ...]
     paths: tuple[Path, ...]
     weights: np.ndarray
@@ -67,7 +67,7 @@ class BoundControl:
     notes: list[str] = field(default_factory=list)
     force_paths: tuple[Path, ...] = ()  # what the forces of a hybrid controller shall be
     actuators: tuple[Any, ...] = ()  # those it acts through, where they have limits
-    kept: Kept = field(default_factory=Kept, repr=False)  # the mechanism's
+    cache: LawCache = field(default_factory=LawCache, repr=False)  # the mechanism's
     first: bool = True  # a run begins; False: it goes on after a switch
 
     # ---------------------------------------------------------------- sizes and names
@@ -109,12 +109,12 @@ class BoundControl:
         for label, kind in zip(self.labels, self.kinds, strict=True):
             out |= {f"control.{label}.{x}": kind for x in ("reference", "value", "error")}
         own = {s.name: "none" for s in self.states}
-        return out | dict(self.written.channels(self)) | own | {"control.grip": "none", "control.damping": "none"}
+        return out | dict(self.written.channels(self)) | own | {"control.authority": "none", "control.damping": "none"}
 
     @cached_property
-    def usual(self) -> Usual:
+    def nominal(self) -> NominalSizes:
         """What outputs are like where the controller begins."""
-        return usual(self.outputs_at_start, self.weights)
+        return nominal(self.outputs_at_start, self.weights)
 
     @cached_property
     def outputs_at_start(self) -> np.ndarray:
@@ -147,13 +147,13 @@ class BoundControl:
             command = self.written.felt(at, command, [a.given(u, speed) for a, u, speed in through])
         return command, at
 
-    def told(self, command: Command, at: Situation) -> list[Any]:
+    def records(self, command: Command, at: Situation) -> list[Any]:
         """Values of `channels`."""
         n, out = self.n_tasks, []
         for i in range(n):
             out += [at.x["ref"][i], at.value[i], at.error[i]]
-        grip = np.sqrt(where(real(command.grip) > 0.0, command.grip, 0.0))
-        return [*out, *command.told, *at.states, grip, command.damped]
+        authority = np.sqrt(where(real(command.authority) > 0.0, command.authority, 0.0))
+        return [*out, *command.records, *at.states, authority, command.damped]
 
     def answer(self, x: Arrays, sensed: Any = None) -> Answer:
         """The law on numbers: by its program, or where that degenerates by the rank-revealing path."""
@@ -161,7 +161,7 @@ class BoundControl:
         if found is not None:
             return found
         command, at = self.law(x, safe=True, sensed=sensed)
-        parts = (command.efforts, command.rates, self.told(command, at))
+        parts = (command.efforts, command.rates, self.records(command, at))
         out = Answer(*(np.array([float(v) for v in part]) for part in parts))
         if not (np.isfinite(out.efforts).all() and np.isfinite(out.rates).all()):
             raise SimulationError(f"t = {float(x['t'][0]):.6g} s: {self.written.kind} gives no finite efforts here.{self._where(out)}")
@@ -180,7 +180,7 @@ class BoundControl:
     def _everything(self, x: dict[str, Any]) -> list[Any]:
         """All that the law says, and its margin."""
         command, at = self.law(x, sensed=x.get("sensed"))
-        return [*command.efforts, *command.rates, *self.told(command, at), at.margin]
+        return [*command.efforts, *command.rates, *self.records(command, at), at.margin]
 
     @cached_property
     def _plain(self) -> Programmed:
@@ -194,13 +194,13 @@ class BoundControl:
         sizes = {k: len(v) for k, v in self.start.items()} | more
 
         def code(make: Callable[[], Any]) -> Any:
-            return self.kept.get(key_of(name, self, self.real.kernels.engine), make)
+            return self.cache.get(key_of(name, self, self.real.kernels.engine), make)
 
         return Programmed(function, sizes, self.real.kernels.engine == "native", code)
 
     def fingerprint(self) -> Any:
-        """Everything the law depends on besides what it reads; see `drives.kept`."""
-        begun = vars(self).get("usual") or {k: v for k, v in self.start.items() if k not in ("ref", "state")}
+        """Everything the law depends on besides what it reads; see `drives.law_cache`."""
+        begun = vars(self).get("nominal") or {k: v for k, v in self.start.items() if k not in ("ref", "state")}
         held = [self.written, self.real, self.believed, self.targets, self.tasks, self.paths, self.force_paths, self.weights, self.every]
         return fingerprint([*held, {k: len(v) for k, v in self.start.items()}, self.actuators, begun])
 
@@ -212,7 +212,7 @@ class BoundControl:
         self.paths, self.force_paths = other.paths, other.force_paths
         self.start["ref"] = np.asarray(self.reference(self.start["t"][0]), dtype=float)
         rows = [*range(self.n_tasks), *(self.n_tasks + i for i in self.live_forces)]
-        vars(self)["usual"] = Usual(other.usual.sizes[rows], other.usual.firm[rows])
+        vars(self)["nominal"] = NominalSizes(other.nominal.sizes[rows], other.nominal.firm[rows])
 
     # ---------------------------------------------------------------- force sensors
 
@@ -262,7 +262,7 @@ class Answer:
 
     efforts: np.ndarray
     rates: np.ndarray
-    told: np.ndarray
+    records: np.ndarray
 
 
 def is_traced(x: Any) -> bool:

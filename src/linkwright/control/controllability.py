@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.drives.place import Target, target
+from linkwright.drives.place import DriveTarget, target
 from linkwright.errors import UsageError, degrees_of_freedom
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints import Constraint
@@ -34,7 +34,7 @@ NEARLY = 1e-3  # below it drives have to push a thousand times as hard as an ord
 ALIKE = 1e-9  # relative: singular values this close share one weakest space
 SMALL = 0.02  # entries below this share of the largest are not worth telling
 WORTHWHILE = 0.1  # share of a motion that a drive should see to be proposed
-MOST_TOLD = 4  # entries of a motion in a message
+MOST_LISTED = 4  # entries of a motion in a message
 
 
 class Reach(NamedTuple):
@@ -118,12 +118,12 @@ def controllable(
     missing = int(np.count_nonzero(reach.singular_values <= tolerance))
     coordinates = coordinate_names(loops)
     direction = _weakest_motion(reach.weakest)
-    told = dict(zip(coordinates, (direction * loops.columns).tolist(), strict=True)) if freedoms else {}
+    records = dict(zip(coordinates, (direction * loops.columns).tolist(), strict=True)) if freedoms else {}
     advice = _places(loops, coordinates, reach.weakest) if missing else ()
     motion = _motion_text(loops, coordinates, direction)
     names = tuple(target(loops.skel, name).name for name in names)
     text = _text(reach, names, missing, motion, advice)
-    return Controllability(reach.ok, reach.smallest, freedoms, names, reach.singular_values, told, motion, missing, advice, text)
+    return Controllability(reach.ok, reach.smallest, freedoms, names, reach.singular_values, records, motion, missing, advice, text)
 
 
 def reach_of(
@@ -137,7 +137,7 @@ def reach_of(
 ) -> Reach:
     """The numbers of `controllable`, without text."""
     targets = [target(loops.skel, name) for name in names]
-    c = loops.at(st.q, st.v, st.t, st.near, st.instant.motion)
+    c = loops.at(st.q, st.v, st.t, st.references, st.instant.motion)
     if idle is None:
         idle = [v for _, v in idle_motions(loops, st.q, loops.factored(c).null, st.instant.motion)]
     spins = np.array(idle).reshape(-1, loops.skel.tree.nv).T
@@ -155,7 +155,7 @@ def drive_rows(loops: Loops, st: State, names: Sequence[str]) -> np.ndarray:
             rows[j, x.entry] = 1.0
     if elsewhere:
         readers = [_reader(targets[j], st) for j in elsewhere]
-        rows[elsewhere] = closure(skel, st.instant.motion, st.v, st.t, constraints=readers, near=st.near).J
+        rows[elsewhere] = closure(skel, st.instant.motion, st.v, st.t, constraints=readers, references=st.references).J
     return rows
 
 
@@ -166,7 +166,7 @@ def coordinate_names(loops: Loops) -> list[str]:
     return [f"{name}.{p}" if p else name for name, entries in parts for p in entries]
 
 
-def _reader(x: Target, st: State) -> Constraint:
+def _reader(x: DriveTarget, st: State) -> Constraint:
     """A constraint whose J is the row of a coordinate that is no entry of v."""
     here = Line(float(x.position(st.instant)), 0.0)
     return DrivenDistance(x.name, x.of.between, here) if isinstance(x.of, Cylinder) else Driver(x.of, here, x.i)
@@ -198,7 +198,7 @@ def _places(loops: Loops, coordinates: Sequence[str], space: np.ndarray) -> tupl
     return ()
 
 
-def _as_drive(loops: Loops, name: str) -> Target | None:
+def _as_drive(loops: Loops, name: str) -> DriveTarget | None:
     try:
         return target(loops.skel, name)
     except UsageError:
@@ -215,9 +215,9 @@ def _motion_text(loops: Loops, coordinates: Sequence[str], motion: np.ndarray) -
     if len(order) == 2 and not any(slides):
         verb += " against each other" if motion[order[1]] < 0.0 else " the same way"
     parts = [f"{coordinates[i]} {motion[i] * loops.columns[i]:.3g} {'m/s' if s else 'rad/s'}" for i, s in zip(order, slides, strict=True)]
-    rest = [f"{len(order) - MOST_TOLD} more"] if len(order) > MOST_TOLD else []
-    told = ", ".join([*parts[:MOST_TOLD], *("..." for _ in rest)])
-    return f"{_joined([*(coordinates[i] for i in order[:MOST_TOLD]), *rest])} {verb} ({told})"
+    rest = [f"{len(order) - MOST_LISTED} more"] if len(order) > MOST_LISTED else []
+    records = ", ".join([*parts[:MOST_LISTED], *("..." for _ in rest)])
+    return f"{_joined([*(coordinates[i] for i in order[:MOST_LISTED]), *rest])} {verb} ({records})"
 
 
 def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice: Sequence[str]) -> str:

@@ -39,7 +39,7 @@ def independent(loops: Loops, st: State, drives: Sequence[str]) -> list[str]:
     ordered = [*drives, *(n for n in names if n not in drives)]
     rows = drive_rows(loops, st, ordered)
     reach = controllable(loops, st, drive_rows(loops, st, list(drives)), list(drives))
-    N = factor(loops.dimensionless(loops.at(st.q, st.v, st.t, st.near))[1]).null
+    N = factor(loops.dimensionless(loops.at(st.q, st.v, st.t, st.references))[1]).null
     seen = (rows * loops.columns) @ N
     scale = np.array([1.0 if target(skel, n).rotary else loops.kappa for n in ordered])
     E = (seen / scale[:, None]).T  # (freedoms, coordinates)

@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.control.response import Response
 from linkwright.control.situation import Situation
-from linkwright.drives.place import Target
+from linkwright.drives.place import DriveTarget
 from linkwright.errors import UsageError, nearest
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.model.description import Description
@@ -47,7 +47,7 @@ class Reaction:
 
     def affine(self, at: Situation, r: Response, eq: Equations) -> tuple[Any, Any]:
         """What it is without efforts, and per unit effort of each drive."""
-        targets, place = at.bound.targets, eq.usual_terms(at.q, at.v, at.t, at.cut).place
+        targets, place = at.bound.targets, eq.joint_axis_terms(at.q, at.v, at.t, at.cut).place
         beside = at.other_wrenches if r is not at.model else []  # a model knows nothing of what else pushes
         base = self._component(eq, place, r.a, r.lam, beside)
         row = []
@@ -60,7 +60,7 @@ class Reaction:
         return self.sign * eq._wrenches(place, a, lam, push)[eq.joints.index(self.joint)][3 + self.axis]
 
 
-def _push(place: Any, target: Target) -> list[tuple[int, Any]]:
+def _push(place: Any, target: DriveTarget) -> list[tuple[int, Any]]:
     """Wrenches of a unit effort on bodies; an effort in a joint of the tree acts inside that joint and is none."""
     if target.entry is not None:
         return []

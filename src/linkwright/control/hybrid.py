@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.control import force_loop
+from linkwright.control import force_feedback
 from linkwright.control.actuators import CUT, TINY
 from linkwright.control.base import Command, OwnState, taken_in
 from linkwright.control.force_rows import ForceRow, force_row
 from linkwright.control.gains import gains
-from linkwright.control.least import Usual, least
+from linkwright.control.least import NominalSizes, least
 from linkwright.control.projected import Projected
 from linkwright.control.references import read_reference
 from linkwright.control.response import Response
@@ -48,7 +48,7 @@ class Hybrid(Projected):
     integral: Any = 0.0  # where the integral of the force error begins, N s
     begin: Any = None  # what a sensor with memory (filtered or sampled) read before the start; None: what is wanted, so that nothing kicks
     kind = "hybrid"
-    told_elsewhere = (*Projected.told_elsewhere, "force")
+    held_elsewhere = (*Projected.held_elsewhere, "force")
     rows: tuple[ForceRow, ...] = ()
     live: tuple[int, ...] = ()  # rows whose constraint holds
 
@@ -77,7 +77,7 @@ class Hybrid(Projected):
         if twice:
             raise UsageError(f"hybrid: the force '{twice[0]}' is named twice.")
         F, I = gains(self.F, names, "hybrid: F"), gains(self.I, names, "hybrid: I")
-        lag, notes = force_loop.filter_for(self.filter, F, I, bound.every)
+        lag, notes = force_feedback.filter_for(self.filter, F, I, bound.every)
         bound.notes += notes
         integral = gains(self.integral, names, "hybrid: integral", signed=True)
         begin = bound.wanted_forces(now) if self.begin is None else gains(self.begin, names, "hybrid: begin", signed=True)
@@ -150,7 +150,7 @@ class Hybrid(Projected):
             used = open_loop + real_L @ U @ aim
         efforts, cut, share = self._within_limits(at, A, motion_part, u_0 + U @ aim)
         sensed = felt if felt is not None else real + real_L @ efforts
-        return self._said(at, Command(efforts, (), found.grip, found.damped, (), cut, share), sensed, used)
+        return self._said(at, Command(efforts, (), found.authority, found.damped, (), cut, share), sensed, used)
 
     def _within_limits(self, at: Situation, A: Any, right: Any, efforts: Any) -> tuple[Any, Sequence[Any], Any]:
         """(efforts, what forces lose by it, share of them that is left): where actuators cannot give all, motions go before forces.
@@ -161,7 +161,7 @@ class Hybrid(Projected):
         b, n = at.bound, at.bound.n_tasks
         if not b.actuators:
             return efforts, (), 1.0
-        alone = least(A[:n], right[:n], b.weights, Usual(b.usual.sizes[:n], b.usual.firm[:n]), self.damping).efforts
+        alone = least(A[:n], right[:n], b.weights, NominalSizes(b.nominal.sizes[:n], b.nominal.firm[:n]), self.damping).efforts
         share: Any = 1.0
         for a, u_m, u, speed in zip(b.actuators, alone, efforts, at.B.T @ at.v, strict=True):
             low, high = a.span(speed)
@@ -198,11 +198,11 @@ class Hybrid(Projected):
         """The command with the rates of integrals and filters, and the channels of the forces; `used` is sensed, or filtered."""
         n, filtered = len(self.rows), self.filter > 0.0
         rates: list[Any] = [0.0] * (2 * n if filtered else n)
-        told: list[Any] = [0.0] * (3 * n)
+        records: list[Any] = [0.0] * (3 * n)
         for k, i in enumerate(self.live):
             wanted = at.wanted_forces[i]
             rates[i] = self._unwound(wanted - used[k], command, k)
             if filtered:
                 rates[n + i] = (sensed[k] - at.states[n + i]) / self.filter
-            told[3 * i : 3 * i + 3] = [wanted, sensed[k], wanted - sensed[k]]
-        return command._replace(rates=rates, told=told)
+            records[3 * i : 3 * i + 3] = [wanted, sensed[k], wanted - sensed[k]]
+        return command._replace(rates=rates, records=records)

@@ -23,38 +23,38 @@ FIRM = 1e-12  # at the start
 
 class Least(NamedTuple):
     efforts: Any
-    grip: Any  # smallest pivot against that of the start: the square of what is left of the weakest direction
+    authority: Any  # smallest pivot against that of the start: the square of what is left of the weakest direction
     damped: Any  # the most that was added to a pivot, in the same measure
 
 
-class Usual(NamedTuple):
+class NominalSizes(NamedTuple):
     """What outputs are like where a controller begins: sizes of their rows, and the pivots of K."""
 
     sizes: np.ndarray
     firm: np.ndarray
 
 
-def usual(A: Any, weights: np.ndarray) -> Usual:
+def nominal(A: Any, weights: np.ndarray) -> NominalSizes:
     """Of the outputs A at the start; a row that no drive moves counts as one."""
     squares = np.sum((np.asarray(A, dtype=float) * weights) ** 2, axis=1)
     sizes = np.sqrt(np.where(squares > 0.0, squares, 1.0))
     Aw = np.asarray(A, dtype=float) * weights / sizes[:, None]
     pivots = np.array(_damped(Aw @ Aw.T, np.zeros(len(sizes)), np.ones(len(sizes)), 0.0)[1], dtype=float)
-    return Usual(sizes, np.where(pivots > FIRM, pivots, 1.0))
+    return NominalSizes(sizes, np.where(pivots > FIRM, pivots, 1.0))
 
 
-def least(A: Any, r: Any, weights: np.ndarray, usual: Usual, damping: float) -> Least:
+def least(A: Any, r: Any, weights: np.ndarray, nominal: NominalSizes, damping: float) -> Least:
     """Efforts for the right side r, a vector or several columns."""
-    sizes = usual.sizes
+    sizes = nominal.sizes
     Aw = A * weights / sizes[:, None]
     right = r / (sizes if np.ndim(r) == 1 else sizes[:, None])
-    z, pivots, added = _damped(Aw @ Aw.T, right, usual.firm, damping * damping)
-    grip: Any = 1.0
+    z, pivots, added = _damped(Aw @ Aw.T, right, nominal.firm, damping * damping)
+    authority: Any = 1.0
     most: Any = 0.0
-    for pivot, firm, more in zip(pivots, usual.firm, added, strict=True):
-        grip = minimum(grip, pivot / firm)
+    for pivot, firm, more in zip(pivots, nominal.firm, added, strict=True):
+        authority = minimum(authority, pivot / firm)
         most = -minimum(-most, -more)
-    return Least((weights * (Aw.T @ z).T).T, grip, most)
+    return Least((weights * (Aw.T @ z).T).T, authority, most)
 
 
 def _damped(K: Any, right: Any, firm: np.ndarray, limit: float) -> tuple[Any, list[Any], list[Any]]:

@@ -18,17 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwright.compiler.derivatives import jacobian, places
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program
 from linkwright.control.base import Control
+from linkwright.control.feedback import Controlling
 from linkwright.control.followed import independent
-from linkwright.control.loop import Controlling
 from linkwright.control.manifold import Manifold, manifold, task_rows
 from linkwright.control.response import effort_columns
 from linkwright.control.riccati import Gains, riccati
 from linkwright.control.tasks import Task, tasks_of
 from linkwright.drives.actuation import actuation
-from linkwright.drives.place import Target, target
+from linkwright.drives.place import DriveTarget, target
 from linkwright.errors import SingularityError, UsageError, nearest
 from linkwright.files.columns import aligned
 from linkwright.kernels.equations.dynamic import Equations
@@ -146,7 +146,7 @@ class Plant:
 
     eq: Equations
     tasks: tuple[Task, ...]
-    targets: tuple[Target, ...]
+    targets: tuple[DriveTarget, ...]
     fixed: Mapping[str, np.ndarray]  # t, near, free and the rest that does not move
     q: np.ndarray
     v: np.ndarray
@@ -179,7 +179,7 @@ class Plant:
     @cached_property
     def program(self) -> Program:
         """(q, v, x, u) -> accelerations of the coordinates, rates of x, efforts, margin."""
-        g = Graph()
+        g = TraceGraph()
         moving = {"q": g.input("q", len(self.q)), "v": g.input("v", len(self.v)), "x": g.input("x", len(self.x))}
         x = {**self.fixed, **moving}
         u, t, near = g.input("u", len(self.targets)), x["t"], x["near"]
@@ -246,7 +246,7 @@ def linearised(plant: Plant, u: np.ndarray, x: np.ndarray, control: str = "", no
     for rows, name in ((slice(n, 2 * n), "acceleration"), (slice(2 * n, None), "rates")):
         A[rows], B[rows] = slopes[name][:, :all_], slopes[name][:, held]
     left = values["acceleration"]
-    told = [*notes, *_notes(plant, left)]
+    records = [*notes, *_notes(plant, left)]
     return Linearised(
         A,
         B,
@@ -260,7 +260,7 @@ def linearised(plant: Plant, u: np.ndarray, x: np.ndarray, control: str = "", no
         plant.sizes,
         plant.weights,
         control,
-        tuple(told),
+        tuple(records),
     )
 
 
@@ -270,8 +270,8 @@ def _notes(plant: Plant, left: np.ndarray) -> list[str]:
         out.append("the mechanism moves here: these are the poles of this instant")
     if np.abs(left / plant.sizes).max(initial=0.0) > AT_REST * (1.0 + plant_size(plant)):
         units = {"angle": "rad/s^2", "length": "m/s^2"}
-        told = ", ".join(f"{x} {a:.3g} {units[k]}" for x, a, k in zip(plant.labels, left, plant.kinds, strict=True))
-        out.append(f"not an equilibrium: accelerations left are {told}")
+        records = ", ".join(f"{x} {a:.3g} {units[k]}" for x, a, k in zip(plant.labels, left, plant.kinds, strict=True))
+        out.append(f"not an equilibrium: accelerations left are {records}")
     return out
 
 
@@ -317,15 +317,15 @@ def linearise(
     tasks = _coordinates(eq, st, coordinates, [x.name for x in bound.targets], bound.tasks)
     fixed = {k: act.start[k] for k in ("t", "near", "free", "held")}
     currents = [i for i, name in enumerate(act.x_names) if name.startswith("motor.")]
-    kept = [n for n in act.notes if not n.startswith("controller:")]
+    retained = [n for n in act.notes if not n.startswith("controller:")]
     if bound.every:
         from linkwright.control.sampled import Sampling, linearised_sampled
 
         sampling = Sampling(act, len(act.x0))
         held = Plant(eq, tasks, bound.targets, fixed, st.q, st.v, sampling.acting, sampling.names, sampling.x)
-        return linearised_sampled(held, sampling, control.kind, kept)
+        return linearised_sampled(held, sampling, control.kind, retained)
     plant = Plant(eq, tasks, bound.targets, fixed, st.q, st.v, acting, act.x_names, act.x0)
-    return linearised(plant, np.zeros(len(bound.targets)), plant.steady(currents), control.kind, kept)
+    return linearised(plant, np.zeros(len(bound.targets)), plant.steady(currents), control.kind, retained)
 
 
 def _bound(act: Any) -> Any:
@@ -339,7 +339,7 @@ def _open_loop(system: Any, st: State, coordinates: Any, drives: Any, actuators:
     targets = tuple(target(system.loops.skel, n) for n in names)
     eq = system.kernels.equations(free if len(free) else ())
     tasks = _coordinates(eq, st, coordinates, names, ())
-    fixed = {"t": np.array([st.t]), "near": system.loops.skel.pack(st.near), "free": free}
+    fixed = {"t": np.array([st.t]), "near": system.loops.skel.pack(st.references), "free": free}
     plant = Plant(eq, tasks, targets, fixed, st.q, st.v)
     return linearised(plant, plant.holding() if tau is None else _efforts(tau, targets), plant.x)
 
@@ -364,7 +364,7 @@ def _tasks(eq: Equations, names: Sequence[str]) -> tuple[Task, ...]:
     return tuple(out)
 
 
-def _efforts(tau: Any, targets: Sequence[Target]) -> np.ndarray:
+def _efforts(tau: Any, targets: Sequence[DriveTarget]) -> np.ndarray:
     """Efforts at which to linearise, by drive or in their order."""
     names = [x.name for x in targets]
     if isinstance(tau, Mapping):

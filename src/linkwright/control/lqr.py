@@ -34,7 +34,7 @@ class Lqr(Control):
     Q: Any = None
     R: Any = None
     kind = "lqr"
-    told_elsewhere = (*Control.told_elsewhere, "Q", "R", "linear")
+    held_elsewhere = (*Control.held_elsewhere, "Q", "R", "linear")
     linear: Linearised | None = None  # the mechanism at the equilibrium, open loop
     gains: Gains | None = None
     holding: Any = None  # u_0
@@ -50,7 +50,7 @@ class Lqr(Control):
         try:
             gains = riccati(linear, self.Q, self.R, bound.every)
         except UsageError as problem:
-            raise UsageError(f"{problem}{_grip(plant)}") from None
+            raise UsageError(f"{problem}{_authority(plant)}") from None
         return replace(self, linear=linear, gains=gains, holding=holding)
 
     def command(self, at: Situation) -> Command:
@@ -69,16 +69,16 @@ def _equilibrium(bound: Any, reference: Any) -> Plant:
     if wanted[n:].any() or any(np.asarray(bound.reference(t + later), dtype=float).tolist() != wanted.tolist() for later in LATER):
         raise UsageError("lqr holds an equilibrium: its reference is a State at rest, or set-points by coordinate that do not move.")
     eq = believed.equations(start)
-    q, near = start["q"], start["near"]
+    q, references = start["q"], start["near"]
     if isinstance(reference, State):
         if len(reference.q) != len(q) or np.abs(reference.v).max(initial=0.0) > 0.0:
             raise UsageError("lqr: the State to hold belongs to this mechanism and is at rest.")
         q = np.array(reference.q, dtype=float)
-        near = eq.loops.skel.pack(reference.near)
-    there = reached(eq, bound.tasks, wanted[:n], q, t, near)
+        references = eq.loops.skel.pack(reference.references)
+    there = reached(eq, bound.tasks, wanted[:n], q, t, references)
     if there is None:
-        told = ", ".join(f"{x} = {v:.4g}" for x, v in zip(bound.labels, wanted, strict=False))
-        raise UsageError(f"lqr: no position with {told} is reached from the present position.")
+        records = ", ".join(f"{x} = {v:.4g}" for x, v in zip(bound.labels, wanted, strict=False))
+        raise UsageError(f"lqr: no position with {records} is reached from the present position.")
     fixed = {**start, "near": there[1]}
     return Plant(eq, bound.tasks, bound.targets, fixed, there[0], np.zeros(len(start["v"])), costly=bound.weights)
 
@@ -88,19 +88,19 @@ def _check_held(plant: Plant, linear: Linearised) -> None:
     if np.abs(left / plant.sizes).max(initial=0.0) <= AT_REST * (1.0 + plant_size(plant)):
         return
     units = {"angle": "rad/s^2", "length": "m/s^2"}
-    told = ", ".join(f"{x} {a:.3g} {units[k]}" for x, a, k in zip(plant.labels, left, plant.kinds, strict=True))
+    records = ", ".join(f"{x} {a:.3g} {units[k]}" for x, a, k in zip(plant.labels, left, plant.kinds, strict=True))
     drives = ", ".join(linear.drives)
     raise UsageError(
-        f"lqr: this is no equilibrium that the drives ({drives}) can hold: with the best efforts these accelerations are left: {told}."
-        f"{_grip(plant)}"
+        f"lqr: this is no equilibrium that the drives ({drives}) can hold: with the best efforts these accelerations are left: {records}."
+        f"{_authority(plant)}"
     )
 
 
-def _grip(plant: Plant) -> str:
+def _authority(plant: Plant) -> str:
     """What the drives cannot push directly, where there is such a motion."""
     loops = plant.eq.loops
-    near: Mapping[str, Any] = plant.eq.loops.skel.unpack(plant.q, plant.fixed["near"])
-    st = State(loops.skel, plant.q, plant.v, near, float(plant.fixed["t"][0]))
+    references: Mapping[str, Any] = plant.eq.loops.skel.unpack(plant.q, plant.fixed["near"])
+    st = State(loops.skel, plant.q, plant.v, references, float(plant.fixed["t"][0]))
     names = [x.name for x in plant.targets]
     found = controllable(loops, st, drive_rows(loops, st, names), names)
     return "" if found.ok else f" Here {found.text}"

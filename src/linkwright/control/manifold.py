@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler.derivatives import jacobian
-from linkwright.compiler.graph import Graph
-from linkwright.control.tasks import PoseTask, Task, Wanted, nothing_wanted
+from linkwright.compiler.graph import TraceGraph
+from linkwright.control.tasks import PoseTask, Task, TaskReference, nothing_wanted
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.closing.idle import idle_motions
@@ -52,7 +52,7 @@ def task_rows(eq: Equations, tasks: Sequence[Task], q: Any, v: Any, near: Any) -
     return np.concatenate([r.J for r in found]), np.concatenate([r.bias for r in found]), m
 
 
-class Stacked(NamedTuple):
+class ManifoldRows(NamedTuple):
     """S at a position, dimensionless, with what makes it so."""
 
     factors: Factored
@@ -80,7 +80,7 @@ class Stacked(NamedTuple):
             )
 
 
-def stacked(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, t: float, near: np.ndarray) -> Stacked:
+def stacked(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, t: float, near: np.ndarray) -> ManifoldRows:
     """S at a state on the loops, or near them."""
     loops = eq.loops
     J_t, _, m = task_rows(eq, tasks, q, v, near)
@@ -93,7 +93,7 @@ def stacked(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, 
     idle = factor(E_t @ idle.T, 1e-8).null.T @ idle  # one that a coordinate sees is not idle
     S = np.concatenate([J, E_t, idle])
     rows = np.concatenate([loops.row_scale, sizes, np.ones(len(idle))])
-    return Stacked(factor(S), rows, slice(len(J), len(J) + len(sizes)), null.shape[1] - factor(idle).rank)
+    return ManifoldRows(factor(S), rows, slice(len(J), len(J) + len(sizes)), null.shape[1] - factor(idle).rank)
 
 
 def manifold(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray, t: float, near: np.ndarray) -> Manifold:
@@ -105,7 +105,7 @@ def manifold(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray,
     unit = np.zeros((len(S.rows), n))
     unit[S.coordinates] = np.eye(n)
     Lambda = S.solve(unit, loops.columns)
-    g = Graph()
+    g = TraceGraph()
     qs, vs = g.input("q", len(q)), g.input("v", len(v))
     J_t, _, m = task_rows(eq, tasks, qs, vs, near)
     c = loops.at(qs, vs, t, eq.loops.skel.unpack(qs, near), m)
@@ -124,13 +124,13 @@ def reached(
     """(q, near) on the loops with these values of the coordinates, by short steps from q; None where the way ends."""
     loops, skel, still = eq.loops, eq.loops.skel, np.zeros(len(eq.loops.columns))
     ends = np.cumsum([0, *(len(task.kinds) for task in tasks)])
-    wanted = [Wanted(list(values[a:b]), [0.0] * (b - a), [0.0] * (b - a)) for a, b in itertools.pairwise(ends)]
+    wanted = [TaskReference(list(values[a:b]), [0.0] * (b - a), [0.0] * (b - a)) for a, b in itertools.pairwise(ends)]
     sizes = scale([k for x in tasks for k in x.kinds], loops.kappa)
     references = skel.unpack(q, near)
 
     def rows(position: np.ndarray) -> PositionRows:
         nonlocal references  # followed from step to step: a step is much shorter than half a turn
-        references, m = loops.references(position, references), motion(skel, position, still)
+        references, m = loops.counted_references(position, references), motion(skel, position, still)
         found = [task.rows(skel, m, references, w) for task, w in zip(tasks, wanted, strict=True)]
         c = loops.at(position, still, t, references, m)
         phi, J = loops.dimensionless(c)
@@ -142,7 +142,7 @@ def reached(
         )
 
     found = onto(rows, loops.displaced, q, Rule(MOST_STEPS, longest=LONGEST_STEP))
-    return (found.q, skel.pack(loops.references(found.q, references))) if found.residual < GOOD_ENOUGH else None
+    return (found.q, skel.pack(loops.counted_references(found.q, references))) if found.residual < GOOD_ENOUGH else None
 
 
 def _turning(tasks: Sequence[Task], rates: np.ndarray) -> np.ndarray:

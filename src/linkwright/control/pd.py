@@ -33,16 +33,16 @@ class Pd(Control):
         springs = self.P * at.error + self.D * at.error_rate
         mine = self._places(at)
         if mine is not None:
-            efforts, grip, damped = [springs[i] for i in mine], 1.0, 0.0
+            efforts, authority, damped = [springs[i] for i in mine], 1.0, 0.0
         else:
             found = at.solve(self.outputs(at), at.J @ at.pushed(at.J.T @ springs))
-            efforts, grip, damped = found.efforts, found.grip, found.damped
+            efforts, authority, damped = found.efforts, found.authority, found.damped
         if self.gravity:
             still = at.at_rest()
             held = still.solve(self.outputs(still), -(still.J @ still.model.a))
             efforts = [u + w for u, w in zip(efforts, held.efforts, strict=True)]
-            grip, damped = held.grip, held.damped
-        return Command(efforts, grip=grip, damped=damped)
+            authority, damped = held.authority, held.damped
+        return Command(efforts, authority=authority, damped=damped)
 
     @staticmethod
     def _places(at: Situation) -> list[int] | None:

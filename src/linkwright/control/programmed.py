@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler import native
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, interpret
 
 FEW = 3  # calls for which tracing and compiling would take longer
@@ -23,9 +23,9 @@ class Programmed:
         function: Callable[[dict[str, Any]], list[Any]],
         sizes: Mapping[str, int],
         compiled: bool,
-        kept: Callable[[Callable[[], Any]], Any] = lambda make: make(),
+        cached: Callable[[Callable[[], Any]], Any] = lambda make: make(),
     ):
-        self.function, self.sizes, self.compiled, self.kept = function, dict(sizes), compiled and native.available(), kept
+        self.function, self.sizes, self.compiled, self.cached = function, dict(sizes), compiled and native.available(), cached
         self.calls = 0
 
     def __call__(self, arrays: Mapping[str, Any]) -> np.ndarray | None:
@@ -49,9 +49,9 @@ class Programmed:
     @cached_property
     def _made(self) -> native.NativeCode | Program:
         """As cached by an earlier run, or made now."""
-        return self.kept(lambda: native.NativeCode.of(self._program()) if self.compiled else self._program())
+        return self.cached(lambda: native.NativeCode.of(self._program()) if self.compiled else self._program())
 
     def _program(self) -> Program:
-        graph = Graph()
+        graph = TraceGraph()
         found = self.function({k: graph.input(k, n) for k, n in self.sizes.items()})
         return graph.program([("u", np.array(found, dtype=object))])

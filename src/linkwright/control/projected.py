@@ -39,4 +39,4 @@ class Projected(Control):
 
     def command(self, at: Situation) -> Command:
         found = at.solve(self.outputs(at), self.right(at))
-        return Command(found.efforts, grip=found.grip, damped=found.damped)
+        return Command(found.efforts, authority=found.authority, damped=found.damped)

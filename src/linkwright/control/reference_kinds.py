@@ -88,12 +88,12 @@ class Reference(ABC):
     def bind(self, to: Components) -> Curve: ...
 
     def __repr__(self) -> str:
-        words = []
+        parts = []
         for f in fields(self):
             value = getattr(self, f.name)
             if repr(value) != repr(f.default):
-                words.append(short(value) if not f.kw_only else f"{f.name}={short(value)}")
-        return f"lw.{self.kind}({', '.join(words)})"
+                parts.append(short(value) if not f.kw_only else f"{f.name}={short(value)}")
+        return f"lw.{self.kind}({', '.join(parts)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

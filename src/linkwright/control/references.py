@@ -52,7 +52,7 @@ WAYS = (
 @call_explained
 def setpoint(value: Any) -> Setpoint:
     """A constant reference: a value, or at one value per component: lw.setpoint("60 deg")."""
-    return Setpoint(_kept(value))
+    return Setpoint(_frozen(value))
 
 
 @call_explained
@@ -62,7 +62,7 @@ def minimum_jerk(to: Any, duration: Any, *, start: Any = None, at: Any = None) -
     start and at: where and when it begins; by default the present position, at the time the reference is bound. Several
     components move together.
     """
-    return MinimumJerk(_kept(to), duration, start=_kept(start), at=at)
+    return MinimumJerk(_frozen(to), duration, start=_frozen(start), at=at)
 
 
 @call_explained
@@ -74,7 +74,7 @@ def trapezoidal(
     Either a duration, in thirds, or a top speed and an acceleration: as quick as they allow, a triangle where the way is short.
     Several components go straight, all at once; speed and acceleration limit each of them (one for all, or one each).
     """
-    return Trapezoidal(_kept(to), duration, speed=_kept(speed), acceleration=_kept(acceleration), start=_kept(start), at=at)
+    return Trapezoidal(_frozen(to), duration, speed=_frozen(speed), acceleration=_frozen(acceleration), start=_frozen(start), at=at)
 
 
 @call_explained
@@ -83,7 +83,7 @@ def spline(times: Any, values: Any, *, ends: str = "natural") -> Spline:
 
     ends: "natural" (no curvature there, straight on outside), "clamped" (at rest there, and stays) or "periodic" (again and again).
     """
-    return Spline(_kept(times), _kept(values), ends=ends)
+    return Spline(_frozen(times), _frozen(values), ends=ends)
 
 
 @call_explained
@@ -93,7 +93,7 @@ def csv(path: str | os.PathLike[str], *, time: Any = None, columns: Any = None, 
     time and columns: names of the header (`A` or `A [deg]`), or numbers from 0; by default the first column is the time (s) and
     all others are values. unit: of the values, one for all or one each; else the header's, else SI. ends: as in `spline`.
     """
-    return Csv(path, time=time, columns=_kept(columns), unit=_kept(unit), ends=ends)
+    return Csv(path, time=time, columns=_frozen(columns), unit=_frozen(unit), ends=ends)
 
 
 @call_explained
@@ -102,7 +102,7 @@ def sinusoid(amplitude: Any, frequency: Any, *, centre: Any = None, phase: Any =
 
     centre: by default the position when the reference is bound. frequency and phase: one for all or one each.
     """
-    return Sinusoid(_kept(amplitude), _kept(frequency), centre=_kept(centre), phase=_kept(phase))
+    return Sinusoid(_frozen(amplitude), _frozen(frequency), centre=_frozen(centre), phase=_frozen(phase))
 
 
 # ---------------------------------------------------------------- bound
@@ -186,13 +186,13 @@ def _is_curve(given: Any) -> bool:
     return not any(is_list(x) for x in given[0]) and (len(given) == 2 or isinstance(given[2], str))
 
 
-def _kept(given: Any) -> Any:
+def _frozen(given: Any) -> Any:
     """Lists and arrays as they are now, whatever the caller does to them later."""
     if isinstance(given, np.ndarray):
         copy = given.copy()
         copy.setflags(write=False)
         return copy
-    return tuple(_kept(x) for x in given) if isinstance(given, (list, tuple)) else given
+    return tuple(_frozen(x) for x in given) if isinstance(given, (list, tuple)) else given
 
 
 def _text(given: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.drives.place import Target
+from linkwright.drives.place import DriveTarget
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.formulations.forward import forward
@@ -30,7 +30,7 @@ class Response(NamedTuple):
     margin: Any  # not positive where the numbers cannot be trusted
 
 
-def effort_columns(eq: Equations, m: Motion, t: Any, near: Mapping[str, Any], targets: Sequence[Target]) -> Any:
+def effort_columns(eq: Equations, m: Motion, t: Any, near: Mapping[str, Any], targets: Sequence[DriveTarget]) -> Any:
     """B: what a unit effort of each drive does in the tree's coordinates."""
     skel = eq.loops.skel
     at = Instant.moving(skel, m, t, near)
@@ -51,7 +51,7 @@ def traced_response(eq: Equations, q: Any, v: Any, t: Any, cut: Any, B: Any, mul
 
 def safe_response(eq: Equations, q: Any, v: Any, t: Any, cut: Any, B: Any) -> Response:
     """By rank-revealing forward dynamics, column by column: the limit in a singular passage, least reactions of redundant rows."""
-    T = eq.usual_terms(q, v, t, cut)
+    T = eq.joint_axis_terms(q, v, t, cut)
     still = np.zeros(T.nv)
     base = forward(T, still)
     size = 1.0 + float(np.abs(T.h).max(initial=0.0))  # an effort whose effect is not lost beside what acts anyway

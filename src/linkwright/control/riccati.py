@@ -104,10 +104,10 @@ def _no_solution() -> UsageError:
 def cost_matrices(linear: Linear, Q: Any, R: Any) -> tuple[np.ndarray, np.ndarray]:
     """Q over the states, R over the efforts, from numbers, one a name, dicts, or matrices; numbers scale the defaults."""
     x, u = _state_sizes(linear), np.asarray(linear.weights)
-    usual = 1.0 / x**2
-    usual[2 * len(linear.coordinates) :] = 0.0  # integrals and currents
+    nominal = 1.0 / x**2
+    nominal[2 * len(linear.coordinates) :] = 0.0  # integrals and currents
     return (
-        _matrix(Q, usual, linear.states, "lqr: Q", 0.0),
+        _matrix(Q, nominal, linear.states, "lqr: Q", 0.0),
         _matrix(R, 1.0 / u**2, linear.drives, "lqr: R", ROUND_OFF),
     )
 
@@ -116,16 +116,16 @@ def _state_sizes(linear: Linear) -> np.ndarray:
     return np.concatenate([linear.sizes, linear.sizes, np.ones(len(linear.states) - 2 * len(linear.coordinates))])
 
 
-def _matrix(given: Any, usual: np.ndarray, names: Sequence[str], what: str, least: float) -> np.ndarray:
+def _matrix(given: Any, nominal: np.ndarray, names: Sequence[str], what: str, least: float) -> np.ndarray:
     if isinstance(given, Mapping):
-        given = _by_name(given, usual, names, what)
+        given = _by_name(given, nominal, names, what)
     try:
         x = np.asarray(1.0 if given is None else given, dtype=float)
     except (TypeError, ValueError):
         x = np.full(3, np.nan)
     n = len(names)
     if x.ndim == 0:
-        M = float(x) * np.diag(usual)
+        M = float(x) * np.diag(nominal)
     elif x.shape == (n,):
         M = np.diag(x)
     elif x.shape == (n, n):
@@ -135,7 +135,7 @@ def _matrix(given: Any, usual: np.ndarray, names: Sequence[str], what: str, leas
     size = float(np.abs(M).max(initial=0.0))
     if not np.isfinite(size) or np.abs(M - M.T).max(initial=0.0) > ROUND_OFF * size:
         raise UsageError(f"{what} must be symmetric, with finite entries.")
-    scaled = M / np.sqrt(np.outer(np.where(usual > 0.0, usual, 1.0), np.where(usual > 0.0, usual, 1.0)))
+    scaled = M / np.sqrt(np.outer(np.where(nominal > 0.0, nominal, 1.0), np.where(nominal > 0.0, nominal, 1.0)))
     values = np.linalg.eigvalsh(scaled)
     top = float(np.abs(values).max(initial=0.0))
     if top == 0.0 or values.min(initial=0.0) < -ROUND_OFF * top or (least and values.min(initial=1.0) <= least * 1e-3 * top):
@@ -146,9 +146,9 @@ def _matrix(given: Any, usual: np.ndarray, names: Sequence[str], what: str, leas
     return 0.5 * (M + M.T)
 
 
-def _by_name(given: Mapping[str, Any], usual: np.ndarray, names: Sequence[str], what: str) -> np.ndarray:
+def _by_name(given: Mapping[str, Any], nominal: np.ndarray, names: Sequence[str], what: str) -> np.ndarray:
     """Weights of the named ones; the others have their default."""
-    out = np.array(usual)
+    out = np.array(nominal)
     for name, value in given.items():
         if name not in names:
             raise UsageError(f"{what}: there is no '{name}'. {nearest(str(name), names, 'Names')}")

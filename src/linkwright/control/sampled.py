@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwright.compiler.derivatives import jacobian
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program
 from linkwright.control.linearise import MARGIN, Linearised, Plant, by_size, linearised, seeds
 from linkwright.control.situation import Situation
@@ -124,7 +124,7 @@ class Sampling:
 
 
 def sample_program(plant: Plant, sampling: Sampling) -> Program:
-    g = Graph()
+    g = TraceGraph()
     x = {**plant.fixed, **{k: g.input(k, len(v)) for k, v in (("q", plant.q), ("v", plant.v), ("x", plant.x))}}
     found, margin = sampling.sampled(x)
     return g.program([("next", np.array(found, dtype=object)), ("margin", np.array([margin], dtype=object))])
@@ -154,9 +154,9 @@ def linearised_sampled(plant: Plant, sampling: Sampling, kind: str, notes: Seque
     E = expm(np.block([[linear.A, linear.B], [np.zeros((p, size + p))]]) * every)
     A, B = E[:size, :size] @ S, E[:size, size:]
     held = np.arange(n + sampling.n_currents, n + sampling.n_currents + p)
-    kept = np.arange(size) if np.any(S[own, :][:, held]) else np.setdiff1d(np.arange(size), held)
+    retained = np.arange(size) if np.any(S[own, :][:, held]) else np.setdiff1d(np.arange(size), held)
     plain: dict[str, Any] = {f.name: getattr(linear, f.name) for f in fields(Linearised)}
-    plain |= {"A": A[np.ix_(kept, kept)], "B": B[kept], "states": tuple(linear.states[i] for i in kept)}
+    plain |= {"A": A[np.ix_(retained, retained)], "B": B[retained], "states": tuple(linear.states[i] for i in retained)}
     return SampledLinearised(**plain, every=every)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from linkwright.control.least import Least, least
 from linkwright.control.response import Response, effort_columns, safe_response, traced_response
-from linkwright.control.tasks import TaskRows, Wanted
+from linkwright.control.tasks import TaskReference, TaskRows
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.kinematics.motion import Motion, motion
 from linkwright.numerics.scalars import common_type, minimum
@@ -38,7 +38,7 @@ class Situation:
         return self.bound.believed.equations(self.x)
 
     @cached_property
-    def near(self) -> dict[str, Any]:
+    def references(self) -> dict[str, Any]:
         return self.eq.loops.skel.unpack(self.q, self.cut)
 
     @cached_property
@@ -52,7 +52,7 @@ class Situation:
         value, rate, acceleration = (self.x["ref"][k * n : (k + 1) * n] for k in range(3))
         for task in self.bound.tasks:
             mine = slice(at, at + len(task.kinds))
-            out.append(task.rows(self.eq.loops.skel, self.m, self.near, Wanted(value[mine], rate[mine], acceleration[mine])))
+            out.append(task.rows(self.eq.loops.skel, self.m, self.references, TaskReference(value[mine], rate[mine], acceleration[mine])))
             at = mine.stop
         return out
 
@@ -86,7 +86,7 @@ class Situation:
 
     @cached_property
     def B(self) -> Any:
-        return effort_columns(self.eq, self.m, self.t[0], self.near, self.bound.targets)
+        return effort_columns(self.eq, self.m, self.t[0], self.references, self.bound.targets)
 
     @cached_property
     def model(self) -> Response:
@@ -145,7 +145,7 @@ class Situation:
     def solve(self, A: Any, r: Any) -> Least:
         """Efforts of least weighted norm with A u = r."""
         b = self.bound
-        return least(A, r, b.weights, b.usual, b.written.damping)
+        return least(A, r, b.weights, b.nominal, b.written.damping)
 
 
 def _vector(entries: list[Any]) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.drives.place import Target, target
+from linkwright.drives.place import DriveTarget, target
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, joint_rate, locate, locate_at, node_motion
 from linkwright.model.description import Cylinder, PointRef
@@ -25,7 +25,7 @@ from linkwright.numerics.scalars import arctan2, common_type
 from linkwright.numerics.spatial import cross, half_angle_vector, skew
 
 
-class Wanted(NamedTuple):
+class TaskReference(NamedTuple):
     """What components of a task shall be, and their first and second derivatives."""
 
     value: Sequence[Any]
@@ -48,7 +48,7 @@ class TaskRows(NamedTuple):
 class CoordinateTask:
     """A coordinate of a joint or the length of a cylinder."""
 
-    at: Target
+    at: DriveTarget
 
     @property
     def name(self) -> str:
@@ -62,11 +62,11 @@ class CoordinateTask:
     def kinds(self) -> tuple[str, ...]:
         return (self.at.position_kind,)
 
-    def rows(self, skel: Skeleton, m: Motion, near: Mapping[str, Any], wanted: Wanted) -> TaskRows:
-        value, J, bias = self._here(skel, m, near)
+    def rows(self, skel: Skeleton, m: Motion, references: Mapping[str, Any], wanted: TaskReference) -> TaskRows:
+        value, J, bias = self._here(skel, m, references)
         return TaskRows([value], J, np.array([bias]), *_followed([value], J @ m.v, wanted))
 
-    def _here(self, skel: Skeleton, m: Motion, near: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    def _here(self, skel: Skeleton, m: Motion, references: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         if self.at.entry is not None:
             J = np.zeros((1, skel.tree.nv))
             J[0, self.at.entry] = 1.0
@@ -74,7 +74,7 @@ class CoordinateTask:
             return m.q[node.q][self.at.i], J, 0.0
         if isinstance(self.at.of, Cylinder):
             return _distance(skel, m, self.at.of.between)
-        r, i = joint_rate(skel, m, self.at.of, near[self.at.of.name]), self.at.i
+        r, i = joint_rate(skel, m, self.at.of, references[self.at.of.name]), self.at.i
         J = sum(G[i : i + 1] @ body_jacobian(skel, m, n) for n, G in ((r.first, r.G_first), (r.second, r.G_second)) if n >= 0)
         return r.q[i], J, r.bias[i]
 
@@ -111,7 +111,7 @@ class PointTask:
     def kinds(self) -> tuple[str, ...]:
         return ("length",) * len(self.axes)
 
-    def rows(self, skel: Skeleton, m: Motion, near: Mapping[str, Any], wanted: Wanted) -> TaskRows:
+    def rows(self, skel: Skeleton, m: Motion, references: Mapping[str, Any], wanted: TaskReference) -> TaskRows:
         p, pick = locate(skel, m, self.ref), list(self.axes)
         J = _point_rows(skel, m, p)[pick]
         value = list(p.position[pick])
@@ -133,7 +133,7 @@ class AngleTask:
     def labels(self) -> tuple[str, ...]:
         return (self.name,)
 
-    def rows(self, skel: Skeleton, m: Motion, near: Mapping[str, Any], wanted: Wanted) -> TaskRows:
+    def rows(self, skel: Skeleton, m: Motion, references: Mapping[str, Any], wanted: TaskReference) -> TaskRows:
         node = skel.node(self.body)
         X, V, A = node_motion(skel, m, node)
         s, c = np.sin(wanted.value[0]), np.cos(wanted.value[0])
@@ -158,12 +158,12 @@ class PoseTask:
     def labels(self) -> tuple[str, ...]:
         return tuple(f"{self.body}.{x}" for x in ("x", "y", "z", "roll", "pitch", "yaw"))
 
-    def rows(self, skel: Skeleton, m: Motion, near: Mapping[str, Any], wanted: Wanted) -> TaskRows:
+    def rows(self, skel: Skeleton, m: Motion, references: Mapping[str, Any], wanted: TaskReference) -> TaskRows:
         """Turning errors are twice the quaternion's vector of R_wanted R', along the world's axes."""
         node = skel.node(self.body)
         X, V, A = node_motion(skel, m, node)
         p = locate_at(skel, m, node, np.zeros(3))
-        R, w, dw = turning(Wanted(*(x[3:] for x in wanted)))
+        R, w, dw = turning(TaskReference(*(x[3:] for x in wanted)))
         _, u = half_angle_vector(R @ X.R.T)
         J = np.concatenate([_point_rows(skel, m, p), body_jacobian(skel, m, node)[:3]])
         error = [*(f - x for f, x in zip(wanted.value[:3], p.position, strict=True)), *(2.0 * u)]
@@ -188,13 +188,13 @@ class OriginTask:
     def labels(self) -> tuple[str, ...]:
         return tuple(f"{self.body}.{x}" for x in self.letters)
 
-    def rows(self, skel: Skeleton, m: Motion, near: Mapping[str, Any], wanted: Wanted) -> TaskRows:
+    def rows(self, skel: Skeleton, m: Motion, references: Mapping[str, Any], wanted: TaskReference) -> TaskRows:
         p = locate_at(skel, m, skel.node(self.body), np.zeros(3))
         value = list(p.position[:2])
         return TaskRows(value, _point_rows(skel, m, p)[:2], p.acceleration[:2], *_followed(value, p.velocity[:2], wanted))
 
 
-def turning(wanted: Wanted) -> tuple[Any, Any, Any]:
+def turning(wanted: TaskReference) -> tuple[Any, Any, Any]:
     """(R, w, dw/dt) of roll, pitch and yaw with their rates."""
     (r, p, y), (dr, dp, dy), (ddr, ddp, ddy) = wanted
     (cr, sr), (cp, sp), (cy, sy) = ((np.cos(x), np.sin(x)) for x in (r, p, y))
@@ -215,7 +215,7 @@ def rpy_of(R: Any) -> list[Any]:
     return [arctan2(R[2, 1], R[2, 2]), arctan2(-R[2, 0], level), arctan2(R[1, 0], R[0, 0])]
 
 
-def _followed(value: Sequence[Any], rate: Any, wanted: Wanted) -> tuple[list[Any], list[Any], Any]:
+def _followed(value: Sequence[Any], rate: Any, wanted: TaskReference) -> tuple[list[Any], list[Any], Any]:
     error = [f - x for f, x in zip(wanted.value, value, strict=True)]
     error_rate = [f - x for f, x in zip(wanted.rate, rate, strict=True)]
     return error, error_rate, _array(wanted.acceleration)
@@ -228,14 +228,14 @@ def _array(values: Sequence[Any]) -> Any:
 Task = CoordinateTask | PointTask | AngleTask | OriginTask | PoseTask
 
 
-def nothing_wanted(task: Task) -> Wanted:
+def nothing_wanted(task: Task) -> TaskReference:
     n = len(task.kinds)
-    return Wanted([0.0] * n, [0.0] * n, [0.0] * n)
+    return TaskReference([0.0] * n, [0.0] * n, [0.0] * n)
 
 
-def values_of(tasks: Sequence[Task], skel: Skeleton, m: Motion, near: Mapping[str, Any]) -> list[float]:
+def values_of(tasks: Sequence[Task], skel: Skeleton, m: Motion, references: Mapping[str, Any]) -> list[float]:
     """Values of the components of tasks."""
-    return [float(x) for task in tasks for x in task.rows(skel, m, near, nothing_wanted(task)).value]
+    return [float(x) for task in tasks for x in task.rows(skel, m, references, nothing_wanted(task)).value]
 
 
 def tasks_of(skel: Skeleton, name: str) -> list[Task]:

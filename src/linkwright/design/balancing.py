@@ -40,7 +40,7 @@ UNITS = {"force": "N", "moment": "N m", "torque": "N m"}
 
 
 @dataclass(frozen=True)
-class Curves:
+class CycleCurves:
     """Over the samples of a cycle: shaking force and moment (samples, 3), efforts (samples, drives), in SI and world axes."""
 
     force: np.ndarray
@@ -84,8 +84,8 @@ class Balanced:
     drive: str
     drives: tuple[str, ...]
     angle: np.ndarray = field(repr=False)  # the leading drive's coordinate at the samples
-    before: Curves = field(repr=False)
-    after: Curves = field(repr=False)
+    before: CycleCurves = field(repr=False)
+    after: CycleCurves = field(repr=False)
     counterweights: tuple[Counterweight, ...]
     bodies: tuple[MassChange, ...]
     about: np.ndarray
@@ -233,7 +233,7 @@ def _least_squares(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(A, r0) with |A dtheta + r0|^2 = sum of weight (rms/rms before)^2, brought to few rows by a QR decomposition."""
     keep = slice(0, -1) if c.full_turn else slice(None)
-    now = Curves(*reg.curves(reg.theta))
+    now = CycleCurves(*reg.curves(reg.theta))
     scale = _effort_scale(system, reg)
     where = [reg.bodies.index(b.body) for b in blocks]
     rows, right = [], []
@@ -295,8 +295,8 @@ def _result(
         drive=c.drive,
         drives=reg.drives,
         angle=np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c.instants]),
-        before=Curves(*reg.curves(reg.theta)),
-        after=Curves(*reg.curves(theta)),
+        before=CycleCurves(*reg.curves(reg.theta)),
+        after=CycleCurves(*reg.curves(theta)),
         counterweights=tuple(rows),
         bodies=tuple(_changes(d.body(name), body) for name, body in changed.items()),
         about=about,

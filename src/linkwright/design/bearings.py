@@ -191,7 +191,7 @@ def _bearing(c: Trajectory, pin: str, body: str, at_pin: list[Joint], moves: dic
     moments = np.linalg.norm(own.moment, axis=1)
     largest, bent = int(np.argmax(own.size)), int(np.argmax(moments))
     carries = len(at_pin) > 1  # the pin is fixed in the body that all others are joined to
-    move = _standing(c) if carries else moves[at_pin[0].name]
+    move = _fixed(c) if carries else moves[at_pin[0].name]
     return Bearing(
         pin=pin,
         on=body,
@@ -247,7 +247,7 @@ def _sector(force: np.ndarray) -> float:
     return 2.0 * np.pi if widest < np.radians(20.0) else 2.0 * np.pi - widest  # samples of a load going round leave gaps
 
 
-def _standing(c: Trajectory) -> Movement:
+def _fixed(c: Trajectory) -> Movement:
     zero = np.zeros(len(c))
     return Movement("fixed", 0.0, 0.0, 0.0, 0.0, zero, zero)
 
@@ -256,7 +256,7 @@ def _movement(c: Trajectory, j: Joint) -> Movement:
     """Relative rotation of a joint, or its travel where it only slides."""
     jt = joints.create(j.type, j.options)
     if jt.nv == 0 or not jt.rows:
-        return _standing(c)
+        return _fixed(c)
     if "angle" not in jt.coordinate_kinds and "quaternion" not in jt.coordinate_kinds:
         return _single(c, "slides", j, 0)
     if jt.coordinate_kinds.count("angle") == 1:
@@ -293,7 +293,7 @@ def _spin(instant: Instant, node: int) -> Any:
 
 def _moved(c: Trajectory, kind: str, swing: float, way: np.ndarray, weight: np.ndarray) -> Movement:
     if way[-1] < 1e-9 and weight.max() < 1e-12:
-        return _standing(c)
+        return _fixed(c)
     mean = time_mean(c.t, weight)
     path = mean * float(c.t[-1] - c.t[0]) if weight.max() > 0.0 else float(way[-1])
     return Movement(kind, swing, path, mean, float(weight.max()), weight, way)

@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwright.design.bearings import Bearings, bearings
 from linkwright.design.efforts import Efforts, efforts
-from linkwright.design.jumps import Jump, jumps, told
+from linkwright.design.jumps import Jump, jump_notes, jumps
 from linkwright.design.tables import marked, show
 from linkwright.results.trajectory import Trajectory, unit_of
 
@@ -44,7 +44,7 @@ class CycleLoads:
     @property
     def notes(self) -> list[str]:
         """What limits the figures: efforts that jump between samples."""
-        return [] if self.efforts is None else told(self.jumps, self.units, self.efforts.dimension)
+        return [] if self.efforts is None else jump_notes(self.jumps, self.units, self.efforts.dimension)
 
     def as_dict(self) -> dict[str, Any]:
         """SI; `docs/loads.md` lists the fields."""

@@ -26,7 +26,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
-from linkwright.mechanics.inverse.problem import Problem, unit_pushes
+from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
 from linkwright.mechanics.kinematics.motion import displaced, skeleton
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description, Drive
@@ -134,7 +134,7 @@ class Disturbed:
         T = terms(self.loops, q, v, x.at.t, x.at.references, [*applied, *rub])
         assert T.place is not None
         real = x.loads
-        p = Problem(T, T.place, a, real.problem.drives, unit_pushes(self.description, m, real.problem.drives))
+        p = InverseProblem(T, T.place, a, real.problem.drives, unit_pushes(self.description, m, real.problem.drives))
         z = np.concatenate([real.lam_all, real.u])
         right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / STEP
         c, r = real.problem.scales
@@ -147,7 +147,7 @@ class Disturbed:
         return Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method, outside)
 
 
-def _spin(p: Problem, right: np.ndarray) -> np.ndarray:
+def _spin(p: InverseProblem, right: np.ndarray) -> np.ndarray:
     """Accelerations of idle degrees of freedom (a rod between ball joints), which no drive determines."""
     N = p.scales[0][:, None] * p.factors.left_null
     if not N.shape[1]:

@@ -89,7 +89,7 @@ def regressor(system: System, c: Trajectory, about: np.ndarray, *, weight: bool 
     drives = tuple(d.joint for d in system.description.drives) or (c.drive,)
     if not len(c):
         raise UsageError("the cycle has no samples; turn the mechanism in at least one step.")
-    first = State(c.skel, c.q[0], c.v[0], c.near[0], 0.0)
+    first = State(c.skel, c.q[0], c.v[0], c.references[0], 0.0)
     system.inverse(first, c.a[0], drives=drives, method="system")  # refuses missing masses and undriven freedoms in plain words
     names = labels(system.description.planar)
     E = unit_inertias(names)
@@ -113,7 +113,7 @@ def _sample(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     skel, m = c.skel, c.instants[i].motion
     pull = np.concatenate([np.zeros(3), skel.gravity])
-    st = State(skel, c.q[i], c.v[i], c.near[i], float(c.t[i]))
+    st = State(skel, c.q[i], c.v[i], c.references[i], float(c.t[i]))
     # what spins idly accelerates as the inverse dynamics says; all else is the cycle's own
     a = system.inverse(st, c.a[i], drives=drives, method="system").problem.a if system.mobility.idle else c.a[i]
     A = accelerations(skel, m, a)
@@ -131,8 +131,8 @@ def _sample(
 def _efforts_of(system: System, c: Trajectory, i: int, drives: tuple[str, ...]) -> np.ndarray:
     """(drives, nv): least efforts for what the tree's coordinates need: u = (N'B)^+ N' g, N the motions the loops allow."""
     loops, skel, m = system.loops, c.skel, c.instants[i].motion
-    closed = loops.closure(m, c.v[i], float(c.t[i]), c.near[i])
+    closed = loops.closure(m, c.v[i], float(c.t[i]), c.references[i])
     N = loops.columns[:, None] * loops.factored(closed).null
-    pushes = unit_pushes(system.description, Instant.moving(skel, m, float(c.t[i]), c.near[i]), drives)
+    pushes = unit_pushes(system.description, Instant.moving(skel, m, float(c.t[i]), c.references[i]), drives)
     B = np.array([dynamics.generalised(skel, m, push) for push in pushes]).T
     return factor(N.T @ B).solve(N.T)

@@ -22,7 +22,7 @@ from linkwright.model.expressions import Expr
 from linkwright.results.trajectory import Trajectory, unit_of
 
 FEWEST = 12  # steps of a cycle below which differences of neighbours say nothing
-STANDS_OUT = 1.5  # times the third largest of the three differences on either side
+PROMINENT = 1.5  # times the third largest of the three differences on either side
 WORTH = 0.01  # share of the effort's range below which a jump is not worth telling
 MOST = 6  # steps of a drive that are looked at
 PARTS = 8  # into which a step is cut, and again the part with the jump
@@ -48,7 +48,7 @@ class Jump:
 
 
 @dataclass(frozen=True)
-class Step:
+class JumpSamples:
     """Samples `first` .. `last` with a jump between them, and the largest effort met there."""
 
     first: int
@@ -107,25 +107,25 @@ def suspects(effort: np.ndarray, closed: bool) -> list[int]:
     out = []
     for i in np.flatnonzero(size > WORTH * float(np.ptp(effort))):
         around = sorted(size[k % n] for k in (i + j for j in (-3, -2, -1, 1, 2, 3)) if closed or 0 <= k < n)
-        if size[i] > STANDS_OUT * around[-3]:
+        if size[i] > PROMINENT * around[-3]:
             out.append(int(i))
     return sorted(sorted(out, key=lambda i: -size[i])[:MOST])
 
 
-def _steps(c: Trajectory, h: DriveHistory, closer: Closer) -> list[Step]:
+def _steps(c: Trajectory, h: DriveHistory, closer: Closer) -> list[JumpSamples]:
     """The suspects that really jump; of neighbours one."""
     closed = c.full_turn and abs(float(h.effort[0] - h.effort[-1])) < 1e-6 * float(np.ptp(h.effort))
     rise = np.diff(h.effort)
-    out: list[Step] = []
+    out: list[JumpSamples] = []
     for i in suspects(h.effort, closed):
         beside = [float(rise[k % len(rise)]) if closed or 0 <= k < len(rise) else 0.0 for k in (i - 1, i + 1)]
         peak = _peak_at_a_jump(closer, h.name, (float(c.t[i]), float(c.t[i + 1])), abs(float(rise[i])), (beside[0], beside[1]))
         if peak is None:
             continue
         if out and out[-1].last == i:
-            out[-1] = Step(out[-1].first, i + 1, max(peak, out[-1].peak))
+            out[-1] = JumpSamples(out[-1].first, i + 1, max(peak, out[-1].peak))
         else:
-            out.append(Step(i, i + 1, peak))
+            out.append(JumpSamples(i, i + 1, peak))
     return out
 
 
@@ -140,7 +140,7 @@ def _peak_at_a_jump(
     rise = np.diff(effort)
     k = int(np.argmax(np.abs(rise)))
     top = abs(float(rise[k]))
-    if top > 1.5 * whole or (depth == DEPTH and top < SUDDEN * whole) or not stands_alone(rise, beside):
+    if top > 1.5 * whole or (depth == DEPTH and top < SUDDEN * whole) or not isolated(rise, beside):
         return None
     if top > 0.5 * whole and depth > 1:
         deeper = _peak_at_a_jump(closer, drive, (float(t[k]), float(t[k + 1])), top, None, depth - 1)
@@ -148,7 +148,7 @@ def _peak_at_a_jump(
     return float(np.abs(effort).max())
 
 
-def stands_alone(rise: np.ndarray, beside: tuple[float, float] | None) -> bool:
+def isolated(rise: np.ndarray, beside: tuple[float, float] | None) -> bool:
     """Whether the large differences among these are together, with flat pieces away from them and, if given, in the steps `beside`."""
     size = np.abs(rise)
     top = float(size.max())
@@ -163,7 +163,7 @@ def stands_alone(rise: np.ndarray, beside: tuple[float, float] | None) -> bool:
     return not ((first == 0 and abs(beside[0]) > goes_on) or (last == len(rise) - 1 and abs(beside[1]) > goes_on))
 
 
-def _share(h: DriveHistory, found: list[Step]) -> float:
+def _share(h: DriveHistory, found: list[JumpSamples]) -> float:
     """By how much mean, RMS and largest effort may be off, the worst of them, as a share."""
     if not found:
         return 0.0
@@ -181,7 +181,7 @@ def _share(h: DriveHistory, found: list[Step]) -> float:
     return max(off_mean / mean, 0.5 * off_square / rms**2, missed / top)
 
 
-def told(found: tuple[Jump, ...], units: tuple[str, ...], dimension: str) -> list[str]:
+def jump_notes(found: tuple[Jump, ...], units: tuple[str, ...], dimension: str) -> list[str]:
     """A sentence for every drive whose effort jumps."""
     symbol, size = unit_of(units, dimension)
     out = []

@@ -131,7 +131,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LoadStatistic:
     """A statistic of a vector read from loads: its size, or for efforts its signed value."""
 
     text: str
@@ -142,7 +142,7 @@ class Wanted:
     signed: bool
 
 
-def wanted(system: System, text: str, drives: Sequence[str]) -> Wanted:
+def wanted(system: System, text: str, drives: Sequence[str]) -> LoadStatistic:
     """`peak A.torque`, `rms C.load`, `peak S.load on coupler`, `max A.power`, `peak shaking.force`."""
     m = re.fullmatch(r"\s*(\w+)\s+(\S+)\.(\w+)(?:\s+on\s+(\S+))?\s*", text)
     if not m or m[1] not in STATISTICS or m[3] not in SORTS:
@@ -154,7 +154,7 @@ def wanted(system: System, text: str, drives: Sequence[str]) -> Wanted:
     if name == "shaking" and sort in ("force", "moment"):
         part = 0 if sort == "force" else 1
         found = (lambda x: x.shaking()[part]), (lambda x: True)
-        made = Wanted(text, statistic, "N" if part == 0 else "N m", *found, False)
+        made = LoadStatistic(text, statistic, "N" if part == 0 else "N m", *found, False)
     elif sort in ("torque", "force", "power"):
         made = _of_drive(system, text, statistic, name, sort, drives)
     else:
@@ -164,7 +164,7 @@ def wanted(system: System, text: str, drives: Sequence[str]) -> Wanted:
     return made
 
 
-def _of_drive(system: System, text: str, statistic: str, name: str, sort: str, drives: Sequence[str]) -> Wanted:
+def _of_drive(system: System, text: str, statistic: str, name: str, sort: str, drives: Sequence[str]) -> LoadStatistic:
     if name not in drives:
         raise UsageError(f"'{name}' is no drive. {nearest(name, drives, 'Drives')} The load of a joint is '{name}.load'.")
     i = list(drives).index(name)
@@ -174,11 +174,11 @@ def _of_drive(system: System, text: str, statistic: str, name: str, sort: str, d
         return x.tau_unique[name]
 
     if sort == "power":
-        return Wanted(text, statistic, "W", lambda x: x.u[i : i + 1] * _speed(x, name), unique, True)
-    return Wanted(text, statistic, "N m" if rotary else "N", lambda x: x.u[i : i + 1], unique, True)
+        return LoadStatistic(text, statistic, "W", lambda x: x.u[i : i + 1] * _speed(x, name), unique, True)
+    return LoadStatistic(text, statistic, "N m" if rotary else "N", lambda x: x.u[i : i + 1], unique, True)
 
 
-def _of_joint(system: System, text: str, statistic: str, name: str, sort: str, body: str | None) -> Wanted:
+def _of_joint(system: System, text: str, statistic: str, name: str, sort: str, body: str | None) -> LoadStatistic:
     part = "force" if sort == "load" else "moment"
     d = system.description
     if body is None and name not in {j.name for j in d.joints}:
@@ -192,7 +192,7 @@ def _of_joint(system: System, text: str, statistic: str, name: str, sort: str, b
     def unique(x: Loads) -> bool:
         return bool(getattr(wrench(x), f"unique_{part}").all())
 
-    return Wanted(text, statistic, "N" if part == "force" else "N m", lambda x: getattr(wrench(x), part), unique, False)
+    return LoadStatistic(text, statistic, "N" if part == "force" else "N m", lambda x: getattr(wrench(x), part), unique, False)
 
 
 def _speed(loads: Loads, drive: str) -> Any:
@@ -214,13 +214,13 @@ class Cycle:
         c = system.turn(drive, steps=steps, speed=speed)
         kind = "angular speed" if cycle.is_rotary(system.description, c.drive) else "speed"
         self.plan = cycle.plan(system.loops, system.start.instant, drive, None if speed is None else quantity(speed, KINDS[kind]))
-        self.lead, self.full_turn, self.near = c.drive, c.full_turn, c.near_singular
+        self.lead, self.full_turn, self.near_singular = c.drive, c.full_turn, c.near_singular
         self.notes = tuple(n for n in c.notes if n != PEAKS)
         self.x = np.array([cycle.coordinate_now(system.loops, c.drive, x) for x in c.instants])
         law = self.plan.laws[c.drive]
         begin, slope, _ = law(0.0)
         self.times = (self.x - begin) / slope if self.plan.open_ended else np.array(c.t)
-        self.samples = [self._sample(*row) for row in zip(c.q, c.v, c.a, self.times, c.near, strict=True)]
+        self.samples = [self._sample(*row) for row in zip(c.q, c.v, c.a, self.times, c.references, strict=True)]
 
     def _sample(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Sample:
         rate, t = self.plan.rate, float(t)
@@ -243,7 +243,7 @@ class Cycle:
         return self.samples[:-1] if self.full_turn else self.samples
 
 
-def _height(w: Wanted, at: Sample) -> float:
+def _height(w: LoadStatistic, at: Sample) -> float:
     """What a peak, maximum or minimum compares."""
     value = np.real(w.read(at.loads))
     if w.statistic == "peak":
@@ -251,12 +251,12 @@ def _height(w: Wanted, at: Sample) -> float:
     return float(value[0]) if w.statistic == "max" else -float(value[0])
 
 
-def _peak(c: Cycle, w: Wanted) -> tuple[Sample, list[str]]:
+def _peak(c: Cycle, w: LoadStatistic) -> tuple[Sample, list[str]]:
     """The instant of the peak, refined between the samples, and what should be known about it."""
     heights = np.array([_height(w, s) for s in c.once])
     n, k = len(heights), int(np.argmax(heights))
     notes = []
-    if c.near[k]:  # towards a pole there is no peak to be refined
+    if c.near_singular[k]:  # towards a pole there is no peak to be refined
         return c.samples[k], [NEAR_PEAK]
     ring = c.full_turn and c.plan.open_ended
     left, right = (heights[(k - 1) % n], heights[(k + 1) % n]) if ring else (heights[max(k - 1, 0)], heights[min(k + 1, n - 1)])
@@ -316,7 +316,7 @@ def sensitivity(
     at: float | None = None
     if w.statistic in ("rms", "mean"):
         samples = c.once
-        notes = ["samples near a singular position are part of it: it depends on how close they are"] if c.near.any() else []
+        notes = ["samples near a singular position are part of it: it depends on how close they are"] if c.near_singular.any() else []
     else:
         best, notes = _peak(c, w)
         samples = [best]
@@ -340,12 +340,12 @@ def sensitivity(
     return Sensitivity(quantity.strip(), value, w.unit, c.lead, at, tuple(effects), (*c.notes, *notes))
 
 
-def _check(at: Sample, w: Wanted) -> None:
+def _check(at: Sample, w: LoadStatistic) -> None:
     if not w.unique(at.loads):
         raise UsageError(f"'{w.text}' is not unique: it depends on how redundant constraints or drives share the load.")
 
 
-def _statistic(w: Wanted, samples: Sequence[Sample]) -> tuple[float, Callable[[Disturbed], float]]:
+def _statistic(w: LoadStatistic, samples: Sequence[Sample]) -> tuple[float, Callable[[Disturbed], float]]:
     """The value and the function that gives its derivative in a disturbed system."""
     values = [np.real(w.read(s.loads)) for s in samples]
 

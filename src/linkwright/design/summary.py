@@ -12,7 +12,7 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, degrees_of_freedom, listing, visible
 from linkwright.joints import JOINTS, is_hinge
-from linkwright.mechanics.kinematics.transmission import Passing
+from linkwright.mechanics.kinematics.transmission import LinkContact
 from linkwright.model.description import Description, Table
 from linkwright.model.expressions import free_variables
 from linkwright.motion.cycle import of_velocity
@@ -212,28 +212,28 @@ def _programme_text(system: System, c: Trajectory) -> str:
     return "; ".join([moves, *held])
 
 
-def _swings(system: System, c: Trajectory) -> list[Curve]:
+def _swings(system: System, c: Trajectory) -> list[ChannelCurve]:
     """Angles of the links in a plane; in space those of the hinges. What goes round swings nowhere."""
     d = system.description
     hinges = [j.name for j in d.joints if is_hinge(JOINTS[j.type])]
     names = [f"{b.name}.angle" for b in d.bodies[1:]] if d.planar else hinges
     found = c.read(names)
-    return [Curve(n, n) for n in names if 1e-9 < np.ptp(found[n]) < 2 * np.pi - 1e-3]
+    return [ChannelCurve(n, n) for n in names if 1e-9 < np.ptp(found[n]) < 2 * np.pi - 1e-3]
 
 
-def _strokes(system: System, c: Trajectory) -> list[Curve]:
+def _strokes(system: System, c: Trajectory) -> list[ChannelCurve]:
     """Travels of all joints with a guide of their own; a floating body has none."""
     sliding = []
     for j in system.description.joints:
         jt = JOINTS[j.type]
         lengths = [name for name, kind in zip(jt.q_names, jt.coordinate_kinds, strict=True) if kind == "length" and not jt.floats]
         sliding += [f"{j.name}.{name}" if name else j.name for name in lengths]
-    return [Curve(n, n) for n in sliding if n in c.channels and c.dimension(n) == "length"]
+    return [ChannelCurve(n, n) for n in sliding if n in c.channels and c.dimension(n) == "length"]
 
 
-def _transmission(system: System) -> list[Curve]:
+def _transmission(system: System) -> list[ChannelCurve]:
     """Transmission angles along the way of the power; see `transmission`."""
-    return [Curve(p.name, f"{p.channel}.transmission", folded=True, passing=p) for p in system.skel.transmission.passings]
+    return [ChannelCurve(p.name, f"{p.channel}.transmission", folded=True, passing=p) for p in system.skel.transmission.passings]
 
 
 def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
@@ -255,7 +255,7 @@ def _pressure(system: System, c: Trajectory) -> tuple[Range, ...]:
 
 
 @dataclass(frozen=True)
-class Curve:
+class ChannelCurve:
     """A channel over the turn, or the difference of two; `folded`: an angle between two lines, 0 .. 90 deg."""
 
     name: str
@@ -263,7 +263,7 @@ class Curve:
     less: str = ""
     offset: float = 0.0
     folded: bool = False
-    passing: Passing | None = None  # a transmission angle: read from its two lines
+    passing: LinkContact | None = None  # a transmission angle: read from its two lines
 
     def read(self, x: Trajectory) -> np.ndarray:
         """(value, rate, acceleration) over the samples."""
@@ -297,7 +297,7 @@ class Place:
     sample: int | None = None
 
 
-def ranges(c: Trajectory, curves: list[Curve]) -> list[Range]:
+def ranges(c: Trajectory, curves: list[ChannelCurve]) -> list[Range]:
     """Extremes over the turn, at the states of the motion itself: where a rate is zero, found by Newton's method between samples."""
     sampled = [curve.read(c) for curve in curves]
     places = [p for i, (curve, y) in enumerate(zip(curves, sampled, strict=True)) for p in _places(i, curve, y, c.t)]
@@ -320,7 +320,7 @@ def ranges(c: Trajectory, curves: list[Curve]) -> list[Range]:
     return out
 
 
-def _places(i: int, curve: Curve, y: np.ndarray, t: np.ndarray) -> list[Place]:
+def _places(i: int, curve: ChannelCurve, y: np.ndarray, t: np.ndarray) -> list[Place]:
     """Candidates of a curve: its outermost samples, turning points, and for a folded angle passages through 0 and 90 deg."""
     value, rate, bend = y
     shown = curve.shown(value)
@@ -355,13 +355,13 @@ def _inside(i: int, t: np.ndarray, k: int, f: np.ndarray, slope: np.ndarray, lev
 
 
 def _settled(
-    c: Trajectory, curves: list[Curve], sampled: list[np.ndarray], places: list[Place], drive: np.ndarray
+    c: Trajectory, curves: list[ChannelCurve], sampled: list[np.ndarray], places: list[Place], drive: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(value, the drive's position) at every place, each moved to where its condition holds."""
     values = np.array([0.0 if p.sample is None else sampled[p.curve][0, p.sample] for p in places])
     there = np.array([0.0 if p.sample is None else drive[p.sample] for p in places])
     t = np.array([p.t for p in places])
-    fine = 1e-9 * abs(float(c.t[-1] - c.t[0]))
+    dense = 1e-9 * abs(float(c.t[-1] - c.t[0]))
     moving = [k for k, p in enumerate(places) if p.sample is None]
     for _ in range(ROUNDS):
         if not moving:
@@ -375,7 +375,7 @@ def _settled(
             values[k] = value
             gap, slope = (rate, bend) if p.level is None else ((value - p.level + 0.5 * np.pi) % np.pi - 0.5 * np.pi, rate)
             new = float(np.clip(t[k] - gap / slope, p.low, p.high)) if slope != 0.0 else t[k]
-            if abs(new - t[k]) > fine:
+            if abs(new - t[k]) > dense:
                 t[k] = new
                 left.append(k)
             elif p.level is not None:

@@ -3,7 +3,7 @@
     drive={"A": lw.torque(lambda t, st: -2.0 * st["A.v"]), "lift": lw.position(([0, 1, 2], ["0.4 m", "0.5 m", "0.4 m"]))}
 
 A drive is a frozen object with a `kind` and `bind(target, start)`, which gives what `base.Bound` asks for. `actuation` binds all
-drives of a run and makes the kernel that time loops call for their inputs. Adding a kind: one file and one line in `DRIVES`.
+drives of a run and makes the kernel that time steppers call for their inputs. Adding a kind: one file and one line in `DRIVES`.
 """
 
 from __future__ import annotations

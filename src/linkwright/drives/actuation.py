@@ -17,14 +17,14 @@ from linkwright.compiler.program import Op, Program, interpret
 from linkwright.compiler.switches import Switched, switched
 from linkwright.drives.base import Bound, Start
 from linkwright.drives.equations import InputEquations, read_pushes
-from linkwright.drives.held import Held
-from linkwright.drives.kept import Kept, key_of
-from linkwright.drives.kernel import Traces, agrees, cannot_be_traced, check_pure, inputs_kernel, is_native, named, packed, traces
+from linkwright.drives.hold import ZeroOrderHold
+from linkwright.drives.kernel import DriveTraces, agrees, cannot_be_traced, check_pure, inputs_kernel, is_native, named, packed, traces
+from linkwright.drives.law_cache import LawCache, key_of
 from linkwright.drives.motion import BoundMotion, check_start
 from linkwright.drives.place import numbers, target
 from linkwright.drives.signals import Called, value_at
 from linkwright.errors import UsageError
-from linkwright.integrators import Kernel, python_kernel
+from linkwright.integrators import StepKernel, python_kernel
 from linkwright.model.curves import MOST_TRACED
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.results.state import State
@@ -41,9 +41,9 @@ class Actuation:
     every: float
 
     @cached_property
-    def held(self) -> Held:
+    def held(self) -> ZeroOrderHold:
         names = [b.target.name for b in self.equations.bounds if b.every]
-        return Held([*names, *(f"control {i}" for i in range(self._n_control))])
+        return ZeroOrderHold([*names, *(f"control {i}" for i in range(self._n_control))])
 
     @property
     def _n_control(self) -> int:
@@ -56,9 +56,9 @@ class Actuation:
         return key_of(self.equations)
 
     @cached_property
-    def _traces(self) -> Traces:
+    def _traces(self) -> DriveTraces:
         key = None if self._key is None else ("traces", self._key)
-        return Kept.of(self.equations.system).get(key, lambda: traces(self.equations))
+        return LawCache.of(self.equations.system).get(key, lambda: traces(self.equations))
 
     @cached_property
     def program(self) -> Program | None:
@@ -156,7 +156,7 @@ class Actuation:
 
     # ---------------------------------------------------------------- kernels
 
-    def inputs(self, row: Any) -> Kernel | None:
+    def inputs(self, row: Any) -> StepKernel | None:
         """[tau, drive, speed, acceleration, rates of x] from a full row, with the sides of break points if the row has
         them; None where efforts are constant."""
         if not self.needs_kernel:
@@ -177,7 +177,7 @@ class Actuation:
         found = [curve.corners(first, last) for curve in self.equations.curves]
         return tuple(np.unique(np.concatenate(found)).tolist()) if found else ()
 
-    def sampler(self, row: Any, origin: float | None = None) -> Kernel | None:
+    def sampler(self, row: Any, origin: float | None = None) -> StepKernel | None:
         """Held values from a full row; called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""
         if not self.n_held:
             return None
@@ -231,8 +231,8 @@ class Actuation:
                 shaft = mine[:, 0] - b.armature * np.asarray(a, dtype=float)[:, b.target.entry]
                 out[f"motor.{b.target.name}.{effort}.shaft"] = (shaft, effort)
         if self.equations.control is not None:
-            told = enumerate(self.equations.control.channels.items(), start=at)
-            out |= {name: (values[:, k].copy(), kind) for k, (name, kind) in told}
+            columns_of_control = enumerate(self.equations.control.channels.items(), start=at)
+            out |= {name: (values[:, k].copy(), kind) for k, (name, kind) in columns_of_control}
         return out | self._wrenches(rows, n)
 
     def rows(self, t: Any, q: Any, v: Any, x: Any = None, *, near: Any = None, free: Any = None) -> np.ndarray:
@@ -342,7 +342,7 @@ def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bo
         "v": np.asarray(st.v, dtype=float),
         "t": np.array([st.t], dtype=float),
         "free": np.array(system.kernels.defaults["free"] if free is None else free, dtype=float),
-        "near": skel.pack(st.near),
+        "near": skel.pack(st.references),
     }
     start = Start(system.description, InputEquations(system, ()).here(x), system.loops.kappa)
     bounds = tuple(d.bind(targets[name], start) for name, d in (drive or {}).items())
@@ -361,11 +361,11 @@ def _bound(system: Any, drive: Any, st: State, wrench: Any, free: Any, check: bo
 def _check_drive(name: str, d: Any) -> None:
     if hasattr(d, "bind"):
         return
-    usual = "lw.torque, lw.force, lw.speed, lw.position or lw.voltage"
+    allowed = "lw.torque, lw.force, lw.speed, lw.position or lw.voltage"
     if isinstance(d, (list, tuple)) and d and all(hasattr(x, "bind") for x in d):
         kinds = " and ".join(dict.fromkeys(x.kind for x in d))
         raise UsageError(f"'{name}' is driven by {len(d)} things at once ({kinds}), which contradict each other or add up: give one drive.")
-    raise UsageError(f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {usual}, for example lw.torque('2 N m').")
+    raise UsageError(f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, for example lw.torque('2 N m').")
 
 
 def _controlled(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linkwright.drives.place import Target
+from linkwright.drives.place import DriveTarget
 from linkwright.drives.signals import Signal, value_at
 from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
@@ -17,7 +17,7 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import TIME
 
 
-class Doing(NamedTuple):
+class DriveOutput(NamedTuple):
     """What a drive does at an instant: an effort, or a motion (value, speed, acceleration); and rates of its own states."""
 
     effort: Any = 0.0
@@ -37,7 +37,7 @@ class Bound(Protocol):
     """A drive at its place. States of its own come with names, start values and sizes; a sampled signal is held in a slot."""
 
     @property
-    def target(self) -> Target: ...
+    def target(self) -> DriveTarget: ...
     @property
     def moves(self) -> bool:
         """It prescribes a motion."""
@@ -64,15 +64,15 @@ class Bound(Protocol):
         """Recorded channels with their dimensions, in the order of `record`."""
         ...
 
-    def doing(self, here: Instant, x: Any, held: Any) -> Doing: ...
+    def doing(self, here: Instant, x: Any, held: Any) -> DriveOutput: ...
     def record(self, here: Instant, x: Any, held: Any) -> list[Any]: ...
 
 
-class ControlLoop(Protocol):
+class DriveController(Protocol):
     """A controller with its sensors and actuators, as the drives of a run see it."""
 
     @property
-    def targets(self) -> Sequence[Target]: ...
+    def targets(self) -> Sequence[DriveTarget]: ...
     @property
     def states(self) -> Sequence[tuple[str, float, float]]:
         """Of a controller that is followed at all times; a sampled one holds its own."""
@@ -103,13 +103,13 @@ class ControlLoop(Protocol):
         ...
 
     def fingerprint(self) -> Any:
-        """Everything its law depends on; see `kept`."""
+        """Everything its law depends on; see `law_cache`."""
         ...
 
-    def acting(self, here: Instant, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting: ...
+    def acting(self, here: Instant, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> ControllerOutput: ...
 
 
-class Acting(Protocol):
+class ControllerOutput(Protocol):
     """What a controller does at one instant."""
 
     @property
@@ -120,7 +120,7 @@ class Acting(Protocol):
     @property
     def rates(self) -> list[Any]: ...
     @property
-    def told(self) -> Sequence[Any]: ...
+    def records(self) -> Sequence[Any]: ...
     @property
     def margin(self) -> Any: ...
     def sampled(self, efforts: Any) -> Any:
@@ -128,7 +128,7 @@ class Acting(Protocol):
         ...
 
 
-class Written:
+class DriveSpecification:
     """What all drives that a caller writes have in common: a kind, and a short text for people."""
 
     kind = ""

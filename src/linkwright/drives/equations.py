@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.drives.base import Bound, ControlLoop, Doing
-from linkwright.drives.kept import Same, fingerprint
+from linkwright.drives.base import Bound, DriveController, DriveOutput
+from linkwright.drives.law_cache import Same, fingerprint
 from linkwright.drives.place import numbers
 from linkwright.drives.signals import Called, Commanded, OfInstant, Signal, value_at
 from linkwright.errors import UsageError
@@ -70,10 +70,10 @@ class InputEquations:
     system: Any  # loops and kernels are read
     bounds: tuple[Bound, ...]
     pushes: tuple[Push, ...] = ()
-    control: ControlLoop | None = None  # commands some of the bounds
+    control: DriveController | None = None  # commands some of the bounds
 
     def fingerprint(self) -> Any:
-        """Everything that decides what is traced; see `kept`."""
+        """Everything that decides what is traced; see `law_cache`."""
         return Same(self.system), fingerprint([self.sizes, self.bounds, self.pushes, self.control])
 
     # ---------------------------------------------------------------- sizes
@@ -136,10 +136,10 @@ class InputEquations:
 
     def here(self, x: Arrays) -> Instant:
         """The instant of these arrays; the last one is cached, because tracing a controller twice takes as long as twice."""
-        kept = vars(self).get("_here")
-        if kept is None or kept[0] is not x:
-            kept = vars(self)["_here"] = (x, self._instant(x))
-        return kept[1]
+        cached = vars(self).get("_here")
+        if cached is None or cached[0] is not x:
+            cached = vars(self)["_here"] = (x, self._instant(x))
+        return cached[1]
 
     def _instant(self, x: Arrays) -> Instant:
         free = x["free"]
@@ -186,11 +186,11 @@ class InputEquations:
     def _with_free(self, free: Any) -> Skeleton:
         """The skeleton at these values of the free parameters; the last one is cached, because they do not change in a run."""
         key = free.tobytes() if free.dtype.kind == "f" else None
-        kept = vars(self).get("_kept")
-        if key is None or kept is None or kept[0] != key:
-            kept = (key, self.system.kernels.equations(free).loops.skel)
-            vars(self)["_kept"] = kept
-        return kept[1]
+        cached = vars(self).get("_cached")
+        if key is None or cached is None or cached[0] != key:
+            cached = (key, self.system.kernels.equations(free).loops.skel)
+            vars(self)["_cached"] = cached
+        return cached[1]
 
     def inputs(self, x: Arrays) -> np.ndarray:
         """[tau, drive, speed, acceleration, rates of x]"""
@@ -208,7 +208,7 @@ class InputEquations:
             rates += here.acting.rates
         return numbers([*tau, *(m[k] for k in range(3) for m in motions), *rates])
 
-    def _done(self, here: Instant, x: Arrays, chosen: Callable[[Bound], bool] = lambda b: True) -> list[tuple[Bound, Doing]]:
+    def _done(self, here: Instant, x: Arrays, chosen: Callable[[Bound], bool] = lambda b: True) -> list[tuple[Bound, DriveOutput]]:
         """What the chosen drives do."""
         found = []
         for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
@@ -237,7 +237,7 @@ class InputEquations:
         here, out = self.here(x), []
         for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
             out += b.record(here, x["x"][mine], x["held"][slot] if slot >= 0 else 0.0)
-        return numbers([*out, *(here.acting.told if self.control is not None else ())])
+        return numbers([*out, *(here.acting.records if self.control is not None else ())])
 
     def sample(self, x: Arrays, due: Sequence[bool]) -> np.ndarray:
         """Held values: of the sampled drives that are due anew, of the others as they are."""

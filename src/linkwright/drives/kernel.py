@@ -13,13 +13,13 @@ import numpy as np
 
 from linkwright.compiler import native
 from linkwright.compiler.callbacks import DEGENERATE, NOT_FINITE
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program, for_row, interpret
 from linkwright.drives.equations import Arrays, InputEquations
-from linkwright.drives.kept import Kept
+from linkwright.drives.law_cache import LawCache
 from linkwright.drives.signals import Called
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.integrators import Kernel, python_kernel
+from linkwright.integrators import StepKernel, python_kernel
 from linkwright.numerics.scalars import minimum, where
 
 AGREE = 1e-9  # between a trace and the function it was made from: round-off of long sums
@@ -27,23 +27,23 @@ LOOKS = ((0.0, 0.0), (0.013, 0.01), (0.37, 0.1), (2.9, 0.3))  # (seconds later, 
 HUGE = 1e300
 
 
-class Traces(NamedTuple):
+class DriveTraces(NamedTuple):
     """Programs of what acts and of what is recorded, None where that cannot be traced."""
 
     inputs: Program | None
     record: Program | None
 
 
-def traces(equations: InputEquations) -> Traces:
+def traces(equations: InputEquations) -> DriveTraces:
     """Both from one trace: what they share, a controller's law above all, is worked out once."""
     if not equations.traceable:
-        return Traces(None, None)
-    graph = Graph()
+        return DriveTraces(None, None)
+    graph = TraceGraph()
     arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}
-    return Traces(*(_traced(equations, f, graph, arrays) for f in (equations.inputs, equations.record)))
+    return DriveTraces(*(_traced(equations, f, graph, arrays) for f in (equations.inputs, equations.record)))
 
 
-def _traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray], graph: Graph, arrays: Arrays) -> Program | None:
+def _traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray], graph: TraceGraph, arrays: Arrays) -> Program | None:
     """The program of a function of the drives' arrays, or None; its last output is a margin that falls where a result is not
     finite or cannot be trusted."""
     try:
@@ -59,7 +59,7 @@ def _traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray],
 
 def cannot_be_traced(equations: InputEquations, f: Called) -> bool:
     """Whether a function refuses traced values."""
-    graph = Graph()
+    graph = TraceGraph()
     arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}
     try:
         f.at(equations.here(arrays))
@@ -95,7 +95,7 @@ def named(equations: InputEquations, spans: dict[str, slice], x: np.ndarray) -> 
     return {k: x[spans[k]][:n] if k in spans else np.zeros(0) for k, n in equations.sizes.items()}
 
 
-def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, key: Any = None) -> Kernel:
+def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, key: Any = None) -> StepKernel:
     """Compiled, interpreted or called back; a result that is not finite is asked for again in Python, which says whose it is.
     The code is cached with the mechanism where the trace has a key."""
 
@@ -114,8 +114,8 @@ def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, 
     backup = python_kernel(anyway, row.n, there.n_out)
     if is_native(equations):
         place = None if key is None else ("code", key, tuple(row.sizes.items()))
-        code = Kept.of(equations.system).get(place, lambda: native.NativeCode.of(there))
-        return Kernel(row.n, code.n_out, code.one_address, workspace=code.work("one"), owner=code, backup=backup)
+        code = LawCache.of(equations.system).get(place, lambda: native.NativeCode.of(there))
+        return StepKernel(row.n, code.n_out, code.one_address, workspace=code.work("one"), owner=code, backup=backup)
 
     def run(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
         found = interpret(there, x[: row.n])
@@ -123,7 +123,7 @@ def inputs_kernel(equations: InputEquations, program: Program | None, row: Any, 
         status = 0 if np.isfinite(found).all() else NOT_FINITE
         return status if found[-1] > 0.0 else status | DEGENERATE
 
-    return Kernel(row.n, there.n_out, function=run, backup=backup)
+    return StepKernel(row.n, there.n_out, function=run, backup=backup)
 
 
 def is_native(equations: InputEquations) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.drives.base import Doing, Start, Written
-from linkwright.drives.place import Target
+from linkwright.drives.base import DriveOutput, DriveSpecification, Start
+from linkwright.drives.place import DriveTarget
 from linkwright.drives.signals import Called, Signal, read_motion
 from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
@@ -34,7 +34,7 @@ Motion = tuple[Any, Any, Any]
 class BoundMotion:
     """A coordinate that follows a curve: of its position, or of its speed where the position is a state of its own."""
 
-    target: Target
+    target: DriveTarget
     curve: Curve
     signal: Signal
     states: tuple[tuple[str, float, float], ...] = ()
@@ -57,9 +57,9 @@ class BoundMotion:
         speed, rate, _ = self.curve(t)
         return x[0], speed, rate
 
-    def doing(self, here: Instant, x: Any, held: Any) -> Doing:
+    def doing(self, here: Instant, x: Any, held: Any) -> DriveOutput:
         value, speed, acceleration = self.law(here.t, x)
-        return Doing(motion=(value, speed, acceleration), rates=(speed,) if self.states else ())
+        return DriveOutput(motion=(value, speed, acceleration), rates=(speed,) if self.states else ())
 
     def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
         """Factors of the multiplier: the effort is it, the power it times the speed."""
@@ -67,13 +67,13 @@ class BoundMotion:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Speed(Written):
+class Speed(DriveSpecification):
     """`lw.speed(value)`: a constant, (times, values), or a function of t; from the present position."""
 
     value: Any
     kind = "speed"
 
-    def bind(self, target: Target, start: Start) -> BoundMotion:
+    def bind(self, target: DriveTarget, start: Start) -> BoundMotion:
         what = f"the speed of '{target.name}'"
         signal = read_motion(self.value, target.dimension("speed"), "speed", what, start.description)
         x0, t0 = float(target.position(start.here)), float(start.here.t)
@@ -87,26 +87,26 @@ class Speed(Written):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Position(Written):
+class Position(DriveSpecification):
     """`lw.position(value)`: held there, (times, values), or a function of t."""
 
     value: Any
     kind = "position"
 
-    def bind(self, target: Target, start: Start) -> BoundMotion:
+    def bind(self, target: DriveTarget, start: Start) -> BoundMotion:
         what = f"the position of '{target.name}'"
         signal = read_motion(self.value, target.dimension("position"), "position", what, start.description)
         return BoundMotion(target, _curve(signal, float(start.here.t), what), signal)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Moves(Written):
+class Moves(DriveSpecification):
     """The moves and dwells of a model file, in turn from t = 0 on. Where the first one began follows from the present position."""
 
     moves: tuple[Move, ...]
     kind = "moves"
 
-    def bind(self, target: Target, start: Start) -> BoundMotion:
+    def bind(self, target: DriveTarget, start: Start) -> BoundMotion:
         x0, t0 = float(target.position(start.here)), float(start.here.t)
         from_0, from_1 = (float(Programme.of(begin, self.moves).value(t0)) for begin in (0.0, 1.0))
         share = from_1 - from_0  # of the beginning in the present position; none once the first move is done

@@ -17,7 +17,7 @@ from linkwright.model.file.units import KINDS, Dimension
 
 
 @dataclass(frozen=True)
-class Target:
+class DriveTarget:
     """A driven coordinate: `entry` is its place in v, None for cut joints and cylinders."""
 
     name: str
@@ -66,12 +66,12 @@ class Target:
         return forces.joint_effort(at, self.of, effort, self.i)
 
 
-def target(skel: Skeleton, name: Any) -> Target:
+def target(skel: Skeleton, name: Any) -> DriveTarget:
     """The coordinate of that name: `A`, `C.slide` of a joint with several, a cylinder."""
     d, tree = skel.tree.description, skel.tree
     for cylinder in d.cylinders:
         if cylinder.name == name:
-            return Target(cylinder.name, False, cylinder)
+            return DriveTarget(cylinder.name, False, cylinder)
     head, _, part = str(name).partition(".")
     every = {j.name: j for j in (*d.joints, *(n.joint for n in tree.nodes))}
     if head not in every:
@@ -87,7 +87,7 @@ def target(skel: Skeleton, name: Any) -> Target:
     i = jt.q_names.index(part)
     node = tree.node_of_joint.get(joint.name)
     entry = None if node is None else tree.nodes[node].v.start + i
-    return Target(str(name), jt.coordinate_kinds[i] == "angle", joint, i, entry)
+    return DriveTarget(str(name), jt.coordinate_kinds[i] == "angle", joint, i, entry)
 
 
 def numbers(values: Any) -> np.ndarray:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from linkwright.drives.base import Doing, Follower, Reading, Start, Written, sample_time
-from linkwright.drives.place import Target
+from linkwright.drives.base import DriveOutput, DriveSpecification, Follower, Reading, Start, sample_time
+from linkwright.drives.place import DriveTarget
 from linkwright.drives.signals import read_signal
 from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.mechanics.forces.motor_dc import DCMotor, Flow, flow
@@ -78,7 +78,7 @@ def _positive(key: str, value: float) -> float:
     return value
 
 
-def need_place_for_rotor(plate: DCMotor, target: Target) -> None:
+def need_place_for_rotor(plate: DCMotor, target: DriveTarget) -> None:
     if plate.J > 0.0 and target.entry is None:
         raise UsageError(
             f"the motor of '{target.name}' has a rotor, whose inertia can only be added in a joint that is not cut: choose other "
@@ -87,7 +87,7 @@ def need_place_for_rotor(plate: DCMotor, target: Target) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Voltage(Written):
+class Voltage(DriveSpecification):
     """`lw.voltage(value, motor=...)`: a constant, (times, values), or a function; `current` at the start."""
 
     value: Any
@@ -96,7 +96,7 @@ class Voltage(Written):
     current: Any = 0.0
     kind = "voltage"
 
-    def bind(self, target: Target, start: Start) -> BoundVoltage:
+    def bind(self, target: DriveTarget, start: Start) -> BoundVoltage:
         what = f"the voltage of '{target.name}'"
         plate = self._motor(target, start)
         need_place_for_rotor(plate, target)
@@ -105,7 +105,7 @@ class Voltage(Written):
         current = quantity(self.current, CURRENT, f"the start current of '{target.name}'")
         return BoundVoltage(target, Reading(signal, every), plate, current)
 
-    def _motor(self, target: Target, start: Start) -> DCMotor:
+    def _motor(self, target: DriveTarget, start: Start) -> DCMotor:
         if isinstance(self.motor, DCMotor):
             return self.motor
         if isinstance(self.motor, Mapping):
@@ -123,7 +123,7 @@ class Voltage(Written):
 
 @dataclass(frozen=True, eq=False)
 class BoundVoltage(Follower):
-    target: Target
+    target: DriveTarget
     reading: Reading
     motor: DCMotor
     current: float = 0.0
@@ -165,9 +165,9 @@ class BoundVoltage(Follower):
     def flow(self, here: Instant, x: Any, held: Any) -> Flow:
         return flow(self.motor, self.reading.value(here, held), self.target.speed(here), x[0] if self.motor.has_current else None)
 
-    def doing(self, here: Instant, x: Any, held: Any) -> Doing:
+    def doing(self, here: Instant, x: Any, held: Any) -> DriveOutput:
         f = self.flow(here, x, held)
-        return Doing(f.effort, rates=(f.current_rate,) if self.motor.has_current else ())
+        return DriveOutput(f.effort, rates=(f.current_rate,) if self.motor.has_current else ())
 
     def record(self, here: Instant, x: Any, held: Any) -> list[Any]:
         f = self.flow(here, x, held)

@@ -160,18 +160,18 @@ def in_tree_of(system: System, state: State) -> State:
         other = state.skel.tree.description.name
         raise UsageError(f"the state belongs to another mechanism, '{other}', not to '{system.description.name}'.")
     m = motion(state.skel, state.q, state.v)
-    near = {**system.skel.start_coordinates, **state.near}
-    rates = [joint_rate(state.skel, m, n.joint, near[n.joint.name]) for n in system.tree.nodes]
-    near.update({n.joint.name: r.q for n, r in zip(system.tree.nodes, rates, strict=True)})
+    references = {**system.skel.start_coordinates, **state.references}
+    rates = [joint_rate(state.skel, m, n.joint, references[n.joint.name]) for n in system.tree.nodes]
+    references.update({n.joint.name: r.q for n, r in zip(system.tree.nodes, rates, strict=True)})
     q = np.concatenate([r.q for r in rates]) if rates else np.zeros(0)
     v = np.concatenate([r.v for r in rates]) if rates else np.zeros(0)
-    return State(system.skel, q, v, near, state.t)
+    return State(system.skel, q, v, references, state.t)
 
 
 def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: Sequence[Any]) -> np.ndarray:
     """Efforts in the tree's joints, in the order of names.v: `tau` and what the forces `acting` (springs, dampers, loads) do."""
     m = system.motion(state)
-    moment = Instant.moving(system.skel, m, state.t, state.near)
+    moment = Instant.moving(system.skel, m, state.t, state.references)
     pushes = moment.pushes(acting)
     out = np.zeros(system.tree.nv)
     if isinstance(tau, Mapping):

@@ -20,8 +20,8 @@ from linkwright import joints
 from linkwright.errors import UsageError, call_explained
 from linkwright.exchange import loops
 from linkwright.exchange.inertia import Solid, solids
-from linkwright.exchange.mujoco_forces import WORLD, Held, held, numbers
-from linkwright.exchange.mujoco_map import Placed, place, placed_pieces
+from linkwright.exchange.mujoco_forces import WORLD, MujocoForces, held, numbers
+from linkwright.exchange.mujoco_map import MujocoJoint, place, placed_pieces
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.kinematics.motion import locate, motion
@@ -49,7 +49,7 @@ def to_mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: f
     if forces.world:
         xml.SubElement(world, "site", name=WORLD)
     _points(world, system, system.description.bodies[0].name)
-    order: list[Placed] = []
+    order: list[MujocoJoint] = []
     mass = solids(system, floor, realistic=True)
     for i, n in enumerate(system.tree.nodes):
         if n.parent < 0:
@@ -74,7 +74,7 @@ def _note(parent: xml.Element, text: str) -> None:
     parent.append(xml.Comment(f" {text.replace('--', '- -')} "))
 
 
-def _head(root: xml.Element, system: System, timestep: float, forces: Held) -> None:
+def _head(root: xml.Element, system: System, timestep: float, forces: MujocoForces) -> None:
     d = system.description
     _note(root, f"{d.name}: {d.about or 'a mechanism'}. Lengths in m, angles in rad, SI throughout.")
     _note(root, f"Cut joints, closed by equality constraints: {', '.join(system.tree.cuts) or 'none'}.")
@@ -98,7 +98,9 @@ def _head(root: xml.Element, system: System, timestep: float, forces: Held) -> N
 # -------------------------------------------------------------------- bodies
 
 
-def _body(parent: xml.Element, system: System, i: int, mass: list[Solid], floor: float, order: list[Placed], forces: Held) -> None:
+def _body(
+    parent: xml.Element, system: System, i: int, mass: list[Solid], floor: float, order: list[MujocoJoint], forces: MujocoForces
+) -> None:
     """A body with everything it carries; joints of the text are noted in `order`, which is MuJoCo's order of coordinates."""
     n, skel = system.tree.nodes[i], system.skel
     X_PB = skel.X_PF[i] @ skel.X_CM[i].inverse()  # pieces at zero
@@ -117,7 +119,7 @@ def _body(parent: xml.Element, system: System, i: int, mass: list[Solid], floor:
             _body(e, system, k, mass, floor, order, forces)
 
 
-def _joint(body: xml.Element, system: System, at: Placed, forces: Held) -> None:
+def _joint(body: xml.Element, system: System, at: MujocoJoint, forces: MujocoForces) -> None:
     if at.piece is None:
         xml.SubElement(body, "freejoint", name=at.name)
         return
@@ -153,7 +155,7 @@ def _points(e: xml.Element, system: System, body: str) -> None:
 # -------------------------------------------------------------------- what holds and drives it
 
 
-def _tendons(root: xml.Element, system: System, forces: Held) -> None:
+def _tendons(root: xml.Element, system: System, forces: MujocoForces) -> None:
     d = system.description
     lines: list[tuple[str, Any, dict[str, str]]] = [(x.name, x.between, {}) for x in (*d.rods, *d.cylinders)]
     lines += forces.tendons
@@ -208,14 +210,16 @@ def _only(system: System, joint: str, what: str) -> str:
 
 def _length(system: System, ends: tuple[PointRef, PointRef]) -> float:
     """Distance of two points where all coordinates are zero, from which MuJoCo counts."""
-    near = system.skel.start_coordinates
-    zero = [jt.coordinates(np.eye(3), np.zeros(3), near[n.joint.name]) for jt, n in zip(system.skel.types, system.tree.nodes, strict=True)]
+    references = system.skel.start_coordinates
+    zero = [
+        jt.coordinates(np.eye(3), np.zeros(3), references[n.joint.name]) for jt, n in zip(system.skel.types, system.tree.nodes, strict=True)
+    ]
     m = motion(system.skel, np.concatenate(zero), np.zeros(system.tree.nv))
     a, b = (locate(system.skel, m, end).position for end in ends)
     return float(np.linalg.norm(b - a))
 
 
-def _actuators(root: xml.Element, system: System, forces: Held) -> None:
+def _actuators(root: xml.Element, system: System, forces: MujocoForces) -> None:
     d = system.description
     section = xml.Element("actuator")
     cylinders = {c.name for c in d.cylinders}
@@ -234,7 +238,7 @@ def _actuators(root: xml.Element, system: System, forces: Held) -> None:
         root.append(section)
 
 
-def _keyframe(root: xml.Element, system: System, order: list[Placed], start: Any) -> None:
+def _keyframe(root: xml.Element, system: System, order: list[MujocoJoint], start: Any) -> None:
     st = loops.in_tree_of(system, start)
     put = [place(system, at, st) for at in order]
     qpos, qvel = [x for p in put for x in p.qpos], [x for p in put for x in p.T @ st.v]

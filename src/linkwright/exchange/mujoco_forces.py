@@ -40,7 +40,7 @@ class Rest:
 
 
 @dataclass
-class Held:
+class MujocoForces:
     """Attributes and elements of the text, the forces they stand for, and what is lost."""
 
     joints: dict[str, dict[str, float]] = field(default_factory=dict)  # by joint: stiffness, springref, damping, frictionloss
@@ -56,9 +56,9 @@ def numbers(values: Sequence[Any]) -> str:
     return " ".join(f"{float(x) + 0.0:.17g}" for x in values)
 
 
-def held(system: System) -> Held:
+def held(system: System) -> MujocoForces:
     """Sort the forces of a mechanism."""
-    out, d = Held(), system.description
+    out, d = MujocoForces(), system.description
     things = (*d.springs, *d.dampers, *d.frictions, *d.stops, *d.loads, *d.cylinders)
     for force, thing in zip(system.forces, things, strict=True):
         why = _put(out, system, thing)
@@ -73,7 +73,7 @@ def held(system: System) -> Held:
     return out
 
 
-def _put(out: Held, system: System, thing: Any) -> str:
+def _put(out: MujocoForces, system: System, thing: Any) -> str:
     """Write one thing, or say why it cannot be."""
     if isinstance(thing, (model.TorsionSpring, model.Friction)) or (isinstance(thing, model.Damper) and thing.joint):
         return _in_joint(out, system, thing)
@@ -91,7 +91,7 @@ def _put(out: Held, system: System, thing: Any) -> str:
     return "a stop; MuJoCo's limits have no stiffness of their own"
 
 
-def _in_joint(out: Held, system: System, thing: Any) -> str:
+def _in_joint(out: MujocoForces, system: System, thing: Any) -> str:
     j = system.description.joint(thing.joint)
     if thing.joint not in system.tree.node_of_joint:
         return f"it acts in '{thing.joint}', which is cut there; choose other cuts"
@@ -113,7 +113,7 @@ def _in_joint(out: Held, system: System, thing: Any) -> str:
     return ""
 
 
-def _coil(out: Held, s: model.CoilSpring) -> str:
+def _coil(out: MujocoForces, s: model.CoilSpring) -> str:
     k, free, preload = (float(x) for x in (s.stiffness, s.free, s.preload))
     out.tendons.append((f"force:{s.name}", s.between, {"stiffness": numbers([k]), "springlength": numbers([free])}))
     if preload:
@@ -121,7 +121,7 @@ def _coil(out: Held, s: model.CoilSpring) -> str:
     return ""
 
 
-def _gas(out: Held, s: model.GasSpring) -> str:
+def _gas(out: MujocoForces, s: model.GasSpring) -> str:
     """The push over the stroke as b0 + b1 L + b2 L^2 + b3 L^3: an affine bias, and a tendon whose stiffness has the other two."""
     force, length, stroke = (float(x) for x in (s.force, s.length, s.stroke))
     shrink = (1.0 - 1.0 / float(s.progression)) / stroke
@@ -138,7 +138,7 @@ def _gas(out: Held, s: model.GasSpring) -> str:
     return ""
 
 
-def _load(out: Held, load: model.Load, ground: str) -> str:
+def _load(out: MujocoForces, load: model.Load, ground: str) -> str:
     values = (*load.force, *load.moment)
     if not all(isinstance(x, (int, float, np.floating)) for x in values):
         return "a load that varies by a table or formula"
@@ -152,7 +152,7 @@ def _load(out: Held, load: model.Load, ground: str) -> str:
     return ""
 
 
-def _cylinder(out: Held, c: model.Cylinder) -> str:
+def _cylinder(out: MujocoForces, c: model.Cylinder) -> str:
     if not isinstance(c.force, (int, float, np.floating)):
         return "a cylinder's force that varies by a table or formula"
     if c.force:

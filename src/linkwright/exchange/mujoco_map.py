@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.errors import UsageError, listing
 from linkwright.exchange import loops
 from linkwright.exchange.mujoco_forces import held
-from linkwright.exchange.pieces import Piece, ball_position, ball_rates, is_free, pieces
+from linkwright.exchange.pieces import JointPiece, ball_position, ball_rates, is_free, pieces
 from linkwright.joints import JOINTS
 from linkwright.mechanics.kinematics.motion import body_jacobian, joint_rate
 from linkwright.model.description import Joint
@@ -26,11 +26,11 @@ from linkwright.results.state import State
 from linkwright.system.system import System
 
 
-class Placed(NamedTuple):
+class MujocoJoint(NamedTuple):
     """A MuJoCo joint: the node and piece it stands for. `piece` None: a whole free joint; `travel`: the slide of a screw."""
 
     node: int
-    piece: Piece | None
+    piece: JointPiece | None
     name: str
     travel: bool = False
 
@@ -43,16 +43,16 @@ class Put(NamedTuple):
     drift: np.ndarray
 
 
-def placed_pieces(system: System, i: int) -> list[Placed]:
+def placed_pieces(system: System, i: int) -> list[MujocoJoint]:
     """The MuJoCo joints of a node, in order."""
     n = system.tree.nodes[i]
     if is_free(n.joint) and n.parent < 0:
-        return [Placed(i, None, n.joint.name)]
+        return [MujocoJoint(i, None, n.joint.name)]
     out = []
     for p in pieces(_carrier_first(n.joint), False) if is_free(n.joint) else pieces(n.joint, n.reversed):
-        out.append(Placed(i, p, p.name))
+        out.append(MujocoJoint(i, p, p.name))
         if p.kind == "screw":
-            out.append(Placed(i, p, f"{p.name}.travel", travel=True))
+            out.append(MujocoJoint(i, p, f"{p.name}.travel", travel=True))
     return out
 
 
@@ -83,7 +83,7 @@ def _local(system: System, i: int, st: State) -> Local:
     return Local(st.q[n.q], st.v[n.v], T, np.zeros(size))
 
 
-def place(system: System, at: Placed, st: State) -> Put:
+def place(system: System, at: MujocoJoint, st: State) -> Put:
     """Coordinates of one MuJoCo joint."""
     here, X_BM = _local(system, at.node, st), system.skel.X_CM[at.node]
     if at.piece is None:
@@ -116,7 +116,7 @@ class MujocoMap:
 
     model: Any
     system: System  # ours with the model's tree: `system.names.v` orders accelerations and efforts
-    placed: tuple[Placed, ...] = field(repr=False)  # in the model's order of joints
+    placed: tuple[MujocoJoint, ...] = field(repr=False)  # in the model's order of joints
 
     @classmethod
     def of(cls, model: Any, system: System) -> MujocoMap:

@@ -17,7 +17,7 @@ from linkwright.model.description import Description, Joint
 from linkwright.numerics.spatial import quaternion_rotation
 
 
-class Piece(NamedTuple):
+class JointPiece(NamedTuple):
     """One elementary joint: what it does, along or about which axis of the joint's frame, and which entries it reads."""
 
     kind: str  # "turn", "slide", "screw", "ball"
@@ -29,11 +29,11 @@ class Piece(NamedTuple):
     reversed: bool = False
 
 
-def pieces(joint: Joint, reversed: bool) -> tuple[Piece, ...]:
+def pieces(joint: Joint, reversed: bool) -> tuple[JointPiece, ...]:
     """Return the pieces from the carrying to the carried body; the type must have some, see `refuse`."""
     jt = joints.create(joint.type, joint.options)
     out = [
-        Piece(p.kind, np.array(p.axis), p.q, p.v, float(p.pitch), piece_name(joint, jt.v_names, p.v)) for p in jt.pieces() or ()
+        JointPiece(p.kind, np.array(p.axis), p.q, p.v, float(p.pitch), piece_name(joint, jt.v_names, p.v)) for p in jt.pieces() or ()
     ]
     if not reversed:
         return tuple(out)
@@ -63,13 +63,13 @@ def piece_name(joint: Joint, v_names: tuple[str, ...], v: slice) -> str:
     return f"{joint.name}.{part}"
 
 
-def ball_position(p: Piece, q: Any) -> np.ndarray:
+def ball_position(p: JointPiece, q: Any) -> np.ndarray:
     """Quaternion wxyz of the carried side in the carrying one."""
     w, x, y, z = q[p.q]
     return np.array([w, -x, -y, -z]) if p.reversed else np.array([w, x, y, z])
 
 
-def ball_rates(p: Piece, q: Any) -> np.ndarray:
+def ball_rates(p: JointPiece, q: Any) -> np.ndarray:
     """(3, 3): angular velocity of the carried side in its own axes from ours (M in F, M axes); its rate adds no term.
 
     Reversed, F turns in M with -w, in F's axes -R w, and d(R w)/dt = R (dw/dt) because w x w = 0.

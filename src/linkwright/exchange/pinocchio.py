@@ -18,7 +18,7 @@ import numpy as np
 from linkwright.errors import UsageError, call_explained
 from linkwright.exchange import loops
 from linkwright.exchange.inertia import Solid, solids
-from linkwright.exchange.pieces import Piece, ball_position, ball_rates, is_free, pieces
+from linkwright.exchange.pieces import JointPiece, ball_position, ball_rates, is_free, pieces
 from linkwright.model.description import Placement
 from linkwright.numerics.spatial import Pose, cross, quaternion_rotation
 from linkwright.results.state import State
@@ -34,11 +34,11 @@ def _pinocchio() -> Any:
         raise UsageError("converting to Pinocchio needs the package 'pin': pip install pin (it is part of linkwright[test]).") from None
 
 
-class Placed(NamedTuple):
+class PinocchioJoint(NamedTuple):
     """Where a piece of a node's joint went: entries of Pinocchio's q and v. `piece` None: a whole free joint."""
 
     node: int
-    piece: Piece | None
+    piece: JointPiece | None
     q: slice
     v: slice
 
@@ -73,7 +73,7 @@ class PinocchioModel:
     constraints: list[Any]
     system: System  # ours with the same tree: `system.names.v` orders accelerations and efforts
     closings: tuple[loops.Closing, ...]  # what each constraint stands for
-    placed: tuple[Placed, ...] = field(repr=False)
+    placed: tuple[PinocchioJoint, ...] = field(repr=False)
 
     def q(self, state: State) -> np.ndarray:
         return self._change(self._here(state)).q
@@ -220,22 +220,22 @@ def _se3(pin: Any, X: Pose | Placement) -> Any:
     return pin.SE3(np.asarray(R, float), np.asarray(p, float))
 
 
-def _add_node(pin: Any, out: Any, system: System, i: int, where: dict[int, Any], placed: list[Placed]) -> None:
+def _add_node(pin: Any, out: Any, system: System, i: int, where: dict[int, Any], placed: list[PinocchioJoint]) -> None:
     """The joint of a node; `where[i]` becomes (its last joint there, the body's placement in that joint)."""
     n = system.tree.nodes[i]
     joint, X = where[n.parent]
     X = X * _se3(pin, system.skel.X_PF[i])
     whole = is_free(n.joint) and not n.reversed
-    chain: tuple[Piece | None, ...] = (None,) if whole else pieces(n.joint, n.reversed)
+    chain: tuple[JointPiece | None, ...] = (None,) if whole else pieces(n.joint, n.reversed)
     for piece in chain:
         joint = out.addJoint(joint, _joint(pin, piece), X, n.joint.name if piece is None else piece.name)
         X = pin.SE3.Identity()
         jm = out.joints[joint]
-        placed.append(Placed(i, piece, slice(jm.idx_q, jm.idx_q + jm.nq), slice(jm.idx_v, jm.idx_v + jm.nv)))
+        placed.append(PinocchioJoint(i, piece, slice(jm.idx_q, jm.idx_q + jm.nq), slice(jm.idx_v, jm.idx_v + jm.nv)))
     where[i] = (joint, X * _se3(pin, system.skel.X_CM[i]).inverse())
 
 
-def _joint(pin: Any, piece: Piece | None) -> Any:
+def _joint(pin: Any, piece: JointPiece | None) -> Any:
     if piece is None:
         return pin.JointModelFreeFlyer()
     if piece.kind == "ball":

@@ -76,7 +76,7 @@ def megabytes(size: int) -> str:
 
 def _check(path: str | os.PathLike[str], mode: int) -> None:
     if not stat.S_ISREG(mode):
-        kind = next((words for test, words in KINDS if test(mode)), "it is not a regular file")
+        kind = next((text for test, text in KINDS if test(mode)), "it is not a regular file")
         raise Unreadable(path, f"{kind}; give the path of a regular file")
 
 

@@ -53,9 +53,9 @@ def read_csv_table(path: str | os.PathLike[str], limit: int) -> CsvTable:
     name = shown(path)
     lines = _lines(name, read_regular(path, limit, "keep fewer rows"))
     named = SEPARATOR.match(lines[0][1].strip(" \r")) if lines else None
-    kept = [(i, line) for i, line in lines[1 if named else 0 :] if line.strip() and not line.lstrip().startswith("#")]
-    separator = named[1] if named else _separator([line for _, line in kept])
-    rows = [row for row in _cells(name, kept, separator) if any(row[1])]
+    retained = [(i, line) for i, line in lines[1 if named else 0 :] if line.strip() and not line.lstrip().startswith("#")]
+    separator = named[1] if named else _separator([line for _, line in retained])
+    rows = [row for row in _cells(name, retained, separator) if any(row[1])]
     width = max((k for k, cell in enumerate(rows[0][1], 1) if cell), default=0) if rows else 0  # of the first row, to its last cell in use
     header = rows.pop(0)[1][:width] if rows and not any(MANTISSA.match(cell) for cell in rows[0][1]) else []
     rows = [_whole(name, row, width, separator) for row in rows]
@@ -89,16 +89,16 @@ def _separator(lines: list[str]) -> str:
     return "\t" if any(re.search(r"[^,]\t", line.strip(" ")) for line in bare) else ","
 
 
-def _cells(name: str, kept: list[tuple[int, str]], separator: str) -> list[Row]:
-    reader = csv.reader((line for _, line in kept), delimiter=separator, skipinitialspace=True, strict=True)
+def _cells(name: str, retained: list[tuple[int, str]], separator: str) -> list[Row]:
+    reader = csv.reader((line for _, line in retained), delimiter=separator, skipinitialspace=True, strict=True)
     rows: list[Row] = []
     try:
         for cells in reader:
-            rows.append((kept[reader.line_num - 1][0], [cell.strip() for cell in cells]))
+            rows.append((retained[reader.line_num - 1][0], [cell.strip() for cell in cells]))
             if reader.line_num != len(rows):
                 raise csv.Error("a quote is not closed")
     except csv.Error as error:
-        line = kept[min(len(rows), len(kept) - 1)][0]
+        line = retained[min(len(rows), len(retained) - 1)][0]
         reason = f"the line cannot be read as cells ({error}). Write numbers separated by {NAMES[separator]}."
         raise TableError(reason, Source(name, line)) from error
     return rows

@@ -7,10 +7,21 @@ Python and run as such or compiled: `runge_kutta` and `rosenbrock` (stages), `st
 
 from linkwright.integrators.batch import Solutions, integrate_many
 from linkwright.integrators.driver import INTEGRATORS, integrate, method_of
-from linkwright.integrators.problem import Event, EventSpec, IntegrationError, Kernel, Problem, Solution, python_kernel
+from linkwright.integrators.problem import Event, EventSpec, IntegrationError, Problem, Solution, StepKernel, python_kernel
 from linkwright.integrators.tableaux import Method
 
 __all__ = [
-    "INTEGRATORS", "Event", "EventSpec", "IntegrationError", "Kernel", "Method", "Problem", "Solution", "Solutions", "integrate",
-    "integrate_many", "method_of", "python_kernel",
+    "INTEGRATORS",
+    "Event",
+    "EventSpec",
+    "IntegrationError",
+    "Method",
+    "Problem",
+    "Solution",
+    "Solutions",
+    "StepKernel",
+    "integrate",
+    "integrate_many",
+    "method_of",
+    "python_kernel",
 ]  # fmt: skip

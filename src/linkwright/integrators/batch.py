@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import loops
+from linkwright.compiler import python_loops
 from linkwright.compiler.threads import cores
 from linkwright.errors import UsageError
 from linkwright.integrators import driver, lanes
 from linkwright.integrators import memory as mem
-from linkwright.integrators.many import Runs, march_many
+from linkwright.integrators.many import RunBatch, march_many
 from linkwright.integrators.problem import Problem
 from linkwright.integrators.tableaux import Method
 
@@ -89,10 +89,10 @@ def integrate_many(
     slots, backs = driver.slots_of(problem, native)
 
     def worker() -> _Worker:
-        plan, f, c = mem.layout(problem, chosen.table, slots, True)
-        f[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, driver.ROUND_OFF, driver.OPEN, t0)
-        driver.set_options(problem, chosen, f, c, most_steps)
-        return _Worker(plan, f, c, times, rows, native, problem if lockstep else None)
+        plan, floats, counts = mem.layout(problem, chosen.table, slots, True)
+        floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, driver.ROUND_OFF, driver.OPEN, t0)
+        driver.set_options(problem, chosen, floats, counts, most_steps)
+        return _Worker(plan, floats, counts, times, rows, native, problem if lockstep else None)
 
     used = min(threads or cores(), cores()) if native else 1
     eight_fit = lanes.LANES * 8 * len(times) * (1 + problem.n) <= BYTES
@@ -119,24 +119,36 @@ class _Worker:
     """The memory of one thread, and a call of the loop prepared for it."""
 
     def __init__(
-        self, plan: mem.Plan, f: np.ndarray, c: np.ndarray, times: np.ndarray, n_parameters: int, native: bool, lockstep: Problem | None
+        self,
+        plan: mem.MemoryPlan,
+        floats: np.ndarray,
+        counts: np.ndarray,
+        times: np.ndarray,
+        n_parameters: int,
+        native: bool,
+        lockstep: Problem | None,
     ):
         n, self.step = plan.n, 1 if lockstep is None else lanes.LANES
         self.size = max(self.step, min(MOST_RUNS, BYTES // (8 * (1 + n) * max(1, len(times)))) // self.step * self.step)
         rows, records = np.zeros((self.size * len(times), 1 + n)), np.zeros((max(RECORDS, plan.n_events), 2 + n))
         self.out = mem.Output(times, rows, np.zeros((0, 1 + n)), records, np.zeros((RECORDS, 1 + plan.n_held)))
-        self.f, self.c, self.native = f, c, native
-        self.runs = Runs(
-            *(np.zeros((self.size, n)), np.zeros((self.size, n_parameters)), f[: mem.REALS].copy(), np.zeros(self.size, dtype=np.int64)),
+        self.floats, self.counts, self.native = floats, counts, native
+        self.runs = RunBatch(
+            *(
+                np.zeros((self.size, n)),
+                np.zeros((self.size, n_parameters)),
+                floats[: mem.REALS].copy(),
+                np.zeros(self.size, dtype=np.int64),
+            ),
             *(np.zeros((self.size, mem.COUNTS), dtype=np.int64), np.zeros((self.size, mem.REALS)), np.zeros((self.size, n))),
             *(np.zeros(self.size, dtype=np.int64), np.zeros(2, dtype=np.int64)),
         )
         self.budget, self.most = 256 if native else 8, np.zeros(1, dtype=np.int64)
-        arguments = (plan, f, c, self.out, self.runs, self.most)
+        arguments = (plan, floats, counts, self.out, self.runs, self.most)
         self.march: Callable[[], int] = (
-            loops.native(march_many, arguments).bound(*arguments) if native else lambda: int(march_many(*arguments))
+            python_loops.native(march_many, arguments).bound(*arguments) if native else lambda: int(march_many(*arguments))
         )
-        self.block = None if lockstep is None else lanes.Block(lockstep, plan, f, c, self.out, self.runs, self.one_step)
+        self.block = None if lockstep is None else lanes.LaneBlock(lockstep, plan, floats, counts, self.out, self.runs, self.one_step)
 
     def work(self, starts: np.ndarray, values: np.ndarray) -> Iterator[None]:
         """Do these runs, with a pause now and then."""
@@ -148,7 +160,7 @@ class _Worker:
             count = min(lanes.LANES, len(starts) - first)
             yield from self.block.work(first, count, self.timed, self.singly)
             first += count
-        self.c[mem.STARTED] = 0
+        self.counts[mem.STARTED] = 0
         yield from self.singly(first, len(starts))
 
     def singly(self, first: int, last: int) -> Iterator[None]:

@@ -8,16 +8,16 @@ and the side changes. Two exceptions:
   lead back to the break point (dry friction at rest), and no step could get away from it;
 - so are all where the continuation beyond a break point has no value (the root of a negative number).
 
-Functions of the subset that `compiler.loops` makes native; p is the plan, f the floats, c the whole numbers of a run.
+Functions of the subset that `compiler.python_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from linkwright.compiler.loops import evaluate
+from linkwright.compiler.python_loops import evaluate
 from linkwright.compiler.switches import SIDE
-from linkwright.integrators.memory import END, FIXED, LARGEST, NEXT, REFUSED_BREAKS, START, SWITCHED, SWITCHES, TIME, USED, Plan
+from linkwright.integrators.memory import END, FIXED, LARGEST, NEXT, REFUSED_BREAKS, START, SWITCHED, SWITCHES, TIME, USED, MemoryPlan
 from linkwright.integrators.runge_kutta import cause, derivative, drive
 
 CHATTER = 4
@@ -34,146 +34,146 @@ def sign(x: float) -> int:
     return 1 if x > 0.0 else (-1 if x < 0.0 else 0)
 
 
-def look(p: Plan, f: np.ndarray, which: int) -> int:
+def look(plan: MemoryPlan, floats: np.ndarray, which: int) -> int:
     """Watched functions at the row x into g_now; 0 or the reason to stop."""
     outcome = 0
-    if p.n_events > 0 and which != SWITCHES_ONLY:
-        outcome = cause(evaluate(p.events, f, p.x, p.out, p.work))
-        for e in range(p.n_events):
-            f[p.g_now + e] = f[p.out + e]
-    if outcome == 0 and p.n_watched > p.n_events and which != EVENTS_ONLY:
-        outcome = cause(evaluate(p.switches, f, p.x, p.out, p.work))
-        for e in range(p.n_watched - p.n_events):
-            f[p.g_now + p.n_events + e] = f[p.out + e]
+    if plan.n_events > 0 and which != SWITCHES_ONLY:
+        outcome = cause(evaluate(plan.events, floats, plan.x, plan.out, plan.work))
+        for e in range(plan.n_events):
+            floats[plan.g_now + e] = floats[plan.out + e]
+    if outcome == 0 and plan.n_watched > plan.n_events and which != EVENTS_ONLY:
+        outcome = cause(evaluate(plan.switches, floats, plan.x, plan.out, plan.work))
+        for e in range(plan.n_watched - plan.n_events):
+            floats[plan.g_now + plan.n_events + e] = floats[plan.out + e]
     return outcome
 
 
-def begin_sides(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+def begin_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Sides at the start, where x and K[0] are known; of a function that is zero, that a moment later."""
-    outcome = look(p, f, BOTH)
+    outcome = look(plan, floats, BOTH)
     unsure = 0
-    for e in range(p.n_watched):
-        f[p.g + e] = f[p.g_now + e]
-        c[p.side + e] = sign(f[p.g + e])
-        if e >= p.n_events:
-            c[p.again + e - p.n_events] = 0
-            c[p.loose + e - p.n_events] = 0
-            unsure += 1 if c[p.side + e] == 0 else 0
-    if outcome != 0 or p.n_watched == p.n_events:
+    for e in range(plan.n_watched):
+        floats[plan.g + e] = floats[plan.g_now + e]
+        counts[plan.side + e] = sign(floats[plan.g + e])
+        if e >= plan.n_events:
+            counts[plan.again + e - plan.n_events] = 0
+            counts[plan.loose + e - plan.n_events] = 0
+            unsure += 1 if counts[plan.side + e] == 0 else 0
+    if outcome != 0 or plan.n_watched == plan.n_events:
         return outcome
     if unsure > 0:
-        ahead = AHEAD * min(f[END] - f[START], f[LARGEST])
-        if f[FIXED] > 0.0:
-            ahead = min(ahead, AHEAD * f[FIXED])
-        for i in range(p.n):
-            f[p.x + i] = f[p.y + i] + ahead * f[p.K + i]
-        f[p.x + p.n] = f[START] + ahead
-        if look(p, f, SWITCHES_ONLY) == 0:
-            for e in range(p.n_events, p.n_watched):
-                if c[p.side + e] == 0:
-                    c[p.side + e] = sign(f[p.g_now + e])
-    set_sides(p, f, c)
-    for i in range(p.n):
-        f[p.x + i] = f[p.y + i]
-    return derivative(p, f, c, 0, f[START])
+        ahead = AHEAD * min(floats[END] - floats[START], floats[LARGEST])
+        if floats[FIXED] > 0.0:
+            ahead = min(ahead, AHEAD * floats[FIXED])
+        for i in range(plan.n):
+            floats[plan.x + i] = floats[plan.y + i] + ahead * floats[plan.K + i]
+        floats[plan.x + plan.n] = floats[START] + ahead
+        if look(plan, floats, SWITCHES_ONLY) == 0:
+            for e in range(plan.n_events, plan.n_watched):
+                if counts[plan.side + e] == 0:
+                    counts[plan.side + e] = sign(floats[plan.g_now + e])
+    set_sides(plan, floats, counts)
+    for i in range(plan.n):
+        floats[plan.x + i] = floats[plan.y + i]
+    return derivative(plan, floats, counts, 0, floats[START])
 
 
-def set_sides(p: Plan, f: np.ndarray, c: np.ndarray) -> None:
+def set_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> None:
     """Sides into the parameters of both rows; zero where a function is left alone."""
-    for k in range(p.n_watched - p.n_events):
-        side = SIDE * c[p.side + p.n_events + k] if c[p.loose + k] == 0 else 0.0
-        f[p.x + p.n + p.sides + k] = side
-        f[p.m + p.nm + p.sides + k] = side
+    for k in range(plan.n_watched - plan.n_events):
+        side = SIDE * counts[plan.side + plan.n_events + k] if counts[plan.loose + k] == 0 else 0.0
+        floats[plan.x + plan.n + plan.sides + k] = side
+        floats[plan.m + plan.nm + plan.sides + k] = side
 
 
-def renew_sides(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+def renew_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Sides after held values changed, at the state and time in x."""
-    outcome = look(p, f, SWITCHES_ONLY)
-    for e in range(p.n_events, p.n_watched):
-        f[p.g + e] = f[p.g_now + e]
-        if sign(f[p.g + e]) != 0:
-            c[p.side + e] = sign(f[p.g + e])
-    set_sides(p, f, c)
+    outcome = look(plan, floats, SWITCHES_ONLY)
+    for e in range(plan.n_events, plan.n_watched):
+        floats[plan.g + e] = floats[plan.g_now + e]
+        if sign(floats[plan.g + e]) != 0:
+            counts[plan.side + e] = sign(floats[plan.g + e])
+    set_sides(plan, floats, counts)
     return outcome
 
 
-def let_go(p: Plan, f: np.ndarray, c: np.ndarray) -> None:
+def let_go(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> None:
     """Leave all switching functions alone for a while: beyond their break points there is no smooth continuation."""
-    for k in range(p.n_watched - p.n_events):
-        c[p.loose + k] = max(c[p.loose + k], 2)
-    set_sides(p, f, c)
+    for k in range(plan.n_watched - plan.n_events):
+        counts[plan.loose + k] = max(counts[plan.loose + k], 2)
+    set_sides(plan, floats, counts)
 
 
-def hidden(p: Plan, f: np.ndarray, c: np.ndarray) -> bool:
+def hidden(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> bool:
     """Whether a function crosses zero more than once in the step just tried, by the cubic through it: then it was too long."""
-    n, h, last = p.n, f[USED], p.K + p.stages * p.n
-    for k in range(p.n_watched - p.n_events):
-        c[p.sign_before + k] = c[p.side + p.n_events + k]
-        c[p.crossings + k] = 0
+    n, h, last = plan.n, floats[USED], plan.K + plan.stages * plan.n
+    for k in range(plan.n_watched - plan.n_events):
+        counts[plan.sign_before + k] = counts[plan.side + plan.n_events + k]
+        counts[plan.crossings + k] = 0
     for j in range(1, INNER + 2):
         s = j / (INNER + 1)
         for i in range(n):
-            rise = f[p.new + i] - f[p.y + i]
-            bend = h * f[p.K + i] - rise
-            rest = rise - h * f[last + i] - bend
-            f[p.x + i] = f[p.y + i] + s * (rise + (1.0 - s) * (bend + s * rest))
-        f[p.x + n] = f[TIME] + s * h
-        if look(p, f, SWITCHES_ONLY) != 0:
+            rise = floats[plan.new + i] - floats[plan.y + i]
+            bend = h * floats[plan.K + i] - rise
+            rest = rise - h * floats[last + i] - bend
+            floats[plan.x + i] = floats[plan.y + i] + s * (rise + (1.0 - s) * (bend + s * rest))
+        floats[plan.x + n] = floats[TIME] + s * h
+        if look(plan, floats, SWITCHES_ONLY) != 0:
             return False
-        for k in range(p.n_watched - p.n_events):
-            now = sign(f[p.g_now + p.n_events + k])
-            if now * c[p.sign_before + k] < 0:
-                c[p.crossings + k] += 1
+        for k in range(plan.n_watched - plan.n_events):
+            now = sign(floats[plan.g_now + plan.n_events + k])
+            if now * counts[plan.sign_before + k] < 0:
+                counts[plan.crossings + k] += 1
             if now != 0:
-                c[p.sign_before + k] = now
+                counts[plan.sign_before + k] = now
     found = False
-    for k in range(p.n_watched - p.n_events):
-        if c[p.crossings + k] > 1 and c[p.loose + k] == 0:
+    for k in range(plan.n_watched - plan.n_events):
+        if counts[plan.crossings + k] > 1 and counts[plan.loose + k] == 0:
             found = True
-            if c[REFUSED_BREAKS] >= CHATTER:
-                c[p.loose + k] = CALM
-    if found and c[REFUSED_BREAKS] >= CHATTER:
-        set_sides(p, f, c)
-    if not found or h < SHORTEST * (f[END] - f[START]):
-        c[REFUSED_BREAKS] = 0
+            if counts[REFUSED_BREAKS] >= CHATTER:
+                counts[plan.loose + k] = CALM
+    if found and counts[REFUSED_BREAKS] >= CHATTER:
+        set_sides(plan, floats, counts)
+    if not found or h < SHORTEST * (floats[END] - floats[START]):
+        counts[REFUSED_BREAKS] = 0
         return False
-    c[REFUSED_BREAKS] += 1
+    counts[REFUSED_BREAKS] += 1
     return True
 
 
-def passed(p: Plan, c: np.ndarray, e: int, now: int, hit: bool) -> None:
+def passed(plan: MemoryPlan, counts: np.ndarray, e: int, now: int, hit: bool) -> None:
     """Count steps of a switching function: those it ended in a row, and those it is left alone."""
-    k = e - p.n_events
-    if c[p.loose + k] > 0:
-        c[p.loose + k] = c[p.loose + k] - 1 if now == c[p.side + e] else CALM
+    k = e - plan.n_events
+    if counts[plan.loose + k] > 0:
+        counts[plan.loose + k] = counts[plan.loose + k] - 1 if now == counts[plan.side + e] else CALM
     if not hit:
-        c[p.again + k] = 0
+        counts[plan.again + k] = 0
 
 
-def turn_over(p: Plan, f: np.ndarray, c: np.ndarray, theta: float, slack: float) -> int:
+def turn_over(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, theta: float, slack: float) -> int:
     """The state at share theta of the step, in `new` and NEXT, as its end: sides of the functions that cross there change."""
-    for i in range(p.n):
-        f[p.x + i] = f[p.new + i]
-    f[p.x + p.n] = f[NEXT]
+    for i in range(plan.n):
+        floats[plan.x + i] = floats[plan.new + i]
+    floats[plan.x + plan.n] = floats[NEXT]
     outcome = 0
-    if p.driven > 0:
-        outcome = drive(p, f, c, p.spare, f[NEXT])
+    if plan.driven > 0:
+        outcome = drive(plan, floats, counts, plan.spare, floats[NEXT])
     if outcome == 0:
-        outcome = look(p, f, BOTH)
+        outcome = look(plan, floats, BOTH)
     if outcome != 0:
         return outcome
-    for e in range(p.n_watched):
-        now = sign(f[p.g_now + e])
-        f[p.g + e] = f[p.g_now + e]
-        if f[p.theta + e] <= (theta if e < p.n_events else theta + slack):  # an event is noted first, if only in the next step
-            if now != c[p.side + e]:
-                f[p.g + e] = 1e-300 * c[p.side + e]
-            if e >= p.n_events:
-                c[p.again + e - p.n_events] = c[p.again + e - p.n_events] + 1 if theta < STALLED else 0
-                if c[p.again + e - p.n_events] >= CHATTER:
-                    c[p.loose + e - p.n_events] = CALM
-        elif f[p.theta + e] < NOWHERE:
-            c[p.side + e] = -c[p.side + e]  # further on in the step, which is not done yet
-    c[SWITCHES] += 1
-    c[SWITCHED] = 1
+    for e in range(plan.n_watched):
+        now = sign(floats[plan.g_now + e])
+        floats[plan.g + e] = floats[plan.g_now + e]
+        if floats[plan.theta + e] <= (theta if e < plan.n_events else theta + slack):  # an event is noted first, if only in the next step
+            if now != counts[plan.side + e]:
+                floats[plan.g + e] = 1e-300 * counts[plan.side + e]
+            if e >= plan.n_events:
+                counts[plan.again + e - plan.n_events] = counts[plan.again + e - plan.n_events] + 1 if theta < STALLED else 0
+                if counts[plan.again + e - plan.n_events] >= CHATTER:
+                    counts[plan.loose + e - plan.n_events] = CALM
+        elif floats[plan.theta + e] < NOWHERE:
+            counts[plan.side + e] = -counts[plan.side + e]  # further on in the step, which is not done yet
+    counts[SWITCHES] += 1
+    counts[SWITCHED] = 1
     return 0

@@ -1,7 +1,7 @@
 """The size of steps: planned before, corrected after; they end at the end of the run, where a sampler wants the state, and at corners
 of inputs over time.
 
-Functions of the subset that `compiler.loops` makes native; p is the plan, f the floats, c the whole numbers of a run.
+Functions of the subset that `compiler.python_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
 """
 
 from __future__ import annotations
@@ -41,95 +41,95 @@ from linkwright.integrators.memory import (
     TIME,
     USED,
     USED_BEFORE,
-    Plan,
+    MemoryPlan,
 )
 
 DOUBLED = 2.0  # most that steps grow at once where break points are looked for at quarters of a step: none can come to lie between
 SAME = 1e-9  # of a step or a sampler's period: two times that close are one
 
 
-def plan_step(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+def plan_step(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Length and end of the next step: the last one ends exactly at the end, others exactly at the sampler's ticks and at corners."""
-    t, end = f[TIME], f[END]
-    tick = f[ORIGIN] + c[TICK] * f[EVERY] if p.ticking > 0 else end
-    if tick >= end - SAME * f[EVERY]:
+    t, end = floats[TIME], floats[END]
+    tick = floats[ORIGIN] + counts[TICK] * floats[EVERY] if plan.ticking > 0 else end
+    if tick >= end - SAME * floats[EVERY]:
         tick = end
-    while f[p.corners + c[CORNER]] <= t + 16.0 * 2.2e-16 * max(abs(t), end - f[START]):
-        c[CORNER] += 1
-    corner = f[p.corners + c[CORNER]]
-    c[TICKED] = 0
-    c[CUT] = 0
-    if p.n_error > 0:
-        h = min(f[STEP], f[LARGEST])
-        f[USED] = h
-        f[NEXT] = t + h
+    while floats[plan.corners + counts[CORNER]] <= t + 16.0 * 2.2e-16 * max(abs(t), end - floats[START]):
+        counts[CORNER] += 1
+    corner = floats[plan.corners + counts[CORNER]]
+    counts[TICKED] = 0
+    counts[CUT] = 0
+    if plan.n_error > 0:
+        h = min(floats[STEP], floats[LARGEST])
+        floats[USED] = h
+        floats[NEXT] = t + h
         if t + 1.01 * h >= min(tick, corner):
-            f[NEXT] = min(tick, corner)
-            f[USED] = f[NEXT] - t
-            c[TICKED] = 1 if tick < end and tick <= corner else 0
-            c[CUT] = 1 if corner < min(tick, end) else 0
-        elif h < max(f[SMALLEST], 16.0 * 2.2e-16 * max(abs(t), end - f[START])):
-            return c[REASON] if c[REASON] > 0 else SMALLEST_STEP
+            floats[NEXT] = min(tick, corner)
+            floats[USED] = floats[NEXT] - t
+            counts[TICKED] = 1 if tick < end and tick <= corner else 0
+            counts[CUT] = 1 if corner < min(tick, end) else 0
+        elif h < max(floats[SMALLEST], 16.0 * 2.2e-16 * max(abs(t), end - floats[START])):
+            return counts[REASON] if counts[REASON] > 0 else SMALLEST_STEP
         return 0
-    f[USED] = f[FIXED]
-    f[NEXT] = f[ORIGIN] + (c[GRID] + 1) * f[FIXED]
-    whole = c[OFF] == 0
-    c[OFF] = 0
-    if f[NEXT] > end - SAME * f[FIXED]:
-        f[NEXT] = end
+    floats[USED] = floats[FIXED]
+    floats[NEXT] = floats[ORIGIN] + (counts[GRID] + 1) * floats[FIXED]
+    whole = counts[OFF] == 0
+    counts[OFF] = 0
+    if floats[NEXT] > end - SAME * floats[FIXED]:
+        floats[NEXT] = end
         whole = False
-    if tick < end and tick <= f[NEXT] + SAME * f[FIXED]:
-        c[TICKED] = 1
-        if tick < f[NEXT] - SAME * f[FIXED]:
-            f[NEXT] = tick
+    if tick < end and tick <= floats[NEXT] + SAME * floats[FIXED]:
+        counts[TICKED] = 1
+        if tick < floats[NEXT] - SAME * floats[FIXED]:
+            floats[NEXT] = tick
             whole = False
-            c[OFF] = 1
-    if corner < f[NEXT] - SAME * f[FIXED]:
-        f[NEXT] = corner
+            counts[OFF] = 1
+    if corner < floats[NEXT] - SAME * floats[FIXED]:
+        floats[NEXT] = corner
         whole = False
-        c[OFF] = 1
-        c[TICKED] = 0
-        c[CUT] = 1
+        counts[OFF] = 1
+        counts[TICKED] = 0
+        counts[CUT] = 1
     if not whole:
-        f[USED] = f[NEXT] - t
+        floats[USED] = floats[NEXT] - t
     return 0
 
 
-def accepted(p: Plan, f: np.ndarray, c: np.ndarray, error: float) -> None:
+def accepted(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, error: float) -> None:
     """Count the step and plan the next: where errors grow, they are expected to keep growing  [Gustafsson; Hairer1996, IV.8]."""
-    c[STEPS] += 1
-    c[GRID] += 1 - c[OFF]
-    c[SWITCHES] += c[CUT]
-    if p.n_error > 0:
-        most = f[GROW] if p.n_watched == p.n_events else min(f[GROW], DOUBLED)
+    counts[STEPS] += 1
+    counts[GRID] += 1 - counts[OFF]
+    counts[SWITCHES] += counts[CUT]
+    if plan.n_error > 0:
+        most = floats[GROW] if plan.n_watched == plan.n_events else min(floats[GROW], DOUBLED)
         factor = most
         if error > 0.0:
-            factor = f[SAFETY] * error ** (-f[EXPONENT])
-            if f[USED_BEFORE] > 0.0:
-                factor *= min(1.0, f[USED] / f[USED_BEFORE] * (f[ERROR_BEFORE] / error) ** f[EXPONENT])
-            factor = min(most, max(f[SHRINK], factor))
-        if c[HELD] > 0:
+            factor = floats[SAFETY] * error ** (-floats[EXPONENT])
+            if floats[USED_BEFORE] > 0.0:
+                factor *= min(1.0, floats[USED] / floats[USED_BEFORE] * (floats[ERROR_BEFORE] / error) ** floats[EXPONENT])
+            factor = min(most, max(floats[SHRINK], factor))
+        if counts[HELD] > 0:
             factor = min(1.0, factor)
-        if c[TICKED] + c[CUT] > 0 and f[USED] < f[STEP]:  # a step cut short says little about the next
-            f[STEP] = max(f[STEP], f[USED] * factor)
+        if counts[TICKED] + counts[CUT] > 0 and floats[USED] < floats[STEP]:  # a step cut short says little about the next
+            floats[STEP] = max(floats[STEP], floats[USED] * factor)
         else:
-            f[STEP] = f[USED] * factor
-            f[ERROR_BEFORE] = max(error, 0.01)
-            f[USED_BEFORE] = f[USED]
-    c[HELD] = 0
-    c[REASON] = 0
+            floats[STEP] = floats[USED] * factor
+            floats[ERROR_BEFORE] = max(error, 0.01)
+            floats[USED_BEFORE] = floats[USED]
+    counts[HELD] = 0
+    counts[REASON] = 0
 
 
-def rejected(f: np.ndarray, c: np.ndarray, factor: float, reason: int) -> int:
-    c[REJECTIONS] += 1
-    c[HELD] = 1
-    c[REASON] = reason
-    f[STEP] = f[USED] * factor
+def rejected(floats: np.ndarray, counts: np.ndarray, factor: float, reason: int) -> int:
+    counts[REJECTIONS] += 1
+    counts[HELD] = 1
+    counts[REASON] = reason
+    floats[STEP] = floats[USED] * factor
     return REJECTED
 
 
-def stopped(p: Plan, f: np.ndarray, c: np.ndarray, reason: int) -> int:
+def stopped(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, reason: int) -> int:
     """A stage outside of what the equations allow asks for a shorter step where steps may change."""
-    if p.n_error > 0 and reason in (NOT_FINITE, OPEN):
-        return rejected(f, c, 0.25, reason)
+    if plan.n_error > 0 and reason in (NOT_FINITE, OPEN):
+        return rejected(floats, counts, 0.25, reason)
     return reason

@@ -1,4 +1,4 @@
-"""`integrate`: the time loop seen from Python. Native or as Python, cut into slices so that it can be interrupted."""
+"""`integrate`: the time stepper seen from Python. Native or as Python, cut into slices so that it can be interrupted."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import loops
+from linkwright.compiler import python_loops
 from linkwright.compiler.callbacks import Callback
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
 from linkwright.integrators.march import march
-from linkwright.integrators.problem import Event, Kernel, Problem, Solution
+from linkwright.integrators.problem import Event, Problem, Solution, StepKernel
 from linkwright.integrators.rk4 import RK4
 from linkwright.integrators.rodas import RODAS
 from linkwright.integrators.tableaux import Method
@@ -80,21 +80,21 @@ def integrate(
         raise UsageError(f"the start state needs {problem.n} finite numbers.")
     native = is_native(engine)
     slots, backs = slots_of(problem, native)
-    plan, f, c = mem.layout(problem, chosen.table, slots, times is not None)
-    f[plan.y : plan.y + plan.n] = start
-    f[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN, begun)
-    set_options(problem, chosen, f, c, most_steps)
-    run = _Run(problem, plan, f, c, times, observe)
-    loop = loops.native(march, (*run.arguments, 1)) if native else march
+    plan, floats, counts = mem.layout(problem, chosen.table, slots, times is not None)
+    floats[plan.y : plan.y + plan.n] = start
+    floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, ROUND_OFF, OPEN, begun)
+    set_options(problem, chosen, floats, counts, most_steps)
+    run = _Run(problem, plan, floats, counts, times, observe)
+    loop = python_loops.native(march, (*run.arguments, 1)) if native else march
     code, left = run.go(loop, progress, slice_steps or 0, 64 if native else 8)
     return run.solution(code, left, next((b.error for b in backs if b.error is not None), None))
 
 
-def set_options(problem: Problem, chosen: Method, f: np.ndarray, c: np.ndarray, most_steps: int | None) -> None:
+def set_options(problem: Problem, chosen: Method, floats: np.ndarray, counts: np.ndarray, most_steps: int | None) -> None:
     """What follows from the problem and the method."""
-    f[mem.STEP] = f[mem.FIXED]
-    f[mem.EVERY] = problem.every
-    c[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)
+    floats[mem.STEP] = floats[mem.FIXED]
+    floats[mem.EVERY] = problem.every
+    counts[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)
 
 
 Observer = Callable[[np.ndarray], Any]
@@ -104,15 +104,15 @@ class Headway:
     """Notices an adaptive run that makes too little way: the rest would take many times the steps, or the evaluations by the
     rank-revealing path, that anybody waits for."""
 
-    def __init__(self, plan: mem.Plan, f: np.ndarray, c: np.ndarray):
-        self.adaptive, self.f, self.c = plan.n_error > 0, f, c
+    def __init__(self, plan: mem.MemoryPlan, floats: np.ndarray, counts: np.ndarray):
+        self.adaptive, self.floats, self.counts = plan.n_error > 0, floats, counts
         self.looked = 0
-        start = float(f[mem.START])
+        start = float(floats[mem.START])
         self.since = {name: (0, start) for name in WINDOWS}  # what was counted, and the time, at the beginning of each window
 
     @property
     def _attempts(self) -> int:
-        return int(self.c[mem.STEPS] + self.c[mem.REJECTIONS])
+        return int(self.counts[mem.STEPS] + self.counts[mem.REJECTIONS])
 
     @property
     def ahead(self) -> int:
@@ -123,12 +123,12 @@ class Headway:
         if not self.adaptive or self.ahead > 0:
             return False
         self.looked = self._attempts
-        counted, now = {"steps": self.looked, "fallbacks": int(self.c[mem.FALLBACKS])}, float(self.f[mem.TIME])
+        counted, now = {"steps": self.looked, "fallbacks": int(self.counts[mem.FALLBACKS])}, float(self.floats[mem.TIME])
         hopeless = False
         for name, (window, most) in WINDOWS.items():
             before, then = self.since[name]
             if counted[name] - before >= window:
-                hopeless |= (float(self.f[mem.END]) - now) * (counted[name] - before) > most * (now - then)
+                hopeless |= (float(self.floats[mem.END]) - now) * (counted[name] - before) > most * (now - then)
                 self.since[name] = counted[name], now
         return hopeless
 
@@ -136,22 +136,30 @@ class Headway:
 class _Run:
     """The slices of one run and what they left behind."""
 
-    def __init__(self, problem: Problem, plan: mem.Plan, f: np.ndarray, c: np.ndarray, times: np.ndarray | None, observe: Observer | None):
-        self.problem, self.plan, self.f, self.c = problem, plan, f, c
+    def __init__(
+        self,
+        problem: Problem,
+        plan: mem.MemoryPlan,
+        floats: np.ndarray,
+        counts: np.ndarray,
+        times: np.ndarray | None,
+        observe: Observer | None,
+    ):
+        self.problem, self.plan, self.floats, self.counts = problem, plan, floats, counts
         self.sampled, self.observe = times is not None, observe
         samples = np.zeros(0) if times is None else times
         self.rows = np.zeros((BUFFER if times is None else len(samples), 1 + plan.n))
         self.records = np.zeros((BUFFER, 2 + plan.n))
         self.seen = np.zeros((BUFFER if self.sampled and observe else 0, 1 + plan.n))
         self.ticks = np.zeros((BUFFER if plan.ticking else 0, 1 + plan.n_held))
-        self.arguments = (plan, f, c, mem.Output(samples, self.rows, self.seen, self.records, self.ticks))
+        self.arguments = (plan, floats, counts, mem.Output(samples, self.rows, self.seen, self.records, self.ticks))
         self.held: list[np.ndarray] = []
         self.done: list[np.ndarray] = []
         self.events: list[Event] = []
 
     def go(self, loop: Callable[..., int], progress: Callable[[float, float], Any] | None, fixed: int, budget: int) -> tuple[int, str]:
         """Call the loop until it ends; returns (its code, "" or why it was left before)."""
-        headway = Headway(self.plan, self.f, self.c)
+        headway = Headway(self.plan, self.floats, self.counts)
         try:
             while True:
                 begun = time.perf_counter()
@@ -163,24 +171,24 @@ class _Run:
                     return code, ""
                 if headway.lost():
                     return mem.STUCK, ""
-                if progress is not None and progress(float(self.f[mem.TIME]), float(self.f[mem.STEP])) is False:
+                if progress is not None and progress(float(self.floats[mem.TIME]), float(self.floats[mem.STEP])) is False:
                     return code, "stopped"
         except KeyboardInterrupt:
             self._drain()
             return mem.RUNNING, "interrupted"
 
     def _drain(self) -> None:
-        for record in self.records[: self.c[mem.EVENTS]]:
+        for record in self.records[: self.counts[mem.EVENTS]]:
             e = int(record[1])
             self.events.append(Event(float(record[0]), e, self.problem.event_specs[e].name, record[2:].copy()))
-        self.held.append(self.ticks[: self.c[mem.TICKS]].copy())
-        self.c[mem.EVENTS] = self.c[mem.TICKS] = 0
-        steps = self.seen[: self.c[mem.SEEN]]
+        self.held.append(self.ticks[: self.counts[mem.TICKS]].copy())
+        self.counts[mem.EVENTS] = self.counts[mem.TICKS] = 0
+        steps = self.seen[: self.counts[mem.SEEN]]
         if not self.sampled:
-            steps = self.rows[: self.c[mem.ROWS]].copy()
+            steps = self.rows[: self.counts[mem.ROWS]].copy()
             self.done.append(steps)
-            self.c[mem.ROWS] = 0
-        self.c[mem.SEEN] = 0
+            self.counts[mem.ROWS] = 0
+        self.counts[mem.SEEN] = 0
         if self.observe is not None and len(steps):
             self.observe(steps.copy())
 
@@ -188,30 +196,30 @@ class _Run:
         status, text = REASONS[code] if not left else (left, f"{left} by the caller")
         if isinstance(error, KeyboardInterrupt):
             status, text, error = "interrupted", "interrupted by the caller", None
-        now = float(self.f[mem.TIME])
-        table = self.rows[: self.c[mem.ROWS]].copy() if self.sampled else np.concatenate(self.done)
+        now = float(self.floats[mem.TIME])
+        table = self.rows[: self.counts[mem.ROWS]].copy() if self.sampled else np.concatenate(self.done)
         message = f"t = {now:.6g} s: {text}" + (f" ({error})" if error is not None else "") + "."
-        end = self.f[self.plan.y : self.plan.y + self.plan.n].copy()
+        end = self.floats[self.plan.y : self.plan.y + self.plan.n].copy()
         held, events = np.concatenate(self.held), tuple(self.events)
         first = self.plan.x + self.plan.n + self.plan.near
-        near = self.f[first : first + self.plan.n_near].copy()
-        return Solution(table[:, 0], table[:, 1:], events, status, message, counters(self.c, self.f), now, end, error, near, held)
+        near = self.floats[first : first + self.plan.n_near].copy()
+        return Solution(table[:, 0], table[:, 1:], events, status, message, counters(self.counts, self.floats), now, end, error, near, held)
 
 
-def counters(c: np.ndarray, f: np.ndarray) -> dict[str, Any]:
-    """How a run went, by name; of many runs if c and f have more axes."""
+def counters(counts: np.ndarray, floats: np.ndarray) -> dict[str, Any]:
+    """How a run went, by name; of many runs if `counts` and `floats` have more axes."""
     return {
-        "steps": _plain(c[..., mem.STEPS]),
-        "rejected": _plain(c[..., mem.REJECTIONS]),
-        "refused": _plain(c[..., mem.REFUSALS]),  # of the rejected: the correction would have been a jump
-        "evaluations": _plain(c[..., mem.EVALUATIONS]),
-        "jacobians": _plain(c[..., mem.JACOBIANS]),  # of an implicit method; their evaluations are among the evaluations
-        "projections": _plain(c[..., mem.PROJECTIONS]),
-        "fallbacks": _plain(c[..., mem.FALLBACKS]),
-        "break points": _plain(c[..., mem.SWITCHES]),  # at which a step was ended
-        "position residual": _plain(f[..., mem.WORST_POSITION]),  # largest that remained
-        "velocity drift": _plain(f[..., mem.WORST_VELOCITY]),  # largest before projection
-        "correction": _plain(f[..., mem.WORST_CORRECTION]),  # largest first Newton step of a projection
+        "steps": _plain(counts[..., mem.STEPS]),
+        "rejected": _plain(counts[..., mem.REJECTIONS]),
+        "refused": _plain(counts[..., mem.REFUSALS]),  # of the rejected: the correction would have been a jump
+        "evaluations": _plain(counts[..., mem.EVALUATIONS]),
+        "jacobians": _plain(counts[..., mem.JACOBIANS]),  # of an implicit method; their evaluations are among the evaluations
+        "projections": _plain(counts[..., mem.PROJECTIONS]),
+        "fallbacks": _plain(counts[..., mem.FALLBACKS]),
+        "break points": _plain(counts[..., mem.SWITCHES]),  # at which a step was ended
+        "position residual": _plain(floats[..., mem.WORST_POSITION]),  # largest that remained
+        "velocity drift": _plain(floats[..., mem.WORST_VELOCITY]),  # largest before projection
+        "correction": _plain(floats[..., mem.WORST_CORRECTION]),  # largest first Newton step of a projection
     }
 
 
@@ -235,9 +243,9 @@ def method_of(given: str | Method) -> Method:
 def is_native(engine: str | None) -> bool:
     if engine not in (None, "native", "python"):
         raise UsageError(f"engine is 'native' or 'python', not '{engine}'.")
-    if engine == "native" and not loops.available():
+    if engine == "native" and not python_loops.available():
         raise UsageError("native time loops need llvmlite: pip install llvmlite, or use engine='python'.")
-    return engine != "python" and loops.available()
+    return engine != "python" and python_loops.available()
 
 
 def check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:
@@ -268,7 +276,7 @@ def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]
     """Kernels as addresses or callables, and the Python functions among them, which live as long as the loop needs them."""
     backs: list[Callback] = []
 
-    def slot(kernel: Kernel | None) -> Any:
+    def slot(kernel: StepKernel | None) -> Any:
         if kernel is None:
             return 0 if native else None
         used = kernel.with_address() if native else kernel

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from linkwright.compiler import loops
+from linkwright.compiler import python_loops
 from linkwright.integrators import lockstep
 from linkwright.integrators import memory as mem
 from linkwright.integrators.lockstep import LANES, RECORD, Eight
-from linkwright.integrators.many import Runs
+from linkwright.integrators.many import RunBatch
 from linkwright.integrators.problem import Problem
-from linkwright.integrators.tableaux import Table
+from linkwright.integrators.tableaux import Tableau
 
 LEAST = 6  # runs of a block: with fewer, lanes that repeat a run cost more than they save
 FEWEST_RUNS = 4  # for every thread: eight in lockstep take as long as two to four alone, and fewer leave threads without work
@@ -22,7 +22,7 @@ _COUNTED = {mem.PROJECTIONS: lockstep.CALLS, mem.FALLBACKS: lockstep.BACKED}
 _WORST = {mem.WORST_VELOCITY: lockstep.VELOCITY, mem.WORST_CORRECTION: lockstep.CORRECTION, mem.WORST_POSITION: lockstep.POSITION}
 
 
-def suits(problem: Problem, table: Table, runs: int, threads: int, duration: float, step: float | None) -> bool:
+def suits(problem: Problem, table: Tableau, runs: int, threads: int, duration: float, step: float | None) -> bool:
     """Whether runs can share their clock (fixed steps, nothing but rates and projection), have the code, and are worth it."""
     plain = problem.nx == 0 and all(k is None for k in (problem.inputs, problem.events, problem.sampler, problem.turns, problem.switches))
     coded = all(k.eight is not None for k in (problem.rates, problem.project) if k is not None)
@@ -33,18 +33,25 @@ def suits(problem: Problem, table: Table, runs: int, threads: int, duration: flo
     return steps >= FEWEST_STEPS and runs * steps >= WORTH
 
 
-class Block:
-    """Memory of eight runs at a time, beside that of a thread (plan, f, c) whose clock and scalar loop they use."""
+class LaneBlock:
+    """Memory of eight runs at a time, beside that of a thread (plan, floats, counts) whose clock and scalar loop they use."""
 
     def __init__(
-        self, problem: Problem, plan: mem.Plan, f: np.ndarray, c: np.ndarray, out: mem.Output, runs: Runs, scalar: Callable[[int], int]
+        self,
+        problem: Problem,
+        plan: mem.MemoryPlan,
+        floats: np.ndarray,
+        counts: np.ndarray,
+        out: mem.Output,
+        runs: RunBatch,
+        scalar: Callable[[int], int],
     ):
-        self.plan, self.f, self.c, self.runs, self.samples, self.scalar = plan, f, c, runs, len(out.samples), scalar
+        self.plan, self.floats, self.counts, self.runs, self.samples, self.scalar = plan, floats, counts, runs, len(out.samples), scalar
         self.e, size = _layout(problem, plan, runs.parameters.shape[1])
         self.g = mem.aligned(size)
-        self.d = np.zeros(lockstep.KEPT + mem.COUNTS, dtype=np.int64)
-        arguments = (plan, self.e, f, c, self.g, self.d, out)
-        self.call: Callable[[], int] = loops.native(lockstep.lockstep, arguments, lanes=True).bound(*arguments)
+        self.d = np.zeros(lockstep.SAVED + mem.COUNTS, dtype=np.int64)
+        arguments = (plan, self.e, floats, counts, self.g, self.d, out)
+        self.call: Callable[[], int] = python_loops.native(lockstep.lockstep, arguments, lanes=True).bound(*arguments)
 
     def lanes(self, first: int, entries: int) -> np.ndarray:
         return self.g[first : first + LANES * entries].reshape(entries, LANES)
@@ -68,10 +75,10 @@ class Block:
 
     def _begin(self, first: int, count: int) -> None:
         which = first + np.minimum(np.arange(LANES), count - 1)
-        r, n, most = self.runs, self.plan.n, self.c[mem.MOST]
-        self.c[: mem.COUNTS] = 0
-        self.c[mem.MOST] = most
-        self.f[: mem.REALS] = r.fresh
+        r, n, most = self.runs, self.plan.n, self.counts[mem.MOST]
+        self.counts[: mem.COUNTS] = 0
+        self.counts[mem.MOST] = most
+        self.floats[: mem.REALS] = r.fresh
         self.lanes(self.e.y, n)[:] = r.starts[which].T
         self.lanes(self.e.x + LANES * (n + 1), self.e.n_parameters)[:] = r.parameters[which].T
         self.lanes(self.e.record, RECORD)[:] = 0.0
@@ -87,13 +94,13 @@ class Block:
             self._task(lockstep.TAKE, lane)
         if len(codes) > 1 or codes & {mem.RUNNING, mem.FINISHED} == set():
             return lockstep.ALONE
-        self.c[mem.ROWS] -= (first + count - 1) * self.samples
+        self.counts[mem.ROWS] -= (first + count - 1) * self.samples
         self._task(lockstep.COMMIT, 0)
         return codes.pop()
 
     def _load(self, first: int, lane: int) -> None:
         self._task(lockstep.LOAD, lane)
-        self.c[mem.ROWS] += (first + lane) * self.samples
+        self.counts[mem.ROWS] += (first + lane) * self.samples
 
     def _task(self, task: int, lane: int) -> None:
         self.d[lockstep.TASK] = task
@@ -105,23 +112,23 @@ class Block:
         """How far the runs came and how; see `many.store`."""
         r, k, record = self.runs, slice(first, first + count), self.lanes(self.e.record, RECORD)[:, :count]
         r.codes[k], r.final[k] = code, -1
-        r.counts[k] = self.c[: mem.COUNTS]
+        r.counts[k] = self.counts[: mem.COUNTS]
         for place, row in _COUNTED.items():
             r.counts[k, place] = record[row]
-        r.reals[k] = self.f[: mem.REALS]
+        r.reals[k] = self.floats[: mem.REALS]
         for place, row in _WORST.items():
             r.reals[k, place] = record[row]
         r.ends[k] = self.lanes(self.e.y, self.plan.n)[:, :count].T
 
 
-def _layout(problem: Problem, plan: mem.Plan, parameters: int) -> tuple[Eight, int]:
+def _layout(problem: Problem, plan: mem.MemoryPlan, parameters: int) -> tuple[Eight, int]:
     """Kernels, and where blocks start; the work of eight-lane code is aligned as all blocks are."""
     kernels = [k for k in (problem.rates, problem.project) if k is not None]
     codes = [k.eight() for k in kernels if k.eight is not None]
     sizes = dict.fromkeys(("y", "new", "trial"), LANES * plan.n)
     sizes |= {"K": LANES * (plan.stages + 1) * plan.n, "inner": 3 * LANES * plan.n, "x": LANES * (plan.n + 1 + parameters)}
     sizes |= {"out": LANES * max(k.n_out for k in kernels), "work": max(work for _, work in codes)}
-    sizes |= dict.fromkeys(("active", "residual", "before"), LANES) | dict.fromkeys(("record", "kept"), RECORD * LANES)
+    sizes |= dict.fromkeys(("active", "residual", "before"), LANES) | dict.fromkeys(("record", "saved"), RECORD * LANES)
     sizes |= {"clock": mem.REALS}
     starts, free = {}, 0
     for name, size in sizes.items():

@@ -4,7 +4,7 @@ All lanes have the same clock, which is that of the scalar memory (f, c); what d
 the operations of `stepping` in their order, so its bits are those of the run alone: lanes whose projection is done keep their
 row while others continue. Where a lane needs more than that (a degenerate pivot, loops that stay open), ALONE asks for this step to
 be done by the scalar loop, run after run, from what was saved at its beginning.
-Functions of the subset that `compiler.loops` makes native.
+Functions of the subset that `compiler.python_loops` makes native.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.loops import evaluate
+from linkwright.compiler.python_loops import evaluate
 from linkwright.integrators.control import accepted, plan_step
 from linkwright.integrators.march import set_clocks
 from linkwright.integrators.memory import (
@@ -42,14 +42,14 @@ from linkwright.integrators.memory import (
     WORST_CORRECTION,
     WORST_POSITION,
     WORST_VELOCITY,
+    MemoryPlan,
     Output,
-    Plan,
 )
 from linkwright.integrators.stepping import NEWTON_STEPS, on_loops
 
 LANES = 8
 ALONE = -2  # some lane cannot do this step in lockstep
-FIRST, COUNT, BUDGET, TASK, LANE, KEPT = range(6)  # whole numbers: the first run, lanes with a run of their own, ..., a kept clock
+FIRST, COUNT, BUDGET, TASK, LANE, SAVED = range(6)  # whole numbers: the first run, lanes with a run of their own, ..., a kept clock
 MARCH, LOAD, TAKE, COMMIT = range(4)  # tasks
 CALLS, BACKED, VELOCITY, CORRECTION, POSITION, RECORD = range(6)  # what is counted for every lane
 
@@ -71,88 +71,88 @@ class Eight(NamedTuple):
     residual: int
     before: int
     record: int  # counted so far, and before the step
-    kept: int
+    saved: int
     clock: int  # floats of the clock before the step: these have no lanes
     n_parameters: int
 
 
-def lockstep(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, d: np.ndarray, o: Output) -> int:
+def lockstep(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output) -> int:
     """One of the tasks: they share their code's memory, and being made."""
     if d[TASK] == MARCH:
-        return march_eight(p, e, f, c, g, d, o)
+        return march_eight(plan, e, floats, counts, g, d, out)
     if d[TASK] == LOAD:
-        load_lane(p, e, f, c, g, d, d[LANE])
+        load_lane(plan, e, floats, counts, g, d, d[LANE])
     elif d[TASK] == TAKE:
-        take_lane(p, e, f, c, g, d[LANE])
+        take_lane(plan, e, floats, counts, g, d[LANE])
     else:
-        copy(g, e.new, e.y, LANES * p.n)
-        copy(g, e.K + p.stages * p.n * LANES, e.K, LANES * p.n)
+        copy(g, e.new, e.y, LANES * plan.n)
+        copy(g, e.K + plan.stages * plan.n * LANES, e.K, LANES * plan.n)
     return 0
 
 
-def march_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, d: np.ndarray, o: Output) -> int:
+def march_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output) -> int:
     """Continue for at most d[BUDGET] steps; RUNNING asks to be called again, ALONE for one step run by run."""
-    if c[STARTED] == 0:
-        keep(e, f, c, g, d)
-        if not begin_eight(p, e, f, c, g, o):
+    if counts[STARTED] == 0:
+        keep(e, floats, counts, g, d)
+        if not begin_eight(plan, e, floats, counts, g, out):
             return ALONE
-        samples_due(p, e, c, g, d, o, f[START], 0.0)
-        if f[END] <= f[START]:
+        samples_due(plan, e, counts, g, d, out, floats[START], 0.0)
+        if floats[END] <= floats[START]:
             return FINISHED
-    n = LANES * p.n
+    n = LANES * plan.n
     for _ in range(d[BUDGET]):
-        if c[STEPS] >= c[MOST]:
+        if counts[STEPS] >= counts[MOST]:
             return TOO_MANY_STEPS
-        keep(e, f, c, g, d)
-        if not step_eight(p, e, f, c, g) or not report_eight(p, e, f, c, g, d, o):
+        keep(e, floats, counts, g, d)
+        if not step_eight(plan, e, floats, counts, g) or not report_eight(plan, e, floats, counts, g, d, out):
             return ALONE
         copy(g, e.new, e.y, n)
-        copy(g, e.K + p.stages * n, e.K, n)
-        f[TIME] = f[NEXT]
-        if f[TIME] >= f[END]:
+        copy(g, e.K + plan.stages * n, e.K, n)
+        floats[TIME] = floats[NEXT]
+        if floats[TIME] >= floats[END]:
             return FINISHED
     return RUNNING
 
 
-def take_lane(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, l: int) -> None:
+def take_lane(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, l: int) -> None:
     """What a step alone came to, beside what was saved."""
-    last = e.K + p.stages * p.n * LANES
-    for i in range(p.n):
-        g[e.new + LANES * i + l] = f[p.y + i]
-        g[last + LANES * i + l] = f[p.K + i]
-    g[e.record + CALLS * LANES + l] = c[PROJECTIONS]
-    g[e.record + BACKED * LANES + l] = c[FALLBACKS]
-    g[e.record + VELOCITY * LANES + l] = f[WORST_VELOCITY]
-    g[e.record + CORRECTION * LANES + l] = f[WORST_CORRECTION]
-    g[e.record + POSITION * LANES + l] = f[WORST_POSITION]
+    last = e.K + plan.stages * plan.n * LANES
+    for i in range(plan.n):
+        g[e.new + LANES * i + l] = floats[plan.y + i]
+        g[last + LANES * i + l] = floats[plan.K + i]
+    g[e.record + CALLS * LANES + l] = counts[PROJECTIONS]
+    g[e.record + BACKED * LANES + l] = counts[FALLBACKS]
+    g[e.record + VELOCITY * LANES + l] = floats[WORST_VELOCITY]
+    g[e.record + CORRECTION * LANES + l] = floats[WORST_CORRECTION]
+    g[e.record + POSITION * LANES + l] = floats[WORST_POSITION]
 
 
-def load_lane(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, d: np.ndarray, l: int) -> None:
+def load_lane(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray, l: int) -> None:
     """The scalar memory as it were before the step, had the run been alone."""
     for i in range(COUNTS):
-        c[i] = d[KEPT + i]
+        counts[i] = d[SAVED + i]
     for i in range(REALS):
-        f[i] = g[e.clock + i]
-    c[PROJECTIONS] = int(g[e.kept + CALLS * LANES + l])
-    c[FALLBACKS] = int(g[e.kept + BACKED * LANES + l])
-    f[WORST_VELOCITY] = g[e.kept + VELOCITY * LANES + l]
-    f[WORST_CORRECTION] = g[e.kept + CORRECTION * LANES + l]
-    f[WORST_POSITION] = g[e.kept + POSITION * LANES + l]
-    for i in range(p.n):
-        f[p.y + i] = g[e.y + LANES * i + l]
-        f[p.K + i] = g[e.K + LANES * i + l]
-    first = e.x + LANES * (p.n + 1)
+        floats[i] = g[e.clock + i]
+    counts[PROJECTIONS] = int(g[e.saved + CALLS * LANES + l])
+    counts[FALLBACKS] = int(g[e.saved + BACKED * LANES + l])
+    floats[WORST_VELOCITY] = g[e.saved + VELOCITY * LANES + l]
+    floats[WORST_CORRECTION] = g[e.saved + CORRECTION * LANES + l]
+    floats[WORST_POSITION] = g[e.saved + POSITION * LANES + l]
+    for i in range(plan.n):
+        floats[plan.y + i] = g[e.y + LANES * i + l]
+        floats[plan.K + i] = g[e.K + LANES * i + l]
+    first = e.x + LANES * (plan.n + 1)
     for i in range(e.n_parameters):
-        f[p.x + p.n + 1 + i] = g[first + LANES * i + l]
+        floats[plan.x + plan.n + 1 + i] = g[first + LANES * i + l]
 
 
-def keep(e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
+def keep(e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
     """What a step changes before it is sure to be done."""
     for i in range(COUNTS):
-        d[KEPT + i] = c[i]
+        d[SAVED + i] = counts[i]
     for i in range(REALS):
-        g[e.clock + i] = f[i]
-    copy(g, e.record, e.kept, RECORD * LANES)
+        g[e.clock + i] = floats[i]
+    copy(g, e.record, e.saved, RECORD * LANES)
 
 
 def copy(g: np.ndarray, source: int, target: int, n: int) -> None:
@@ -160,35 +160,35 @@ def copy(g: np.ndarray, source: int, target: int, n: int) -> None:
         g[target + i] = g[source + i]
 
 
-def begin_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, o: Output) -> bool:
+def begin_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, out: Output) -> bool:
     """The clock and the first derivative; see `march.begin`."""
-    c[STARTED] = 1
-    f[TIME] = f[START]
-    f[NEXT] = f[START]
-    f[USED_BEFORE] = 0.0
-    copy(g, e.y, e.new, LANES * p.n)
-    copy(g, e.y, e.x, LANES * p.n)
-    return set_clocks(p, f, c, o) == 0 and derivative_eight(p, e, c, g, 0, f[START])
+    counts[STARTED] = 1
+    floats[TIME] = floats[START]
+    floats[NEXT] = floats[START]
+    floats[USED_BEFORE] = 0.0
+    copy(g, e.y, e.new, LANES * plan.n)
+    copy(g, e.y, e.x, LANES * plan.n)
+    return set_clocks(plan, floats, counts, out) == 0 and derivative_eight(plan, e, counts, g, 0, floats[START])
 
 
-def derivative_eight(p: Plan, e: Eight, c: np.ndarray, g: np.ndarray, row: int, t: float) -> bool:
+def derivative_eight(plan: MemoryPlan, e: Eight, counts: np.ndarray, g: np.ndarray, row: int, t: float) -> bool:
     """K[row] at the states in x and time t."""
-    n = LANES * p.n
+    n = LANES * plan.n
     for l in range(LANES):
         g[e.x + n + l] = t
-    c[EVALUATIONS] += 1
+    counts[EVALUATIONS] += 1
     status = evaluate(e.rates, g, e.x, e.out, e.work, 1)
     copy(g, e.out, e.K + row * n, n)
     return status == 0
 
 
-def stage_eight(p: Plan, e: Eight, f: np.ndarray, g: np.ndarray, row: int) -> None:
+def stage_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, g: np.ndarray, row: int) -> None:
     """States of a stage into x; see `runge_kutta.stage`."""
-    h, n = f[USED], LANES * p.n
+    h, n = floats[USED], LANES * plan.n
     for i in range(n):
         g[e.x + i] = 0.0
     for j in range(row):
-        a = f[p.a + row * p.width + j]
+        a = floats[plan.a + row * plan.width + j]
         if a != 0.0:
             first = e.K + j * n
             for i in range(n):
@@ -197,37 +197,37 @@ def stage_eight(p: Plan, e: Eight, f: np.ndarray, g: np.ndarray, row: int) -> No
         g[e.x + i] = g[e.y + i] + h * g[e.x + i]
 
 
-def step_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray) -> bool:
+def step_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray) -> bool:
     """One step from y to new; see `stepping.attempt`."""
-    if plan_step(p, f, c) != 0:
+    if plan_step(plan, floats, counts) != 0:
         return False
-    n, last = LANES * p.n, p.stages
+    n, last = LANES * plan.n, plan.stages
     for s in range(1, last):
-        stage_eight(p, e, f, g, s)
-        if not derivative_eight(p, e, c, g, s, f[TIME] + f[p.c + s] * f[USED]):
+        stage_eight(plan, e, floats, g, s)
+        if not derivative_eight(plan, e, counts, g, s, floats[TIME] + floats[plan.c + s] * floats[USED]):
             return False
-    stage_eight(p, e, f, g, last)
+    stage_eight(plan, e, floats, g, last)
     doubt = 0.0
     for i in range(n):
         doubt += 0.0 * g[e.x + i]
     if doubt != 0.0:
         return False
-    if p.projects + p.n_unit > 0:
+    if plan.projects + plan.n_unit > 0:
         copy(g, e.x, e.trial, n)
-        if not settle_eight(p, e, f, c, g, f[NEXT]):
+        if not settle_eight(plan, e, floats, counts, g, floats[NEXT]):
             return False
         copy(g, e.trial, e.x, n)
     copy(g, e.x, e.new, n)
-    if not derivative_eight(p, e, c, g, last, f[NEXT]):
+    if not derivative_eight(plan, e, counts, g, last, floats[NEXT]):
         return False
-    accepted(p, f, c, 0.0)
+    accepted(plan, floats, counts, 0.0)
     return True
 
 
-def normalise_eight(p: Plan, e: Eight, c: np.ndarray, g: np.ndarray) -> None:
+def normalise_eight(plan: MemoryPlan, e: Eight, counts: np.ndarray, g: np.ndarray) -> None:
     """Quaternions of the trial states get their length back."""
-    for u in range(p.n_unit):
-        first = e.trial + LANES * c[p.unit + u]
+    for u in range(plan.n_unit):
+        first = e.trial + LANES * counts[plan.unit + u]
         for l in range(LANES):
             s = 0.0
             for i in range(4):
@@ -236,15 +236,15 @@ def normalise_eight(p: Plan, e: Eight, c: np.ndarray, g: np.ndarray) -> None:
                 g[first + LANES * i + l] /= math.sqrt(s)
 
 
-def settle_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, t: float) -> bool:
+def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, t: float) -> bool:
     """The trial states onto the manifold, every lane with as many calls as it needs; see `stepping.settle`.
 
     A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
     """
-    normalise_eight(p, e, c, g)
-    if p.projects == 0:
+    normalise_eight(plan, e, counts, g)
+    if plan.projects == 0:
         return True
-    n, nq = LANES * p.nm, LANES * p.nq
+    n, nq = LANES * plan.nm, LANES * plan.nq
     copy(g, e.trial, e.x, n)
     for l in range(LANES):
         g[e.x + n + l] = t
@@ -253,18 +253,18 @@ def settle_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray,
     for call in range(NEWTON_STEPS):
         if evaluate(e.project, g, e.x, e.out, e.work, 1) != 0:
             return False
-        if p.once > 0:
-            judge(p, e, f, g, call)
+        if plan.once > 0:
+            judge(plan, e, floats, g, call)
             copy(g, e.out, e.x, nq)
             break
-        if judge(p, e, f, g, call) == 0.0:
+        if judge(plan, e, floats, g, call) == 0.0:
             break
-        for i in range(p.nq):
+        for i in range(plan.nq):
             for l in range(LANES):
                 old, new = g[e.x + LANES * i + l], g[e.out + LANES * i + l]
                 g[e.x + LANES * i + l] = new if g[e.active + l] > 0.0 else old
     for l in range(LANES):
-        if p.once == 0 and not g[e.residual + l] <= f[WIDEST]:
+        if plan.once == 0 and not g[e.residual + l] <= floats[WIDEST]:
             return False
         g[e.record + POSITION * LANES + l] = max(g[e.record + POSITION * LANES + l], g[e.residual + l])
     copy(g, e.x, e.trial, nq)
@@ -272,9 +272,9 @@ def settle_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray,
     return True
 
 
-def judge(p: Plan, e: Eight, f: np.ndarray, g: np.ndarray, call: int) -> float:
+def judge(plan: MemoryPlan, e: Eight, floats: np.ndarray, g: np.ndarray, call: int) -> float:
     """After a call of the projection: what is counted, and which lanes are done; returns how many continue."""
-    out, more = e.out + LANES * p.nm, 0.0
+    out, more = e.out + LANES * plan.nm, 0.0
     for l in range(LANES):
         if g[e.active + l] == 0.0:
             continue
@@ -284,7 +284,7 @@ def judge(p: Plan, e: Eight, f: np.ndarray, g: np.ndarray, call: int) -> float:
         if call == 0:
             g[e.record + VELOCITY * LANES + l] = max(g[e.record + VELOCITY * LANES + l], g[out + LANES + l])
             g[e.record + CORRECTION * LANES + l] = max(g[e.record + CORRECTION * LANES + l], correction)
-        if on_loops(call, residual, g[e.before + l], correction, f[CLOSED]):
+        if on_loops(call, residual, g[e.before + l], correction, floats[CLOSED]):
             g[e.active + l] = 0.0
         else:
             g[e.before + l] = residual
@@ -292,40 +292,40 @@ def judge(p: Plan, e: Eight, f: np.ndarray, g: np.ndarray, call: int) -> float:
     return more
 
 
-def report_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, d: np.ndarray, o: Output) -> bool:
+def report_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output) -> bool:
     """Samples of the step just done; see `reporting.report`."""
-    end = f[NEXT]
-    near = 8.0 * 2.2e-16 * max(abs(end), f[USED])
-    if c[SAMPLE] < len(o.samples) and o.samples[c[SAMPLE]] < end - near:
-        prepare_eight(p, e, f, g)
-    while c[SAMPLE] < len(o.samples) and o.samples[c[SAMPLE]] < end - near:
-        if not inside_eight(p, e, f, c, g, max(0.0, (o.samples[c[SAMPLE]] - f[TIME]) / f[USED])):
+    end = floats[NEXT]
+    near = 8.0 * 2.2e-16 * max(abs(end), floats[USED])
+    if counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] < end - near:
+        prepare_eight(plan, e, floats, g)
+    while counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] < end - near:
+        if not inside_eight(plan, e, floats, counts, g, max(0.0, (out.samples[counts[SAMPLE]] - floats[TIME]) / floats[USED])):
             return False
-        put_eight(p, c, g, d, o, e.trial)
-    samples_due(p, e, c, g, d, o, end, near)
+        put_eight(plan, counts, g, d, out, e.trial)
+    samples_due(plan, e, counts, g, d, out, end, near)
     return True
 
 
-def samples_due(p: Plan, e: Eight, c: np.ndarray, g: np.ndarray, d: np.ndarray, o: Output, t: float, near: float) -> None:
-    while c[SAMPLE] < len(o.samples) and o.samples[c[SAMPLE]] <= t + near:
-        put_eight(p, c, g, d, o, e.new)
+def samples_due(plan: MemoryPlan, e: Eight, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output, t: float, near: float) -> None:
+    while counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] <= t + near:
+        put_eight(plan, counts, g, d, out, e.new)
 
 
-def put_eight(p: Plan, c: np.ndarray, g: np.ndarray, d: np.ndarray, o: Output, first: int) -> None:
+def put_eight(plan: MemoryPlan, counts: np.ndarray, g: np.ndarray, d: np.ndarray, out: Output, first: int) -> None:
     """The next sample of every run."""
     for l in range(d[COUNT]):
-        row = (d[FIRST] + l) * len(o.samples) + c[ROWS]
-        o.rows[row, 0] = o.samples[c[SAMPLE]]
-        for i in range(p.n):
-            o.rows[row, 1 + i] = g[first + LANES * i + l]
-    c[ROWS] += 1
-    c[SAMPLE] += 1
+        row = (d[FIRST] + l) * len(out.samples) + counts[ROWS]
+        out.rows[row, 0] = out.samples[counts[SAMPLE]]
+        for i in range(plan.n):
+            out.rows[row, 1 + i] = g[first + LANES * i + l]
+    counts[ROWS] += 1
+    counts[SAMPLE] += 1
 
 
-def prepare_eight(p: Plan, e: Eight, f: np.ndarray, g: np.ndarray) -> None:
+def prepare_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, g: np.ndarray) -> None:
     """Cubic Hermite polynomials through the step; see `stepping.prepare_inside`."""
-    h, n = f[USED], LANES * p.n
-    last = e.K + p.stages * n
+    h, n = floats[USED], LANES * plan.n
+    last = e.K + plan.stages * n
     for i in range(n):
         rise = g[e.new + i] - g[e.y + i]
         bend = h * g[e.K + i] - rise
@@ -334,12 +334,12 @@ def prepare_eight(p: Plan, e: Eight, f: np.ndarray, g: np.ndarray) -> None:
         g[e.inner + 2 * n + i] = rise - h * g[last + i] - bend
 
 
-def inside_eight(p: Plan, e: Eight, f: np.ndarray, c: np.ndarray, g: np.ndarray, theta: float) -> bool:
+def inside_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, theta: float) -> bool:
     """States at share theta of the step into trial, put onto the loops."""
-    n = LANES * p.n
+    n = LANES * plan.n
     for i in range(n):
         s = (0.0 + g[e.inner + 2 * n + i]) * theta
         s = (s + g[e.inner + n + i]) * (1.0 - theta)
         s = (s + g[e.inner + i]) * theta
         g[e.trial + i] = g[e.y + i] + s
-    return settle_eight(p, e, f, c, g, f[TIME] + theta * f[USED])
+    return settle_eight(plan, e, floats, counts, g, floats[TIME] + theta * floats[USED])

@@ -1,4 +1,4 @@
-"""The time loop: steps until the end, an event or a reason to stop; a sampler called on the way.
+"""The time stepper: steps until the end, an event or a reason to stop; a sampler called on the way.
 
 `march` is called in slices of some steps and carries everything in its memory, so results do not depend on where it was
 cut.
@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from linkwright.compiler.loops import evaluate
+from linkwright.compiler.python_loops import evaluate
 from linkwright.integrators.break_points import begin_sides, let_go, renew_sides, set_sides
 from linkwright.integrators.control import SAME
 from linkwright.integrators.memory import (
@@ -45,142 +45,142 @@ from linkwright.integrators.memory import (
     TIME,
     TOO_MANY_STEPS,
     USED_BEFORE,
+    MemoryPlan,
     Output,
-    Plan,
 )
 from linkwright.integrators.reporting import put_samples, report
 from linkwright.integrators.runge_kutta import cause, derivative
 from linkwright.integrators.stepping import attempt, keep_turns, permit
 
 
-def march(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, budget: int) -> int:
+def march(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output, budget: int) -> int:
     """Continue for at most `budget` attempted steps; RUNNING asks to be called again, with the output emptied."""
-    if c[STARTED] == 0:
-        outcome = begin(p, f, c, o)
+    if counts[STARTED] == 0:
+        outcome = begin(plan, floats, counts, out)
         if outcome != 0:
             return outcome
-        put_samples(p, f, c, o, f[START], 0.0, p.y)
-        if f[END] <= f[START]:
+        put_samples(plan, floats, counts, out, floats[START], 0.0, plan.y)
+        if floats[END] <= floats[START]:
             return FINISHED
     for _ in range(budget):
-        if full(p, c, o):
+        if full(plan, counts, out):
             return RUNNING
-        if c[STEPS] + c[REJECTIONS] >= c[MOST]:
+        if counts[STEPS] + counts[REJECTIONS] >= counts[MOST]:
             return TOO_MANY_STEPS
-        outcome = attempt(p, f, c)
+        outcome = attempt(plan, floats, counts)
         if outcome == REJECTED:
-            if p.n_watched > p.n_events and c[REASON] == NOT_FINITE:
-                let_go(p, f, c)
+            if plan.n_watched > plan.n_events and counts[REASON] == NOT_FINITE:
+                let_go(plan, floats, counts)
             continue
         if outcome == 0:
-            outcome = report(p, f, c, o)
+            outcome = report(plan, floats, counts, out)
         if outcome != 0:
             return outcome
-        for i in range(p.n):
-            f[p.y + i] = f[p.new + i]
-            f[p.K + i] = f[p.K + p.stages * p.n + i]
-        f[TIME] = f[NEXT]
-        c[FRESH] = 0
-        keep_turns(p, f)
-        set_sides(p, f, c)
-        if f[TIME] >= f[END]:
+        for i in range(plan.n):
+            floats[plan.y + i] = floats[plan.new + i]
+            floats[plan.K + i] = floats[plan.K + plan.stages * plan.n + i]
+        floats[TIME] = floats[NEXT]
+        counts[FRESH] = 0
+        keep_turns(plan, floats)
+        set_sides(plan, floats, counts)
+        if floats[TIME] >= floats[END]:
             return FINISHED
-        if c[TICKED] > 0:
-            outcome = sample(p, f, c, o)
-            if outcome == 0 and p.n_watched > p.n_events:
-                outcome = renew_sides(p, f, c)
+        if counts[TICKED] > 0:
+            outcome = sample(plan, floats, counts, out)
+            if outcome == 0 and plan.n_watched > plan.n_events:
+                outcome = renew_sides(plan, floats, counts)
             if outcome != 0:
                 return outcome
-        if c[TICKED] + c[SWITCHED] > 0:
-            c[SWITCHED] = 0
-            for i in range(p.n):
-                f[p.x + i] = f[p.y + i]
-            outcome = derivative(p, f, c, 0, f[TIME])
+        if counts[TICKED] + counts[SWITCHED] > 0:
+            counts[SWITCHED] = 0
+            for i in range(plan.n):
+                floats[plan.x + i] = floats[plan.y + i]
+            outcome = derivative(plan, floats, counts, 0, floats[TIME])
             if outcome != 0:
                 return outcome
     return RUNNING
 
 
-def full(p: Plan, c: np.ndarray, o: Output) -> bool:
+def full(plan: MemoryPlan, counts: np.ndarray, out: Output) -> bool:
     """Whether another step might not fit into the output."""
-    if (p.sampled == 0 and c[ROWS] >= len(o.rows)) or c[EVENTS] + p.n_events > len(o.records):
+    if (plan.sampled == 0 and counts[ROWS] >= len(out.rows)) or counts[EVENTS] + plan.n_events > len(out.records):
         return True
-    return (len(o.seen) > 0 and c[SEEN] >= len(o.seen)) or (p.ticking > 0 and c[TICKS] >= len(o.ticks))
+    return (len(out.seen) > 0 and counts[SEEN] >= len(out.seen)) or (plan.ticking > 0 and counts[TICKS] >= len(out.ticks))
 
 
-def sample(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
+def sample(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output) -> int:
     """Held values from the sampler at the present state into the end of both rows, and into the output."""
-    t = f[TIME]
-    c[TICK] += 1
-    for i in range(p.n):
-        f[p.x + i] = f[p.y + i]
-    f[p.x + p.n] = t
-    outcome = cause(evaluate(p.sampler, f, p.x, p.out, p.work))
+    t = floats[TIME]
+    counts[TICK] += 1
+    for i in range(plan.n):
+        floats[plan.x + i] = floats[plan.y + i]
+    floats[plan.x + plan.n] = t
+    outcome = cause(evaluate(plan.sampler, floats, plan.x, plan.out, plan.work))
     if outcome != 0:
         return outcome
-    o.ticks[c[TICKS], 0] = t
-    for i in range(p.n_held):
-        f[p.x + p.n + p.tail + i] = f[p.out + i]
-        f[p.m + p.nm + p.tail + i] = f[p.out + i]
-        o.ticks[c[TICKS], 1 + i] = f[p.out + i]
-    c[TICKS] += 1
+    out.ticks[counts[TICKS], 0] = t
+    for i in range(plan.n_held):
+        floats[plan.x + plan.n + plan.tail + i] = floats[plan.out + i]
+        floats[plan.m + plan.nm + plan.tail + i] = floats[plan.out + i]
+        out.ticks[counts[TICKS], 1 + i] = floats[plan.out + i]
+    counts[TICKS] += 1
     return 0
 
 
-def begin(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
+def begin(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output) -> int:
     """First ticks, first derivative, sides of the event functions, first step."""
-    c[STARTED] = 1
-    f[TIME] = f[START]
-    f[NEXT] = f[START]
-    f[USED_BEFORE] = 0.0
-    for i in range(p.n):
-        f[p.new + i] = f[p.y + i]
-        f[p.x + i] = f[p.y + i]
-    permit(p, f)
-    outcome = set_clocks(p, f, c, o)
+    counts[STARTED] = 1
+    floats[TIME] = floats[START]
+    floats[NEXT] = floats[START]
+    floats[USED_BEFORE] = 0.0
+    for i in range(plan.n):
+        floats[plan.new + i] = floats[plan.y + i]
+        floats[plan.x + i] = floats[plan.y + i]
+    permit(plan, floats)
+    outcome = set_clocks(plan, floats, counts, out)
     if outcome == 0:
-        outcome = derivative(p, f, c, 0, f[START])
-    if outcome == 0 and p.n_watched > 0:
-        outcome = begin_sides(p, f, c)
-    if outcome == 0 and f[STEP] == 0.0 and f[END] > f[START]:
-        f[STEP] = first_step(p, f, c)
+        outcome = derivative(plan, floats, counts, 0, floats[START])
+    if outcome == 0 and plan.n_watched > 0:
+        outcome = begin_sides(plan, floats, counts)
+    if outcome == 0 and floats[STEP] == 0.0 and floats[END] > floats[START]:
+        floats[STEP] = first_step(plan, floats, counts)
     return outcome
 
 
-def set_clocks(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
+def set_clocks(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output) -> int:
     """Place on the grid of fixed steps and of the sampler's ticks, both counted from the origin; the sampler, if it is due."""
-    past = f[START] - f[ORIGIN]
-    if f[FIXED] > 0.0:
-        c[GRID] = int(past / f[FIXED] + SAME)
-        c[OFF] = 1 if past - c[GRID] * f[FIXED] > SAME * f[FIXED] else 0
-    if p.ticking > 0:
-        c[TICK] = int(past / f[EVERY] + SAME)
-        if past - c[TICK] * f[EVERY] <= SAME * f[EVERY]:
-            return sample(p, f, c, o)
-        c[TICK] += 1
+    past = floats[START] - floats[ORIGIN]
+    if floats[FIXED] > 0.0:
+        counts[GRID] = int(past / floats[FIXED] + SAME)
+        counts[OFF] = 1 if past - counts[GRID] * floats[FIXED] > SAME * floats[FIXED] else 0
+    if plan.ticking > 0:
+        counts[TICK] = int(past / floats[EVERY] + SAME)
+        if past - counts[TICK] * floats[EVERY] <= SAME * floats[EVERY]:
+            return sample(plan, floats, counts, out)
+        counts[TICK] += 1
     return 0
 
 
-def size(p: Plan, f: np.ndarray, first: int) -> float:
+def size(plan: MemoryPlan, floats: np.ndarray, first: int) -> float:
     """Root mean square of a vector against the permitted errors."""
     s = 0.0
-    for i in range(p.judged):
-        d = f[first + i] / f[p.permitted + i]
+    for i in range(plan.judged):
+        d = floats[first + i] / floats[plan.permitted + i]
         s += d * d
-    return math.sqrt(s / max(p.judged, 1))
+    return math.sqrt(s / max(plan.judged, 1))
 
 
-def first_step(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
+def first_step(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> float:
     """A step whose first neglected derivative is small, guessed by one explicit Euler step  [Hairer1993, II.4]."""
-    longest = min(f[END] - f[START], f[LARGEST])
-    d0, d1 = size(p, f, p.y), size(p, f, p.K)
+    longest = min(floats[END] - floats[START], floats[LARGEST])
+    d0, d1 = size(plan, floats, plan.y), size(plan, floats, plan.K)
     h0 = min(longest, 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1)
-    for i in range(p.n):
-        f[p.x + i] = f[p.y + i] + h0 * f[p.K + i]
-    if derivative(p, f, c, 1, f[START] + h0) != 0:
+    for i in range(plan.n):
+        floats[plan.x + i] = floats[plan.y + i] + h0 * floats[plan.K + i]
+    if derivative(plan, floats, counts, 1, floats[START] + h0) != 0:
         return 1e-3 * h0
-    for i in range(p.n):
-        f[p.trial + i] = f[p.K + p.n + i] - f[p.K + i]
-    steepest = max(d1, size(p, f, p.trial) / h0)
-    h1 = max(1e-6, 1e-3 * h0) if steepest <= 1e-15 else (0.01 / steepest) ** f[EXPONENT]
+    for i in range(plan.n):
+        floats[plan.trial + i] = floats[plan.K + plan.n + i] - floats[plan.K + i]
+    steepest = max(d1, size(plan, floats, plan.trial) / h0)
+    h1 = max(1e-6, 1e-3 * h0) if steepest <= 1e-15 else (0.01 / steepest) ** floats[EXPONENT]
     return min(100.0 * h0, h1, longest)

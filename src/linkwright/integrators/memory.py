@@ -1,4 +1,4 @@
-"""The memory of a time loop: one array of floats, one of whole numbers, and a plan of their layout.
+"""The memory of a time stepper: one array of floats, one of whole numbers, and a plan of their layout.
 
 Everything that changes during a run is in these two arrays, so a run may stop after any step and continue later with the same
 bits. Two arrays and a plan of plain numbers are also the cheapest arguments native loops can have.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.integrators.problem import Problem
-from linkwright.integrators.tableaux import Table
+from linkwright.integrators.tableaux import Tableau
 
 # why a loop came back: bits 1, 2 and 4 are those of a kernel's status word
 RUNNING, NOT_FINITE, DEGENERATE, FAILED, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FINISHED, EVENT, TURNED, STUCK = (
@@ -52,7 +52,7 @@ class Output(NamedTuple):
     ticks: np.ndarray  # (time, held values) of the sampler
 
 
-class Plan(NamedTuple):
+class MemoryPlan(NamedTuple):
     """Kernels (addresses, or callables in Python), sizes, and where the blocks start in the floats and the whole numbers."""
 
     rates: Any
@@ -134,7 +134,7 @@ class Plan(NamedTuple):
     pivot: int  # rows exchanged in the factors
 
 
-def blocks(problem: Problem, table: Table) -> dict[str, int]:
+def blocks(problem: Problem, table: Tableau) -> dict[str, int]:
     """Sizes of the blocks of floats."""
     n, width = problem.n, len(table.c)
     kernels = list(_kernels(problem))
@@ -167,7 +167,7 @@ def _kernels(problem: Problem) -> Iterator[Any]:
                 yield kernel.backup
 
 
-def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> tuple[Plan, np.ndarray, np.ndarray]:
+def layout(problem: Problem, table: Tableau, slots: list[Any], sampled: bool) -> tuple[MemoryPlan, np.ndarray, np.ndarray]:
     """The plan and its two arrays, with table, scales, parameters and events filled in."""
     project, inputs, n_s = problem.project, problem.inputs, problem.n_switches
     n_g = len(problem.event_specs) + n_s
@@ -182,7 +182,7 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
     for name, before in (("loose", "again"), ("sign_before", "loose"), ("crossings", "sign_before"), ("unit", "crossings")):
         numbers[name] = numbers[before] + n_s
     numbers["pivot"] = numbers["unit"] + len(problem.quaternions)
-    p = Plan(
+    plan = MemoryPlan(
         *slots,
         backed=int(problem.rates.backup is not None),
         projects=0 if project is None else 1 + int(project.backup is not None),
@@ -214,27 +214,27 @@ def layout(problem: Problem, table: Table, slots: list[Any], sampled: bool) -> t
         **starts,
         **numbers,
     )
-    f = aligned(free)
+    floats = aligned(free)
     for at, values in (
-        (p.scale, np.ones(p.n) if problem.scale is None else problem.scale),
-        (p.x + p.n + 1, problem.parameters),
-        (p.m + p.nm + 1, problem.parameters),
-        (p.corners, (*problem.corners, np.inf)),
-        (p.a, table.a.ravel()),
-        (p.c, table.c),
-        (p.error, table.error.ravel()),
-        (p.dense, table.dense.ravel()),
-        (p.gamma, (table.gamma,)),
-        (p.coupling, table.coupling.ravel()),
-        (p.slope, table.slope),
+        (plan.scale, np.ones(plan.n) if problem.scale is None else problem.scale),
+        (plan.x + plan.n + 1, problem.parameters),
+        (plan.m + plan.nm + 1, problem.parameters),
+        (plan.corners, (*problem.corners, np.inf)),
+        (plan.a, table.a.ravel()),
+        (plan.c, table.c),
+        (plan.error, table.error.ravel()),
+        (plan.dense, table.dense.ravel()),
+        (plan.gamma, (table.gamma,)),
+        (plan.coupling, table.coupling.ravel()),
+        (plan.slope, table.slope),
         (EXPONENT, (table.exponent, table.shrink, table.grow, table.safety)),
     ):
-        f[at : at + len(values)] = values
-    c = np.zeros(p.pivot + p.implicit * p.n, dtype=np.int64)
-    c[p.direction : p.direction + p.n_events] = [e.direction for e in problem.event_specs]
-    c[p.terminal : p.terminal + p.n_events] = [int(e.terminal) for e in problem.event_specs]
-    c[p.unit : p.pivot] = problem.quaternions
-    return p, f, c
+        floats[at : at + len(values)] = values
+    counts = np.zeros(plan.pivot + plan.implicit * plan.n, dtype=np.int64)
+    counts[plan.direction : plan.direction + plan.n_events] = [e.direction for e in problem.event_specs]
+    counts[plan.terminal : plan.terminal + plan.n_events] = [int(e.terminal) for e in problem.event_specs]
+    counts[plan.unit : plan.pivot] = problem.quaternions
+    return plan, floats, counts
 
 
 def rounded(n: int) -> int:

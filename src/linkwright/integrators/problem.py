@@ -40,7 +40,7 @@ class IntegrationError(LinkwrightError):
 
 
 @dataclass(frozen=True)
-class Kernel:
+class StepKernel:
     """One kernel by address, by Python function, or both; `backup` takes over where its status says degenerate.
 
     `eight()` gives the address of code with the same results for blocks of eight states (inputs, outputs, workspace, number of
@@ -52,7 +52,7 @@ class Kernel:
     address: int = 0
     function: Callable[[np.ndarray, np.ndarray, np.ndarray], int] | None = None
     workspace: int = 0  # doubles
-    backup: Kernel | None = None
+    backup: StepKernel | None = None
     owner: Any = field(default=None, repr=False, compare=False)  # keeps the code behind the address alive
     eight: Callable[[], tuple[int, int]] | None = field(default=None, repr=False, compare=False)
 
@@ -64,7 +64,7 @@ class Kernel:
     def callable(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], int]:
         return self.function if self.function is not None else from_address(self.address)
 
-    def with_address(self) -> Kernel:
+    def with_address(self) -> StepKernel:
         """Itself, or with an address that calls its Python function back, once per evaluation."""
         if self.address:
             return self
@@ -83,10 +83,10 @@ class _Bare(Callback):
             return FAILED
 
 
-def python_kernel(function: Callable[[np.ndarray], Any], n_in: int, n_out: int, backup: Kernel | None = None) -> Kernel:
+def python_kernel(function: Callable[[np.ndarray], Any], n_in: int, n_out: int, backup: StepKernel | None = None) -> StepKernel:
     """A kernel of a Python function y = f(x); what it raises stops the run cleanly and is stored in the solution."""
     back = Callback(function, n_in, n_out)
-    return Kernel(n_in, n_out, back.address, back, backup=backup, owner=back)
+    return StepKernel(n_in, n_out, back.address, back, backup=backup, owner=back)
 
 
 @dataclass(frozen=True)
@@ -100,34 +100,34 @@ class EventSpec:
 
 @dataclass(frozen=True)
 class Problem:
-    """A mechanism's equations as the time loops see them.
+    """A mechanism's equations as the time steppers see them.
 
     The last `n_power` of the `nx` extra states are quadratures: integrated along, without a say in the size of steps.
     """
 
-    rates: Kernel
+    rates: StepKernel
     nq: int
     nv: int
     nx: int = 0
-    project: Kernel | None = None
-    events: Kernel | None = None
+    project: StepKernel | None = None
+    events: StepKernel | None = None
     event_specs: tuple[EventSpec, ...] = ()
     parameters: Sequence[float] = ()
     quaternions: tuple[int, ...] = ()  # where unit quaternions start in the state
     scale: Sequence[float] | None = None  # state sizes that count as one in the error (default: all 1)
-    inputs: Kernel | None = None
+    inputs: StepKernel | None = None
     n_u: int = 0  # parameters the inputs give
     inputs_move: bool = False  # the projection reads them: prescribed motions
     n_power: int = 0
     power_judged: bool = False  # quadratures have a say in the error as well
-    sampler: Kernel | None = None
+    sampler: StepKernel | None = None
     every: float = 0.0  # s between two calls of the sampler
     n_held: int = 0
     project_once: bool = False  # one call of `project` is the whole correction
-    turns: Kernel | None = None
+    turns: StepKernel | None = None
     n_near: int = 0  # what `turns` gives
     near_at: int = 0  # where in the parameters
-    switches: Kernel | None = None
+    switches: StepKernel | None = None
     n_switches: int = 0
     corners: Sequence[float] = ()  # times at which steps end, in order: break points of inputs that are called back
 

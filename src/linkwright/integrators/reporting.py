@@ -32,8 +32,8 @@ from linkwright.integrators.memory import (
     TIME,
     USED,
     USED_BEFORE,
+    MemoryPlan,
     Output,
-    Plan,
 )
 from linkwright.integrators.runge_kutta import drive
 from linkwright.integrators.stepping import count_turns, inside, prepare_inside, settle, shorter
@@ -42,201 +42,205 @@ UNKNOWN = -1.0  # a place in the step not yet known
 SHARPEST = 1e-13  # share of a step to which an event is located
 
 
-def report(p: Plan, f: np.ndarray, c: np.ndarray, o: Output) -> int:
+def report(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output) -> int:
     """Events and samples of the step just accepted, which a break point may make shorter. 0, or EVENT where a terminal one ends
     the run, or a reason to stop."""
-    end = f[NEXT]
+    end = floats[NEXT]
     crossed = False
-    if p.n_watched > 0:
-        outcome = cross(p, f, c)
+    if plan.n_watched > 0:
+        outcome = cross(plan, floats, counts)
         if outcome > 0:
             return outcome
         crossed = outcome < 0
-    near = 8.0 * 2.2e-16 * max(abs(end), f[USED])  # a sample that close to the step's end is the step's end
-    if crossed or (c[SAMPLE] < len(o.samples) and o.samples[c[SAMPLE]] < end - near):
-        outcome = prepare_inside(p, f, c)
+    near = 8.0 * 2.2e-16 * max(abs(end), floats[USED])  # a sample that close to the step's end is the step's end
+    if crossed or (counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] < end - near):
+        outcome = prepare_inside(plan, floats, counts)
         if outcome != 0:
             return outcome
     theta, outcome = NOWHERE, 0
     if crossed:
-        theta = locate(p, f, c)
+        theta = locate(plan, floats, counts)
         if theta < 0.0:
             return int(-theta)
     final = theta < NOWHERE
     while True:  # samples and events in order of time, then a terminal event
         share = NOWHERE
-        if c[SAMPLE] < len(o.samples) and o.samples[c[SAMPLE]] < end - near:
-            share = max(0.0, (o.samples[c[SAMPLE]] - f[TIME]) / f[USED])
+        if counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] < end - near:
+            share = max(0.0, (out.samples[counts[SAMPLE]] - floats[TIME]) / floats[USED])
         event = -1
-        for e in range(p.n_events):
-            if f[p.theta + e] <= theta and f[p.theta + e] < NOWHERE and (event < 0 or f[p.theta + e] < f[p.theta + event]):
+        for e in range(plan.n_events):
+            if (
+                floats[plan.theta + e] <= theta
+                and floats[plan.theta + e] < NOWHERE
+                and (event < 0 or floats[plan.theta + e] < floats[plan.theta + event])
+            ):
                 event = e
-        at = min(share, f[p.theta + event] if event >= 0 else NOWHERE)
+        at = min(share, floats[plan.theta + event] if event >= 0 else NOWHERE)
         ending = at >= NOWHERE or at > theta
         if ending and not final:
             break
         if ending:
-            return cut_short(p, f, c, o, theta, near)
-        outcome = inside(p, f, c, at)
+            return cut_short(plan, floats, counts, out, theta, near)
+        outcome = inside(plan, floats, counts, at)
         if outcome != 0:
             return outcome
         if at == share:
-            put(p, f, o.rows, c[ROWS], float(o.samples[c[SAMPLE]]), p.trial, 1)
-            c[ROWS] += 1
-            c[SAMPLE] += 1
+            put(plan, floats, out.rows, counts[ROWS], float(out.samples[counts[SAMPLE]]), plan.trial, 1)
+            counts[ROWS] += 1
+            counts[SAMPLE] += 1
         else:
-            put(p, f, o.records, c[EVENTS], f[TIME] + at * f[USED], p.trial, 2)
-            o.records[c[EVENTS], 1] = event
-            c[EVENTS] += 1
-            f[p.theta + event] = NOWHERE
-    put_samples(p, f, c, o, end, near, p.new)
+            put(plan, floats, out.records, counts[EVENTS], floats[TIME] + at * floats[USED], plan.trial, 2)
+            out.records[counts[EVENTS], 1] = event
+            counts[EVENTS] += 1
+            floats[plan.theta + event] = NOWHERE
+    put_samples(plan, floats, counts, out, end, near, plan.new)
     return 0
 
 
-def cut_short(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, theta: float, near: float) -> int:
+def cut_short(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output, theta: float, near: float) -> int:
     """End the step at share theta: EVENT for a terminal event, 0 for a break point, or a reason to stop."""
-    t, slack = f[TIME] + theta * f[USED], 4.0 * sharpness(f)
+    t, slack = floats[TIME] + theta * floats[USED], 4.0 * sharpness(floats)
     final = False
-    for e in range(p.n_events):
-        final = final or (c[p.terminal + e] > 0 and f[p.last_theta + e] <= theta)
+    for e in range(plan.n_events):
+        final = final or (counts[plan.terminal + e] > 0 and floats[plan.last_theta + e] <= theta)
     if final:
-        outcome = inside(p, f, c, theta)
+        outcome = inside(plan, floats, counts, theta)
         if outcome != 0:
             return outcome
-        f[TIME] = t
-        for i in range(p.n):
-            f[p.y + i] = f[p.trial + i]
-        put_samples(p, f, c, o, t, near, p.y)
+        floats[TIME] = t
+        for i in range(plan.n):
+            floats[plan.y + i] = floats[plan.trial + i]
+        put_samples(plan, floats, counts, out, t, near, plan.y)
         return EVENT
-    outcome = shorter(p, f, c, theta)
+    outcome = shorter(plan, floats, counts, theta)
     if outcome == 0:
-        outcome = settle(p, f, c, t)
+        outcome = settle(plan, floats, counts, t)
     if outcome != 0:
         return outcome
-    f[NEXT] = t
-    for i in range(p.n):
-        f[p.new + i] = f[p.trial + i]
-    put_samples(p, f, c, o, t, near, p.new)
-    c[TICKED] = 0
-    c[GRID] -= 1 - c[OFF]  # of fixed steps: the rest of this one comes next
-    c[OFF] = 1
-    f[USED_BEFORE] = 0.0
-    if p.n_near > 0:
-        count_turns(p, f, c)
-    return turn_over(p, f, c, theta, slack)
+    floats[NEXT] = t
+    for i in range(plan.n):
+        floats[plan.new + i] = floats[plan.trial + i]
+    put_samples(plan, floats, counts, out, t, near, plan.new)
+    counts[TICKED] = 0
+    counts[GRID] -= 1 - counts[OFF]  # of fixed steps: the rest of this one comes next
+    counts[OFF] = 1
+    floats[USED_BEFORE] = 0.0
+    if plan.n_near > 0:
+        count_turns(plan, floats, counts)
+    return turn_over(plan, floats, counts, theta, slack)
 
 
-def sharpness(f: np.ndarray) -> float:
+def sharpness(floats: np.ndarray) -> float:
     """Share of the step to which a place in it can be known."""
-    return max(SHARPEST, 4.0 * 2.2e-16 * abs(f[NEXT]) / f[USED])
+    return max(SHARPEST, 4.0 * 2.2e-16 * abs(floats[NEXT]) / floats[USED])
 
 
-def put(p: Plan, f: np.ndarray, rows: np.ndarray, row: int, t: float, first: int, gap: int) -> None:
+def put(plan: MemoryPlan, floats: np.ndarray, rows: np.ndarray, row: int, t: float, first: int, gap: int) -> None:
     """A state into an output row: time, then (after a gap) the state."""
     rows[row, 0] = t
-    for i in range(p.n):
-        rows[row, gap + i] = f[first + i]
+    for i in range(plan.n):
+        rows[row, gap + i] = floats[first + i]
 
 
-def put_samples(p: Plan, f: np.ndarray, c: np.ndarray, o: Output, t: float, near: float, first: int) -> None:
+def put_samples(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output, t: float, near: float, first: int) -> None:
     """Output at a known state: samples due by t, and the step itself where it is wanted."""
-    if len(o.seen) > 0:
-        put(p, f, o.seen, c[SEEN], t, first, 1)
-        c[SEEN] += 1
-    if p.sampled == 0:
-        put(p, f, o.rows, c[ROWS], t, first, 1)
-        c[ROWS] += 1
-    while c[SAMPLE] < len(o.samples) and o.samples[c[SAMPLE]] <= t + near:
-        put(p, f, o.rows, c[ROWS], float(o.samples[c[SAMPLE]]), first, 1)
-        c[ROWS] += 1
-        c[SAMPLE] += 1
+    if len(out.seen) > 0:
+        put(plan, floats, out.seen, counts[SEEN], t, first, 1)
+        counts[SEEN] += 1
+    if plan.sampled == 0:
+        put(plan, floats, out.rows, counts[ROWS], t, first, 1)
+        counts[ROWS] += 1
+    while counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] <= t + near:
+        put(plan, floats, out.rows, counts[ROWS], float(out.samples[counts[SAMPLE]]), first, 1)
+        counts[ROWS] += 1
+        counts[SAMPLE] += 1
 
 
-def cross(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+def cross(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Watched functions after the step. -1: some changed sign in the wanted direction, at a place not yet known."""
-    for i in range(p.n):
-        f[p.x + i] = f[p.new + i]
-    f[p.x + p.n] = f[NEXT]
-    outcome = look(p, f, BOTH)
+    for i in range(plan.n):
+        floats[plan.x + i] = floats[plan.new + i]
+    floats[plan.x + plan.n] = floats[NEXT]
+    outcome = look(plan, floats, BOTH)
     if outcome != 0:
         return outcome
-    for e in range(p.n_watched):
-        now = sign(f[p.g_now + e])
-        hit = crosses(p, c, e, now)
-        if e >= p.n_events:
-            passed(p, c, e, now, hit)
-        f[p.theta + e] = UNKNOWN if hit else NOWHERE
-        f[p.last_theta + e] = NOWHERE
-        f[p.g_before + e] = f[p.g + e]
-        f[p.g + e] = f[p.g_now + e]
+    for e in range(plan.n_watched):
+        now = sign(floats[plan.g_now + e])
+        hit = crosses(plan, counts, e, now)
+        if e >= plan.n_events:
+            passed(plan, counts, e, now, hit)
+        floats[plan.theta + e] = UNKNOWN if hit else NOWHERE
+        floats[plan.last_theta + e] = NOWHERE
+        floats[plan.g_before + e] = floats[plan.g + e]
+        floats[plan.g + e] = floats[plan.g_now + e]
         if now != 0:
-            c[p.side + e] = now
+            counts[plan.side + e] = now
         if hit:
             outcome = -1
     return outcome
 
 
-def locate(p: Plan, f: np.ndarray, c: np.ndarray) -> float:
+def locate(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> float:
     """Where in the step the functions cross zero that do so over it, and those that do so before its new end: what happens at one
     break point may hide what happens before and after it.
 
     Returns the place of the first terminal event or break point, NOWHERE without one, or minus the reason to stop.
     """
     end, final = 1.0, NOWHERE
-    for _ in range(p.n_watched):
-        for e in range(p.n_watched):
-            if f[p.theta + e] == UNKNOWN:
-                place = bisected(p, f, c, e, end)
+    for _ in range(plan.n_watched):
+        for e in range(plan.n_watched):
+            if floats[plan.theta + e] == UNKNOWN:
+                place = bisected(plan, floats, counts, e, end)
                 if place < 0.0:
                     return place
-                f[p.theta + e] = place
-                f[p.last_theta + e] = place
-                if e >= p.n_events or c[p.terminal + e] > 0:
+                floats[plan.theta + e] = place
+                floats[plan.last_theta + e] = place
+                if e >= plan.n_events or counts[plan.terminal + e] > 0:
                     final = min(final, place)
         if final >= end:
             return final
         end = final
-        outcome = at_share(p, f, c, end, BOTH)
+        outcome = at_share(plan, floats, counts, end, BOTH)
         if outcome != 0:
             return -float(outcome)
         found = False
-        for e in range(p.n_watched):
-            now = sign(f[p.g_now + e])
-            if f[p.theta + e] == NOWHERE and crosses(p, c, e, now):
+        for e in range(plan.n_watched):
+            now = sign(floats[plan.g_now + e])
+            if floats[plan.theta + e] == NOWHERE and crosses(plan, counts, e, now):
                 found = True
-                f[p.theta + e] = UNKNOWN
-                f[p.g + e] = f[p.g_now + e]
-                c[p.side + e] = now
+                floats[plan.theta + e] = UNKNOWN
+                floats[plan.g + e] = floats[plan.g_now + e]
+                counts[plan.side + e] = now
         if not found:
             return final
     return final
 
 
-def crosses(p: Plan, c: np.ndarray, e: int, now: int) -> bool:
+def crosses(plan: MemoryPlan, counts: np.ndarray, e: int, now: int) -> bool:
     """Whether a function whose sign is now this has crossed zero as it is watched for."""
-    if e >= p.n_events and c[p.loose + e - p.n_events] > 0:
+    if e >= plan.n_events and counts[plan.loose + e - plan.n_events] > 0:
         return False
-    return now * c[p.side + e] < 0 and (c[p.direction + e] == 0 or c[p.direction + e] == now)
+    return now * counts[plan.side + e] < 0 and (counts[plan.direction + e] == 0 or counts[plan.direction + e] == now)
 
 
-def at_share(p: Plan, f: np.ndarray, c: np.ndarray, theta: float, which: int) -> int:
+def at_share(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, theta: float, which: int) -> int:
     """Watched functions at share theta of the step into g_now."""
-    outcome = inside(p, f, c, theta)
-    for i in range(p.n):
-        f[p.x + i] = f[p.trial + i]
-    f[p.x + p.n] = f[TIME] + theta * f[USED]
-    if outcome == 0 and p.driven > 0:
-        outcome = drive(p, f, c, p.spare, f[p.x + p.n])
-    return look(p, f, which) if outcome == 0 else outcome
+    outcome = inside(plan, floats, counts, theta)
+    for i in range(plan.n):
+        floats[plan.x + i] = floats[plan.trial + i]
+    floats[plan.x + plan.n] = floats[TIME] + theta * floats[USED]
+    if outcome == 0 and plan.driven > 0:
+        outcome = drive(plan, floats, counts, plan.spare, floats[plan.x + plan.n])
+    return look(plan, floats, which) if outcome == 0 else outcome
 
 
-def bisected(p: Plan, f: np.ndarray, c: np.ndarray, e: int, end: float) -> float:
+def bisected(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, e: int, end: float) -> float:
     """The zero of a function between the start of the step and share `end`, where it has crossed; minus a reason to stop.
 
     A bracket that shrinks at least as fast as bisection, steered by the chord  [Oliveira2020].
     """
-    sharp = sharpness(f)
-    a, b, g_a, g_b = 0.0, end, f[p.g_before + e], f[p.g + e]
+    sharp = sharpness(floats)
+    a, b, g_a, g_b = 0.0, end, floats[plan.g_before + e], floats[plan.g + e]
     radius = 2.0 * sharp
     while radius < end:
         radius *= 2.0
@@ -251,12 +255,12 @@ def bisected(p: Plan, f: np.ndarray, c: np.ndarray, e: int, end: float) -> float
             x = middle - towards * reach
         if not a < x < b:
             x = middle
-        outcome = at_share(p, f, c, x, EVENTS_ONLY if e < p.n_events else SWITCHES_ONLY)
+        outcome = at_share(plan, floats, counts, x, EVENTS_ONLY if e < plan.n_events else SWITCHES_ONLY)
         if outcome != 0:
             return -float(outcome)
-        if sign(f[p.g_now + e]) == sign(g_b):
-            b, g_b = x, f[p.g_now + e]
+        if sign(floats[plan.g_now + e]) == sign(g_b):
+            b, g_b = x, floats[plan.g_now + e]
         else:
-            a, g_a = x, f[p.g_now + e]
+            a, g_a = x, floats[plan.g_now + e]
         radius *= 0.5
     return b

@@ -1,13 +1,13 @@
 """The equations at a state, and the stages of a Runge-Kutta method, as plain loops.
 
-Functions of the subset that `compiler.loops` makes native; p is the plan, f the floats, c the whole numbers of a run.
+Functions of the subset that `compiler.python_loops` makes native; `plan`, `floats` and `counts`: see `memory`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from linkwright.compiler.loops import evaluate
+from linkwright.compiler.python_loops import evaluate
 from linkwright.integrators.memory import (
     DEGENERATE,
     EVALUATIONS,
@@ -16,7 +16,7 @@ from linkwright.integrators.memory import (
     NOT_FINITE,
     TIME,
     USED,
-    Plan,
+    MemoryPlan,
 )
 
 
@@ -25,63 +25,63 @@ def cause(status: int) -> int:
     return FAILED if status & FAILED else (DEGENERATE if status & DEGENERATE else status & NOT_FINITE)
 
 
-def drive(p: Plan, f: np.ndarray, c: np.ndarray, first: int, t: float) -> int:
+def drive(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, first: int, t: float) -> int:
     """Inputs at the state in x and time t into the parameters of both rows; rates of the extra states to `first` on."""
-    f[p.x + p.n] = t
-    status = evaluate(p.inputs, f, p.x, p.out, p.work)
-    if status & DEGENERATE and p.driven > 1:
-        c[FALLBACKS] += 1
-        status = evaluate(p.inputs_again, f, p.x, p.out, p.work)
-    for i in range(p.n_u):
-        f[p.x + p.n + 1 + i] = f[p.out + i]
-        f[p.m + p.nm + 1 + i] = f[p.out + i]
-    for i in range(p.counted - p.nm):
-        f[first + i] = f[p.out + p.n_u + i]
+    floats[plan.x + plan.n] = t
+    status = evaluate(plan.inputs, floats, plan.x, plan.out, plan.work)
+    if status & DEGENERATE and plan.driven > 1:
+        counts[FALLBACKS] += 1
+        status = evaluate(plan.inputs_again, floats, plan.x, plan.out, plan.work)
+    for i in range(plan.n_u):
+        floats[plan.x + plan.n + 1 + i] = floats[plan.out + i]
+        floats[plan.m + plan.nm + 1 + i] = floats[plan.out + i]
+    for i in range(plan.counted - plan.nm):
+        floats[first + i] = floats[plan.out + plan.n_u + i]
     return cause(status)
 
 
-def derivative(p: Plan, f: np.ndarray, c: np.ndarray, row: int, t: float) -> int:
+def derivative(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, row: int, t: float) -> int:
     """K[row] at the state in x and time t; a degenerate evaluation goes to the rank-revealing kernel."""
-    first = p.K + row * p.n
-    if p.driven > 0:
-        outcome = drive(p, f, c, first + p.nm, t)
+    first = plan.K + row * plan.n
+    if plan.driven > 0:
+        outcome = drive(plan, floats, counts, first + plan.nm, t)
         if outcome != 0:
             return outcome
-    if p.n > p.nm:
-        for i in range(p.nm):
-            f[p.m + i] = f[p.x + i]
-    f[p.m + p.nm] = t
-    c[EVALUATIONS] += 1
-    status = evaluate(p.rates, f, p.m, p.out, p.work)
-    if status & DEGENERATE and p.backed > 0:
-        c[FALLBACKS] += 1
-        status = evaluate(p.rates_again, f, p.m, p.out, p.work)
-    for i in range(p.nm):
-        f[first + i] = f[p.out + i]
-    for i in range(p.n - p.counted):
-        f[first + p.counted + i] = f[p.out + p.nm + i]
+    if plan.n > plan.nm:
+        for i in range(plan.nm):
+            floats[plan.m + i] = floats[plan.x + i]
+    floats[plan.m + plan.nm] = t
+    counts[EVALUATIONS] += 1
+    status = evaluate(plan.rates, floats, plan.m, plan.out, plan.work)
+    if status & DEGENERATE and plan.backed > 0:
+        counts[FALLBACKS] += 1
+        status = evaluate(plan.rates_again, floats, plan.m, plan.out, plan.work)
+    for i in range(plan.nm):
+        floats[first + i] = floats[plan.out + i]
+    for i in range(plan.n - plan.counted):
+        floats[first + plan.counted + i] = floats[plan.out + plan.nm + i]
     return cause(status)
 
 
-def stage(p: Plan, f: np.ndarray, row: int) -> None:
+def stage(plan: MemoryPlan, floats: np.ndarray, row: int) -> None:
     """State of a stage into x: y + h sum_j a[row, j] K[j]."""
-    h = f[USED]
-    for i in range(p.n):
-        f[p.x + i] = 0.0
+    h = floats[USED]
+    for i in range(plan.n):
+        floats[plan.x + i] = 0.0
     for j in range(row):
-        a = f[p.a + row * p.width + j]
+        a = floats[plan.a + row * plan.width + j]
         if a != 0.0:
-            for i in range(p.n):
-                f[p.x + i] += a * f[p.K + j * p.n + i]
-    for i in range(p.n):
-        f[p.x + i] = f[p.y + i] + h * f[p.x + i]
+            for i in range(plan.n):
+                floats[plan.x + i] += a * floats[plan.K + j * plan.n + i]
+    for i in range(plan.n):
+        floats[plan.x + i] = floats[plan.y + i] + h * floats[plan.x + i]
 
 
-def explicit_stages(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+def explicit_stages(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """All stages of an explicit method; rows 1 to stages - 1 of K."""
-    for s in range(1, p.stages):
-        stage(p, f, s)
-        outcome = derivative(p, f, c, s, f[TIME] + f[p.c + s] * f[USED])
+    for s in range(1, plan.stages):
+        stage(plan, floats, s)
+        outcome = derivative(plan, floats, counts, s, floats[TIME] + floats[plan.c + s] * floats[USED])
         if outcome != 0:
             return outcome
     return 0

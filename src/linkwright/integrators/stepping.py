@@ -1,7 +1,7 @@
 """One step as plain loops: stages, error, projection onto the loops, output inside the step.
 
-All functions are in the subset that `compiler.loops` makes native. p is the plan, f the floats, c the whole numbers of
-the run (see `memory`); they return 0 or the reason why they could not. Equations: [Hairer1993, II.4 (step control), II.6
+All functions are in the subset that `compiler.python_loops` makes native. `plan`, `floats` and `counts` are
+those of `memory`; they return 0 or the reason why they could not. Equations: [Hairer1993, II.4 (step control), II.6
 (inside a step)].
 """
 
@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from linkwright.compiler.loops import evaluate
+from linkwright.compiler.python_loops import evaluate
 from linkwright.integrators.break_points import hidden
 from linkwright.integrators.control import accepted, plan_step, rejected, stopped
 from linkwright.integrators.memory import (
@@ -35,7 +35,7 @@ from linkwright.integrators.memory import (
     WORST_CORRECTION,
     WORST_POSITION,
     WORST_VELOCITY,
-    Plan,
+    MemoryPlan,
 )
 from linkwright.integrators.rosenbrock import implicit_stages
 from linkwright.integrators.runge_kutta import cause, derivative, drive, explicit_stages, stage
@@ -47,41 +47,41 @@ TOO_FAR = 2.0  # rad in one step: beyond pi turns would be miscounted
 LEAST_ERROR = 0.01  # of the tolerance: an error estimate below this says nothing about corrections
 
 
-def permit(p: Plan, f: np.ndarray) -> None:
+def permit(plan: MemoryPlan, floats: np.ndarray) -> None:
     """Error of every state that the tolerance permits in this step."""
-    for i in range(p.judged):
-        f[p.permitted + i] = f[TOLERANCE] * (f[p.scale + i] + max(abs(f[p.y + i]), abs(f[p.new + i])))
+    for i in range(plan.judged):
+        floats[plan.permitted + i] = floats[TOLERANCE] * (floats[plan.scale + i] + max(abs(floats[plan.y + i]), abs(floats[plan.new + i])))
 
 
-def error_norm(p: Plan, f: np.ndarray) -> float:
+def error_norm(plan: MemoryPlan, floats: np.ndarray) -> float:
     """Local error against what is permitted; two estimates are combined as in DOP853."""
     first, second = 0.0, 0.0
-    for i in range(p.judged):
-        for k in range(p.n_error):
+    for i in range(plan.judged):
+        for k in range(plan.n_error):
             e = 0.0
-            for j in range(p.stages + p.closing):
-                e += f[p.error + k * p.width + j] * f[p.K + j * p.n + i]
-            e /= f[p.permitted + i]
+            for j in range(plan.stages + plan.closing):
+                e += floats[plan.error + k * plan.width + j] * floats[plan.K + j * plan.n + i]
+            e /= floats[plan.permitted + i]
             if k == 0:
                 first += e * e
             else:
                 second += e * e
     if first == 0.0:
         return 0.0
-    if p.n_error > 1:
-        return f[USED] * first / math.sqrt((first + 0.01 * second) * p.judged)
-    return f[USED] * math.sqrt(first / p.judged)
+    if plan.n_error > 1:
+        return floats[USED] * first / math.sqrt((first + 0.01 * second) * plan.judged)
+    return floats[USED] * math.sqrt(first / plan.judged)
 
 
-def normalise(p: Plan, f: np.ndarray, c: np.ndarray) -> None:
+def normalise(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> None:
     """Quaternions of the trial state get their length back."""
-    for u in range(p.n_unit):
-        first = p.trial + c[p.unit + u]
+    for u in range(plan.n_unit):
+        first = plan.trial + counts[plan.unit + u]
         s = 0.0
         for i in range(first, first + 4):
-            s += f[i] * f[i]
+            s += floats[i] * floats[i]
         for i in range(first, first + 4):
-            f[i] /= math.sqrt(s)
+            floats[i] /= math.sqrt(s)
 
 
 def on_loops(call: int, residual: float, before: float, correction: float, closed: float) -> bool:
@@ -89,186 +89,186 @@ def on_loops(call: int, residual: float, before: float, correction: float, close
     return correction <= STILL or (call > 0 and (residual <= closed or residual > 0.5 * before)) or call == NEWTON_STEPS - 1
 
 
-def settle(p: Plan, f: np.ndarray, c: np.ndarray, t: float) -> int:
+def settle(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, t: float) -> int:
     """The trial state onto the manifold: unit quaternions, then closed loops and a velocity along them.
 
     Newton steps of the projection kernel repeat until the residual is round-off, without a gate: one correction at least.
     The velocity is the one the last call gave, which was taken at the final position. A kernel that does all `once` is
     called once, and may leave the loops as far open as it means to.
     """
-    f[CORRECTION] = 0.0
-    normalise(p, f, c)
-    if p.projects == 0:
+    floats[CORRECTION] = 0.0
+    normalise(plan, floats, counts)
+    if plan.projects == 0:
         return 0
-    n = p.nm
-    if p.moved > 0:  # prescribed motions have their own value at every time
-        for i in range(p.n):
-            f[p.x + i] = f[p.trial + i]
-        outcome = drive(p, f, c, p.spare, t)
+    n = plan.nm
+    if plan.moved > 0:  # prescribed motions have their own value at every time
+        for i in range(plan.n):
+            floats[plan.x + i] = floats[plan.trial + i]
+        outcome = drive(plan, floats, counts, plan.spare, t)
         if outcome != 0:
             return outcome
     for i in range(n):
-        f[p.m + i] = f[p.trial + i]
-    f[p.m + n] = t
+        floats[plan.m + i] = floats[plan.trial + i]
+    floats[plan.m + n] = t
     residual, before = 0.0, math.inf
     for call in range(NEWTON_STEPS):
-        c[PROJECTIONS] += 1
-        status = evaluate(p.project, f, p.m, p.out, p.work)
-        if status & DEGENERATE and p.projects > 1:
-            c[FALLBACKS] += 1
-            status = evaluate(p.project_again, f, p.m, p.out, p.work)
+        counts[PROJECTIONS] += 1
+        status = evaluate(plan.project, floats, plan.m, plan.out, plan.work)
+        if status & DEGENERATE and plan.projects > 1:
+            counts[FALLBACKS] += 1
+            status = evaluate(plan.project_again, floats, plan.m, plan.out, plan.work)
         if status != 0:
             return cause(status)
-        residual, correction = f[p.out + n], f[p.out + n + 2]
+        residual, correction = floats[plan.out + n], floats[plan.out + n + 2]
         if call == 0:
-            f[WORST_VELOCITY] = max(f[WORST_VELOCITY], f[p.out + n + 1])
-            f[WORST_CORRECTION] = max(f[WORST_CORRECTION], correction)
-        if p.once > 0:
-            for i in range(p.nq):
-                f[p.m + i] = f[p.out + i]
+            floats[WORST_VELOCITY] = max(floats[WORST_VELOCITY], floats[plan.out + n + 1])
+            floats[WORST_CORRECTION] = max(floats[WORST_CORRECTION], correction)
+        if plan.once > 0:
+            for i in range(plan.nq):
+                floats[plan.m + i] = floats[plan.out + i]
             break
-        if on_loops(call, residual, before, correction, f[CLOSED]):
+        if on_loops(call, residual, before, correction, floats[CLOSED]):
             break
         before = residual
-        for i in range(p.nq):
-            f[p.m + i] = f[p.out + i]
-    if p.once == 0 and not residual <= f[WIDEST]:
+        for i in range(plan.nq):
+            floats[plan.m + i] = floats[plan.out + i]
+    if plan.once == 0 and not residual <= floats[WIDEST]:
         return OPEN
-    f[WORST_POSITION] = max(f[WORST_POSITION], residual)
+    floats[WORST_POSITION] = max(floats[WORST_POSITION], residual)
     moved = 0.0
-    for i in range(p.nq):
-        d = (f[p.m + i] - f[p.trial + i]) / f[p.permitted + i]
+    for i in range(plan.nq):
+        d = (floats[plan.m + i] - floats[plan.trial + i]) / floats[plan.permitted + i]
         moved += d * d
-        f[p.trial + i] = f[p.m + i]
-    f[CORRECTION] = math.sqrt(moved / max(p.nq, 1))
-    for i in range(p.nq, n):
-        f[p.trial + i] = f[p.out + i]
+        floats[plan.trial + i] = floats[plan.m + i]
+    floats[CORRECTION] = math.sqrt(moved / max(plan.nq, 1))
+    for i in range(plan.nq, n):
+        floats[plan.trial + i] = floats[plan.out + i]
     return 0
 
 
-def attempt(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+def attempt(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Try one step from y to new. 0: accepted; REJECTED: a shorter one is planned; else the reason to stop."""
-    outcome = plan_step(p, f, c)
+    outcome = plan_step(plan, floats, counts)
     if outcome != 0:
         return outcome
-    last = p.stages
-    outcome = implicit_stages(p, f, c) if p.implicit > 0 else explicit_stages(p, f, c)
+    last = plan.stages
+    outcome = implicit_stages(plan, floats, counts) if plan.implicit > 0 else explicit_stages(plan, floats, counts)
     if outcome != 0:
-        return stopped(p, f, c, outcome)
-    stage(p, f, last)
+        return stopped(plan, floats, counts, outcome)
+    stage(plan, floats, last)
     doubt = 0.0
-    for i in range(p.n):
-        f[p.new + i] = f[p.x + i]
-        f[p.trial + i] = f[p.x + i]
-        doubt += 0.0 * f[p.x + i]
+    for i in range(plan.n):
+        floats[plan.new + i] = floats[plan.x + i]
+        floats[plan.trial + i] = floats[plan.x + i]
+        doubt += 0.0 * floats[plan.x + i]
     if doubt != 0.0:
-        return stopped(p, f, c, NOT_FINITE)
-    if p.closing > 0:
-        outcome = derivative(p, f, c, last, f[TIME] + f[p.c + last] * f[USED])
+        return stopped(plan, floats, counts, NOT_FINITE)
+    if plan.closing > 0:
+        outcome = derivative(plan, floats, counts, last, floats[TIME] + floats[plan.c + last] * floats[USED])
         if outcome != 0:
-            return stopped(p, f, c, outcome)
+            return stopped(plan, floats, counts, outcome)
     error = 0.0
-    permit(p, f)
-    if p.n_error > 0:
-        error = error_norm(p, f)
+    permit(plan, floats)
+    if plan.n_error > 0:
+        error = error_norm(plan, floats)
         if not error < math.inf:
-            return stopped(p, f, c, NOT_FINITE)
+            return stopped(plan, floats, counts, NOT_FINITE)
         if error > 1.0:
-            return rejected(f, c, max(f[SHRINK], f[SAFETY] * error ** (-f[EXPONENT])), 0)
-    moved = p.projects + p.n_unit > 0
+            return rejected(floats, counts, max(floats[SHRINK], floats[SAFETY] * error ** (-floats[EXPONENT])), 0)
+    moved = plan.projects + plan.n_unit > 0
     if moved:
-        outcome = settle(p, f, c, f[NEXT])
+        outcome = settle(plan, floats, counts, floats[NEXT])
         if outcome != 0:
-            return stopped(p, f, c, outcome)
-        if p.n_error > 0 and f[CORRECTION] > JUMP * max(error, LEAST_ERROR):
-            c[REFUSALS] += 1
-            return rejected(f, c, 0.5, OPEN)
-        for i in range(p.n):
-            f[p.new + i] = f[p.trial + i]
-            f[p.x + i] = f[p.trial + i]
-    if moved or p.closing == 0:
-        outcome = derivative(p, f, c, last, f[NEXT])
+            return stopped(plan, floats, counts, outcome)
+        if plan.n_error > 0 and floats[CORRECTION] > JUMP * max(error, LEAST_ERROR):
+            counts[REFUSALS] += 1
+            return rejected(floats, counts, 0.5, OPEN)
+        for i in range(plan.n):
+            floats[plan.new + i] = floats[plan.trial + i]
+            floats[plan.x + i] = floats[plan.trial + i]
+    if moved or plan.closing == 0:
+        outcome = derivative(plan, floats, counts, last, floats[NEXT])
         if outcome != 0:
-            return stopped(p, f, c, outcome)
-    if p.n_watched > p.n_events and p.n_error > 0 and hidden(p, f, c):
-        return rejected(f, c, 0.5, 0)
-    outcome = count_turns(p, f, c) if p.n_near > 0 else 0
+            return stopped(plan, floats, counts, outcome)
+    if plan.n_watched > plan.n_events and plan.n_error > 0 and hidden(plan, floats, counts):
+        return rejected(floats, counts, 0.5, 0)
+    outcome = count_turns(plan, floats, counts) if plan.n_near > 0 else 0
     if outcome == 0:
-        accepted(p, f, c, error)
+        accepted(plan, floats, counts, error)
     return outcome
 
 
-def count_turns(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+def count_turns(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Angles after the step that are counted beyond whole turns; a step in which one turns too far to be counted is rejected."""
-    for i in range(p.nm):
-        f[p.m + i] = f[p.new + i]
-    f[p.m + p.nm] = f[NEXT]
-    outcome = cause(evaluate(p.turns, f, p.m, p.out, p.work))
+    for i in range(plan.nm):
+        floats[plan.m + i] = floats[plan.new + i]
+    floats[plan.m + plan.nm] = floats[NEXT]
+    outcome = cause(evaluate(plan.turns, floats, plan.m, plan.out, plan.work))
     if outcome != 0:
         return outcome
-    for i in range(p.n_near):
-        f[p.turned + i] = f[p.out + i]
-        if not abs(f[p.out + i] - f[p.m + p.nm + p.near + i]) <= TOO_FAR:
-            return rejected(f, c, 0.5, TURNED) if p.n_error > 0 else TURNED
+    for i in range(plan.n_near):
+        floats[plan.turned + i] = floats[plan.out + i]
+        if not abs(floats[plan.out + i] - floats[plan.m + plan.nm + plan.near + i]) <= TOO_FAR:
+            return rejected(floats, counts, 0.5, TURNED) if plan.n_error > 0 else TURNED
     return 0
 
 
-def keep_turns(p: Plan, f: np.ndarray) -> None:
+def keep_turns(plan: MemoryPlan, floats: np.ndarray) -> None:
     """The angles of the step just done into both rows: what comes after is counted from them."""
-    for i in range(p.n_near):
-        f[p.x + p.n + p.near + i] = f[p.turned + i]
-        f[p.m + p.nm + p.near + i] = f[p.turned + i]
+    for i in range(plan.n_near):
+        floats[plan.x + plan.n + plan.near + i] = floats[plan.turned + i]
+        floats[plan.m + plan.nm + plan.near + i] = floats[plan.turned + i]
 
 
-def prepare_inside(p: Plan, f: np.ndarray, c: np.ndarray) -> int:
+def prepare_inside(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
     """Coefficients of the polynomial through the step: cubic Hermite and the method's own further terms."""
-    if p.implicit > 0:
+    if plan.implicit > 0:
         return 0
-    h, t, n = f[USED], f[TIME], p.n
-    for row in range(p.stages + 1, p.width):
-        stage(p, f, row)
-        outcome = derivative(p, f, c, row, t + f[p.c + row] * h)
+    h, t, n = floats[USED], floats[TIME], plan.n
+    for row in range(plan.stages + 1, plan.width):
+        stage(plan, floats, row)
+        outcome = derivative(plan, floats, counts, row, t + floats[plan.c + row] * h)
         if outcome != 0:
             return outcome
     for i in range(n):
-        rise = f[p.new + i] - f[p.y + i]
-        bend = h * f[p.K + i] - rise
-        f[p.inner + i] = f[p.y + i]
-        f[p.inner + n + i] = rise
-        f[p.inner + 2 * n + i] = bend
-        f[p.inner + 3 * n + i] = rise - h * f[p.K + p.stages * n + i] - bend
-        for k in range(p.n_dense):
+        rise = floats[plan.new + i] - floats[plan.y + i]
+        bend = h * floats[plan.K + i] - rise
+        floats[plan.inner + i] = floats[plan.y + i]
+        floats[plan.inner + n + i] = rise
+        floats[plan.inner + 2 * n + i] = bend
+        floats[plan.inner + 3 * n + i] = rise - h * floats[plan.K + plan.stages * n + i] - bend
+        for k in range(plan.n_dense):
             s = 0.0
-            for j in range(p.width):
-                s += f[p.dense + k * p.width + j] * f[p.K + j * n + i]
-            f[p.inner + (4 + k) * n + i] = h * s
+            for j in range(plan.width):
+                s += floats[plan.dense + k * plan.width + j] * floats[plan.K + j * n + i]
+            floats[plan.inner + (4 + k) * n + i] = h * s
     return 0
 
 
-def inside(p: Plan, f: np.ndarray, c: np.ndarray, theta: float) -> int:
+def inside(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, theta: float) -> int:
     """State at share theta of the step into trial, put onto the loops."""
-    t = f[TIME] + theta * f[USED]
-    if p.implicit > 0:
-        outcome = shorter(p, f, c, theta)
+    t = floats[TIME] + theta * floats[USED]
+    if plan.implicit > 0:
+        outcome = shorter(plan, floats, counts, theta)
         if outcome != 0:
             return outcome
-        return settle(p, f, c, t)
-    for i in range(p.n):
+        return settle(plan, floats, counts, t)
+    for i in range(plan.n):
         s = 0.0
-        for k in range(3 + p.n_dense, 0, -1):
-            s = (s + f[p.inner + k * p.n + i]) * (theta if k % 2 == 1 else 1.0 - theta)
-        f[p.trial + i] = f[p.inner + i] + s
-    return settle(p, f, c, t)
+        for k in range(3 + plan.n_dense, 0, -1):
+            s = (s + floats[plan.inner + k * plan.n + i]) * (theta if k % 2 == 1 else 1.0 - theta)
+        floats[plan.trial + i] = floats[plan.inner + i] + s
+    return settle(plan, floats, counts, t)
 
 
-def shorter(p: Plan, f: np.ndarray, c: np.ndarray, theta: float) -> int:
+def shorter(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, theta: float) -> int:
     """A part of the step by itself, with the derivatives at its start: more exact than the polynomial through it, which of a stiff
     step may be far off."""
-    h = f[USED]
-    f[USED] = theta * h
-    outcome = implicit_stages(p, f, c) if p.implicit > 0 else explicit_stages(p, f, c)
-    stage(p, f, p.stages)
-    f[USED] = h
-    for i in range(p.n):
-        f[p.trial + i] = f[p.x + i]
+    h = floats[USED]
+    floats[USED] = theta * h
+    outcome = implicit_stages(plan, floats, counts) if plan.implicit > 0 else explicit_stages(plan, floats, counts)
+    stage(plan, floats, plan.stages)
+    floats[USED] = h
+    for i in range(plan.n):
+        floats[plan.trial + i] = floats[plan.x + i]
     return outcome

@@ -15,7 +15,7 @@ Row = Mapping[int, float]
 
 
 @dataclass(frozen=True)
-class Table:
+class Tableau:
     """Coefficients and step control of a method; without error estimates its steps are fixed."""
 
     a: np.ndarray  # (rows, rows)
@@ -38,7 +38,7 @@ class Method:
 
     name: str
     text: str
-    table: Table = field(repr=False)
+    table: Tableau = field(repr=False)
     order: int
     dense_order: int
 
@@ -63,11 +63,11 @@ def table(
     gamma: float = 0.0,
     coupling: Sequence[Row] = (),
     slope: Sequence[float] = (),
-) -> Table:
+) -> Tableau:
     """Dense arrays of sparse rows: `a` without the empty first row, `b` the weights, `extra` rows after the new state's."""
     stages = len(a) + 1
     rows = stages + 1 + len(extra)
-    return Table(
+    return Tableau(
         _filled([{}, *a, b, *extra], rows),
         np.array([*c, 1.0, *c_extra]),
         _filled(error, rows),

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
-from linkwright.joints.base import Elementary, JointType, Option
+from linkwright.joints.base import Elementary, JointOption, JointType
 from linkwright.joints.cylindrical import Cylindrical
 from linkwright.joints.fixed import Fixed
 from linkwright.joints.free import Free
@@ -98,6 +98,17 @@ def track(joint: Any, s: Any) -> Any:
 
 
 __all__ = [
-    "JOINTS", "PLANE_ROWS", "Elementary", "JointType", "Option", "along_x", "create", "holds", "is_ball", "is_hinge", "is_slider",
-    "row_indices", "track",
+    "JOINTS",
+    "PLANE_ROWS",
+    "Elementary",
+    "JointOption",
+    "JointType",
+    "along_x",
+    "create",
+    "holds",
+    "is_ball",
+    "is_hinge",
+    "is_slider",
+    "row_indices",
+    "track",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 ALONG: dict[str, tuple[float, float, float]] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0), "": (0.0, 0.0, 0.0)}
 
 
-class Option(NamedTuple):
+class JointOption(NamedTuple):
     """A number that a joint type needs: its dimension (a key of `model.file.units.KINDS`) and its meaning, for error messages."""
 
     dimension: str
@@ -59,7 +59,7 @@ class JointType(Protocol):
 
     # in a model file
     synonyms: ClassVar[tuple[str, ...]] = ()  # other words for the type, answered with "Did you mean"
-    options: ClassVar[Mapping[str, Option]] = MappingProxyType({})  # numbers of the type, required in a file
+    options: ClassVar[Mapping[str, JointOption]] = MappingProxyType({})  # numbers of the type, required in a file
     axes: ClassVar[tuple[str, str]] = ("z", "z")  # axis of F given by `axis:`, and of M where `axes:` gives two
     axis_keys: ClassVar[tuple[str, ...]] = ()  # other keys for `axis:`
 

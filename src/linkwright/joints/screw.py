@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkwright.joints import _rows
-from linkwright.joints.base import ALONG, Elementary, JointType, Option
+from linkwright.joints.base import ALONG, Elementary, JointOption, JointType
 from linkwright.numerics.scalars import arctan2, common_type, unwrap
 from linkwright.numerics.spatial import array, rotation_z
 
@@ -30,7 +30,9 @@ class Screw(JointType):
     q_names = v_names = ("",)
     in_plane = False
     synonyms = ("helical", "thread", "lead_screw", "h")
-    options: ClassVar[Mapping[str, Option]] = {"pitch": Option("length", "the travel per radian (5 mm/rad) or per turn (5 mm/turn)")}
+    options: ClassVar[Mapping[str, JointOption]] = {
+        "pitch": JointOption("length", "the travel per radian (5 mm/rad) or per turn (5 mm/turn)")
+    }
     uncut = "a screw"  # its rows compare the travel with counted revolutions
 
     def pose(self, q: Any) -> Any:

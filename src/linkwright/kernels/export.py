@@ -23,13 +23,13 @@ import numpy as np
 
 from linkwright.compiler import c99
 from linkwright.compiler import javascript as js
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import Program
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels
-from linkwright.kernels.page_kernels import TRACED, Traced
+from linkwright.kernels.page_kernels import TRACED, TracedKernel
 from linkwright.kernels.tracing import KERNELS, OPTIONAL, TIMED, without_unused
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
@@ -37,7 +37,7 @@ from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot
 from linkwright.model.parameters import choose, every_parameter
 from linkwright.numerics.metric import scale
 
-USUAL = ("kinematics", "loads", "forward", "projection", "energy", "points")  # what a page that computes by itself needs
+DEFAULT_KERNELS = ("kinematics", "loads", "forward", "projection", "energy", "points")  # what a page that computes by itself needs
 _HERE = Path(__file__).parent
 
 
@@ -48,11 +48,11 @@ def javascript(
     free: Sequence[str] | None = None,
     drives: Sequence[str] | None = None,
     name: str = "mechanism",
-    more: Mapping[str, Traced] | None = None,
+    more: Mapping[str, TracedKernel] | None = None,
 ) -> str:
     """A script that defines the object `name` (in node also what require() returns); no dependencies, ES2015.
 
-    `names` are kernels (default: all of `USUAL` the mechanism allows), also those of `page_kernels`; `free` parameters whose
+    `names` are kernels (default: all of `DEFAULT_KERNELS` the mechanism allows), also those of `page_kernels`; `free` parameters whose
     values stay inputs, `drives` joints and cylinders in place of the model's drives, `more` kernels of the caller's own.
     """
     kernels = chosen(kernels, free, drives)
@@ -98,7 +98,7 @@ def chosen(kernels: Kernels, free: Sequence[str] | None, drives: Sequence[str] |
     if drives is not None and tuple(drives) != kernels.drives:
         kernels = replace(kernels, drives=tuple(drives), made={}, plans={})
     if free is not None:
-        for n in USUAL:
+        for n in DEFAULT_KERNELS:
             possible(kernels, n)  # plans do not depend on what is free: those of the mechanism as written serve
         named = choose(every_parameter(kernels.described), list(free), kernels.described)
         kernels = replace(kernels, free=tuple(named), made={}, plans=kernels.plans)
@@ -110,7 +110,7 @@ def _programs(kernels: Kernels, names: Sequence[str] | None) -> dict[str, Progra
     """The kernels asked for, and the small ones they need beside them."""
     if isinstance(names, str):
         names = [names]
-    wanted = [n for n in USUAL if possible(kernels, n)] if names is None else list(dict.fromkeys(names))
+    wanted = [n for n in DEFAULT_KERNELS if possible(kernels, n)] if names is None else list(dict.fromkeys(names))
     if not wanted:
         raise UsageError(f"name at least one kernel to export: {', '.join(KERNELS)}.")
     found = {n: kernels.get(n).program for n in wanted if n not in TRACED}
@@ -135,7 +135,7 @@ def possible(kernels: Kernels, name: str) -> bool:
 
 def _traced(kernels: Kernels, function: Callable[..., Mapping[str, Any]], *inputs: str) -> Program:
     """A small kernel beside the standard ones: function(equations, inputs ..., near)."""
-    g, sizes = Graph(), kernels.sizes
+    g, sizes = TraceGraph(), kernels.sizes
     lengths = {"q": sizes.nq, "v": sizes.nv, "a": sizes.nv, "lam": sizes.nc, "u": sizes.nd, "t": sizes.one}
     arrays = [g.input(key, lengths[key]) for key in inputs]
     near, free = g.input("near", sizes.near), g.input("free", sizes.free)

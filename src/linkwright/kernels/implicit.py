@@ -19,7 +19,7 @@ import numpy as np
 from linkwright.compiler.derivatives import jacobian, places
 from linkwright.compiler.program import Program
 from linkwright.kernels.equations.dynamic import Equations
-from linkwright.mechanics.dynamics.terms import along_world, usual
+from linkwright.mechanics.dynamics.terms import along_world, to_joint_axes
 from linkwright.mechanics.kinematics.motion import qdot
 
 WITH_RESPECT_TO = ("q", "v", "tau", "free")
@@ -29,7 +29,7 @@ def derivatives(make: Any, arrays: dict[str, Any], law: dict[str, Any], free: An
     """a, lam and their derivatives, traced; `make(free)` gives equations, `trace(name)` another kernel's program, `law` the
     given motion of drivers, which is not differentiated."""
     eq: Equations = make(free)
-    implicit = eq.plan.lean and eq.plan.saddle is None
+    implicit = eq.plan.body_axes and eq.plan.saddle is None
     values, columns = (_implicit if implicit else _through)(eq, arrays, {**law, "free": free}, trace)
     out = {"a": values["a"], "lam": values["lam"]}
     for name in WITH_RESPECT_TO:
@@ -76,13 +76,13 @@ def _implicit(eq: Equations, arrays: dict[str, Any], more: dict[str, Any], trace
     seeds, where = _seeds(eq, R, q, WITH_RESPECT_TO)
     D = jacobian(R, _packed(R, {**arrays, **more, "a": a, "lam": lam}), seeds).dense()
     spans = {b.name: b.span for b in R.outputs}
-    change = usual(place, *F.solve(-D[spans["effort"]], D[spans["gap"]]))
+    change = to_joint_axes(place, *F.solve(-D[spans["effort"]], D[spans["gap"]]))
     da, dlam = D[spans["a"]] + change[0], D[spans["lam"]] + change[1]
     by_tau = da[:, where["tau"]]
     for i in range(len(by_tau)):
         by_tau[i, :i] = by_tau[:i, i]  # symmetric: half of it need not be computed
-    told = usual(place, a, lam)
-    values = {"a": told[0], "lam": told[1], "margin": eq.margin("sslm", F.watch)}
+    solution = to_joint_axes(place, a, lam)
+    values = {"a": solution[0], "lam": solution[1], "margin": eq.margin("sslm", F.watch)}
     return values, {name: (da[:, cut], dlam[:, cut]) for name, cut in where.items()}
 
 

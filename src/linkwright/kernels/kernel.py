@@ -123,14 +123,14 @@ class Kernel:
     @cached_property
     def outputs(self) -> tuple[Block, ...]:
         """Without the margin, which is only looked at."""
-        return tuple(self._every_output[i] for i in self._told)
+        return tuple(self._every_output[i] for i in self._delivered)
 
     @cached_property
     def _every_output(self) -> tuple[Block, ...]:
         return self.code.outputs if self.native else self.program.outputs
 
     @cached_property
-    def _told(self) -> list[int]:
+    def _delivered(self) -> list[int]:
         return [i for i, b in enumerate(self._every_output) if b.name != "margin"]
 
     @cached_property
@@ -186,7 +186,7 @@ class Kernel:
             packed = interpret(self.program, np.concatenate(rows, axis=-1) if rows else np.zeros((*lead, 0)))
             outputs = list(self.program.unpack(packed).values())
             status = _status(self.program, packed)
-        results = [outputs[i] for i in self._told]
+        results = [outputs[i] for i in self._delivered]
         return self._result(results, self._repair(given, results, status, lead) if status.any() else {})
 
     def _few(self, arrays: Sequence[Any]) -> Any:
@@ -220,7 +220,7 @@ class Kernel:
             if b.name in self._defaults:
                 row[...] = self._defaults[b.name].reshape(b.shape)
         needed = [row for b, row in zip(self.inputs, inputs, strict=True) if b.name not in self._defaults]
-        return needed, run, [outputs[i].copy for i in self._told]
+        return needed, run, [outputs[i].copy for i in self._delivered]
 
     def _result(self, outputs: Sequence[np.ndarray], failed: Mapping[Index, LinkwrightError]) -> Any:
         """The outputs with what failed; of one state the error itself."""

@@ -27,7 +27,7 @@ from linkwright.joints import JOINTS
 from linkwright.kernels.equations.variants import Variant, loops_without
 from linkwright.kernels.kernel import Fallback, Kernel
 from linkwright.kernels.sources import digest
-from linkwright.kernels.tracing import KERNELS, Sizes, trace
+from linkwright.kernels.tracing import KERNELS, KernelSizes, trace
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
@@ -39,7 +39,7 @@ from linkwright.numerics.pickling import essentials
 from linkwright.topology.tree import Tree
 
 if TYPE_CHECKING:
-    from linkwright.kernels.equations.dynamic import Equations, Plan
+    from linkwright.kernels.equations.dynamic import EliminationPlan, Equations
     from linkwright.mechanics.instant import Instant
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
@@ -70,7 +70,7 @@ class Kernels:
     answers: Callable[[Kernels], Mapping[str, Fallback]] | None = None  # who answers the states these kernels cannot
     engine: str = "native"
     made: dict[Any, Kernel] = field(default_factory=dict, compare=False)
-    plans: dict[str, Plan] = field(default_factory=dict, compare=False)
+    plans: dict[str, EliminationPlan] = field(default_factory=dict, compare=False)
     chosen: Variant = Variant()
     numbers: Numbers | None = None  # of the structure whose numbers are the free parameters
     variants: dict[Variant, Kernels] = field(default_factory=dict, compare=False)
@@ -195,10 +195,12 @@ class Kernels:
         return self.loops.skel.tree
 
     @cached_property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> KernelSizes:
         skel = self.loops.skel
         drivers = len(self.chosen.drivers)
-        return Sizes(self.tree.nq, self.tree.nv, self.tree.nc + drivers, len(self.drives), skel.cut_size, len(self.free), drivers=drivers)
+        return KernelSizes(
+            self.tree.nq, self.tree.nv, self.tree.nc + drivers, len(self.drives), skel.cut_size, len(self.free), drivers=drivers
+        )
 
     @cached_property
     def entries(self) -> dict[str, list[str]]:
@@ -262,20 +264,20 @@ class Kernels:
 
     @cached_property
     def _numeric(self) -> Equations:
-        from linkwright.kernels.equations.dynamic import Equations, Plan
+        from linkwright.kernels.equations.dynamic import EliminationPlan, Equations
 
-        return Equations(self.loops, self._forces, self.drives, Plan(()), self.chosen.drivers, self.chosen.armature)
+        return Equations(self.loops, self._forces, self.drives, EliminationPlan(()), self.chosen.drivers, self.chosen.armature)
 
     @cached_property
     def _forces(self) -> tuple[Any, ...]:
         return tuple(forces.of_description(self.tree.description))
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> EliminationPlan:
         """Ranks and orders of forward dynamics."""
         return self.plan_of("sslm")
 
-    def plan_of(self, solve: str) -> Plan:
+    def plan_of(self, solve: str) -> EliminationPlan:
         """The plan with what one solve needs beyond sslm: slm, kkt, inverse or kinematics. From the disk, or found now."""
         if solve not in self.plans:
             name = None if self.model_key is None else disk.key(["plan", solve, self.model_key])
@@ -285,7 +287,7 @@ class Kernels:
                 disk.put(name, json.loads(json.dumps(asdict(self.plans[solve]))), b"")
         return self.plans[solve]
 
-    def _planned(self, solve: str) -> Plan:
+    def _planned(self, solve: str) -> EliminationPlan:
         from linkwright.kernels import planning
 
         if solve == "sslm":
@@ -335,14 +337,14 @@ class Kernels:
         return [model, written, repr(self.loops.kappa)]
 
 
-def _plan_of(data: Mapping[str, Any]) -> Plan:
+def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
     """A plan as it was written to JSON."""
-    from linkwright.kernels.equations.dynamic import Plan
+    from linkwright.kernels.equations.dynamic import EliminationPlan
 
     def pair(x: Any) -> Any:
         return None if x is None else (tuple(x[0]), tuple(x[1]))
 
-    return Plan(
+    return EliminationPlan(
         order=tuple(data["order"]),
         axes=data["axes"],
         keep=None if data["keep"] is None else tuple(data["keep"]),

@@ -34,7 +34,7 @@ from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import cross, cross_wrench
 
 
-class Traced(NamedTuple):
+class TracedKernel(NamedTuple):
     """A kernel that is traced only when it is exported: function(equations, *inputs, near), inputs by name."""
 
     function: Callable[..., Mapping[str, Any]]
@@ -42,7 +42,7 @@ class Traced(NamedTuple):
     masses: bool = False  # it needs them
 
 
-class Acting(NamedTuple):
+class AppliedWrench(NamedTuple):
     """Something that pushes a body: `wrench` at the origin of the body's subsystem, which it does at the world point `at`."""
 
     name: str
@@ -53,7 +53,7 @@ class Acting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scene:
+class PageInstant:
     """The mechanism at one state, for reading who pushes."""
 
     eq: Equations
@@ -62,7 +62,7 @@ class Scene:
     moment: Instant
 
     @classmethod
-    def of(cls, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> Scene:
+    def of(cls, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> PageInstant:
         skel, here = eq.loops.skel, eq.loops.skel.unpack(q, near)
         m = motion(skel, q, v)
         return cls(eq, m, eq.loops.closure(m, v, t, here, False), Instant.moving(skel, m, t, here))
@@ -84,24 +84,24 @@ class Scene:
         return self.world(node, self.eq.loops.skel.com[node])
 
 
-def acting_on(eq: Equations, q: Any, v: Any, u: Any, lam: Any, t: Any, near: Any) -> list[Acting]:
+def acting_on(eq: Equations, q: Any, v: Any, u: Any, lam: Any, t: Any, near: Any) -> list[AppliedWrench]:
     """Everything but joints and weight that pushes a moving body: drives, elements of the model, constraints that are no joints."""
-    s = Scene.of(eq, q, v, t, near)
+    s = PageInstant.of(eq, q, v, t, near)
     found = [*_drives(s, u), *_elements(s), *_links(s, lam)]
     return [x for x in found if x.node >= 0]
 
 
-def _drives(s: Scene, u: Any) -> list[Acting]:
+def _drives(s: PageInstant, u: Any) -> list[AppliedWrench]:
     d, out = s.eq.loops.skel.tree.description, []
     cylinders = {c.name: c for c in d.cylinders}
     for name, effort in zip(s.eq.drives, u, strict=True):
         for node, w in unit_pushes(d, s.moment, [name])[0]:
             at = s.end(cylinders[name].between, node) if name in cylinders else s.joint_point(name)
-            out.append(Acting(name, "drive", node, w * effort, at))
+            out.append(AppliedWrench(name, "drive", node, w * effort, at))
     return out
 
 
-def _elements(s: Scene) -> list[Acting]:
+def _elements(s: PageInstant) -> list[AppliedWrench]:
     skel, out = s.eq.loops.skel, []
     d = skel.tree.description
     everything: tuple[Any, ...] = (*d.springs, *d.dampers, *d.frictions, *d.stops, *d.loads, *d.cylinders)
@@ -115,11 +115,11 @@ def _elements(s: Scene) -> list[Acting]:
                 at = s.end(next(c.between for c in d.cylinders if c.name == x.joint), node)
             else:
                 at = s.joint_point(x.joint)
-            out.append(Acting(x.name, "load", node, w, at))
+            out.append(AppliedWrench(x.name, "load", node, w, at))
     return out
 
 
-def _links(s: Scene, lam: Any) -> list[Acting]:
+def _links(s: PageInstant, lam: Any) -> list[AppliedWrench]:
     skel, out = s.eq.loops.skel, []
     cut = set(skel.tree.cuts)
     for c, part, rows in zip(s.eq.loops.constraints, s.closure.parts, s.closure.rows, strict=True):
@@ -138,7 +138,7 @@ def _links(s: Scene, lam: Any) -> list[Acting]:
                 at = c.pitch_point(skel, s.m)[0]
             else:
                 at = s.end(c.between, node) if isinstance(c, RodConstraint | DrivenDistance) else s.com(node)
-            out.append(Acting(c.name, "link", node, w, at))
+            out.append(AppliedWrench(c.name, "link", node, w, at))
     return out
 
 
@@ -171,7 +171,7 @@ def _let_go(eq: Equations, q: Any, v: Any, a: Any, t: Any, near: Any) -> Any:
     """a with idle degrees of freedom (a rod that spins between ball joints) accelerating freely, as the loads have them."""
     if not eq.plan.idle:
         return a
-    T = eq.usual_terms(q, v, t, near)
+    T = eq.joint_axis_terms(q, v, t, near)
     assert T.place is not None
     N = np.array(eq.plan.idle, dtype=float).T
     g = dynamics.inverse_tree(eq.loops.skel, T.place.motion, a, T.place.external)
@@ -214,11 +214,11 @@ def branch(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     return {"determinant": np.array([product])}
 
 
-TRACED: dict[str, Traced] = {
-    "twists": Traced(twists, ("q", "v")),
-    "bodies": Traced(bodies, ("q", "v", "a", "t"), masses=True),
-    "acting": Traced(acting, ("q", "v", "u", "lam", "t")),
-    "efforts": Traced(efforts, ("q", "u")),
-    "flow": Traced(flow, ("q", "v", "t")),
-    "branch": Traced(branch, ("q",)),
+TRACED: dict[str, TracedKernel] = {
+    "twists": TracedKernel(twists, ("q", "v")),
+    "bodies": TracedKernel(bodies, ("q", "v", "a", "t"), masses=True),
+    "acting": TracedKernel(acting, ("q", "v", "u", "lam", "t")),
+    "efforts": TracedKernel(efforts, ("q", "u")),
+    "flow": TracedKernel(flow, ("q", "v", "t")),
+    "branch": TracedKernel(branch, ("q",)),
 }

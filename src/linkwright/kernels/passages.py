@@ -1,6 +1,6 @@
 """The rule for singular passages on arrays from a native kernel: what the float path does, some thirty times faster.
 
-A time loop that meets a singular position asks for hundreds of evaluations there. The kernel `along` gives every term and its
+A time stepper that meets a singular position asks for hundreds of evaluations there. The kernel `along` gives every term and its
 rate along the motion in microseconds, the kernel `closure` the rows at all nodes of the branch at once; what is left are
 decompositions of small matrices. Only a moving mechanism whose bodies have mass is answered here; for any other the answer is
 None, and the float path takes over, which is also the reference.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, Onto, PositionRows, Rule, onto
-from linkwright.mechanics.closing.passage import SUSPECT, Along, Rows, followed, mended
+from linkwright.mechanics.closing.passage import SUSPECT, AccelerationRows, RowDerivatives, followed, mended
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, accelerations, across, passing
 from linkwright.mechanics.dynamics.terms import of_matrices
 from linkwright.mechanics.formulations import Formulation, create
@@ -42,10 +42,10 @@ class Scaled(NamedTuple):
     b: np.ndarray
     phi: np.ndarray
     flow: np.ndarray  # power of loads, power lost
-    along: Along
+    along: RowDerivatives
 
 
-class QuickPassage:
+class TracedPassage:
     """Accelerations and projections of one `Kernels` at any rank."""
 
     def __init__(self, kernels: Kernels):
@@ -62,7 +62,7 @@ class QuickPassage:
     def _places(self) -> tuple[np.ndarray, ...]:
         """Places of the entries of the blocks of M and J in the dense matrices, their scales, and the scale of all of J."""
         nv, c = len(self.columns), self.columns
-        T = self._eq.usual_terms(self.kernels.start()[0], np.zeros(nv), np.zeros(1), self.kernels.defaults["near"])
+        T = self._eq.joint_axis_terms(self.kernels.start()[0], np.zeros(nv), np.zeros(1), self.kernels.defaults["near"])
 
         def places(blocks: list[tuple[slice, slice]]) -> np.ndarray:
             return np.concatenate([np.zeros(0, dtype=int), *(_flat(r, c, nv) for r, c in blocks)])
@@ -81,7 +81,9 @@ class QuickPassage:
         M[in_M], J[in_J], Jdot[in_J] = f["M"] * of_M, f["J"] * of_J, f["Jdot"] * of_J
         M, J, Jdot = M.reshape(n, n), J.reshape(m, n), Jdot.reshape(m, n)
         third = 3.0 * Jdot if "k_v" not in f else Jdot + f["k_v"] * scale
-        return Scaled(M, f["h"] * c, J, f["k"] / rows, f["b"] / rows, f["phi"] / rows, f["flow"], Along(Jdot, f["kdot"] / rows, third))
+        return Scaled(
+            M, f["h"] * c, J, f["k"] / rows, f["b"] / rows, f["phi"] / rows, f["flow"], RowDerivatives(Jdot, f["kdot"] / rows, third)
+        )
 
     # ---------------------------------------------------------------- accelerations
 
@@ -161,16 +163,16 @@ class QuickPassage:
         here = self.at({**x, "q": found.q, "v": (v - Q.T @ off) * self.columns})
         return Q, -(U.T @ here.k) / s - alpha * off + beta * (Q @ found.e)
 
-    def _pushes(self, f: Factored, rows: Rows, here: Scaled, k: np.ndarray, speed: float) -> np.ndarray | None:
+    def _pushes(self, f: Factored, rows: AccelerationRows, here: Scaled, k: np.ndarray, speed: float) -> np.ndarray | None:
         """Directions in which the constraints can push: see `forward`. None for a velocity along no branch."""
-        kept = f.Vt[: int(np.sum(f.s > LOST))]
-        if not rows.passages or len(kept) == len(k):
-            return kept
+        retained = f.Vt[: int(np.sum(f.s > LOST))]
+        if not rows.passages or len(retained) == len(k):
+            return retained
         if not all(tangent(u, here.J, k, speed, here.along.Jdot) for u in rows.replaced.T):
             return None
         faint = [u for u in rows.replaced.T if np.linalg.norm(u @ here.J) <= LOST]
         more = np.array(faint).reshape(len(faint), len(k)) @ here.along.Jdot
-        return np.concatenate([kept, more / np.sqrt(np.sum(more * more, axis=1, keepdims=True))])
+        return np.concatenate([retained, more / np.sqrt(np.sum(more * more, axis=1, keepdims=True))])
 
     # ---------------------------------------------------------------- projection
 

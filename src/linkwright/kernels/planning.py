@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.kernels.equations.dynamic import Equations, Plan, driven
+from linkwright.kernels.equations.dynamic import EliminationPlan, Equations, driven
 from linkwright.kernels.equations.kinematic import ORDERED_PIVOT
-from linkwright.kernels.tracing import Sizes, trace
+from linkwright.kernels.tracing import KernelSizes, trace
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.closing.newton import wandered
 from linkwright.mechanics.constraints.loops import Loops
@@ -83,15 +83,15 @@ def _can_be_driven(eq: Equations, J: np.ndarray) -> None:
             raise UsageError(f"the motion of '{name}' cannot be given: {fixed}. Prescribe at most one motion for each degree of freedom.")
 
 
-def plan(eq: Equations, sizes: Sizes, states: Sequence[Instant], masses: bool) -> Plan:
+def plan(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], masses: bool) -> EliminationPlan:
     """The plan of forward dynamics; without masses only what kinematics needs."""
     keep = independent_rows(eq, states)
     order = placed(eq, states[0]).loops.elimination_order
-    found = Plan(order=tuple(order), keep=keep, idle=constant_idle(eq.loops, states))
+    found = EliminationPlan(order=tuple(order), keep=keep, idle=constant_idle(eq.loops, states))
     return _dynamics(replace(eq, plan=found), sizes, states) if masses else found
 
 
-def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> Plan:
+def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> EliminationPlan:
     """The plan with the order of a solve with drives, "kinematics" or "inverse", where such a solve exists."""
     chosen = _ordered(eq, name, states)
     if chosen is None:
@@ -100,7 +100,7 @@ def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> Plan:
     return replace(eq.plan, orders={**eq.plan.orders, name: order}, nominal={**eq.plan.nominal, name: sizes_of})
 
 
-def with_pivots(eq: Equations, states: Sequence[Instant], formulation: str, loop_pivot: float = LOOP_PIVOT) -> Plan:
+def with_pivots(eq: Equations, states: Sequence[Instant], formulation: str, loop_pivot: float = LOOP_PIVOT) -> EliminationPlan:
     """The plan with the typical pivots of another formulation than sslm, or with another share of a loop's pivots."""
     return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, states, formulation, loop_pivot)})
 
@@ -123,8 +123,8 @@ def constant_idle(loops: Loops, states: Sequence[Instant]) -> tuple[tuple[float,
     return tuple(tuple(float(x) for x in row) for row in rows)
 
 
-def _dynamics(eq: Equations, sizes: Sizes, states: Sequence[Instant]) -> Plan:
-    every = [_kept(eq, s) for s in states]
+def _dynamics(eq: Equations, sizes: KernelSizes, states: Sequence[Instant]) -> EliminationPlan:
+    every = [_retained_terms(eq, s) for s in states]
     healthy = [T for T in every if not _singular(T)] or every
     if any(lacks_inertia(T) for T in every):
         matrices = [saddle(T, T.h) for T in healthy]
@@ -139,9 +139,9 @@ def _dynamics(eq: Equations, sizes: Sizes, states: Sequence[Instant]) -> Plan:
     return replace(best, nominal=_nominal(eq, states))
 
 
-def _kept(eq: Equations, s: Instant) -> Terms:
+def _retained_terms(eq: Equations, s: Instant) -> Terms:
     """Standard terms of the independent rows at a sample."""
-    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references), lean=False)
+    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references), body_axes=False)
     return T if eq.plan.keep is None else T.select(list(eq.plan.keep))
 
 
@@ -150,7 +150,7 @@ def _singular(T: Terms) -> bool:
     return f.rank < T.nc or (len(f.s) > 0 and f.s[-1] < 1e-6)
 
 
-def _cheapest(eq: Equations, sizes: Sizes, every: Sequence[Terms]) -> Plan:
+def _cheapest(eq: Equations, sizes: KernelSizes, every: Sequence[Terms]) -> EliminationPlan:
     """Of the orders whose pivots are healthy, the one of fewest operations; along either body's axes in space."""
     count = len(every[0].k_parts)
     touched: dict[int, int] = {}
@@ -193,7 +193,7 @@ def _nominal(
         assert place is not None
         if eq.plan.keep is not None:
             T = T.select(list(eq.plan.keep))
-        tau = along_world(place, T.h) if eq.plan.lean else T.h
+        tau = along_world(place, T.h) if eq.plan.body_axes else T.h
         if eq.plan.saddle is not None:
             raw = eq._solve(T, tau, "sslm")
             out.setdefault("saddle", []).append(np.array([ORDERED_PIVOT * abs(p) for _, p in raw.watch], dtype=float))
@@ -254,8 +254,8 @@ def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
     T = eq._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
     place = T.place
     assert place is not None
-    kept = T.J if eq.plan.keep is None else T.J[list(eq.plan.keep)]
-    return np.concatenate([kept.T, eq._effort_columns(place), N.T], axis=1)
+    retained = T.J if eq.plan.keep is None else T.J[list(eq.plan.keep)]
+    return np.concatenate([retained.T, eq._effort_columns(place), N.T], axis=1)
 
 
 def _driver(eq: Equations, name: str, s: Instant) -> Any:

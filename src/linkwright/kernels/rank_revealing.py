@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.kernels.passages import WEAKEST_ROW, QuickPassage
+from linkwright.kernels.passages import WEAKEST_ROW, TracedPassage
 from linkwright.mechanics import inverse
 from linkwright.mechanics.closing.newton import close
 from linkwright.mechanics.closing.passage import branch_velocity
@@ -66,8 +66,8 @@ class RankRevealing:
 
     def rates(self, x: Inputs, formulation: str | Formulation = "auto") -> dict[str, Any]:
         with one_thread(self._rows):
-            quick = self._quick.rates(x, formulation) if self._quick is not None else None
-        return self.slow_rates(x, formulation) if quick is None else {"qdot": self._qdot(x), **quick}
+            traced = self._traced.rates(x, formulation) if self._traced is not None else None
+        return self.slow_rates(x, formulation) if traced is None else {"qdot": self._qdot(x), **traced}
 
     def slow_rates(self, x: Inputs, formulation: str | Formulation = "auto") -> dict[str, Any]:
         """The same by the float path, and by any formulation."""
@@ -89,11 +89,11 @@ class RankRevealing:
         return self.kernels.sizes.nv + self.kernels.sizes.nc
 
     @cached_property
-    def _quick(self) -> QuickPassage | None:
+    def _traced(self) -> TracedPassage | None:
         """Arrays from native code, where there is any and no body without mass."""
         if not self.kernels.get("terms").native or self.kernels.plan.saddle is not None:
             return None
-        return QuickPassage(self.kernels)
+        return TracedPassage(self.kernels)
 
     def inverse(self, x: Inputs) -> dict[str, Any]:
         eq, cut, t = self._equations(x)
@@ -109,8 +109,8 @@ class RankRevealing:
     def projection(self, x: Inputs) -> dict[str, Any]:
         """Position onto the loops and velocity along them without leaving the branch, by the rule of `smooth_branch`."""
         with one_thread(self._rows):
-            quick = self._quick.projection(x) if self._quick is not None else None
-        return self.slow_projection(x) if quick is None else quick
+            traced = self._traced.projection(x) if self._traced is not None else None
+        return self.slow_projection(x) if traced is None else traced
 
     def slow_projection(self, x: Inputs) -> dict[str, Any]:
         """The same by the float path."""
@@ -146,7 +146,7 @@ class RankRevealing:
 
     def _terms(self, x: Inputs) -> Terms:
         eq, cut, t = self._equations(x)
-        return eq.usual_terms(x["q"], x["v"], np.array([t]), cut)
+        return eq.joint_axis_terms(x["q"], x["v"], np.array([t]), cut)
 
     def _forward(self, x: Inputs, formulation: str | Formulation = "auto") -> Forward:
         there = self._terms(x)

@@ -2,7 +2,7 @@
 
 Inputs come in one order: those named in `KERNELS`, of a variant with drivers their values, speeds and accelerations
 (`drive`, `speed`, `acceleration`), then t, the reference coordinates of cut joints (`near`) and the free parameters; of these
-last three only what the kernel really reads stays an input. Kernels of time loops (`loop_...`) keep the order q, v, t, tau,
+last three only what the kernel really reads stays an input. Kernels of time steppers (`loop_...`) keep the order q, v, t, tau,
 drive, speed, acceleration, gains, free, near.
 """
 
@@ -85,7 +85,7 @@ DRIVER_INPUTS = ("drive", "speed", "acceleration")
 
 
 @dataclass(frozen=True)
-class Sizes:
+class KernelSizes:
     """Numbers that size the inputs of one mechanism's kernels."""
 
     nq: int
@@ -98,13 +98,13 @@ class Sizes:
     drivers: int = 0  # of a variant, whose rows are part of nc
 
 
-def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **options: Any) -> Program:
+def trace(name: str, sizes: KernelSizes, equations: Callable[[Any], Equations], **options: Any) -> Program:
     """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters."""
-    from linkwright.compiler.graph import Graph  # here and below, so that a process that finds its code on disk loads no tracer
+    from linkwright.compiler.graph import TraceGraph  # here and below, so that a process that finds its code on disk loads no tracer
     from linkwright.kernels.implicit import derivatives
 
     signature = KERNELS[name]
-    g = Graph()
+    g = TraceGraph()
     arrays = {key: g.input(key, getattr(sizes, size)) for key, size in signature.inputs}
     law = {} if name in UNDRIVEN or not sizes.drivers else {key: g.input(key, sizes.drivers) for key in DRIVER_INPUTS}
 
@@ -120,13 +120,13 @@ def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **opti
     else:
         near, free = g.input("near", sizes.near), g.input("free", sizes.free)
     if name == "loop_projection":
-        del arrays["tau"]  # stays an input, so that both kernels of a time loop read one row
+        del arrays["tau"]  # stays an input, so that both kernels of a time stepper read one row
     if name not in ("poses", "points"):
         arrays["near"] = near
     if name == "derivatives":
         found = derivatives(moved, arrays, law, free, lambda other: trace(other, sizes, equations, formulation=_SSLM.get(other)))
     elif name == "along":
-        from linkwright.kernels.along import along
+        from linkwright.kernels.motion_derivatives import along
 
         found = along(moved(free), arrays, {**law, "free": free}, trace("blocks", sizes, equations))
     else:
@@ -137,14 +137,14 @@ def trace(name: str, sizes: Sizes, equations: Callable[[Any], Equations], **opti
 def without_unused(program: Program, names: Sequence[str]) -> Program:
     """The same program without those of the named inputs that nothing reads."""
     read = {op[1] for op in program.ops if op[0] == Op.INPUT}
-    kept: list[Block] = []
+    retained: list[Block] = []
     moved: dict[int, int] = {}
     at = 0
     for block in program.inputs:
         if block.size == 0 or (block.name in names and not any(i in read for i in range(block.start, block.start + block.size))):
             continue
         moved.update({block.start + i: at + i for i in range(block.size)})
-        kept.append(Block(block.name, block.shape, at))
+        retained.append(Block(block.name, block.shape, at))
         at += block.size
     ops = tuple((op[0], moved[op[1]], -1, -1) if op[0] == Op.INPUT else op for op in program.ops)
-    return replace(program, ops=ops, inputs=tuple(kept))
+    return replace(program, ops=ops, inputs=tuple(retained))

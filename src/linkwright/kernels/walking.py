@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler import loops, native
-from linkwright.compiler.loops import evaluate
+from linkwright.compiler import native, python_loops
+from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
 
 CLOSED = 2e-15  # dimensionless residual at round-off
@@ -240,4 +240,4 @@ class Walking:
         laws, t, counts = np.zeros((n, 3 * plan.nd)), np.zeros(n), np.zeros(3, dtype=np.int64)
         rows = np.zeros((n, plan.nq + 2 * plan.nv + plan.near + 1))
         arguments = (plan, floats, counts, laws, t, rows)
-        return Memory(laws, t, counts, rows, loops.native(walk, arguments).bound(*arguments))
+        return Memory(laws, t, counts, rows, python_loops.native(walk, arguments).bound(*arguments))

@@ -178,7 +178,7 @@ class Instant:
     def rotation(self, node: int) -> Any:
         return node_motion(self.skel, self.motion, node)[0].R
 
-    def cylinder(self, name: str) -> forces.Line:
+    def cylinder(self, name: str) -> forces.ForceLine:
         """The line between a cylinder's ends: its length and how fast it extends."""
         return forces.line(self, next(x for x in self.skel.tree.description.cylinders if x.name == name).between)
 

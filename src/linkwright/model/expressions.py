@@ -355,10 +355,10 @@ class Evaluation:
     def __init__(self, env: Mapping[str, Any]):
         self.env = env
         self.done: dict[int, Any] = {}
-        self.kept: list[Any] = []  # so that no id is used twice
+        self.retained: list[Any] = []  # so that no id is used twice
 
     def __call__(self, expr: Expr) -> Any:
-        self.kept.append(expr)
+        self.retained.append(expr)
         return _evaluate(expr, self.env, self.done)
 
 

@@ -33,7 +33,7 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.motion.obstacles import cannot_move, unreachable
-from linkwright.motion.targets import Part, Targets
+from linkwright.motion.targets import Targets, VelocityEntry
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.spatial import Pose, quaternion_rotation
 from linkwright.results.state import Branches, State
@@ -58,7 +58,7 @@ class Assembler:
 
     def first_position(self) -> tuple[np.ndarray, dict[str, Any]]:
         """Coordinates and cut-joint references of the start: where plans of kernels are made."""
-        return self.start.q, dict(self.start.near)
+        return self.start.q, dict(self.start.references)
 
     @cached_property
     def start(self) -> State:
@@ -94,18 +94,22 @@ class Assembler:
 
     def _close_sketch(self) -> Closed:
         """Close the loops from the sketch, holding the drives where they are drawn if that is possible."""
-        near = self.skel.start_coordinates
-        q = np.concatenate([near[n.joint.name] for n in self.tree.nodes]) if self.tree.nodes else np.zeros(0)
-        held = [cycle.driven(self.description, d.joint, Line(near[d.joint][0], 0.0)) for d in self.description.drives if d.joint in near]
+        references = self.skel.start_coordinates
+        q = np.concatenate([references[n.joint.name] for n in self.tree.nodes]) if self.tree.nodes else np.zeros(0)
+        held = [
+            cycle.driven(self.description, d.joint, Line(references[d.joint][0], 0.0))
+            for d in self.description.drives
+            if d.joint in references
+        ]
         if held and self._closing is not None and len(held) == len(self.description.drives):
-            found = self._closing(q, near, {d.joint: float(near[d.joint][0]) for d in self.description.drives})
+            found = self._closing(q, references, {d.joint: float(references[d.joint][0]) for d in self.description.drives})
             if found is not None:
                 return Closed(self._at(*found), 0.0, 0.0)
         if held:
-            done = close(self.loops.with_(held), q, near, most=200)
+            done = close(self.loops.with_(held), q, references, most=200)
             if done.residual < GOOD_ENOUGH:
                 return done
-        done = close(self.loops, q, near, most=200)
+        done = close(self.loops, q, references, most=200)
         if done.residual > GOOD_ENOUGH:
             raise open_error(self.loops, done, f"'{self.description.name}' cannot be assembled: ")
         return done
@@ -120,12 +124,12 @@ class Assembler:
         guess: Mapping[str, Any] | State | None = None,
     ) -> State:
         """What `System.assemble` promises."""
-        for what, wishes in (("q", q), ("v", v), ("pose", pose), ("point", point)):
-            if wishes is not None and not isinstance(wishes, Mapping):
-                raise UsageError(f"{what} must be a dict by name, such as {{'A': 0.3}}, not {type(wishes).__name__}.")
-        here = self._at(self.start.q, self.start.near)
+        for what, wanted in (("q", q), ("v", v), ("pose", pose), ("point", point)):
+            if wanted is not None and not isinstance(wanted, Mapping):
+                raise UsageError(f"{what} must be a dict by name, such as {{'A': 0.3}}, not {type(wanted).__name__}.")
+        here = self._at(self.start.q, self.start.references)
         if isinstance(guess, State):
-            here = self._at(guess.q, guess.near)
+            here = self._at(guess.q, guess.references)
         elif guess:
             here = self._from_guess(guess, q or {})
         targets = self._positions(q or {}, here)
@@ -138,7 +142,7 @@ class Assembler:
 
     def accelerations(self, st: State, wanted: Mapping[str, Any] | Any, drives: Iterable[str]) -> np.ndarray:
         """Accelerations on the loops: of the drives (zero unless given), of joints and points by name, or an array to check."""
-        c = self.loops.at(st.q, st.v, st.t, st.near)
+        c = self.loops.at(st.q, st.v, st.t, st.references)
         if wanted is not None and not isinstance(wanted, Mapping):
             a = np.asarray(wanted, dtype=float)
             if a.shape != (self.tree.nv,) or not np.isfinite(a).all():
@@ -172,13 +176,13 @@ class Assembler:
         """Whether one more reader fixes a degree of freedom that the others leave."""
         ranks = []
         for tied in (self.loops.with_(readers), self.loops.with_([*readers, more])):
-            ranks.append(tied.factored(tied.at(st.q, st.v, st.t, st.near)).rank)
+            ranks.append(tied.factored(tied.at(st.q, st.v, st.t, st.references)).rank)
         return ranks[1] > ranks[0]
 
     def rates(self, st: State, readers: Sequence[Constraint], wanted: Sequence[Any], *, second: bool = False) -> np.ndarray:
         """v (or with `second` a) on the loops for which the readers' rates (second rates) are the wanted ones."""
         tied = self.loops.with_(readers)
-        full = tied.at(st.q, st.v if second else np.zeros(self.tree.nv), st.t, st.near)
+        full = tied.at(st.q, st.v if second else np.zeros(self.tree.nv), st.t, st.references)
         mine = len(self.loops.constraints)
         base = full.k if second else np.zeros(len(full.k))
         right = np.concatenate(
@@ -188,14 +192,14 @@ class Assembler:
         y = f.solve(right / tied.row_scale)
         gap = np.abs(tied.dimensionless(full)[1] @ y - right / tied.row_scale).max(initial=0.0)
         if gap > 1e-6 * (1.0 + np.abs(right / tied.row_scale).max(initial=0.0)):
-            raise cannot_move(self.loops, tied, st.q, st.near, st.t)
+            raise cannot_move(self.loops, tied, st.q, st.references, st.t)
         return y * self.loops.columns
 
     def jacobian(self, st: State, of: str, names: Sequence[str]) -> np.ndarray:
         """What `System.jacobian` promises: one column a name, all other drives at rest."""
         planar = self.description.planar
         readers = [self.reader(name, st) for name in names]
-        still = State(self.skel, st.q, np.zeros(self.tree.nv), st.near, st.t)
+        still = State(self.skel, st.q, np.zeros(self.tree.nv), st.references, st.t)
         columns = []
         for i in range(len(names)):
             wanted = [np.array([1.0 if k == i else 0.0]) for k in range(len(names))]
@@ -233,10 +237,10 @@ class Assembler:
         """The velocity along a branch through a singular position that is nearest to the named joint speeds."""
         here = st.instant
         moving = self.loops.with_([c for name, x in speeds.items() for c in self.targets.speeds(name, x, here)])
-        guess = self._solved(moving, st.q, st.near)
-        v = branch_velocity(self.loops, st.q, guess, st.t, st.near)
-        k = self.loops.at(st.q, v, st.t, st.near).k / self.loops.row_scale
-        lost = self.loops.factored(self.loops.at(st.q, v, st.t, st.near), 1e-6).left_null
+        guess = self._solved(moving, st.q, st.references)
+        v = branch_velocity(self.loops, st.q, guess, st.t, st.references)
+        k = self.loops.at(st.q, v, st.t, st.references).k / self.loops.row_scale
+        lost = self.loops.factored(self.loops.at(st.q, v, st.t, st.references), 1e-6).left_null
         if (lost.shape[1] and np.abs(lost.T @ k).max() > 1e-6 * (1.0 + float(v @ v))) or not v @ v > 0.0:
             raise SingularityError(f"no branch through this position moves like {dict(speeds)}; name the speeds of more joints.")
         return v
@@ -254,8 +258,8 @@ class Assembler:
     def coordinate(self, name: str) -> tuple[Joint, int, str]:
         """Return (joint, index, kind) of a coordinate by name: `"A"`, `"C.slide"`."""
         part = self.targets.part(name)
-        joint = part.joint if isinstance(part, Part) else part
-        if not isinstance(part, Part) or part.at != part.i:
+        joint = part.joint if isinstance(part, VelocityEntry) else part
+        if not isinstance(part, VelocityEntry) or part.at != part.i:
             jt = joints.create(joint.type, joint.options)
             single = [f"{joint.name}.{p}" for p in jt.v_names] if jt.q_names == jt.v_names else ["its body's pose"]
             raise ChannelError(f"'{name}' of the {joint.type} joint '{joint.name}' is no single coordinate. Use {', '.join(single)}.")
@@ -311,35 +315,35 @@ class Assembler:
 
     def _from_guess(self, guess: Mapping[str, Any], wanted: Mapping[str, Any]) -> Instant:
         """Close the loops from other joint values, holding the wanted coordinates at their final values."""
-        q, near, asked = np.array(self.start.q), dict(self.start.near), {}
+        q, references, asked = np.array(self.start.q), dict(self.start.references), {}
         for name, value in guess.items():
-            joint = self._guessed(name, value, near)
+            joint = self._guessed(name, value, references)
             if joint in self.tree.node_of_joint:
-                q[self.tree.nodes[self.tree.node_of_joint[joint]].q] = near[joint]
+                q[self.tree.nodes[self.tree.node_of_joint[joint]].q] = references[joint]
             elif name not in wanted:
                 asked[name] = value
-        here = self._at(q, near)
+        here = self._at(q, references)
         fixed = self.loops.with_(self._held(wanted, here))
         if asked:  # cut joints and cylinders cannot be set, only asked for; best effort, then let go
-            rough = close(fixed.with_(self._held(asked, here)), q, near, most=200)
-            q, near = rough.at.q, rough.at.references
-        done = close(fixed, q, near, most=200)
+            rough = close(fixed.with_(self._held(asked, here)), q, references, most=200)
+            q, references = rough.at.q, rough.at.references
+        done = close(fixed, q, references, most=200)
         if done.residual > GOOD_ENOUGH:
             raise open_error(fixed, done, "the guess does not lead to a closed position: ")
         return done.at
 
-    def _guessed(self, name: str, value: Any, near: dict[str, Any]) -> str:
+    def _guessed(self, name: str, value: Any, references: dict[str, Any]) -> str:
         """Put a guess into the reference coordinates of its joint, and return the joint's name; empty for a cylinder."""
         if any(c.name == name for c in self.description.cylinders):
             return ""
         part = self.targets.part(name)
-        if not isinstance(part, Part):
-            near[part.name] = self.targets.values(part, value, rate=False)
+        if not isinstance(part, VelocityEntry):
+            references[part.name] = self.targets.values(part, value, rate=False)
             return part.name
         if part.at is None:
             raise UsageError(f"'{name}' is a component of an angular velocity and cannot be guessed; give the joint's quaternion.")
         x = quantity(value, KINDS[part.kind])
-        near[part.joint.name] = np.array([x if k == part.at else y for k, y in enumerate(near[part.joint.name])])
+        references[part.joint.name] = np.array([x if k == part.at else y for k, y in enumerate(references[part.joint.name])])
         return part.joint.name
 
     def _at(self, q: np.ndarray, references: Mapping[str, Any], v: np.ndarray | None = None) -> Instant:
@@ -347,12 +351,12 @@ class Assembler:
         return Instant(self.skel, q, np.zeros(self.tree.nv) if v is None else v, references=references)
 
     def _walk(self, here: Instant, targets: list[Constraint]) -> Instant:
-        (q, near), left = skipped(self.loops, here.q, here.references, targets)
+        (q, references), left = skipped(self.loops, here.q, here.references, targets)
         tied = self.loops.with_(left)
-        there = continuation.walk(tied, continuation.start(tied, q, near), 1.0).at
+        there = continuation.walk(tied, continuation.start(tied, q, references), 1.0).at
         done = close(tied, there.q, there.references, 1.0)
         if there.t < 1.0 and not (there.t > 1.0 - AT_THE_END and done.residual < GOOD_ENOUGH):
-            raise unreachable(self.loops, left, there, q, near)
+            raise unreachable(self.loops, left, there, q, references)
         return self._at(done.at.q, done.at.references, there.v)
 
     def _with_velocity(self, here: Instant, speeds: Mapping[str, Any], points: Mapping[str, Any]) -> State:
@@ -367,13 +371,13 @@ class Assembler:
             )
         return State(self.skel, *self._rates(self.loops.with_(moving), here, len(moving)), here.references)
 
-    def _rates(self, tied: Loops, here: Instant, wishes: int) -> tuple[np.ndarray, np.ndarray]:
+    def _rates(self, tied: Loops, here: Instant, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Position, and velocities for the wanted speeds; in a singular position on the branch the walk came along."""
         c = tied.at(here.q, np.zeros(self.tree.nv), 0.0, here.references)
         s = tied.factored(c).s
         if not len(s) or s[-1] > 1e-3:
             return here.q, self._solved(tied, here.q, here.references)
-        rows = slice(c.rows[-wishes].start, c.rows[-1].stop)
+        rows = slice(c.rows[-count].start, c.rows[-1].stop)
         came, wanted = c.J[rows] @ here.v, -c.b[rows]
         if not came @ came > 0.0:
             return here.q, self._solved(tied, here.q, here.references)
@@ -399,12 +403,12 @@ class Assembler:
         change = held.solve(np.concatenate([branch.off(v / columns), rows @ v - wanted]))
         return displaced(self.skel, here.q, step * columns), v - change * columns
 
-    def _solved(self, tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> np.ndarray:
+    def _solved(self, tied: Loops, q: np.ndarray, references: Mapping[str, Any]) -> np.ndarray:
         """Velocities that constraints decide, or why they cannot be."""
         try:
-            return solve_rates(tied, q, near, 0.0)
+            return solve_rates(tied, q, references, 0.0)
         except SingularityError as error:
-            raise cannot_move(self.loops, tied, q, near) from error
+            raise cannot_move(self.loops, tied, q, references) from error
 
     def _here(self, name: str, here: Instant) -> np.ndarray:
         p = locate(self.skel, here.motion, self.point_ref(name)).position

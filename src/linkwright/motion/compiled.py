@@ -13,7 +13,7 @@ import numpy as np
 from linkwright import joints as joint_types
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics import forces
-from linkwright.mechanics.closing.traced import QuickLoops
+from linkwright.mechanics.closing.traced import TracedLoops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
@@ -72,7 +72,7 @@ class Compiled:
         self.free: tuple[Parameter, ...] = tuple(choose(every_parameter(described), list(free), described)) if free else ()
         self.tree: Tree = build_tree(self.description, cuts)
         self.skel: Skeleton = skeleton(self.tree)
-        self.loops: Loops = QuickLoops.of(self.skel, length)
+        self.loops: Loops = TracedLoops.of(self.skel, length)
         self.forces = forces.of_description(self.description)
         self.assembler = Assembler(self.loops, self._closed)
 
@@ -163,11 +163,11 @@ class Compiled:
         if found.reached < n:
             return None
         there = found.q[-1].copy()
-        return there, self.skel.unpack(there, found.near[-1].copy())
+        return there, self.skel.unpack(there, found.references[-1].copy())
 
     def packed_references(self, st: State) -> np.ndarray:
         """Return the references of cut joints as kernels take them; of a state made from arrays those it is counted from."""
-        return st.near.row if isinstance(st.near, LaterReferences) else self.skel.pack(st.near)
+        return st.references.row if isinstance(st.references, LaterReferences) else self.skel.pack(st.references)
 
     def drive_positions(self, st: State) -> np.ndarray:
         """Return the coordinates of the model's drives at a state."""
@@ -181,7 +181,7 @@ class Compiled:
         if pushes:
             raise UsageError("derivatives take efforts of the tree's joints (names.v); an effort in a cut joint needs other cuts=.")
         more = {} if free is None else {"free": free}
-        found = self.kernels.get("derivatives")(st.q, st.v, effort, near=self.skel.pack(st.near), t=st.t, **more)
+        found = self.kernels.get("derivatives")(st.q, st.v, effort, near=self.skel.pack(st.references), t=st.t, **more)
         empty = {name: None for name in Derivatives._fields}
         return Derivatives(**{**empty, **found._asdict()})
 
@@ -198,7 +198,7 @@ class Compiled:
 
     @cached_property
     def _zeros(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return np.zeros(self.tree.nq), np.zeros(self.tree.nv), self.skel.pack(self.start.near)
+        return np.zeros(self.tree.nq), np.zeros(self.tree.nv), self.skel.pack(self.start.references)
 
     def _refuse(self, q: np.ndarray, v: np.ndarray) -> NoReturn:
         """Raise UsageError for arrays that are no state."""
@@ -216,7 +216,7 @@ class Compiled:
 
     def instant(self, st: State, a: Any = None) -> Instant:
         """The instant of a state with these accelerations."""
-        return Instant(self.skel, st.q, st.v, st.t, st.near, a, motion=self.motion(st))
+        return Instant(self.skel, st.q, st.v, st.t, st.references, a, motion=self.motion(st))
 
     def applied(self, st: State, *, outside: bool = False) -> list[tuple[int, Any]]:
         """Wrenches of all forces of the model on bodies, or only of those that come from outside the machine."""
@@ -257,7 +257,7 @@ class Compiled:
         held = np.array([c.name not in off for c in self.loops.constraints for _ in c.labels], dtype=bool)
         gap = 0.0
         if self.tree.nc:
-            gap = np.abs(self.loops.at(st.q, st.v, st.t, st.near).phi / self.loops.row_scale)[held].max(initial=0.0)
+            gap = np.abs(self.loops.at(st.q, st.v, st.t, st.references).phi / self.loops.row_scale)[held].max(initial=0.0)
         if not gap < most:
             raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.")
 
@@ -267,7 +267,7 @@ class Compiled:
         self.need_closed(st, (off,) if isinstance(off, str) else off, most=OPEN if closed else np.inf)
         if not closed or off or not len(self.loops.row_scale):
             return
-        c = self.loops.at(st.q, st.v, st.t, st.near)
+        c = self.loops.at(st.q, st.v, st.t, st.references)
         gap = np.abs((c.J @ st.v + c.b) / self.loops.row_scale).max() / max(1.0, np.abs(st.v / self.loops.columns).max())
         if not gap < OPEN:
             raise UsageError(

@@ -108,8 +108,8 @@ def advanced(tied: Loops, begin: Walker, end: float, native: Walk | None) -> Wal
     if found is None or known <= 0 or steep_minima(np.abs(found.determinant[:known])):
         return begin
     k = known - 1
-    near = tied.skel.unpack(found.q[k], found.near[k])
-    there = walker(tied, found.q[k], near, begin.at.t + (end - begin.at.t) * k / STRIDES)
+    references = tied.skel.unpack(found.q[k], found.references[k])
+    there = walker(tied, found.q[k], references, begin.at.t + (end - begin.at.t) * k / STRIDES)
     return there._replace(strong=max(there.strong, begin.strong), calm=max(there.calm, begin.calm))
 
 
@@ -132,7 +132,7 @@ def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CyclePlan:
     """The motion of a turn: leading drive, laws of all drives, and notes for the user."""
 
     lead: str
@@ -143,7 +143,7 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
-def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, duration: float | None = None) -> Plan:
+def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, duration: float | None = None) -> CyclePlan:
     """Choose the leading drive and the laws; the others hold still when one is asked for by name.
 
     At speed 0 all drives pass through the positions of their laws, and velocities and accelerations are zero.
@@ -182,12 +182,12 @@ def plan(loops: Loops, here: Instant, lead: str | None, speed: float | None, dur
         if duration is not None:
             notes.append(f"duration= is left aside: '{lead}' moves at a constant speed, and one turn or stroke of it is shown")
         reach = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
-        return Plan(lead, laws, reach / abs(law.slope), rate, True, tuple(notes))
+        return CyclePlan(lead, laws, reach / abs(law.slope), rate, True, tuple(notes))
     span = _programme_length(law, notes) if duration is None else duration
     whole = _programme_length(law, []) if isinstance(law, (Programme, Piecewise, Periodic)) else span
     if span < whole * (1.0 - 1e-9):
         notes.append(f"duration= shows the first {span:.4g} s of a programme of {whole:.4g} s; it is cut short, not run faster")
-    return Plan(lead, laws, span, rate, False, tuple(notes))
+    return CyclePlan(lead, laws, span, rate, False, tuple(notes))
 
 
 def _holds(drive: Drive) -> bool:
@@ -245,7 +245,7 @@ def _first_ground_joint(desc: Description) -> str:
 class Prepared:
     """A turn before its samples: the motion, where it begins, the loops with the drives, and its laws at the times asked for last."""
 
-    def __init__(self, loops: Loops, p: Plan, here: Instant):
+    def __init__(self, loops: Loops, p: CyclePlan, here: Instant):
         self.loops, self.plan, self.here = loops, p, here
         self.tied = loops.with_([driven(loops.skel.tree.description, name, law) for name, law in p.laws.items()])
         self.rows: LawRows = {}
@@ -301,7 +301,7 @@ def turn(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking
     return _noted(desc, p, samples, longer)
 
 
-def _at_the_beginning(loops: Loops, here: Instant, p: Plan) -> Instant:
+def _at_the_beginning(loops: Loops, here: Instant, p: CyclePlan) -> Instant:
     """Walk to where the laws begin, if they begin elsewhere than the start position."""
     desc = loops.skel.tree.description
     now = {name: coordinate_now(loops, name, here) for name in p.laws}
@@ -309,9 +309,9 @@ def _at_the_beginning(loops: Loops, here: Instant, p: Plan) -> Instant:
     if all(abs(begin[n] - now[n]) < 1e-12 * (1.0 + abs(now[n])) for n in now):
         return here
     targets = [driven(desc, n, Line(now[n], begin[n] - now[n])) for n in now]
-    (q, near), left = skipped(loops, here.q, here.references, targets)
+    (q, references), left = skipped(loops, here.q, here.references, targets)
     tied = loops.with_(left)
-    there = walk(tied, walker(tied, q, near), 1.0).at
+    there = walk(tied, walker(tied, q, references), 1.0).at
     if there.t < 1.0:
         place = position_text(desc, p.lead, begin[p.lead])
         raise SingularityError(f"the programme of drive '{p.lead}' begins at {place}, which cannot be reached from the start position.")
@@ -354,7 +354,7 @@ def _before_zero(desc: Description, drive: str, law: Curve, end: float) -> float
     return (SHORTEST - 1.0) * start / slope
 
 
-def _noted(desc: Description, p: Plan, c: Trajectory, notes: Sequence[str]) -> Trajectory:
+def _noted(desc: Description, p: CyclePlan, c: Trajectory, notes: Sequence[str]) -> Trajectory:
     """The turn with its notes, at rest if the plan is static."""
     passed = [x for x in c.singular if x.kind == "passage"]
     more = [passage_note(passed, lambda x: position_text(desc, c.drive, c.place(x)))] if passed else []
@@ -370,7 +370,7 @@ def position_text(desc: Description, drive: str, x: float) -> str:
     return f"{x * per_si + 0.0:.2f} {symbol}" if symbol in ("deg", "mm", "cm") else f"{x * per_si + 0.0:.5g} {symbol}"
 
 
-def _swing_note(desc: Description, p: Plan, low: float, high: float, dead_low: bool, dead_high: bool) -> str:
+def _swing_note(desc: Description, p: CyclePlan, low: float, high: float, dead_low: bool, dead_high: bool) -> str:
     law = p.laws[p.lead]
     rotary = is_rotary(desc, p.lead)
     a, b = (position_text(desc, p.lead, x) for x in sorted((float(law(low)[0]), float(law(high)[0]))))

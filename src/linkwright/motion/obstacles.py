@@ -20,7 +20,7 @@ WEAK = 1e-6  # singular values of constraints below this leave a motion undecide
 STRONG = 0.5  # share of the largest entry of a null vector: rows that make it
 
 
-def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: np.ndarray, near: Mapping[str, Any]) -> AssemblyError:
+def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: np.ndarray, references: Mapping[str, Any]) -> AssemblyError:
     """How far a walk from (q, near) to targets got, what stopped it, and how wide the loops gape at the wanted place."""
     tied = loops.with_(targets)
     zero = np.zeros(loops.skel.tree.nv)
@@ -40,10 +40,10 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: n
             f"together ({left}). Give {freedoms or 'none'}, and let the others follow."
         )
         return AssemblyError(text, gap=gaps[worst], loop=name)
-    if _dependent(loops, tied, q, near):
+    if _dependent(loops, tied, q, references):
         text = f"the wanted values ({names}) depend on each other, and they do not fit together ({left}). Leave one of them out."
         return AssemblyError(text, gap=gaps[worst], loop=name)
-    lost = lost_loop(loops, walk.q, walk.references, q, near)
+    lost = lost_loop(loops, walk.q, walk.references, q, references)
     if lost:
         why = (
             f"there the loop closed by '{lost}' is in a singular position, where branches of the motion meet ({left}). "
@@ -57,11 +57,11 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: n
     return AssemblyError(f"cannot reach the wanted {names}: it gets {_way(loops, targets, walk.t)}; {why}", gap=gaps[worst], loop=name)
 
 
-def _dependent(loops: Loops, tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> bool:
+def _dependent(loops: Loops, tied: Loops, q: np.ndarray, references: Mapping[str, Any]) -> bool:
     """Whether the targets are dependent at q and at a random position near it: no dead centre, but one coordinate given twice."""
     zero, own = np.zeros(loops.skel.tree.nv), len(loops.row_scale)
-    other = wandered(loops, q, near, loops.dimensionless(loops.at(q, zero, 0.0, near))[1], np.random.default_rng(0))
-    places = [(q, near)] if other is None else [(q, near), (other.at.q, other.at.references)]
+    other = wandered(loops, q, references, loops.dimensionless(loops.at(q, zero, 0.0, references))[1], np.random.default_rng(0))
+    places = [(q, references)] if other is None else [(q, references), (other.at.q, other.at.references)]
     rows = [tied.dimensionless(tied.at(x, zero, 0.0, n))[1] for x, n in places]
     return all(factor(J, WEAK).rank < factor(J[:own], WEAK).rank + len(J) - own for J in rows)
 
@@ -83,10 +83,10 @@ def _short_of(tied: Loops, i: int, gap: float) -> str:
     return _value(tied, tied.constraints[i], gap)
 
 
-def lost_loop(loops: Loops, q: np.ndarray, near: Mapping[str, Any], q0: np.ndarray, near0: Mapping[str, Any]) -> str:
+def lost_loop(loops: Loops, q: np.ndarray, references: Mapping[str, Any], q0: np.ndarray, references0: Mapping[str, Any]) -> str:
     """The closing constraint that makes the loops lose rank at q, as against q0; empty if they keep it."""
     zero = np.zeros(loops.skel.tree.nv)
-    J, J0 = (loops.dimensionless(loops.at(x, zero, 0.0, n))[1] for x, n in ((q, near), (q0, near0)))
+    J, J0 = (loops.dimensionless(loops.at(x, zero, 0.0, n))[1] for x, n in ((q, references), (q0, references0)))
     if not min(J.shape):
         return ""
     f, f0 = factor(J), factor(J0)
@@ -97,10 +97,10 @@ def lost_loop(loops: Loops, q: np.ndarray, near: Mapping[str, Any], q0: np.ndarr
     return rows[int(np.argmax(np.abs(f.U[:, rank - 1])))]
 
 
-def cannot_move(loops: Loops, tied: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0) -> SingularityError:
+def cannot_move(loops: Loops, tied: Loops, q: np.ndarray, references: Mapping[str, Any], t: float = 0.0) -> SingularityError:
     """Why speeds (or accelerations) that constraints beyond the loops ask for cannot be had at a position."""
     zero = np.zeros(loops.skel.tree.nv)
-    J, own = tied.dimensionless(tied.at(q, zero, t, near))[1], len(loops.row_scale)
+    J, own = tied.dimensionless(tied.at(q, zero, t, references))[1], len(loops.row_scale)
     freedoms = factor(J[:own], WEAK).null.shape[1]
     extra = [c.name for c in tied.constraints[len(loops.constraints) :] for _ in c.kinds]
     names = ", ".join(dict.fromkeys(extra))

@@ -77,12 +77,12 @@ def _size(system: Compiled, st: State) -> float:
 
 def _free_force(system: Compiled, loops: Any, st: State) -> tuple[np.ndarray, np.ndarray]:
     """-N' h in the dimensionless free motions N: what pushes the mechanism."""
-    N = loops.factored(loops.at(st.q, np.zeros_like(st.v), st.t, st.near)).null
+    N = loops.factored(loops.at(st.q, np.zeros_like(st.v), st.t, st.references)).null
     return -(N.T @ (_bias(system, st) * system.loops.columns)), N
 
 
 def _moved(system: Compiled, loops: Any, st: State, step: np.ndarray) -> State | None:
-    done = close(loops, loops.displaced(st.q, step), st.near, st.t, reach=1.0)
+    done = close(loops, loops.displaced(st.q, step), st.references, st.t, reach=1.0)
     return State.of(done.at) if done.residual < GOOD_ENOUGH else None
 
 

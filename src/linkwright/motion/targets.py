@@ -37,7 +37,7 @@ FAR = 1e4  # radians, or multiples of the characteristic length
 
 
 @dataclass(frozen=True)
-class Part:
+class VelocityEntry:
     """One entry of a joint's velocity; `at` is its place among the coordinates, None for a component of an angular velocity."""
 
     joint: Joint
@@ -68,7 +68,7 @@ class Targets:
             raise ChannelError(f"there is no joint '{name}'. {nearest(name, known, kind)}")
         return every[head], part
 
-    def part(self, name: str) -> Part | Joint:
+    def part(self, name: str) -> VelocityEntry | Joint:
         """The entry of a joint's velocity that a name means, or the joint where it means all of several."""
         joint, part = self._joint(name)
         jt = joints.create(joint.type, joint.options)
@@ -80,7 +80,7 @@ class Targets:
                 f"'{name}' is not a coordinate of the {joint.type} joint '{joint.name}'. Use {', '.join(allowed) or 'another joint'}."
             )
         at = jt.q_names.index(part) if part in jt.q_names else None
-        return Part(joint, jt.v_names.index(part), at, "angle" if at is None else jt.coordinate_kinds[at])
+        return VelocityEntry(joint, jt.v_names.index(part), at, "angle" if at is None else jt.coordinate_kinds[at])
 
     def names_joint(self, name: str) -> bool:
         """Whether a name with a dot means a joint's component, and not a point of a body of the same name."""
@@ -88,7 +88,7 @@ class Targets:
             found = self.part(name.removesuffix(".v"))
         except ChannelError:
             return False
-        return isinstance(found, Part) or not any(name.startswith(f"{b.name}.") for b in self.loops.skel.tree.description.bodies)
+        return isinstance(found, VelocityEntry) or not any(name.startswith(f"{b.name}.") for b in self.loops.skel.tree.description.bodies)
 
     def _is_cylinder(self, name: str) -> bool:
         return any(c.name == name for c in self.loops.skel.tree.description.cylinders)
@@ -165,8 +165,8 @@ class Targets:
 
     def _check_far(self, name: str, now: float, there: float, kind: str) -> None:
         if abs(there - now) > FAR * (1.0 if kind == "angle" else self.loops.kappa):
-            far, near = (shown(x, KINDS[kind], self.loops.skel.tree.description.units) for x in (there, now))
-            raise UsageError(f"'{name}' = {far} is too far from its start, {near}, to be walked to; check the value and its unit.")
+            far, references = (shown(x, KINDS[kind], self.loops.skel.tree.description.units) for x in (there, now))
+            raise UsageError(f"'{name}' = {far} is too far from its start, {references}, to be walked to; check the value and its unit.")
 
     def speeds(self, name: str, value: Any, here: Instant) -> list[Constraint]:
         """Constraints that move at the wanted speed from here on."""
@@ -197,7 +197,7 @@ class Targets:
             if np.shape(value) != (nv,):
                 raise UsageError(f"'{name}' is a {joint.type} joint and needs a list of {nv} accelerations, as in names.v.")
             return self._moving(joint, np.zeros(nv), range(nv), here), np.asarray(value, dtype=float)
-        assert isinstance(part, Part)
+        assert isinstance(part, VelocityEntry)
         x = np.array([quantity(value, KINDS[ACCELERATION[part.kind]])])
         if part.at == pick:
             return Driver(joint, Line(float(here.references[joint.name][pick]), 0.0), pick), x

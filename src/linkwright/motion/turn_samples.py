@@ -62,9 +62,9 @@ def swept(tied: Loops, q: np.ndarray, references: Mapping[str, Any], times: np.n
     skel, zero = tied.skel, np.zeros(tied.skel.tree.nv)
     kinds = (joint_types.create(j.type, j.options).coordinate_kinds for j in map(skel.tree.description.joint, skel.tree.cuts))
     if any("quaternion" in k for k in kinds):  # the walk counts angles only
-        near = CountedReferences(skel, found.q, lambda: cut_references(skel, times, found.q, found.v, found.near).rows)
+        near = CountedReferences(skel, found.q, lambda: cut_references(skel, times, found.q, found.v, found.references).rows)
     else:
-        near = CutReferences(skel, found.q, found.near)
+        references = CutReferences(skel, found.q, found.references)
 
     def spectra() -> list[np.ndarray]:
         return [tied.factored(tied.at(q, zero, t, here)).s for q, t, here in zip(found.q, times, near, strict=True)]
@@ -77,7 +77,7 @@ def trajectory(
 ) -> Trajectory:
     """The samples as a turn of a drive that follows `law`; turns count from q = `origin`; `dead`: times of dead centres beyond its ends."""
     t = found.t
-    c = Trajectory(tied.skel, t - t[0], found.q, found.v, found.a, found.near, drive=drive, full_turn=full_turn, origin=origin)
+    c = Trajectory(tied.skel, t - t[0], found.q, found.v, found.a, found.references, drive=drive, full_turn=full_turn, origin=origin)
     if not found.path and not dead:
         return c
     spectra = found.spectra()
@@ -86,8 +86,8 @@ def trajectory(
     def at(i: int, time: float) -> float | None:
         between = _between(loops, found.path, i, time)
         if between is not None:
-            q, near = between
-            return scale.strength(tied.factored(tied.at(q, np.zeros(tied.skel.tree.nv), time, near)).s)
+            q, references = between
+            return scale.strength(tied.factored(tied.at(q, np.zeros(tied.skel.tree.nv), time, references)).s)
         w = walk(tied, found.path[i], time)
         return scale.strength(w.spectrum) if w.at.t == time else None
 
@@ -121,7 +121,7 @@ def _bridged(loops: Loops, tied: Loops, walkers: list[Walker]) -> list[Walker]:
             continue
         found = _interpolated(loops, before.at, after.at, w.at.t)
         if np.abs(found.q[0] - w.at.q).max() > EXACT or np.abs(found.v[0] - w.at.v).max() > EXACT * (1.0 + np.abs(w.at.v).max()):
-            near = CutReferences(loops.skel, found.q, found.near)[0]
+            references = CutReferences(loops.skel, found.q, found.references)[0]
             out[i] = w._replace(at=Instant(loops.skel, found.q[0], found.v[0], w.at.t, near, found.a[0]))
     return out
 
@@ -133,14 +133,14 @@ def _interpolated(loops: Loops, before: Instant, after: Instant, t: float) -> Sa
 
 
 def _between(loops: Loops, path: Sequence[Walker], i: int, t: float) -> tuple[np.ndarray, Any] | None:
-    """(q, near) at t >= path[i].t between the nearest steps on both sides that the loops decide; None without such steps."""
+    """(q, references) at t >= path[i].t between the nearest steps on both sides that the loops decide; None without such steps."""
     strong = path[-1].strong
     before = next((w for w in path[i::-1] if w.at.t <= t and _decides(w, strong)), None)
     after = next((w for w in path[i + 1 :] if w.at.t >= t and _decides(w, strong)), None)
     if before is None or after is None or before.at.t == after.at.t:
         return None
     found = _interpolated(loops, before.at, after.at, t)
-    return found.q[0], CutReferences(loops.skel, found.q, found.near)[0]
+    return found.q[0], CutReferences(loops.skel, found.q, found.references)[0]
 
 
 def _decides(w: Walker, strong: int) -> bool:

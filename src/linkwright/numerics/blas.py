@@ -27,9 +27,9 @@ def _threads() -> tuple[Callable[[], int], Callable[[int], None]] | None:
     except (ImportError, OSError):
         return None
     for name in NAMES:
-        ask, tell = (getattr(library, name.format(verb), None) for verb in ("get", "set"))
-        if ask is not None and tell is not None:
-            return ask, tell
+        ask, put = (getattr(library, name.format(verb), None) for verb in ("get", "set"))
+        if ask is not None and put is not None:
+            return ask, put
     return None
 
 
@@ -40,10 +40,10 @@ def one_thread(rows: int) -> Iterator[None]:
     if found is None:
         yield
         return
-    ask, tell = found
+    ask, put = found
     before = ask()
-    tell(1)
+    put(1)
     try:
         yield
     finally:
-        tell(before)
+        put(before)

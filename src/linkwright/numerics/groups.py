@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-class Groups:
+class NameGroups:
     """Names that are joined pair by pair; each group is known by its root, the first name of the pairs that made it."""
 
     def __init__(self, names: Iterable[str]):

@@ -20,7 +20,7 @@ from linkwright.mechanics.formulations.projection import constraint_inertia, dec
 from linkwright.mechanism import compile, load
 from linkwright.numerics.linalg import factor
 from linkwright.papers import Item, aghili_control, aghili_passage, compared
-from linkwright.papers.figures import Curve, Panel, drawing
+from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.simulation.switching import engage, when
 
 # q1 at 0.5, 1, 2, 3 s, let go at rest at 2 pi / 3 and pushed by 1 N m at the crank; g = 0 and 9.81
@@ -100,7 +100,7 @@ def slider_crank() -> Item:
     )
 
 
-def _fig_4() -> list[Panel]:
+def _fig_4() -> list[FigurePanel]:
     out = []
     for g, said in ((0.0, "without gravity"), (9.81, "with gravity")):
         run = thrown(g)
@@ -109,10 +109,17 @@ def _fig_4() -> list[Panel]:
         lam = -np.asarray(run["lam.C.ty"])
         out.append(
             [
-                Panel("q [rad]", [Curve(run.t, run["A"], "q1"), Curve(run.t, run["B"], "q2")], f"(A) {said}; passages are marked", marks),
-                Panel("dq/dt [rad/s]", [Curve(run.t, run["A.v"], "q1"), Curve(run.t, run["B.v"], "q2")], "(B)", marks),
-                Panel("A' lambda [N m]", [Curve(run.t, force[:, i], f"F{i + 1}") for i in (0, 1)], "(C) constraint force", marks),
-                Panel("lambda [N]", [Curve(run.t, lam)], "(D) multiplier: a pole at each passage", marks, limits=(-60.0, 60.0)),
+                FigurePanel(
+                    "q [rad]",
+                    [FigureCurve(run.t, run["A"], "q1"), FigureCurve(run.t, run["B"], "q2")],
+                    f"(A) {said}; passages are marked",
+                    marks,
+                ),
+                FigurePanel("dq/dt [rad/s]", [FigureCurve(run.t, run["A.v"], "q1"), FigureCurve(run.t, run["B.v"], "q2")], "(B)", marks),
+                FigurePanel(
+                    "A' lambda [N m]", [FigureCurve(run.t, force[:, i], f"F{i + 1}") for i in (0, 1)], "(C) constraint force", marks
+                ),
+                FigurePanel("lambda [N]", [FigureCurve(run.t, lam)], "(D) multiplier: a pole at each passage", marks, limits=(-60.0, 60.0)),
             ]
         )
     return [panel for pair in zip(*out, strict=True) for panel in pair]

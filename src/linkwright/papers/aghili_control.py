@@ -19,7 +19,7 @@ from linkwright.control.controllability import controllable_of_matrices
 from linkwright.mechanism import compile, load
 from linkwright.numerics.linalg import factor
 from linkwright.papers import Item, compared
-from linkwright.papers.figures import Curve, Panel, drawing
+from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.results.trajectory import Trajectory
 
 GAINS: dict[str, Any] = {"P": 25, "D": 10}
@@ -108,34 +108,34 @@ def two_joints() -> Item:
     )
 
 
-def _crank_panels(names: tuple[str, ...], g: float, caption: str) -> list[Panel]:
+def _crank_panels(names: tuple[str, ...], g: float, caption: str) -> list[FigurePanel]:
     """Position, contact force in the paper's sign, torques: the first two seconds, in which all happens."""
     runs = {name: crank(name, g) for name in names}
     t = np.asarray(runs[names[0]].t)[:201]
 
-    def curves(channel: str, sign: float = 1.0) -> list[Curve]:
-        return [Curve(t, sign * np.asarray(run[channel])[:201], name, colour=i) for i, (name, run) in enumerate(runs.items())]
+    def curves(channel: str, sign: float = 1.0) -> list[FigureCurve]:
+        return [FigureCurve(t, sign * np.asarray(run[channel])[:201], name, colour=i) for i, (name, run) in enumerate(runs.items())]
 
     torques = [
-        Curve(t, np.asarray(run[f"{j}.torque"])[:201], f"f{k + 1} {name}", ("line", "dashed")[k], i)
+        FigureCurve(t, np.asarray(run[f"{j}.torque"])[:201], f"f{k + 1} {name}", ("line", "dashed")[k], i)
         for i, (name, run) in enumerate(runs.items())
         for k, j in enumerate("AB")
         if f"{j}.torque" in run.channels
     ]
-    position = [Curve(t, np.degrees(np.asarray(runs[names[0]]["A"])[:201]))]
+    position = [FigureCurve(t, np.degrees(np.asarray(runs[names[0]]["A"])[:201]))]
     return [
-        Panel("q1 [deg]", position, caption),
-        Panel("lambda [N]", curves("lam.C.ty", -1.0)),
-        Panel("torques [N m]", torques, legend=True),
+        FigurePanel("q1 [deg]", position, caption),
+        FigurePanel("lambda [N]", curves("lam.C.ty", -1.0)),
+        FigurePanel("torques [N m]", torques, legend=True),
     ]
 
 
-def _fig_5() -> list[Panel]:
+def _fig_5() -> list[FigurePanel]:
     sides = [_crank_panels(("two joints", "hybrid"), g, f"{said} gravity") for g, said in ((0.0, "without"), (9.81, "with"))]
     return [panel for pair in zip(*sides, strict=True) for panel in pair]
 
 
-def _fig_6() -> list[Panel]:
+def _fig_6() -> list[FigurePanel]:
     sides = [_crank_panels(("one joint", "two joints"), g, f"{said} gravity") for g, said in ((0.0, "without"), (9.81, "with"))]
     return [panel for pair in zip(*sides, strict=True) for panel in pair]
 
@@ -240,7 +240,7 @@ def least_at_every_instant() -> Item:
     )
 
 
-def _fig_8() -> list[Panel]:
+def _fig_8() -> list[FigurePanel]:
     names = ("PIDC", "hybrid", "IDC -10 mm", "IDC +10 mm")
     runs = {name: arm(name) for name in names}
     t = np.asarray(runs["PIDC"].t)
@@ -250,10 +250,14 @@ def _fig_8() -> list[Panel]:
         return np.sqrt(sum(np.asarray(run[f"{j}.torque"]) ** 2 for j in ARM["drives"]))
 
     return [
-        Panel("x [m]", [*(Curve(t, run["hand.E.x"]) for run in runs.values()), Curve(t, wanted, "wanted", "dashed", 8)], "(A) all four"),
-        Panel("angle [deg]", [Curve(t, np.degrees(np.asarray(run["hand.angle"])), name) for name, run in runs.items()], "(B)"),
-        Panel("contact force [N]", [Curve(t, -np.asarray(run["lam.tip.ty"]), name) for name, run in runs.items()], "(C)"),
-        Panel("|torque| [N m]", [Curve(t, norm(run), name) for name, run in runs.items()], "(D)", legend=True),
+        FigurePanel(
+            "x [m]",
+            [*(FigureCurve(t, run["hand.E.x"]) for run in runs.values()), FigureCurve(t, wanted, "wanted", "dashed", 8)],
+            "(A) all four",
+        ),
+        FigurePanel("angle [deg]", [FigureCurve(t, np.degrees(np.asarray(run["hand.angle"])), name) for name, run in runs.items()], "(B)"),
+        FigurePanel("contact force [N]", [FigureCurve(t, -np.asarray(run["lam.tip.ty"]), name) for name, run in runs.items()], "(C)"),
+        FigurePanel("|torque| [N m]", [FigureCurve(t, norm(run), name) for name, run in runs.items()], "(D)", legend=True),
     ]
 
 

@@ -19,7 +19,7 @@ from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.mechanics.formulations import create
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.papers.counting import Counts, Run, Tally, variables
+from linkwright.papers.counting import CountedRun, Counts, Tally, variables
 from linkwright.system.system import System
 
 LOOPS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -51,17 +51,17 @@ def without_structure(t: Terms, tally: Tally) -> Terms:
     )
 
 
-def forward_counted(system: System, formulation: str, q: Any, v: Any, tau: Any, *, full: bool = False) -> Run:
+def forward_counted(system: System, formulation: str, q: Any, v: Any, tau: Any, *, full: bool = False) -> CountedRun:
     """Accelerations and multipliers of one formulation on counting numbers, with what they cost."""
     tally = Tally()
     q, v, tau = (variables(x, tally) for x in (q, v, tau))
     t = terms(system.loops, q, v)
     raw = create(formulation)(without_structure(t, tally) if full else t, tau)
-    return Run(raw, tally.counts())
+    return CountedRun(raw, tally.counts())
 
 
 @dataclass(frozen=True)
-class Row:
+class ChainCost:
     """Operations of one formulation on a chain."""
 
     loops: int
@@ -81,18 +81,18 @@ def operations(n: int, formulation: str, *, full: bool = False) -> Counts:
     return forward_counted(system, formulation, q, v, np.ones(len(v)), full=full).counts
 
 
-def operation_table(ns: Iterable[int] = LOOPS, full_to: int = FULL_TO) -> list[Row]:
+def operation_table(ns: Iterable[int] = LOOPS, full_to: int = FULL_TO) -> list[ChainCost]:
     """sslm for all ns; slm and kkt, full and folded, for those up to `full_to`."""
     rows = []
     for n in ns:
-        rows.append(Row(n, "sslm", "blocks", operations(n, "sslm")))
+        rows.append(ChainCost(n, "sslm", "blocks", operations(n, "sslm")))
         if n <= full_to:
             for name in ("slm", "kkt"):
-                rows += [Row(n, name, kind, operations(n, name, full=kind == "full")) for kind in ("full", "folded")]
+                rows += [ChainCost(n, name, kind, operations(n, name, full=kind == "full")) for kind in ("full", "folded")]
     return rows
 
 
-def curves(rows: Sequence[Row]) -> dict[str, tuple[list[int], list[int]]]:
+def curves(rows: Sequence[ChainCost]) -> dict[str, tuple[list[int], list[int]]]:
     """label -> (numbers of loops, operations), in the order of the rows."""
     out: dict[str, tuple[list[int], list[int]]] = {}
     for r in rows:
@@ -118,7 +118,7 @@ LABELS = {
 }
 
 
-def draw(axes: Any, rows: Sequence[Row]) -> None:
+def draw(axes: Any, rows: Sequence[ChainCost]) -> None:
     """Operations over the number of loops, both logarithmic, onto matplotlib axes."""
     found = curves(rows)
     for label, (colour, line, marker) in STYLES.items():
@@ -134,7 +134,7 @@ def draw(axes: Any, rows: Sequence[Row]) -> None:
     axes.legend(loc="upper left")
 
 
-def text(rows: Sequence[Row]) -> str:
+def text(rows: Sequence[ChainCost]) -> str:
     """The table for people: one line for every number of loops."""
     columns = {label: dict(zip(*curve, strict=True)) for label, curve in curves(rows).items()}
     numbers = sorted({r.loops for r in rows})

@@ -18,7 +18,7 @@ from linkwright.mechanics.dynamics.tree import bias_force, mass_matrix
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, chaudhary_models, compared
 from linkwright.papers import inverse_cost as inverse_counts
-from linkwright.papers.figures import Curve, Panel, drawing
+from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 
 SPEED = 4.712  # rad/s: 45 rpm as printed
 ANGLES = range(0, 360, 30)
@@ -36,7 +36,7 @@ TORQUE = {
 RMS = {9.81: 30.8526107525, 0.0: 29.1568219303}
 
 
-class Rod(NamedTuple):
+class PrintedLink(NamedTuple):
     """A link of Table 1: its printed inertia about its origin, and the length to four digits that Koul et al. give."""
 
     name: str
@@ -47,13 +47,13 @@ class Rod(NamedTuple):
 
 
 TABLE_1 = (
-    Rod("I-1 (rocker)", 3.0, 0.1152, 13.30e-3),
-    Rod("I-2 (coupler)", 5.0, 0.2304, 22.12e-3, 1.0 / 12.0),
-    Rod("II-1 (crank)", 1.5, 0.038, 0.73e-3),
-    Rod("III-1^0", 4.2, 0.3346, 157.0e-3),
-    Rod("III-2^0 (tool)", 10.5, 0.8365, 2449.0e-3),
-    Rod("III-3^0", 3.0, 0.239, 57.0e-3),
-    Rod("III-1^1", 3.0, 0.239, 57.0e-3),
+    PrintedLink("I-1 (rocker)", 3.0, 0.1152, 13.30e-3),
+    PrintedLink("I-2 (coupler)", 5.0, 0.2304, 22.12e-3, 1.0 / 12.0),
+    PrintedLink("II-1 (crank)", 1.5, 0.038, 0.73e-3),
+    PrintedLink("III-1^0", 4.2, 0.3346, 157.0e-3),
+    PrintedLink("III-2^0 (tool)", 10.5, 0.8365, 2449.0e-3),
+    PrintedLink("III-3^0", 3.0, 0.239, 57.0e-3),
+    PrintedLink("III-1^1", 3.0, 0.239, 57.0e-3),
 )
 
 
@@ -75,7 +75,7 @@ def rms(g: float) -> float:
     return float(np.sqrt(np.mean(turned(g)[1][:-1] ** 2)))
 
 
-def excess(rod: Rod) -> float:
+def excess(rod: PrintedLink) -> float:
     """How far a printed inertia is above that of the uniform rod, relative."""
     return rod.inertia / (rod.share * rod.mass * rod.length**2) - 1.0
 
@@ -100,11 +100,11 @@ def driving_torque() -> Item:
     )
 
 
-def _torque_panels() -> list[Panel]:
+def _torque_panels() -> list[FigurePanel]:
     curves = []
     for i, (g, name) in enumerate(((9.81, "with gravity"), (0.0, "without"))):
-        curves += [Curve(*turned(g), name, "line" if g else "dashed", i), Curve(list(ANGLES), TORQUE[g], "", "points", i)]
-    return [Panel("torque [N m]", curves, "circles: power balance in 30 digits")]
+        curves += [FigureCurve(*turned(g), name, "line" if g else "dashed", i), FigureCurve(list(ANGLES), TORQUE[g], "", "points", i)]
+    return [FigurePanel("torque [N m]", curves, "circles: power balance in 30 digits")]
 
 
 def all_joint_forces() -> Item:

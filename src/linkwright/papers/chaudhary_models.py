@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.mechanics.dynamics.denoc import denoc, twists
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
-from linkwright.papers.figures import Curve, Panel, drawing
+from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 
 # the RSSR's crank torque at 0, 30, ... 330 deg, N m
 RSSR_TORQUE = (
@@ -84,16 +84,18 @@ def rssr() -> Item:
     )
 
 
-def _rssr_panels() -> list[Panel]:
+def _rssr_panels() -> list[FigurePanel]:
     turn = load("rssr").turn(steps=90, speed=RSSR_SPEED)
     angle = np.degrees(np.asarray(turn["crank"]))
     force = np.asarray(turn["S.on.crank"])
     twelve = np.array([loads.reaction("S", on="crank").force for loads in rssr_loads("rssr", "S", "traditional")])
-    lines = [Curve(angle, force[:, i], f"lambda_{x}", colour=i) for i, x in enumerate("xyz")]
-    points = [Curve(list(ANGLES), twelve[:, i], "", "points", i) for i in range(3)]
+    lines = [FigureCurve(angle, force[:, i], f"lambda_{x}", colour=i) for i, x in enumerate("xyz")]
+    points = [FigureCurve(list(ANGLES), twelve[:, i], "", "points", i) for i in range(3)]
     return [
-        Panel("torque [N m]", [Curve(angle, turn["crank.torque"], "drive"), Curve(list(ANGLES), RSSR_TORQUE, "", "points", 0)]),
-        Panel("force on the crank [N]", [*lines, *points], "circles: all Newton-Euler equations at once"),
+        FigurePanel(
+            "torque [N m]", [FigureCurve(angle, turn["crank.torque"], "drive"), FigureCurve(list(ANGLES), RSSR_TORQUE, "", "points", 0)]
+        ),
+        FigurePanel("force on the crank [N]", [*lines, *points], "circles: all Newton-Euler equations at once"),
     ]
 
 

@@ -208,18 +208,18 @@ def values(array: Any) -> np.ndarray:
     return np.asarray(array, dtype=object).astype(float)
 
 
-class Run(NamedTuple):
+class CountedRun(NamedTuple):
     """What a function gave, and what it cost."""
 
     result: Any
     counts: Counts
 
 
-def run(function: Callable[..., Any], *arrays: Any) -> Run:
+def run(function: Callable[..., Any], *arrays: Any) -> CountedRun:
     """Call a function on arrays of counting numbers."""
     tally = Tally()
     result = function(*(variables(a, tally) for a in arrays))
-    return Run(result, tally.counts())
+    return CountedRun(result, tally.counts())
 
 
 def count(function: Callable[..., Any], *arrays: Any) -> Counts:

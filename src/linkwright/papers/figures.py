@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 WIDTH, HEIGHT = 6.4, 2.3  # inches of one panel
 
 
-class Curve(NamedTuple):
+class FigureCurve(NamedTuple):
     """y over x; `name` is written at its end. Curves of one `colour` number belong together; `kind` is line, dashed or points."""
 
     x: Any
@@ -27,11 +27,11 @@ class Curve(NamedTuple):
     colour: int | None = None
 
 
-class Panel(NamedTuple):
+class FigurePanel(NamedTuple):
     """Axes with their curves; a caption above, thin lines at `marks`, y logarithmic if asked for."""
 
     label: str  # of y, with its unit
-    curves: Sequence[Curve]
+    curves: Sequence[FigureCurve]
     caption: str = ""
     marks: Sequence[float] = ()
     logarithmic: bool = False
@@ -40,11 +40,11 @@ class Panel(NamedTuple):
     over: str = ""  # label of x where it is not that of all
 
 
-Panels = Sequence[Panel]
+Panels = Sequence[FigurePanel]
 
 
 @dataclass(frozen=True)
-class Drawing:
+class FigureDrawing:
     """A figure to be drawn: called with a path it writes the panels, row by row, as a PNG."""
 
     source: Panels | Callable[[], Panels]
@@ -62,9 +62,9 @@ class Drawing:
         drawn(lambda frame: _sheet(frame, self.panels, self.over, self.columns), path, title=self.title)
 
 
-def drawing(panels: Panels | Callable[[], Panels], over: str = "t [s]", columns: int = 1, title: str | None = None) -> Drawing:
+def drawing(panels: Panels | Callable[[], Panels], over: str = "t [s]", columns: int = 1, title: str | None = None) -> FigureDrawing:
     """What `Item.figure` wants, from panels or a function that gives them."""
-    return Drawing(panels, over, columns, title)
+    return FigureDrawing(panels, over, columns, title)
 
 
 def _sheet(frame: Any, panels: Panels, over: str, columns: int) -> Any:
@@ -80,7 +80,7 @@ def _sheet(frame: Any, panels: Panels, over: str, columns: int) -> Any:
     return figure
 
 
-def _panel(frame: Any, axes: Any, panel: Panel) -> None:
+def _panel(frame: Any, axes: Any, panel: FigurePanel) -> None:
     from linkwright.views.plots.frame import colour_of, legend
 
     looks = {"line": {"lw": 1.4}, "dashed": {"lw": 1.2, "ls": (0, (5, 2))}, "points": {"lw": 0.0, "marker": "o", "ms": 4.0, "mfc": "none"}}

@@ -20,7 +20,7 @@ from linkwright.mechanics.dynamics.tree import mass_matrix
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.mechanism import compile, load
 from linkwright.papers import Item, compared
-from linkwright.papers.figures import Curve, Panel, drawing
+from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.simulation.stabilisers import Baumgarte, PostAdjust
 
 LINK, ARM, BASE, RADIUS = 0.62, 0.581, 1.2, 0.2 / math.sqrt(3.0)  # m: l2, l1, L0, b
@@ -106,20 +106,22 @@ def zeros(case: int) -> np.ndarray:
 
 
 def _figure(case: int, number: int) -> Callable[[Path], None]:
-    def panels() -> list[Panel]:
+    def panels() -> list[FigurePanel]:
         run, own = exact(case), as_published(case)
         t, seen = np.asarray(run.t)[:3001], slice(0, 3001)
         theta, x = determinants(case)
         marks = [z for z in zeros(case) if z <= 3.0]
-        joints = [Curve(t, run.q[seen, i], f"theta_{i + 1}") for i in range(3)]
-        goals = [Curve([0.0, 3.0], [goal, goal], "", "dashed", i) for i, goal in enumerate(WANTED.values())] if case == 2 else []
+        joints = [FigureCurve(t, run.q[seen, i], f"theta_{i + 1}") for i in range(3)]
+        goals = [FigureCurve([0.0, 3.0], [goal, goal], "", "dashed", i) for i, goal in enumerate(WANTED.values())] if case == 2 else []
         residual = np.maximum(gaps(own), 1e-18)  # a logarithm of round-off that happens to be zero
         return [
-            Panel("cranks [rad]", [*joints, *goals], "(a) coordinates"),
-            Panel("platform [m, rad]", [Curve(t, run.q[seen, 3 + i], name) for i, name in enumerate(("x_C", "y_C", "phi"))]),
-            Panel("det Phi_x [m^4]", [Curve(t, x[seen])], "(b) zeros of det Phi_x are marked", marks),
-            Panel("det Phi_theta [m^6]", [Curve(t, theta[seen])]),
-            Panel("largest |f| [m^2]", [Curve(own.t, residual)], "the paper's method, step 0.002 s", marks, True, (1e-13, 1e-5)),
+            FigurePanel("cranks [rad]", [*joints, *goals], "(a) coordinates"),
+            FigurePanel("platform [m, rad]", [FigureCurve(t, run.q[seen, 3 + i], name) for i, name in enumerate(("x_C", "y_C", "phi"))]),
+            FigurePanel("det Phi_x [m^4]", [FigureCurve(t, x[seen])], "(b) zeros of det Phi_x are marked", marks),
+            FigurePanel("det Phi_theta [m^6]", [FigureCurve(t, theta[seen])]),
+            FigurePanel(
+                "largest |f| [m^2]", [FigureCurve(own.t, residual)], "the paper's method, step 0.002 s", marks, True, (1e-13, 1e-5)
+            ),
         ]
 
     return drawing(panels, title=f"Hoang et al., Fig. {number}: {CASES[case]}, computed again")
@@ -221,13 +223,13 @@ def residuals_case_1() -> Item:
 
 def residuals_case_2() -> Item:
     f = gaps(as_published(2))
-    peak, usual = float(f.max()), float(np.median(f[:501]))
+    peak, median = float(f.max()), float(np.median(f[:501]))
     return compared(
         "Sec. 5.2, (26)-(34)",
         "case 2: residuals of the loops, at singular positions and elsewhere",
         "around 1e-7 and around 1e-9 m",
-        f"at most {peak:.1e} m^2, median of the first second {usual:.1e} m^2",
-        max(abs(math.log10(peak / 1e-7)), abs(math.log10(usual / 1e-9))),
+        f"at most {peak:.1e} m^2, median of the first second {median:.1e} m^2",
+        max(abs(math.log10(peak / 1e-7)), abs(math.log10(median / 1e-9))),
         1.0,
         "both, in decades",
         "the step is not printed: 0.002 s fits both cases, 0.001 and 0.005 s neither",

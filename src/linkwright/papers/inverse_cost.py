@@ -22,14 +22,14 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import METHODS, every_constraint
-from linkwright.mechanics.inverse.problem import Problem, unit_pushes
+from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
 from linkwright.mechanics.kinematics.motion import motion, node_accelerations
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
 from linkwright.numerics.linalg import pivot_order
 from linkwright.numerics.scalars import eliminate
 from linkwright.papers.counting import Counts, values
-from linkwright.papers.recording import Graph, Recorded
+from linkwright.papers.recording import OperationGraph, Recorded
 from linkwright.results.state import State
 from linkwright.system.system import System
 from linkwright.topology.order import solve_order
@@ -37,7 +37,7 @@ from linkwright.topology.order import solve_order
 STAGES = ("motion", "wrenches", "equations", "solve", "recursion")
 
 
-class Case(NamedTuple):
+class CostCase(NamedTuple):
     """A mechanism of the paper: cuts, drive, and the positions the reference lists."""
 
     model: str
@@ -54,8 +54,8 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("carpet-scraper-2007", ("J8", "J9", "J10"), "J1", 4.712, 2),
-    Case("rssr", ("S",), "crank", 10.471975511965978, 6),
+    CostCase("carpet-scraper-2007", ("J8", "J9", "J10"), "J1", 4.712, 2),
+    CostCase("rssr", ("S",), "crank", 10.471975511965978, 6),
 )
 
 
@@ -107,7 +107,7 @@ class Solver:
 
 def dense_solve(n: int) -> Counts:
     """Operations of one elimination with every entry a number (operations whose result is not used left out)."""
-    graph = Graph()
+    graph = OperationGraph()
     A, b = graph.variables(np.eye(n) + 0.1), graph.variables(np.ones(n))
     return sum_of(graph.live(eliminate(A, b, quotients=True)[0]).values())
 
@@ -123,11 +123,11 @@ def sum_of(counts: Iterable[Counts]) -> Counts:
 class Formed(NamedTuple):
     """What all methods share."""
 
-    problem: Problem  # over recording numbers; its cached M, factors and scales are not used
+    problem: InverseProblem  # over recording numbers; its cached M, factors and scales are not used
     need: list[Any]  # of every body: inertia wrench minus weight and applied wrenches
 
 
-def formed(system: System, st: State, drive: str, graph: Graph) -> Formed:
+def formed(system: System, st: State, drive: str, graph: OperationGraph) -> Formed:
     """Kinematics and the wrench every body needs  [Chaudhary2007 (8)]."""
     a = system.assembler.accelerations(st, None, [drive])
     q, v, acc = (graph.variables(x) for x in (st.q, st.v, a))
@@ -137,13 +137,13 @@ def formed(system: System, st: State, drive: str, graph: Graph) -> Formed:
     graph.stage = "wrenches"
     need = dynamics.net_wrenches(system.skel, m, acc)
     graph.stage = "equations"
-    T = terms(system.loops, q, v, st.t, st.near)
+    T = terms(system.loops, q, v, st.t, st.references)
     assert T.place is not None
-    moment = Instant.moving(system.skel, T.place.motion, st.t, st.near)
-    return Formed(Problem(T, T.place, acc, (drive,), unit_pushes(system.description, moment, [drive])), need)
+    moment = Instant.moving(system.skel, T.place.motion, st.t, st.references)
+    return Formed(InverseProblem(T, T.place, acc, (drive,), unit_pushes(system.description, moment, [drive])), need)
 
 
-def _traditional(f: Formed, graph: Graph, solve: Solver) -> list[Any]:
+def _traditional(f: Formed, graph: OperationGraph, solve: Solver) -> list[Any]:
     """All Newton-Euler equations at once; gives the multipliers of all joints and the torque."""
     p = f.problem
     place, skel = p.place, p.place.loops.skel
@@ -172,7 +172,7 @@ def _traditional(f: Formed, graph: Graph, solve: Solver) -> list[Any]:
     return [solve(np.array(columns).T, np.concatenate([w[pick] for w in f.need]), weight, scale)]
 
 
-def _system(f: Formed, graph: Graph, solve: Solver) -> list[Any]:
+def _system(f: Formed, graph: OperationGraph, solve: Solver) -> list[Any]:
     """All multipliers and the torque at once  [Chaudhary2007 (14)], then the recursion (11)."""
     p = f.problem
     g = dynamics.inverse_tree(p.place.loops.skel, p.place.motion, p.a)  # N' w*: what M a + h is, without M
@@ -182,7 +182,7 @@ def _system(f: Formed, graph: Graph, solve: Solver) -> list[Any]:
     return _recursion(p, z, graph)
 
 
-def _subsystem(f: Formed, graph: Graph, solve: Solver) -> list[Any]:
+def _subsystem(f: Formed, graph: OperationGraph, solve: Solver) -> list[Any]:
     """Subsystem by subsystem in the order in which they are determinate, then the recursion  [Chaudhary2007 (10), (11)]."""
     p = f.problem
     t, tree = p.terms, p.place.loops.skel.tree
@@ -201,11 +201,11 @@ def _subsystem(f: Formed, graph: Graph, solve: Solver) -> list[Any]:
     return _recursion(p, z, graph)
 
 
-def _scales(p: Problem) -> tuple[np.ndarray, np.ndarray]:
+def _scales(p: InverseProblem) -> tuple[np.ndarray, np.ndarray]:
     return p.terms.columns, np.concatenate([p.terms.row_scale, np.ones(len(p.drives))])
 
 
-def _recursion(p: Problem, z: Any, graph: Graph) -> list[Any]:
+def _recursion(p: InverseProblem, z: Any, graph: OperationGraph) -> list[Any]:
     graph.stage = "recursion"
     wrenches = joint_wrenches(p, z, True)
     return [z, *(np.concatenate([w.moment, w.force]) for w in wrenches)]
@@ -224,7 +224,7 @@ class Outcome(NamedTuple):
 
 def counted(system: System, st: State, drive: str, method: str, orders: Sequence[Any] = ()) -> Outcome:
     """Torque and all reactions by one method, with what each stage costs; `orders` are pivots found elsewhere."""
-    graph, solver = Graph(), Solver(orders)
+    graph, solver = OperationGraph(), Solver(orders)
     results = COUNTED[method](formed(system, st, drive, graph), graph, solver)
     live = graph.live(*results)
     return Outcome(results, {stage: live.get(stage, Counts()) for stage in STAGES}, solver)
@@ -234,7 +234,7 @@ def counted(system: System, st: State, drive: str, method: str, orders: Sequence
 
 
 @dataclass(frozen=True)
-class Row:
+class MethodCost:
     """One method on one mechanism: sizes solved, operations by stage, and the paper's line."""
 
     model: str
@@ -257,8 +257,8 @@ class Row:
     @property
     def again(self) -> tuple[int, int]:
         """(folded, dense) operations for other masses in the same motion: geometry is unchanged, as in an optimisation of masses."""
-        kept = self.stages["motion"].total
-        return self.folded - kept, self.full - kept
+        retained = self.stages["motion"].total
+        return self.folded - retained, self.full - retained
 
 
 def paper_order(sizes: Sequence[int], bodies: int, components: int, method: str) -> float:
@@ -267,7 +267,7 @@ def paper_order(sizes: Sequence[int], bodies: int, components: int, method: str)
     return solve + (0.0 if method == "traditional" else bodies * components)
 
 
-def operation_table(cases: Iterable[Case] = CASES, degrees: float = 30.0) -> list[Row]:
+def operation_table(cases: Iterable[CostCase] = CASES, degrees: float = 30.0) -> list[MethodCost]:
     """All methods on all cases at one position."""
     rows = []
     for case in cases:
@@ -278,17 +278,17 @@ def operation_table(cases: Iterable[Case] = CASES, degrees: float = 30.0) -> lis
             sizes = tuple(out.solver.sizes)
             order = paper_order(sizes, system.tree.nv, case.components, method)
             dense = sum_of(dense_solve(n) for n in sizes)
-            rows.append(Row(case.model, method, sizes, out.stages, dense, order, PRINTED[case.model, method]))
+            rows.append(MethodCost(case.model, method, sizes, out.stages, dense, order, PRINTED[case.model, method]))
     return rows
 
 
-def saving(rows: Sequence[Row], row: Row, pick: Any) -> float:
+def saving(rows: Sequence[MethodCost], row: MethodCost, pick: Any) -> float:
     """Percent less than the traditional method on the same mechanism."""
     base = next(r for r in rows if r.model == row.model and r.method == "traditional")
     return 100.0 * (1.0 - pick(row) / pick(base))
 
 
-def ratios(case: Case, *, rounds: int = 20, whole: int = 4, own: int = 20) -> dict[str, tuple[float, float]]:
+def ratios(case: CostCase, *, rounds: int = 20, whole: int = 4, own: int = 20) -> dict[str, tuple[float, float]]:
     """method -> time on the float path over that of `traditional`: (the whole inverse with all reactions, the method's own
     part from terms to multipliers). Least time of many rounds in one run, methods by turns so that a busy computer
     disturbs all alike."""
@@ -303,7 +303,7 @@ def ratios(case: Case, *, rounds: int = 20, whole: int = 4, own: int = 20) -> di
                 _ = system.inverse(st, drives=[case.drive], method=method).wrench
             t1 = time.perf_counter()
             for _ in range(own):
-                METHODS[method](Problem(p.terms, p.place, p.a, p.drives, p.pushes))
+                METHODS[method](InverseProblem(p.terms, p.place, p.a, p.drives, p.pushes))
             t2 = time.perf_counter()
             least[:] = min(least[0], (t1 - t0) / whole), min(least[1], (t2 - t1) / own)
     base = best["traditional"]
@@ -313,7 +313,7 @@ def ratios(case: Case, *, rounds: int = 20, whole: int = 4, own: int = 20) -> di
 COLOURS = {"motion": "#b8c4d0", "wrenches": "#8fa3b8", "equations": "#5b8a8a", "solve": "#b4566a", "recursion": "#c79a1e"}
 
 
-def draw(axes: Any, rows: Sequence[Row]) -> None:
+def draw(axes: Any, rows: Sequence[MethodCost]) -> None:
     """Operations by stage as bars, zeros folded, onto matplotlib axes."""
     names = [f"{r.model}\n{r.method}" for r in rows]
     left = np.zeros(len(rows))
@@ -328,7 +328,7 @@ def draw(axes: Any, rows: Sequence[Row]) -> None:
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(STAGES), frameon=False)
 
 
-def text(rows: Sequence[Row]) -> str:
+def text(rows: Sequence[MethodCost]) -> str:
     """The tables for people: operations by stage, then savings and orders beside the paper's."""
     lines: list[str] = []
     for model in dict.fromkeys(r.model for r in rows):
@@ -346,6 +346,6 @@ def text(rows: Sequence[Row]) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _counted(r: Row) -> tuple[int, ...]:
+def _counted(r: MethodCost) -> tuple[int, ...]:
     """Operations by stage, with zeros folded, of dense blocks, and of everything dense."""
     return (*(r.stages[s].total for s in STAGES), r.folded, r.dense.total, r.full)

@@ -107,12 +107,12 @@ def initial_configuration() -> Item:
     robot, start = manipulator()
     gap = max(float(np.abs(s.phi(st)).max()), float(np.abs(s.J(st) @ st.v).max()), float(np.abs(robot.phi(start)).max()))
     printed = max(abs(st["J1"]), abs(st["J1.v"] - SPEED), *(abs(start[j] - x) for j, x in (("J1", 1.04), ("J8", 4.1883), ("J9", 5.7637))))
-    upright, stands = upright_angle(), math.degrees(start["platform.angle"])
+    upright, angle = upright_angle(), math.degrees(start["platform.angle"])
     return compared(
         "Table 2",
         "initial angles and speeds of the drives",
         "scraper 0 and 4.7124 rad/s; 3-RRR 1.04, 4.1883, 5.7637 rad at rest",
-        f"loops closed to {max(gap, 1e-17):.0e} m; the platform is at {stands:.3f} deg, at 60 deg theta_1 would be {upright:.5f} rad",
+        f"loops closed to {max(gap, 1e-17):.0e} m; the platform is at {angle:.3f} deg, at 60 deg theta_1 would be {upright:.5f} rad",
         max(printed, abs(upright - 1.04)),
         5e-3,
         "the table; theta_1 for a platform at 60 deg, within the two digits that 1.04 has",

@@ -138,7 +138,7 @@ def simulation_cost() -> Item:
     def less(ratios: Iterable[float]) -> str:
         return ", ".join(f"{saved((1.0, x)):.1f}" for x in ratios)
 
-    def told(name: str) -> str:
+    def sentence(name: str) -> str:
         work, times = zip(*found[name], strict=True)
         return f"{name} {less(work)} % fewer operations, {less(times)} % less time (one evaluation {less([kernel_ratio(name)])} %)"
 
@@ -146,7 +146,7 @@ def simulation_cost() -> Item:
         "Table 3",
         "whole simulations, free and forced, SLM against SSLM",
         "; ".join(f"{name} {', '.join(f'{saved(pair):.1f}' for pair in rows)} % less time" for name, rows in TABLE_3.items()),
-        "; ".join(told(name) for name in EXAMPLES),
+        "; ".join(sentence(name) for name in EXAMPLES),
         float(sum(w.operations >= 1.0 for w in every)),
         0.0,
         f"simulations of {len(every)} in which SSLM does not take fewer operations",

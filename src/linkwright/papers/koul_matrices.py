@@ -137,16 +137,16 @@ def complement() -> Item:
 
 
 def matrices_at_start() -> Item:
-    off, told = 0.0, []
+    off, conditions = 0.0, []
     for s, st in (scraper(), manipulator()):
         ours = paper_form(s, st)
         off = max(off, _apart(ours, reference(s.description.name).start))
-        told.append(f"{s.description.name} {np.linalg.cond(ours.gicm):.2f}")
+        conditions.append(f"{s.description.name} {np.linalg.cond(ours.gicm):.2f}")
     return compared(
         "(15)-(17), (22), (27), (28), (38), (39)",
         "I, phi, J, Psi, GICM and Psi-bar of both examples at t = 0",
         "formulas",
-        "condition of the GICM: " + ", ".join(told),
+        "condition of the GICM: " + ", ".join(conditions),
         off,
         1e-12,
         "links written out by hand as complex numbers",

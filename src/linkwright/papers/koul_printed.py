@@ -56,7 +56,7 @@ class Example:
         return J[2 * i - 2 : 2 * i, self.columns[j - 1]]
 
 
-class Reference(NamedTuple):
+class PrintedMatrices(NamedTuple):
     """Matrices at the start of Table 2; I and C q' of (4) at a state in motion."""
 
     start: Matrices
@@ -65,11 +65,11 @@ class Reference(NamedTuple):
 
 
 @cache
-def reference(name: str) -> Reference:
+def reference(name: str) -> PrintedMatrices:
     """Return the reference matrices of a model, in the paper's rows and columns."""
     found = json.loads(Path(__file__).with_name("koul_reference.json").read_text(encoding="utf-8"))[name]
     values = {key: np.array(x) for key, x in found.items()}
-    return Reference(Matrices(*(values[key] for key in Matrices._fields)), values["moving_I"], values["moving_C"])
+    return PrintedMatrices(Matrices(*(values[key] for key in Matrices._fields)), values["moving_I"], values["moving_C"])
 
 
 # -------------------------------------------------------------------- Table 1 and the figures

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright import drives
 from linkwright.papers import Item, compared
-from linkwright.papers.figures import Curve, Panel, drawing
+from linkwright.papers.figures import FigureCurve, FigurePanel, drawing
 from linkwright.papers.koul_matrices import SPEED, manipulator, scraper
 
 # free motion of the scraper's crank: time, angle, speed; 20 digits were computed
@@ -30,7 +30,7 @@ DURATION = 5.0  # s, of Figs. 7 and 8 as far as the text tells
 ROUND_OFF = 1e-13  # of the largest: harmonics of a torque that are nothing else
 CRANKS = {"J1": "theta_1", "J8": "theta_6", "J9": "theta_7"}
 STROKE = {"J1": -0.3, "J8": 0.3, "J9": -0.3}  # rad, of the manipulator's forced motion there and back: ours
-Panels = list[Panel]
+Panels = list[FigurePanel]
 
 
 def periodic(samples: np.ndarray, period: float) -> Callable[[Any], Any]:
@@ -71,10 +71,12 @@ def free_scraper() -> Item:
     off = max(abs(run["J1"][i] - x) + abs(run["J1.v"][i] - v) for i, (_, x, v) in zip(there, FREE, strict=True))
 
     def panels() -> Panels:
-        known = Curve([t for t, _, _ in FREE], [x for _, x, _ in FREE], "", "points", 3)
+        known = FigureCurve([t for t, _, _ in FREE], [x for _, x, _ in FREE], "", "points", 3)
         return [
-            Panel("theta_1 [rad]", (Curve(run.t, run["J1"]), known), "Fig. 7(a): the scraper let go at 4.7124 rad/s; circles: 20 digits"),
-            Panel("its rate [rad/s]", (Curve(run.t, run["J1.v"]),)),
+            FigurePanel(
+                "theta_1 [rad]", (FigureCurve(run.t, run["J1"]), known), "Fig. 7(a): the scraper let go at 4.7124 rad/s; circles: 20 digits"
+            ),
+            FigurePanel("its rate [rad/s]", (FigureCurve(run.t, run["J1.v"]),)),
         ]
 
     return compared(
@@ -116,11 +118,11 @@ def forced_scraper() -> Item:
     error = run["J1"] - SPEED * run.t
 
     def panels() -> Panels:
-        wanted, found = Curve(run.t, SPEED * run.t, "desired"), Curve(run.t, run["J1"], "simulated", "dashed", 3)
+        wanted, found = FigureCurve(run.t, SPEED * run.t, "desired"), FigureCurve(run.t, run["J1"], "simulated", "dashed", 3)
         return [
-            Panel("theta_1 [rad]", (wanted, found), "Fig. 7(b): desired and simulated"),
-            Panel("error [rad]", (Curve(run.t, error),), "Fig. 7(c): their difference"),
-            Panel("torque [N m]", (Curve(run.t, run["J1.torque"]),), "the torque of the inverse that drives it"),
+            FigurePanel("theta_1 [rad]", (wanted, found), "Fig. 7(b): desired and simulated"),
+            FigurePanel("error [rad]", (FigureCurve(run.t, error),), "Fig. 7(c): their difference"),
+            FigurePanel("torque [N m]", (FigureCurve(run.t, run["J1.torque"]),), "the torque of the inverse that drives it"),
         ]
 
     off = float(np.abs(error).max())
@@ -151,9 +153,9 @@ def free_manipulator() -> Item:
     off = max(abs(run[j][i] - x) for i, (_, values) in zip(there, RRR_FREE, strict=True) for j, x in zip(CRANKS, values, strict=True))
 
     def panels() -> Panels:
-        curves = [Curve(run.t, run[j], name, colour=i) for i, (j, name) in enumerate(CRANKS.items())]
-        known = [Curve([t for t, _ in RRR_FREE], [x[i] for _, x in RRR_FREE], "", "points", i) for i in range(3)]
-        return [Panel("angle [rad]", (*curves, *known), "Fig. 8(a): the 3-RRR falling freely; circles: 40 digits")]
+        curves = [FigureCurve(run.t, run[j], name, colour=i) for i, (j, name) in enumerate(CRANKS.items())]
+        known = [FigureCurve([t for t, _ in RRR_FREE], [x[i] for _, x in RRR_FREE], "", "points", i) for i in range(3)]
+        return [FigurePanel("angle [rad]", (*curves, *known), "Fig. 8(a): the 3-RRR falling freely; circles: 40 digits")]
 
     return compared(
         "Fig. 8(a)",
@@ -194,13 +196,15 @@ def forced_manipulator() -> Item:
     errors = {j: run[j] - wanted(j)(run.t) for j in CRANKS}
 
     def panels() -> Panels:
-        courses = [Curve(run.t, wanted(j)(run.t), name, colour=i) for i, (j, name) in enumerate(CRANKS.items())]
-        found = [Curve(run.t, run[j], "", "dashed", 3) for j in CRANKS]
+        courses = [FigureCurve(run.t, wanted(j)(run.t), name, colour=i) for i, (j, name) in enumerate(CRANKS.items())]
+        found = [FigureCurve(run.t, run[j], "", "dashed", 3) for j in CRANKS]
         return [
-            Panel("angle [rad]", (*courses, *found), "Fig. 8(b): desired (a motion of ours) and, dashed, simulated"),
-            Panel("error [rad]", [Curve(run.t, errors[j], CRANKS[j]) for j in CRANKS], "Fig. 8(c): their difference"),
-            Panel(
-                "torque [N m]", [Curve(run.t, run[f"{j}.torque"], CRANKS[j]) for j in CRANKS], "the torques of the inverse that drive it"
+            FigurePanel("angle [rad]", (*courses, *found), "Fig. 8(b): desired (a motion of ours) and, dashed, simulated"),
+            FigurePanel("error [rad]", [FigureCurve(run.t, errors[j], CRANKS[j]) for j in CRANKS], "Fig. 8(c): their difference"),
+            FigurePanel(
+                "torque [N m]",
+                [FigureCurve(run.t, run[f"{j}.torque"], CRANKS[j]) for j in CRANKS],
+                "the torques of the inverse that drive it",
             ),
         ]
 

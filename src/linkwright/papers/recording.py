@@ -1,7 +1,7 @@
 """A counting scalar that remembers where each number came from: what is left when a compiler has done its work.
 
 `Counted` counts every operation that is carried out. Here an operation that was done before with the same operands is
-not done again, and `Graph.live` counts only those on which given results depend: functions of the float path can be
+not done again, and `OperationGraph.live` counts only those on which given results depend: functions of the float path can be
 run unchanged, although they also compute what one method does not need. Operations carry the stage they were
 first done in.
 """
@@ -33,7 +33,7 @@ COST = {
 COMMUTES = ("__add__", "__mul__")
 
 
-class Graph(Tally):
+class OperationGraph(Tally):
     """Every distinct operation of one run, by stage."""
 
     __slots__ = ("known", "stage")
@@ -85,15 +85,15 @@ class Recorded(Counted):
 
     __slots__ = ("name", "operands", "stage")
 
-    def __init__(self, value: float, graph: Graph):
+    def __init__(self, value: float, graph: OperationGraph):
         super().__init__(value, graph)
         self.name = ""
         self.stage = ""
         self.operands: tuple[Recorded, ...] = ()
 
     @property
-    def graph(self) -> Graph:
-        assert isinstance(self.tally, Graph)
+    def graph(self) -> OperationGraph:
+        assert isinstance(self.tally, OperationGraph)
         return self.tally
 
     def rint(self) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.given import Acted, given_loads
+from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, relative
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.results.channels import Channel, rotation_quaternions
@@ -35,13 +35,13 @@ class Batch:
     """
 
     def __init__(self, loops: Loops, rows: Mapping[str, np.ndarray], acted: Acted | None = None):
-        from linkwright.compiler.graph import Graph
+        from linkwright.compiler.graph import TraceGraph
 
         self.loops, self.skel, self.n, self.acted = loops, loops.skel, len(rows["q"]), acted
         self.rows = dict(rows)
         if acted is not None:
             self.act(acted)
-        self.graph = Graph()
+        self.graph = TraceGraph()
         self._read: dict[str, Any] = {}
         self._inputs: dict[str, Any] = {name: self.graph.input(name, x.shape[1]) for name, x in self.rows.items()}
 
@@ -69,7 +69,7 @@ class Batch:
         efforts = {name: x[f"effort {name}"][0] for name in acted.efforts}
         wrenches = {name: x[f"wrench {name}"] for name in acted.wrenches}
         lam = x["lam"][: self.skel.tree.nc]
-        return given_loads(self.loops, at.q, at.v, at.known_a, at.t, at.references, Acted(lam, efforts, wrenches))
+        return loads_of_known_motion(self.loops, at.q, at.v, at.known_a, at.t, at.references, Acted(lam, efforts, wrenches))
 
     def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
         """What `read` makes of the symbols; None where it needs numbers. Asked once for every name."""
@@ -109,7 +109,7 @@ class Before(NamedTuple):
     """What each sample continues from: the last accepted step before it, one row a sample."""
 
     t: np.ndarray
-    near: np.ndarray  # coordinates of the cut joints, turns counted
+    references: np.ndarray  # coordinates of the cut joints, turns counted
     rates: np.ndarray  # and their rates
 
 
@@ -147,7 +147,7 @@ def cut_motion(
 ) -> tuple[CutReferences, np.ndarray]:
     """The same with the rates of the cut joints' coordinates (zero for quaternions)."""
     if isinstance(near, Before):
-        rows = np.asarray(near.near, dtype=float)
+        rows = np.asarray(near.references, dtype=float)
     else:
         rows = near if isinstance(near, np.ndarray) else np.tile(skel.pack(near), (len(q), 1))
     rates = np.zeros(rows.shape)
@@ -198,7 +198,7 @@ def _cut_joint(batch: Batch, joint: Any, kinds: Sequence[str], count: _Count, sp
     for i in (i for i, kind in enumerate(kinds) if kind == "angle"):
         if count.before is not None:
             b = count.before
-            expected = b.near[:, span][:, i] + 0.5 * (count.t - b.t) * (b.rates[:, span][:, i] + v[:, i])
+            expected = b.references[:, span][:, i] + 0.5 * (count.t - b.t) * (b.rates[:, span][:, i] + v[:, i])
             q[:, i] += WHOLE * np.rint((expected - q[:, i]) / WHOLE)
         elif not count.given and count.planar:
             begin, angle = (batch.rows["q"][0], q[0, i]) if count.origin is None else (count.origin, batch.rows["near"][0, span][i])

@@ -50,8 +50,10 @@ class Acceleration:
     def st(self) -> State:
         """The state with these accelerations; quantities computed at the state without them are shared."""
         st = self._before
-        there = State(st.skel, st.q, st.v, st.near, st.t, self.a)
-        vars(there).update(instant=Instant(st.skel, st.q, st.v, st.t, st.near, self.a, motion=st.instant.motion), channels=st.channels)
+        there = State(st.skel, st.q, st.v, st.references, st.t, self.a)
+        vars(there).update(
+            instant=Instant(st.skel, st.q, st.v, st.t, st.references, self.a, motion=st.instant.motion), channels=st.channels
+        )
         return there
 
     def __getitem__(self, joint: str) -> Any:

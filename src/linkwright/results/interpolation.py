@@ -32,7 +32,7 @@ class Samples(NamedTuple):
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
-    near: np.ndarray  # of the cut joints
+    references: np.ndarray  # of the cut joints
 
 
 class Between(NamedTuple):
@@ -65,14 +65,14 @@ def states(loops: Loops, c: Samples, wanted: np.ndarray, closed: np.ndarray | No
     at = places(c.t, wanted)
     q, qd, qdd = _polynomial(loops.skel, c, at)
     v, a = _velocities(loops.skel, q, qd, qdd)
-    rough = at.linear(c.near)
+    rough = at.linear(c.references)
     keep = np.ones((len(wanted), len(loops.skel.tree.loops))) if closed is None else np.minimum(closed[at.low], closed[at.high])
-    q, v, a = Projection(loops, keep)(q, v, a, wanted, rough)
+    q, v, a = BatchProjection(loops, keep)(q, v, a, wanted, rough)
     planar = loops.skel.tree.description.planar  # then turns are those of the tree's joints, however many lie between samples
-    first = loops.skel.unpack(c.q[0], c.near[0]) if planar else rough
+    first = loops.skel.unpack(c.q[0], c.references[0]) if planar else rough
     near = cut_references(loops.skel, wanted, q, v, first, loops, origin=c.q[0] if planar else None).rows
     exact = at.exact[:, None]
-    parts = [np.where(exact, x[at.low], y) for x, y in ((c.q, q), (c.v, v), (c.a, a), (c.near, near))]
+    parts = [np.where(exact, x[at.low], y) for x, y in ((c.q, q), (c.v, v), (c.a, a), (c.references, near))]
     return Samples(wanted, *parts)
 
 
@@ -142,7 +142,7 @@ def _velocities(skel: Skeleton, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) 
 # -------------------------------------------------------------------- back onto the loops
 
 
-class Projection:
+class BatchProjection:
     """Positions, velocities and accelerations of many states onto the loops at once."""
 
     def __init__(self, loops: Loops, keep: np.ndarray):

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse.given import Acted, driven_rows, given_loads, unaccounted
+from linkwright.mechanics.inverse.known_motion import Acted, driven_rows, loads_of_known_motion, unaccounted
 from linkwright.numerics.linalg import factor
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel
@@ -79,7 +79,7 @@ class SampleLoads:
             return None if self.c.system is None else lambda x: self.c.system.inverse(State.of(x), x.a, drives=self.c.drives)
         lam, efforts, wrenches, exact = self.acted
         acted = Acted(lam[i], {name: x[i] for name, x in efforts.items()}, {name: x[i] for name, x in wrenches.items()}, exact)
-        return lambda x: given_loads(self.c.frame, x.q, x.v, x.known_a, x.t, x.references, acted)
+        return lambda x: loads_of_known_motion(self.c.frame, x.q, x.v, x.known_a, x.t, x.references, acted)
 
     @cached_property
     def channels(self) -> Mapping[str, Channel]:
@@ -94,7 +94,7 @@ class SampleLoads:
 
     @cached_property
     def rows(self) -> dict[str, np.ndarray]:
-        return {"q": self.c.q, "v": self.c.v, "a": self.c.a, "t": self.c.t[:, None], "near": cut_rows(self.c.skel, self.c.near)}
+        return {"q": self.c.q, "v": self.c.v, "a": self.c.a, "t": self.c.t[:, None], "near": cut_rows(self.c.skel, self.c.references)}
 
     @cached_property
     def batch(self) -> Batch:
@@ -159,8 +159,8 @@ class SampleLoads:
         """Samples at which uniqueness is tested: evenly spaced for a run, the rank outliers for a cycle; none near a singular position."""
         if self.acted is None:
             looked = range(len(self.c.t)) if self.turn is None else [int(i) for i in self.turn.judged]
-            near = self.c.near_singular
-            return [self.c.instants[i] for i in looked if not near[i]] or [self.c.instants[int(i)] for i in looked[:1]]
+            references = self.c.near_singular
+            return [self.c.instants[i] for i in looked if not references[i]] or [self.c.instants[int(i)] for i in looked[:1]]
         return [self.c.instant(int(i)) for i in np.unique(np.linspace(0, len(self.c.t) - 1, LOOKS).astype(int))]
 
     def check(self) -> None:

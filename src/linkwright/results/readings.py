@@ -33,9 +33,9 @@ class Readings:
 
     @cached_property
     def table(self) -> Channels:
-        kept = {n: Channel(n, x.dimension, _not_here) for n, x in self.recorded.items()}
+        retained = {n: Channel(n, x.dimension, _not_here) for n, x in self.recorded.items()}
         looked = {n: Channel(n, "none", _not_here) for n in self._singularity.names} if self._singularity is not None else {}
-        return Channels(self.c.skel, {**self.loads.channels, **kept, **looked})
+        return Channels(self.c.skel, {**self.loads.channels, **retained, **looked})
 
     @cached_property
     def _singularity(self) -> singular_channels.Singularity | None:
@@ -45,7 +45,7 @@ class Readings:
         names = coordinate_names(self.c.skel, "v_names")
         drives = self.c.settings.get("drive") or [d.joint for d in self.c.skel.tree.description.drives]
         places = [names.index(n) for n in drives if n in names]
-        return singular_channels.Singularity(self.c.frame, self.c.t, self.c.q, self.c.near, places, self.c.arrays.get("closed"))
+        return singular_channels.Singularity(self.c.frame, self.c.t, self.c.q, self.c.references, places, self.c.arrays.get("closed"))
 
     def channel(self, name: str) -> Channel:
         """See `Trajectory.channel`."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints import of_loops
-from linkwright.mechanics.inverse.given import driven_coordinate
+from linkwright.mechanics.inverse.known_motion import driven_coordinate
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.file.units import KINDS
 
@@ -42,7 +42,7 @@ class RunEvent(NamedTuple):
     values: Mapping[str, Any] = {}
 
 
-class Kept(NamedTuple):
+class RunQuality(NamedTuple):
     """What is known about the quality of a run: its certificate, the singular positions it passed, the verdict that prints."""
 
     certificate: Any
@@ -175,11 +175,11 @@ class CountedReferences(CutReferences):
         return CutReferences, (self.skel, self.q, self.rows)
 
 
-def cut_rows(skel: Skeleton, near: Sequence[Mapping[str, Any]]) -> np.ndarray:
+def cut_rows(skel: Skeleton, references: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """References of the cut joints at every sample, one packed row each."""
-    if isinstance(near, CutReferences):
-        return near.rows
-    return np.array([skel.pack(x) for x in near]).reshape(len(near), skel.cut_size)
+    if isinstance(references, CutReferences):
+        return references.rows
+    return np.array([skel.pack(x) for x in references]).reshape(len(references), skel.cut_size)
 
 
 def turns_counted(raw: np.ndarray, predicted: np.ndarray) -> np.ndarray:

@@ -29,16 +29,18 @@ class Singularity:
     """J over the samples of a run, and its parts."""
 
     def __init__(
-        self, loops: Loops, t: np.ndarray, q: np.ndarray, near: Sequence[Any], drives: Sequence[int], closed: np.ndarray | None = None
+        self, loops: Loops, t: np.ndarray, q: np.ndarray, references: Sequence[Any], drives: Sequence[int], closed: np.ndarray | None = None
     ):
-        self.loops, self.t, self.q, self.near, self.drives = loops, t, q, near, tuple(drives)
+        self.loops, self.t, self.q, self.references, self.drives = loops, t, q, references, tuple(drives)
         self.closed = np.ones((len(q), len(loops.constraints))) if closed is None else closed  # (samples, loops)
 
     @cached_property
     def J(self) -> np.ndarray:
         """(samples, rows, velocities), in SI."""
         rest = np.zeros(self.loops.skel.tree.nv)
-        return np.array([self.loops.at(q, rest, float(t), near).J for q, t, near in zip(self.q, self.t, self.near, strict=True)])
+        return np.array(
+            [self.loops.at(q, rest, float(t), references).J for q, t, references in zip(self.q, self.t, self.references, strict=True)]
+        )
 
     @cached_property
     def scaled(self) -> np.ndarray:
@@ -53,7 +55,7 @@ class Singularity:
         for k, pattern in enumerate(patterns):
             samples, rows = np.flatnonzero(which.ravel() == k), np.flatnonzero(np.repeat(pattern, sizes))
             looked = self.scaled[samples[:: max(1, len(samples) // LOOKED_AT)]][:, rows]
-            generic = mobility(self.loops, self.q[0], dict(self.near[0])).rank if pattern.all() else len(rows)
+            generic = mobility(self.loops, self.q[0], dict(self.references[0])).rank if pattern.all() else len(rows)
             out.append((samples, rows, partition(looked, self.drives, generic)))
         return out
 
@@ -61,7 +63,7 @@ class Singularity:
     def names(self) -> tuple[str, ...]:
         """Those this mechanism has: a part that is not square has no determinant."""
         rank = factor(
-            self.loops.dimensionless(self.loops.at(self.q[len(self.q) // 2], np.zeros(self.loops.skel.tree.nv), 0.0, self.near[0]))[1]
+            self.loops.dimensionless(self.loops.at(self.q[len(self.q) // 2], np.zeros(self.loops.skel.tree.nv), 0.0, self.references[0]))[1]
         ).rank
         square = 2 * rank == self.loops.skel.tree.nv
         return NAMES if square else tuple(n for n in NAMES if n != "det.independent")

@@ -47,7 +47,7 @@ class State:
     skel: Skeleton = field(repr=False)
     q: np.ndarray
     v: np.ndarray
-    near: Mapping[str, Any] = field(repr=False)
+    references: Mapping[str, Any] = field(repr=False)
     t: float = 0.0
     a: np.ndarray | None = field(default=None, repr=False)  # known for states of a turn or a run
     origin: np.ndarray | None = field(default=None, repr=False)  # q from which turns of bodies are counted; None: angles within +-pi
@@ -63,7 +63,7 @@ class State:
 
     @cached_property
     def instant(self) -> Instant:
-        return Instant(self.skel, self.q, self.v, self.t, self.near, self.a)
+        return Instant(self.skel, self.q, self.v, self.t, self.references, self.a)
 
     @cached_property
     def channels(self) -> Channels:

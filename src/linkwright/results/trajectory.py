@@ -32,8 +32,8 @@ from linkwright.results.readings import Readings
 from linkwright.results.recorded import (
     Column,
     CutReferences,
-    Kept,
     RunEvent,
+    RunQuality,
     checked_arrays,
     checked_columns,
     cut_rows,
@@ -46,7 +46,7 @@ from linkwright.results.tables import unit_of
 NEAR_SINGULAR = "near_singular"  # array of a turn: 1 at samples near a singular position
 PATH_V, PATH_A = "path.v", "path.a"  # arrays of a static analysis: rates of its positions over t
 
-__all__ = ["Column", "Kept", "LoadHistory", "RunEvent", "Trajectory", "unit_of"]
+__all__ = ["Column", "LoadHistory", "RunEvent", "RunQuality", "Trajectory", "unit_of"]
 
 
 @calls_explained
@@ -67,7 +67,7 @@ class Trajectory:
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
-    near: Sequence[Mapping[str, Any]]
+    references: Sequence[Mapping[str, Any]]
     notes: tuple[str, ...] = ()
     full_turn: bool = False
     drive: str = ""
@@ -158,7 +158,7 @@ class Trajectory:
     def instant(self, i: int) -> Instant:
         """The mechanism at a sample, for reading anything."""
         self._need_sample(i)
-        return Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.near[i], self.a[i], solver=self._loads.solver(i))
+        return Instant(self.skel, self.q[i], self.v[i], float(self.t[i]), self.references[i], self.a[i], solver=self._loads.solver(i))
 
     @cached_property
     def instants(self) -> list[Instant]:
@@ -167,7 +167,9 @@ class Trajectory:
     def state(self, i: int) -> State:
         """Return the state at a sample."""
         self._need_sample(i)
-        return State(self.skel, self.q[i].copy(), self.v[i].copy(), self.near[i], float(self.t[i]), self.a[i].copy(), self.counted_from)
+        return State(
+            self.skel, self.q[i].copy(), self.v[i].copy(), self.references[i], float(self.t[i]), self.a[i].copy(), self.counted_from
+        )
 
     def _need_sample(self, i: int = 0) -> None:
         """Raise UsageError if there is no sample of that number; a run that could not start has none."""
@@ -193,11 +195,11 @@ class Trajectory:
         if not len(times) or not ((times >= low - slack) & (times <= high + slack)).all():
             raise UsageError(f"this result covers t = {low:.9g} .. {high:.9g} s; a time outside cannot be read from it.")
         times = np.clip(times, low, high)
-        samples = interpolation.Samples(self.t, self.q, self.v, self.a, cut_rows(self.skel, self.near))
+        samples = interpolation.Samples(self.t, self.q, self.v, self.a, cut_rows(self.skel, self.references))
         found = interpolation.states(self.frame, samples, times, self.arrays.get("closed"))
-        near = CutReferences(self.skel, found.q, found.near)
+        references = CutReferences(self.skel, found.q, found.references)
         if one:
-            return State(self.skel, found.q[0], found.v[0], near[0], float(times[0]), found.a[0], self.counted_from)
+            return State(self.skel, found.q[0], found.v[0], references[0], float(times[0]), found.a[0], self.counted_from)
         where = interpolation.places(self.t, times)
         out = replace(
             self,
@@ -205,7 +207,7 @@ class Trajectory:
             q=found.q,
             v=found.v,
             a=found.a,
-            near=near,
+            references=references,
             full_turn=False,
             columns={name: Column(where.linear(x.values), x.dimension) for name, x in self.columns.items()},
             arrays={name: where.linear(x) for name, x in self.arrays.items()},
@@ -246,7 +248,7 @@ class Trajectory:
             q=self.q[rows],
             v=self.v[rows],
             a=self.a[rows],
-            near=self.near[rows],
+            references=self.references[rows],
             full_turn=self.full_turn and bool(t[0] == self.t[0] and t[-1] == self.t[-1]),
             columns={name: Column(x.values[rows], x.dimension) for name, x in self.columns.items()},
             arrays={name: x[rows] for name, x in self.arrays.items()},

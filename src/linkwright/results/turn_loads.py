@@ -22,8 +22,8 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import posed
 from linkwright.mechanics.inverse.choice import reaction_vector
-from linkwright.mechanics.inverse.given import Acted
-from linkwright.mechanics.inverse.problem import UNDRIVEN, Problem
+from linkwright.mechanics.inverse.known_motion import Acted
+from linkwright.mechanics.inverse.problem import UNDRIVEN, InverseProblem
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel
@@ -48,7 +48,7 @@ class TurnLoads:
         n = len(rows["q"])
         spins = {_idle_spins(loops, instant(i)) for i in (0, n // 3)}
         found = _terms(loops, rows, drives, any(spins)) if len(spins) == 1 else None
-        system = None if found is None else Stacked.of(loops, found)
+        system = None if found is None else StackedLoads.of(loops, found)
         if found is None or system is None:
             return None
         a = _spun_freely(system, found, rows["a"], spins.pop())
@@ -59,9 +59,9 @@ class TurnLoads:
         settled = _settled(loops, {**rows, "a": a}, drives, system, np.where(carried[:, None], z, 0.0))
         if settled is None or not _agrees(settled, carried, instant, drives):
             return None
-        usual = np.bincount(system.f.rank).argmax()
-        odd = np.flatnonzero(~carried | (system.f.rank != usual))
-        looks = np.linspace(0, n - 1, LOOKS).astype(int) if usual < z.shape[1] else np.zeros(1, int)
+        common = np.bincount(system.f.rank).argmax()
+        odd = np.flatnonzero(~carried | (system.f.rank != common))
+        looks = np.linspace(0, n - 1, LOOKS).astype(int) if common < z.shape[1] else np.zeros(1, int)
         return cls(settled, left, np.unique(np.concatenate([looks, odd])), instant)
 
     def values(self, named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
@@ -94,9 +94,9 @@ class _Terms(NamedTuple):
 
 def _terms(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], spinning: bool) -> _Terms | None:
     """None where something cannot be traced."""
-    here: list[Problem] = []
+    here: list[InverseProblem] = []
 
-    def problem(x: Instant) -> Problem:
+    def problem(x: Instant) -> InverseProblem:
         if not here:
             external = x.pushes(forces.of_description(x.skel.tree.description))
             here.append(posed(loops, x.q, x.v, x.known_a, x.t, x.references, external, drives, x.motion))
@@ -114,7 +114,7 @@ def _terms(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], 
 
 
 @dataclass(frozen=True)
-class Stacked:
+class StackedLoads:
     """[J' B] of all samples, dimensionless as in `inverse.problem`, with its decomposition and ranks."""
 
     A: np.ndarray
@@ -124,7 +124,7 @@ class Stacked:
     f: Factored
 
     @classmethod
-    def of(cls, loops: Loops, t: _Terms) -> Stacked | None:
+    def of(cls, loops: Loops, t: _Terms) -> StackedLoads | None:
         c = loops.columns
         sizes = np.sqrt(np.sum((t.B * c[:, None]) ** 2, axis=1))
         r = np.concatenate([np.tile(loops.row_scale, (len(t.g), 1)), np.where(sizes > 0.0, sizes, 1.0)], axis=1)
@@ -155,7 +155,7 @@ def _idle_spins(loops: Loops, x: Instant) -> int:
     return len(idle_motions(loops, x.q, loops.factored(loops.at(x.q, x.v, x.t, x.references, x.motion)).null, x.motion))
 
 
-def _spun_freely(s: Stacked, t: _Terms, a: np.ndarray, spins: int) -> np.ndarray:
+def _spun_freely(s: StackedLoads, t: _Terms, a: np.ndarray, spins: int) -> np.ndarray:
     """Links that spin between ball joints accelerate freely: N' (M a + h) = 0 along the motions N without a drive.
 
     Where there are more such motions than idle spins, a stays: the sample is not carried, and its own solver says why.
@@ -169,7 +169,7 @@ def _spun_freely(s: Stacked, t: _Terms, a: np.ndarray, spins: int) -> np.ndarray
     return a - np.where(exactly[:, None], _times(N, y), 0.0)
 
 
-def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], s: Stacked, z: np.ndarray) -> Batch | None:
+def _settled(loops: Loops, rows: Mapping[str, np.ndarray], drives: Sequence[str], s: StackedLoads, z: np.ndarray) -> Batch | None:
     """The instant on symbols with the multipliers and efforts in place: least efforts, then least reactions, as `inverse.choice`."""
     Z, nc = s.self_stress, s.nc
     if Z.shape[2] == 0:

@@ -25,7 +25,7 @@ def simulate(system: Compiled, st: State, duration: Any, options: Options) -> Tr
     """The motion from a state; see `System.simulate`."""
     from dataclasses import replace
 
-    from linkwright.simulation.accuracy import Again
+    from linkwright.simulation.accuracy import Rerun
     from linkwright.simulation.finish import finished
     from linkwright.simulation.run import simulation
 
@@ -33,4 +33,4 @@ def simulate(system: Compiled, st: State, duration: Any, options: Options) -> Tr
         return simulation(system, st if other is None else other, duration, replace(options, **changed))
 
     sim = make()
-    return finished(sim, Again(make, sim.options.method), options.certify)
+    return finished(sim, Rerun(make, sim.options.method), options.certify)

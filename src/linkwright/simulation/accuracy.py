@@ -54,7 +54,7 @@ class Positions(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Again:
+class Rerun:
     """The same run from another start or with other options."""
 
     make: Callable[..., Simulation]
@@ -79,7 +79,7 @@ class Again:
         return Positions(np.concatenate([p.solution.y[:, :nq] for p in sim.pieces]), steps_of(sim))
 
 
-def estimate(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again) -> Accuracy:
+def estimate(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Rerun) -> Accuracy:
     """Run again, cheaper, and compare."""
     if sim.pieces[-1].solution.status not in ("finished", "event") or not len(t):
         return Accuracy(by="the run did not come to its end")
@@ -100,7 +100,7 @@ def estimate(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again) -> Acc
     return Accuracy(error, place(sim, int(j), float(t[places[i]])), growth, saturated, f"{by}{again.given}")
 
 
-def without_calling(sim: Simulation, again: Again) -> Again:
+def without_calling(sim: Simulation, again: Rerun) -> Rerun:
     """The same with sampled functions replaced by what they gave: they may remember, and are not called a second time."""
     found: dict[str, dict[float, float]] = {}
     for piece in sim.pieces:
@@ -137,7 +137,7 @@ def _share(sim: Simulation, steps: int) -> float:
     return 1.0 / (coarser - 1.0)
 
 
-def halved(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Again, found: Accuracy) -> Accuracy:
+def halved(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Rerun, found: Accuracy) -> Accuracy:
     """The same with the error by a run with about half the step, at all samples: the strict way."""
     o, share = sim.options, 1.0
     if o.adaptive:  # an error of order p + 1 per step: a tolerance 2^(p + 1) times smaller halves the steps
@@ -180,7 +180,7 @@ def _sizes(sim: Simulation) -> np.ndarray:
 
 
 def _growth(
-    sim: Simulation, t: np.ndarray, beside: np.ndarray, size: np.ndarray, again: Again, how: dict[str, Any]
+    sim: Simulation, t: np.ndarray, beside: np.ndarray, size: np.ndarray, again: Rerun, how: dict[str, Any]
 ) -> tuple[float | None, bool]:
     """Largest ratio of what a change of the start becomes to what it was; zero where drives leave nothing to change."""
     try:
@@ -191,7 +191,7 @@ def _growth(
         return 0.0, False
     change = min(max(CHANGES[0], ABOVE_ERROR * how.get("tolerance", 0.0)), CHANGES[1])
     st, skel = sim.start, sim.system.loops.skel
-    moved = State(skel, st.q + change * qdot(skel, st.q, direction), st.v + change * direction, st.near, st.t)
+    moved = State(skel, st.q + change * qdot(skel, st.q, direction), st.v + change * direction, st.references, st.t)
     other = again.positions(t, moved, **how)
     if other is None:
         return None, False
@@ -204,7 +204,7 @@ def _tangent(sim: Simulation) -> np.ndarray | None:
     """A velocity, of size one, that loops and drives allow beside that of the start: a random one, without its part along the rows
     of J. None where nothing is left of it."""
     setup, st, columns = sim.pieces[0].evaluator.setup, sim.start, sim.system.loops.columns
-    wish = np.random.default_rng(16).standard_normal(len(st.v))
+    direction_wanted = np.random.default_rng(16).standard_normal(len(st.v))
     if setup.kernels.sizes.nc:
         x0 = setup.actuation.x0
         y = np.concatenate([st.q, st.v, x0, np.zeros(setup.problem.nx - len(x0))])
@@ -212,9 +212,9 @@ def _tangent(sim: Simulation) -> np.ndarray | None:
         equations = setup.kernels.equations(sim.free)
         law = [head[k] for k in ("drive", "speed", "acceleration") if k in head]
         loops = equations.moved(*law).loops if law else equations.loops
-        J = loops.at(st.q, st.v, st.t, st.near).J * columns / loops.row_scale[:, None]
+        J = loops.at(st.q, st.v, st.t, st.references).J * columns / loops.row_scale[:, None]
         _, sizes, rows = np.linalg.svd(J)
         along = rows[: int((sizes > FIRM * sizes[0]).sum())]
-        wish = wish - along.T @ (along @ wish)
-    size = float(np.abs(wish).max(initial=0.0))
-    return columns * wish / size if size > FIRM else None
+        direction_wanted = direction_wanted - along.T @ (along @ direction_wanted)
+    size = float(np.abs(direction_wanted).max(initial=0.0))
+    return columns * direction_wanted / size if size > FIRM else None

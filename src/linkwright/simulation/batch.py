@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.control.alike import need_same_references
+from linkwright.control.batch_references import need_same_references
 from linkwright.drives import actuation
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.integrators import integrate_many
 from linkwright.kernels.equations.variants import Variant
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation import time_loops
+from linkwright.simulation import stepper
 from linkwright.simulation.options import NOT_OF_A_BATCH, Options
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.rows import entries
@@ -35,7 +35,7 @@ MOST_NUMBERS = 250_000_000  # of the result: 2 GB
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Again:
+class BatchRerun:
     """Does single runs of a batch again."""
 
     system: Compiled
@@ -62,7 +62,7 @@ class BatchRun:
     v: np.ndarray = field(repr=False)
     status: tuple[str, ...] = field(repr=False)
     counters: dict[str, np.ndarray] = field(repr=False)
-    again: Again = field(repr=False)
+    again: BatchRerun = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.q)
@@ -127,7 +127,7 @@ def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None
         return
     kernel = system.kernels.get("closure")
     given = {"q": np.array([st.q for st in states]), "v": np.array([st.v for st in states]), "t": np.array([[st.t] for st in states])}
-    given["near"] = np.array([system.loops.skel.pack(st.near) for st in states])
+    given["near"] = np.array([system.loops.skel.pack(st.references) for st in states])
     phi = kernel(**{b.name: given[b.name] for b in kernel.inputs}).phi / system.loops.row_scale
     worst = int(np.argmax(np.abs(phi).max(axis=1)))
     if not np.abs(phi[worst]).max() < OPEN:
@@ -184,8 +184,8 @@ def _run(
     if limits["most_steps"] is None and act.needs_kernel and act.program is None:
         limits["most_steps"] = MOST_CALLED_BACK
     form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), (), first.needs_power)  # as a single run
-    made = time_loops.setup(
-        system, near=first.start.near, stabiliser=o.stabiliser, formulation=o.formulation, actuation=act, variant=form,
+    made = stepper.setup(
+        system, references=first.start.references, stabiliser=o.stabiliser, formulation=o.formulation, actuation=act, variant=form,
         free=first.free if len(first.free) else None,
     )  # fmt: skip
     if made.problem.sampler is not None:
@@ -203,7 +203,7 @@ def _run(
         found = integrate_many(
             p, Y, first.start.t, first.t_end, o.method, parameters=rows, samples=times, threads=threads, progress=bar, **limits
         )
-    again = Again(system, pairs, duration, times, options)
+    again = BatchRerun(system, pairs, duration, times, options)
     nq, nv = p.nq, p.nv
     return BatchRun(system, found.t, found.y[..., :nq], found.y[..., nq : nq + nv], tuple(found.status), dict(found.counters), again)
 
@@ -214,7 +214,7 @@ def _parameters(made: Any, pairs: Sequence[tuple[State, np.ndarray]], system: Co
     spans = {k: slice(a, b) for k, a, b in zip(made.row.parameters, ends[:-1], ends[1:], strict=True)}
     rows = np.tile(np.concatenate([made.values[k] for k in made.row.parameters]), (len(pairs), 1))
     if len(made.values["near"]):
-        rows[:, spans["near"]] = [system.loops.skel.pack(st.near) for st, _ in pairs]
+        rows[:, spans["near"]] = [system.loops.skel.pack(st.references) for st, _ in pairs]
     if "free" in spans:
         rows[:, spans["free"]] = [free for _, free in pairs]
     return rows

@@ -1,4 +1,4 @@
-"""Break points of a mechanism's rates and of its inputs, as a time loop takes them: kernels with sides, and switching functions."""
+"""Break points of a mechanism's rates and of its inputs, as a time stepper takes them: kernels with sides, and switching functions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program, for_row, joined
-from linkwright.integrators import Kernel
+from linkwright.integrators import StepKernel
 from linkwright.simulation.events import interpreted_kernel, native_kernel
-from linkwright.simulation.rows import Row
+from linkwright.simulation.rows import RowLayout
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel
@@ -21,7 +21,7 @@ def sides(rates: CompiledKernel, actuation: Any) -> tuple[int, int]:
     return rates.break_points, 0 if inputs is None else inputs.count
 
 
-def switching_kernel(rates: CompiledKernel, actuation: Any, row: Row) -> Kernel | None:
+def switching_kernel(rates: CompiledKernel, actuation: Any, row: RowLayout) -> StepKernel | None:
     """The switching functions of rates and inputs, from a full row; None where everything is smooth."""
     n_rates, n_inputs = sides(rates, actuation)
     if n_rates + n_inputs == 0:
@@ -37,7 +37,7 @@ def switching_kernel(rates: CompiledKernel, actuation: Any, row: Row) -> Kernel 
     return native_kernel(code, row.n)
 
 
-def sided(rates: CompiledKernel, plain: Kernel, row: Row) -> Kernel:
+def sided(rates: CompiledKernel, plain: StepKernel, row: RowLayout) -> StepKernel:
     """Rates that hold the sides in the row; what answers degenerate states looks at its own."""
     if not rates.break_points:
         return plain

@@ -163,10 +163,10 @@ class Checks:
 
     def __str__(self) -> str:
         rank = [p for p in self.passages if p.kind == "rank"]
-        told = [f"  passage        {p}" for p in (rank or list(self.passages))[:12]]
-        more = len(rank or self.passages) - len(told)
-        told += [f"                 and {more} more"] if more > 0 else []
-        told += [f"  verdict        {self.origin}"] if self.origin else []
-        return "\n".join([str(self.certificate), *told])
+        lines = [f"  passage        {p}" for p in (rank or list(self.passages))[:12]]
+        more = len(rank or self.passages) - len(lines)
+        lines += [f"                 and {more} more"] if more > 0 else []
+        lines += [f"  verdict        {self.origin}"] if self.origin else []
+        return "\n".join([str(self.certificate), *lines])
 
     __repr__ = __str__

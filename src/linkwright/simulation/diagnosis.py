@@ -19,7 +19,7 @@ from linkwright.errors import LinkwrightError, SingularityError
 from linkwright.model.file.units import KINDS, shown
 
 if TYPE_CHECKING:
-    from linkwright.simulation.run import Piece, Simulation
+    from linkwright.simulation.run import RunPiece, Simulation
 
 PACKAGE = Path(__file__).parent.parent
 NEAR = 0.02  # a singular value below this share of what is usual on the run: near a singular position
@@ -48,7 +48,7 @@ class Diagnosis:
     """The end of a run, looked at."""
 
     sim: Simulation
-    piece: Piece
+    piece: RunPiece
 
     @property
     def solution(self) -> Any:
@@ -268,9 +268,9 @@ class Diagnosis:
         drivers = self.setup.actuation.drivers
         if not drivers:
             return ""
-        loops, usual, both, usual_both, _ = self._weakness
+        loops, typical, both, typical_both, _ = self._weakness
         near = NEAR if self.sim.options.adaptive else NEAR_A_STEP
-        if loops < NEAR * usual or both > near * usual_both:
+        if loops < NEAR * typical or both > near * typical_both:
             return ""
         names = ", ".join(f"'{n}'" for n in drivers)
         return (
@@ -280,15 +280,15 @@ class Diagnosis:
 
     def _singular(self) -> str:
         """The loops lose rank."""
-        s, usual, *_, left = self._weakness
-        if not s < NEAR * usual:
+        s, typical, *_, left = self._weakness
+        if not s < NEAR * typical:
             return ""
         rows = [str(x) for x in self.sim.evidence.labels(len(self.sim.pieces) - 1)]
         strong = [rows[i].partition(".")[0] for i in np.argsort(-np.abs(left)) if i < len(rows) and abs(left[i]) > 0.5 * np.abs(left).max()]
         closed = " and ".join(f"'{n}'" for n in list(dict.fromkeys(strong))[:3])
         return (
             f"near a singular position at {self.place}: the loop closed by {closed} loses rank there (smallest singular value {s:.1e}, "
-            f"up to {usual:.1e} elsewhere), branches of the motion meet, and no smooth motion was found across it. "
+            f"up to {typical:.1e} elsewhere), branches of the motion meet, and no smooth motion was found across it. "
             f"{self._drifting or 'Begin beyond it'}, or change a length so that the links do not come into line."
         )
 
@@ -299,10 +299,10 @@ class Diagnosis:
         p = self.setup.problem
         then = np.concatenate([[self.solution.end_time], self.sim.start.q, self.sim.start.v, self.solution.end_state[p.nq + p.nv :]])
         end, middle = np.abs(self._efforts(then[None])[0]), np.median(self._sizes, axis=0)
-        for name, x, usual in zip(self._effort_names, end, middle, strict=False):
-            if x > GROWN * max(usual, 1e-300) and x > 0.0 and usual > 0.0:
+        for name, x, typical in zip(self._effort_names, end, middle, strict=False):
+            if x > GROWN * max(typical, 1e-300) and x > 0.0 and typical > 0.0:
                 return (
-                    f"the drive of '{name}' grows without bound: it is {x / usual:.0e} times its typical size over the run. "
+                    f"the drive of '{name}' grows without bound: it is {x / typical:.0e} times its typical size over the run. "
                     "Bound its formula there, or end the run before."
                 )
         return ""
@@ -329,12 +329,12 @@ class Diagnosis:
         p, columns = self.setup.problem, self.sim.system.loops.columns
         every = max(1, len(self.solution.y) // FEW)
         rows = np.concatenate([self.sim.start.v[None], self.solution.y[::every, p.nq : p.nq + p.nv]])
-        usual = max(float(np.median(np.abs(rows / columns).max(axis=1, initial=0.0))), 1e-3)
+        typical = max(float(np.median(np.abs(rows / columns).max(axis=1, initial=0.0))), 1e-3)
         now = float(np.abs(self.v / columns).max(initial=0.0))
         efforts = 0.0
         if self._has_inputs:
             efforts = float((np.abs(self._efforts(self.steps[-1:])[0]) / np.maximum(np.median(self._sizes, axis=0), 1e-3)).max(initial=0.0))
-        if not (now > GROWN * usual or (self.sim.control is not None and efforts > GROWN)):
+        if not (now > GROWN * typical or (self.sim.control is not None and efforts > GROWN)):
             return ""
         helps = "Look for a load that feeds it energy"
         if self.sim.control is not None:
@@ -342,7 +342,7 @@ class Diagnosis:
         elif self._has_inputs:
             i = int(np.argmax(np.abs(self._efforts(self.steps[-1:])[0]) / np.maximum(np.median(self._sizes, axis=0), 1e-300)))
             helps = f"The drive of '{self._effort_names[i]}' grows with the motion: check the sign of its feedback"
-        what, times = ("speeds", now / usual) if now > GROWN * usual else ("efforts", efforts)
+        what, times = ("speeds", now / typical) if now > GROWN * typical else ("efforts", efforts)
         return f"the motion runs away: {what} have grown to {times:.0e} times their typical size. {helps}."
 
     def _turning(self) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.callbacks import DEGENERATE
-from linkwright.integrators import Kernel, Method, integrate
+from linkwright.integrators import Method, StepKernel, integrate
 from linkwright.simulation.rows import HEAD
-from linkwright.simulation.time_loops import Setup
+from linkwright.simulation.stepper import Setup
 
 MOST_STEPS_WITHIN = 200  # steps at most on the way to a time inside one step
 
@@ -74,14 +74,14 @@ class Evaluator:
         a bounded number of steps."""
         if t <= t0:
             return y
-        p = replace(self.setup.near(cut), events=None, event_specs=(), sampler=None, every=0.0, n_held=0)
+        p = replace(self.setup.with_references(cut), events=None, event_specs=(), sampler=None, every=0.0, n_held=0)
         row = self.row(t0, y, cut)
         p = replace(p, parameters=tuple(row[p.n + 1 :]))
         done = integrate(p, y, t0, t, self.method, samples=[t], **{**self.options, "step": t - t0, "most_steps": MOST_STEPS_WITHIN})
         return done.end_state if done.complete else None
 
 
-def _called(kernel: Kernel, row: np.ndarray) -> np.ndarray:
+def _called(kernel: StepKernel, row: np.ndarray) -> np.ndarray:
     """A kernel's answer at one row; the rank-revealing one where it is degenerate."""
     y = np.zeros(kernel.n_out)
     status = kernel.callable(row, y, np.zeros(max(kernel.workspace, 1)))

@@ -1,4 +1,4 @@
-"""Events of a time loop: what is watched, and the kernel that evaluates it.
+"""Events of a time stepper: what is watched, and the kernel that evaluates it.
 
 An event is a sign change of a channel, of a function of the state, or of a function of arrays. The function is traced and
 compiled where it can be, else called back once per step.
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.compiler.callbacks import DEGENERATE, NOT_FINITE
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program, interpret
 from linkwright.errors import LinkwrightError, UsageError
-from linkwright.integrators import Kernel, python_kernel
+from linkwright.integrators import StepKernel, python_kernel
 from linkwright.kernels.tracing import without_unused
 from linkwright.results.state import State
-from linkwright.simulation.rows import SIDES, Row
+from linkwright.simulation.rows import SIDES, RowLayout
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -70,15 +70,15 @@ class When:
         return self.name or (self.function if isinstance(self.function, str) else getattr(self.function, "__name__", "event"))
 
 
-def native_kernel(code: NativeCode, n_in: int) -> Kernel:
+def native_kernel(code: NativeCode, n_in: int) -> StepKernel:
     """Compiled code as a kernel of the loop; it may read less than the whole row."""
-    return Kernel(
+    return StepKernel(
         n_in, code.n_out, code.one_address, workspace=code.work("one"), owner=code,
         eight=lambda: (code.aosoa_address, code.work("many")),
     )  # fmt: skip
 
 
-def interpreted_kernel(program: Program, n_in: int) -> Kernel:
+def interpreted_kernel(program: Program, n_in: int) -> StepKernel:
     """A program as a kernel in Python; a margin that is not positive is a degenerate pivot."""
     reads = sum(b.size for b in program.inputs)
     n_out = sum(b.size for b in program.outputs)
@@ -90,10 +90,10 @@ def interpreted_kernel(program: Program, n_in: int) -> Kernel:
         status = 0 if np.isfinite(found).all() else NOT_FINITE
         return status if margin is None or found[margin] > 0.0 else status | DEGENERATE
 
-    return Kernel(n_in, n_out, function=run)
+    return StepKernel(n_in, n_out, function=run)
 
 
-def event_kernel(system: Compiled, whens: Sequence[When], row: Row) -> tuple[Kernel, bool]:
+def event_kernel(system: Compiled, whens: Sequence[When], row: RowLayout) -> tuple[StepKernel, bool]:
     """The event functions: traced and compiled if they can be, else called back; and whether they may count turns."""
     kernels = system.kernels
 
@@ -105,14 +105,14 @@ def event_kernel(system: Compiled, whens: Sequence[When], row: Row) -> tuple[Ker
     start = {k: np.zeros(n) for k, n in row.sizes.items()} | {"free": kernels.defaults["free"]}
     try:
         # errors of the expression itself show here
-        values(start | {"q": system.start.q, "near": system.loops.skel.pack(system.start.near)})
+        values(start | {"q": system.start.q, "near": system.loops.skel.pack(system.start.references)})
     except LinkwrightError:
         raise
     except Exception as error:
         raise UsageError(f"an event function fails at the start of the run: {type(error).__name__}: {error}.") from error
     if any(hasattr(w.function, "from_row") for w in whens):
         return python_kernel(lambda x: values(row.named(x)), row.n, len(whens)), row.sizes["near"] > 0
-    graph = Graph()
+    graph = TraceGraph()
     try:
         found = values({k: graph.input(k, n) for k, n in row.sizes.items()})
         program = without_unused(graph.program([("g", found)]), ("near", "held", *SIDES))

@@ -23,8 +23,8 @@ from linkwright.simulation.passages import Bracket, Passage, Watch, brackets, la
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
 
-KEPT = 4_000_000  # numbers of steps kept in memory before they are digested: 32 MB
-PART = KEPT // 8  # numbers looked at together: where a run is cut must not depend on the clock, as the slices of its loop do
+BUFFERED = 4_000_000  # numbers of steps kept in memory before they are digested: 32 MB
+PART = BUFFERED // 8  # numbers looked at together: where a run is cut must not depend on the clock, as the slices of its loop do
 LOOKED_AT = 40  # positions from which the partition is chosen
 
 
@@ -66,7 +66,7 @@ class Evidence:
     modes: list[tuple[Evaluator, tuple[str, ...]]] = field(default_factory=list)
     arrived: list[np.ndarray] = field(default_factory=list, repr=False)  # rows of the present mode, as the loop handed them out
     waiting: list[tuple[int, np.ndarray]] = field(default_factory=list, repr=False)  # (mode, rows)
-    near: dict[int, Any] = field(default_factory=dict, repr=False)  # reference coordinates where the uncounted rows of a mode begin
+    references: dict[int, Any] = field(default_factory=dict, repr=False)  # reference coordinates where the uncounted rows of a mode begin
     counted: list[tuple[int, Before]] = field(default_factory=list, repr=False)  # (mode, cut joints at every step), all since the start
     uncounted: list[tuple[int, np.ndarray]] = field(default_factory=list, repr=False)
     found: Findings = field(default_factory=Findings)
@@ -74,11 +74,11 @@ class Evidence:
     _last: tuple[int, np.ndarray, np.ndarray] | None = field(default=None, repr=False)
     _energy_start: float | None = None
 
-    def begin(self, evaluator: Evaluator, off: tuple[str, ...], near: Any) -> None:
+    def begin(self, evaluator: Evaluator, off: tuple[str, ...], references: Any) -> None:
         """A new mode, from a state with these reference coordinates."""
         self._take()
         self.modes.append((evaluator, off))
-        self.near[len(self.modes) - 1] = near
+        self.references[len(self.modes) - 1] = references
 
     def add(self, rows: np.ndarray) -> None:
         """Accepted steps (t, y), as the loop hands them out."""
@@ -86,7 +86,7 @@ class Evidence:
             return
         self.arrived.append(np.array(rows))
         self.numbers += rows.size
-        if self.numbers > KEPT:
+        if self.numbers > BUFFERED:
             self._take(whole=True)
             self._look()
 
@@ -110,8 +110,8 @@ class Evidence:
             parts = [rows for _, rows in group]
             before = [self._ends[mode]] if mode in self._ends else []  # the first step of a part may take more than half a turn
             rows = np.concatenate([*before, *parts])
-            found, rates = cut_motion(self.system.loops.skel, rows[:, 0], *self._states(rows), self.near[mode], self.system.loops)
-            self.near[mode], self._ends[mode] = found[-1], rows[-1:]
+            found, rates = cut_motion(self.system.loops.skel, rows[:, 0], *self._states(rows), self.references[mode], self.system.loops)
+            self.references[mode], self._ends[mode] = found[-1], rows[-1:]
             ends = np.cumsum([len(part) for part in parts])[:-1]
             cuts, speeds = (np.split(x[len(before) :], ends) for x in (found.rows, rates))
             self.counted += [(mode, Before(part[:, 0].copy(), *both)) for part, *both in zip(parts, cuts, speeds, strict=True)]
@@ -131,7 +131,7 @@ class Evidence:
 
     def cut_at(self, mode: int, times: np.ndarray) -> np.ndarray:
         """Reference coordinates of the cut joints for samples: those of the step before each."""
-        return self.before(mode, times).near
+        return self.before(mode, times).references
 
     # ---------------------------------------------------------------- what they tell
 
@@ -143,9 +143,9 @@ class Evidence:
     def _look(self) -> Findings:
         self._count()
         for (mode, rows), (_, joints) in zip(self.waiting, self.counted[len(self.counted) - len(self.waiting) :], strict=True):
-            self._energies(mode, rows, joints.near)
+            self._energies(mode, rows, joints.references)
             if self.system.loops.skel.tree.nc:
-                self._loops(mode, rows, joints.near)
+                self._loops(mode, rows, joints.references)
         self.waiting, self.numbers = [], sum(rows.size for rows in self.arrived)
         return self.found
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SimulationError
-from linkwright.results.recorded import Kept
+from linkwright.results.recorded import RunQuality
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.accuracy import Accuracy, Again, estimate, halved, without_calling
+from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, without_calling
 from linkwright.simulation.certificate import Certificate, Checks
 from linkwright.simulation.diagnosis import why
 from linkwright.simulation.passages import Passage
 from linkwright.simulation.recording import engine, trajectory
 from linkwright.simulation.run import Simulation
-from linkwright.simulation.time_loops import energy_size
+from linkwright.simulation.stepper import energy_size
 
 REST = 1e-6  # share of the size of energies below which nothing moved
 ENDED = ("finished", "event", "interrupted", "stopped")  # at its end, or where the caller wanted
@@ -32,12 +32,12 @@ class Proof:
     sim: Simulation
     t: np.ndarray
     q: np.ndarray
-    again: Again
+    again: Rerun
     certify: bool = False
 
     def __reduce__(self) -> Any:
         """Pickle the verdict, without the steps behind it."""
-        return Kept, (self.certificate, self.passages, self.checks())
+        return RunQuality, (self.certificate, self.passages, self.checks())
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
@@ -119,19 +119,19 @@ class Proof:
         found: list[list[float]] = [[], [], []]
         for mode, piece in enumerate(sim.pieces):
             q = piece.solution.y[::every, : tree.nq] if len(piece.solution.y) else piece.start.q[None]  # it ended where it began
-            J = e.jacobians(mode, sim.system.loops.skel.pack(piece.start.near), q)
+            J = e.jacobians(mode, sim.system.loops.skel.pack(piece.start.references), q)
             part = e.partition_of(mode, J)
             if len(part.rows) < sim.system.kernels.generic_rank and not len(piece.solution.y):  # a singular start: no part is regular
                 lost = float(np.linalg.svd(J[0], compute_uv=False)[sim.system.kernels.generic_rank - 1])
                 return lost, lost, lost
-            for kept, x in zip(found, (J[:, part.rows], part.dependent_part(J), part.independent_part(J)), strict=True):
+            for retained, x in zip(found, (J[:, part.rows], part.dependent_part(J), part.independent_part(J)), strict=True):
                 if min(x.shape):
-                    kept.append(float(np.linalg.svd(x, compute_uv=False).min()))
-        least = [min(kept, default=1.0) for kept in found]
+                    retained.append(float(np.linalg.svd(x, compute_uv=False).min()))
+        least = [min(retained, default=1.0) for retained in found]
         return least[0], least[1], least[2]
 
 
-def finished(sim: Simulation, again: Again, certify: bool = False) -> Trajectory:
+def finished(sim: Simulation, again: Rerun, certify: bool = False) -> Trajectory:
     """Run, and give back the trajectory; raise where the run could not continue."""
     try:
         status = sim.go()
@@ -150,6 +150,6 @@ def finished(sim: Simulation, again: Again, certify: bool = False) -> Trajectory
     return run
 
 
-def _proven(sim: Simulation, again: Again, certify: bool = False) -> Trajectory:
+def _proven(sim: Simulation, again: Rerun, certify: bool = False) -> Trajectory:
     run = trajectory(sim)
     return replace(run, proof=Proof(sim, run.t, run.q, again, certify))

@@ -47,8 +47,8 @@ class Passage(NamedTuple):
             "independent": "the dependent coordinates rest",
         }[self.kind]
         s = ", ".join(f"{x:.1e}" for x in self.singular_values[:2])
-        told = f"smallest singular values {s}" if self.kind == "rank" else f"J itself keeps its rank, smallest singular values {s}"
-        return f"t = {self.time:.9g} s: {what} ({told})"
+        values = f"smallest singular values {s}" if self.kind == "rank" else f"J itself keeps its rank, smallest singular values {s}"
+        return f"t = {self.time:.9g} s: {what} ({values})"
 
 
 class Bracket(NamedTuple):

@@ -14,8 +14,8 @@ PATIENCE = 1.0  # s before a bar appears
 class Bar:
     """Shows how far a run has come; use as a context."""
 
-    def __init__(self, start: float, end: float, show: bool | None, tell: Callable[[float], Any] | None = None, what: str = "simulating"):
-        self.start, self.end, self.tell, self.what = start, end, tell, what
+    def __init__(self, start: float, end: float, show: bool | None, report: Callable[[float], Any] | None = None, what: str = "simulating"):
+        self.start, self.end, self.report, self.what = start, end, report, what
         self.show = sys.stderr.isatty() if show is None else show
         self.begun = time.perf_counter()
         self._bar: Any = None
@@ -27,7 +27,7 @@ class Bar:
             self._open()
         if self._bar is not None:
             self._bar.update(self._task, completed=t - self.start, now=f"t = {t:.4g} s", step=f"step {h:.2g} s" if h else "")
-        return None if self.tell is None else self.tell(t)
+        return None if self.report is None else self.report(t)
 
     def _open(self) -> None:
         from rich.console import Console

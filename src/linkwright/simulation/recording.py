@@ -12,15 +12,15 @@ import numpy as np
 
 from linkwright.compiler.program import interpret
 from linkwright.control.analysis import facts_of
-from linkwright.control.grip import said
+from linkwright.control.authority import said
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.kernels import TRACED_FORMULATIONS
 from linkwright.results.batch import Before, cut_references
 from linkwright.results.recorded import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.rows import HEAD
-from linkwright.simulation.run import Piece, Simulation
-from linkwright.simulation.time_loops import state_of
+from linkwright.simulation.run import RunPiece, Simulation
+from linkwright.simulation.stepper import state_of
 
 
 def trajectory(sim: Simulation) -> Trajectory:
@@ -47,7 +47,7 @@ def trajectory(sim: Simulation) -> Trajectory:
         v,
         a,
         CountedReferences(skel, q, lambda: _counted(sim, t, q, v, loops)),
-        notes=(*sim.notes, *_grip(sim, columns, t, loops)),
+        notes=(*sim.notes, *_authority_notes(sim, columns, t, loops)),
         drive=next(iter(sim.driven), ""),
         columns=columns,
         arrays=arrays,
@@ -58,7 +58,7 @@ def trajectory(sim: Simulation) -> Trajectory:
     )
 
 
-def _grip(sim: Simulation, columns: Mapping[str, Column], t: np.ndarray, loops: Any) -> list[str]:
+def _authority_notes(sim: Simulation, columns: Mapping[str, Column], t: np.ndarray, loops: Any) -> list[str]:
     """Notes on a controller whose drives lost control authority."""
     if sim.control is None or sim.off or any(off for _, off in sim.evidence.modes):
         return []
@@ -75,7 +75,7 @@ def _grip(sim: Simulation, columns: Mapping[str, Column], t: np.ndarray, loops: 
     return said(columns, t, state, loops, drives, sim.control.written.kind)
 
 
-def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
+def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
     """Accelerations, multipliers of all loops, those of the drivers, efforts, and the drives' columns over one mode."""
     setup, rows = piece.evaluator.setup, piece.solution
     near = _near(sim, piece, setup.problem.n_near > 0)
@@ -105,8 +105,8 @@ def _solved(sim: Simulation, piece: Piece) -> dict[str, Any]:
     return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
 
 
-def _without_loads(sim: Simulation, piece: Piece, near: np.ndarray, a: np.ndarray, failed: Mapping[Any, Any]) -> None:
-    """Samples without multipliers, in a singular position: the acceleration is that of the time loop, where it has one; noted."""
+def _without_loads(sim: Simulation, piece: RunPiece, near: np.ndarray, a: np.ndarray, failed: Mapping[Any, Any]) -> None:
+    """Samples without multipliers, in a singular position: the acceleration is that of the time stepper, where it has one; noted."""
     rows, row = piece.solution, piece.evaluator.setup.row.mechanism
     answer = piece.evaluator.setup.kernels.fallbacks["loop_rates"]
     for (i,) in failed:
@@ -120,7 +120,7 @@ def _without_loads(sim: Simulation, piece: Piece, near: np.ndarray, a: np.ndarra
         sim.notes.append(note)
 
 
-def _heads(piece: Piece, near: np.ndarray) -> dict[str, np.ndarray]:
+def _heads(piece: RunPiece, near: np.ndarray) -> dict[str, np.ndarray]:
     """Efforts and prescribed motions at every sample."""
     setup, rows = piece.evaluator.setup, piece.solution
     names = [k for k in HEAD if k in setup.row.sizes]
@@ -138,19 +138,19 @@ def _heads(piece: Piece, near: np.ndarray) -> dict[str, np.ndarray]:
 def _counted(sim: Simulation, t: np.ndarray, q: np.ndarray, v: np.ndarray, loops: Any) -> np.ndarray:
     """Coordinates of the cut joints at the samples, whole turns counted: in a plane by those of the tree, in space from step to step."""
     if loops.skel.tree.description.planar:
-        return cut_references(loops.skel, t, q, v, sim.start.near, loops, origin=sim.start.q).rows
+        return cut_references(loops.skel, t, q, v, sim.start.references, loops, origin=sim.start.q).rows
     parts = [sim.evidence.before(k, p.solution.t) for k, p in enumerate(sim.pieces)]
     return cut_references(loops.skel, t, q, v, Before(*(np.concatenate(x) for x in zip(*parts, strict=True))), loops).rows
 
 
-def _near(sim: Simulation, piece: Piece, wanted: bool) -> np.ndarray:
+def _near(sim: Simulation, piece: RunPiece, wanted: bool) -> np.ndarray:
     """The same for one mode, where anything reads them; else those of its start."""
     if wanted:
         return sim.evidence.cut_at(sim.pieces.index(piece), piece.solution.t)
-    return np.tile(sim.system.loops.skel.pack(piece.start.near), (len(piece.solution.t), 1))
+    return np.tile(sim.system.loops.skel.pack(piece.start.references), (len(piece.solution.t), 1))
 
 
-def _states(piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _states(piece: RunPiece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """q, v and further states at the samples."""
     p, y = piece.evaluator.setup.problem, piece.solution.y
     return y[:, : p.nq], y[:, p.nq : p.nq + p.nv], y[:, p.nq + p.nv :]
@@ -203,9 +203,9 @@ def settings(sim: Simulation) -> dict[str, Any]:
 
 def engine(sim: Simulation) -> str:
     """native or python, of the loop and of the kernels."""
-    from linkwright.compiler import loops
+    from linkwright.compiler import python_loops
 
     setup = sim.pieces[0].evaluator.setup
-    loop = "native" if sim.options.engine != "python" and loops.available() else "python"
-    kernels = "native" if setup.problem.rates.address and setup.kernels.engine == "native" and loops.available() else "interpreted"
+    loop = "native" if sim.options.engine != "python" and python_loops.available() else "python"
+    kernels = "native" if setup.problem.rates.address and setup.kernels.engine == "native" and python_loops.available() else "interpreted"
     return loop if (loop == "native") == (kernels == "native") else f"{loop} loop, {kernels} kernels"

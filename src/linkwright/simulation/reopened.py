@@ -16,11 +16,11 @@ import numpy as np
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.equations.variants import Variant
 from linkwright.motion.compiled import Compiled
-from linkwright.results.recorded import Kept, cut_rows
+from linkwright.results.recorded import RunQuality, cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.certificate import BALANCED, CLOSED, Certificate, Checks
 from linkwright.simulation.finish import REST
-from linkwright.simulation.time_loops import energy_size
+from linkwright.simulation.stepper import energy_size
 
 SAMPLED_CLOSED = 10.0 * CLOSED  # samples lie between steps, where without projection loops are a little more open
 SAMPLED_BALANCE = 1e-3  # share of the energy exchanged; interpolation between steps is less exact than the steps
@@ -48,7 +48,7 @@ class Reopened:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the findings, not what they are computed from."""
-        return Kept, (self.certificate, self.passages, self.checks())
+        return RunQuality, (self.certificate, self.passages, self.checks())
 
     @cached_property
     def measured(self) -> Measured | str:
@@ -109,7 +109,7 @@ def _open_by(run: Trajectory, system: Compiled, off: tuple[str, ...], rows: np.n
     """Largest residual of the loops in position and velocity at some samples."""
     variant = system.kernels.variant(Variant(without=off))
     kernel = variant.get("closure")
-    given = {"q": run.q, "v": run.v, "t": run.t[:, None], "near": cut_rows(run.skel, run.near)}
+    given = {"q": run.q, "v": run.v, "t": run.t[:, None], "near": cut_rows(run.skel, run.references)}
     found = kernel(**{b.name: np.ascontiguousarray(given[b.name][rows]) for b in kernel.inputs})
     scale = variant.loops.row_scale
     phi = np.abs(found.phi / scale)

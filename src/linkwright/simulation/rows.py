@@ -1,4 +1,4 @@
-"""Layout of the rows that the kernels of a time loop read.
+"""Layout of the rows that the kernels of a time stepper read.
 
     full row         q, v, x, t, parameters        inputs, samplers and events
     mechanism row    q, v, t, parameters           rates and projections
@@ -27,7 +27,7 @@ HEAD = ("tau", "drive", "speed", "acceleration")  # parameters that an input ker
 
 
 @dataclass(frozen=True)
-class Row:
+class RowLayout:
     """Sizes of the blocks of one row, in order."""
 
     sizes: dict[str, int]
@@ -35,7 +35,7 @@ class Row:
     @classmethod
     def of(
         cls, system: Compiled, baumgarte: bool = False, *, drivers: int = 0, x: int = 0, held: int = 0, sides: Sequence[int] = (0, 0)
-    ) -> Row:
+    ) -> RowLayout:
         """The full row of a mechanism with so many prescribed motions, further states, held values and sides of break points."""
         s = system.kernels.sizes
         sizes = {"q": s.nq, "v": s.nv, "x": x, "t": 1, "tau": s.nv, **dict.fromkeys(HEAD[1:], drivers)}
@@ -43,9 +43,9 @@ class Row:
         return cls({k: n for k, n in sizes.items() if k in ("q", "v", "t", "tau", "near") or n})
 
     @property
-    def mechanism(self) -> Row:
+    def mechanism(self) -> RowLayout:
         """The row without x."""
-        return Row({k: n for k, n in self.sizes.items() if k != "x"})
+        return RowLayout({k: n for k, n in self.sizes.items() if k != "x"})
 
     @cached_property
     def n(self) -> int:

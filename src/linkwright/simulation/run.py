@@ -1,6 +1,6 @@
 """`simulate`: from a state, drives and options to a Trajectory with its certificate.
 
-A run is a sequence of modes: between two switching events the constraints and drives are the same and one native time loop
+A run is a sequence of modes: between two switching events the constraints and drives are the same and one native time stepper
 does all the work; at an event the velocity may jump and the next mode begins. Whatever ends a run, what was computed is returned.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.control.loop import Controlling
+from linkwright.control.feedback import Controlling
 from linkwright.drives import actuation, prescribed
 from linkwright.errors import ModelError, UsageError
 from linkwright.integrators import Solution
@@ -24,7 +24,7 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
 from linkwright.model.curves.lines import Line
 from linkwright.results.state import State
-from linkwright.simulation import time_loops
+from linkwright.simulation import stepper
 from linkwright.simulation.checking import checked, sample_times, time_of
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.events import When
@@ -32,7 +32,7 @@ from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.options import Options
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.rows import entries
-from linkwright.simulation.switching import Mode, jump, resolved, stops, switchable
+from linkwright.simulation.switching import RunMode, jump, resolved, stops, switchable
 from linkwright.simulation.watching import RunChannel
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ MOST_MODES = 10_000
 CLOSED = 1e-12  # dimensionless gap of a start that needs no closing
 
 
-class Piece(NamedTuple):
+class RunPiece(NamedTuple):
     """One mode of a run, done."""
 
     evaluator: Evaluator
@@ -66,7 +66,7 @@ class Simulation:
     wrench: Mapping[str, Any]
     free: np.ndarray
     control: Controlling | None = None
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[RunPiece] = field(default_factory=list)
     happened: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -94,7 +94,7 @@ class Simulation:
 
     def go(self) -> str:
         """Run to the end; the status of the last loop."""
-        mode, st = Mode(dict(self.drive), {}, self.off), self.start
+        mode, st = RunMode(dict(self.drive), {}, self.off), self.start
         carried: dict[str, float] = {}
         works = np.zeros(3)
         with Bar(self.start.t, self.t_end, *shown(self.options.progress)) as bar:
@@ -114,7 +114,7 @@ class Simulation:
             f"t = {st.t:.6g} s: {MOST_MODES} switching events; constraints chatter. Let an event release what another engages later."
         )
 
-    def _mode(self, mode: Mode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> Piece:
+    def _mode(self, mode: RunMode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> RunPiece:
         """One mode of the run; equations that cannot be solved for want of inertia say whose it is."""
         try:
             return self._run_mode(mode, st, carried, works, bar)
@@ -122,7 +122,7 @@ class Simulation:
             explain(error, self.system, st)
             raise
 
-    def _run_mode(self, mode: Mode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> Piece:
+    def _run_mode(self, mode: RunMode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> RunPiece:
         system, o = self.system, self.options
         free = self.free if len(self.free) else None
         controlled = {"control": self.control, "off": mode.off, "first": not self.pieces}
@@ -132,9 +132,9 @@ class Simulation:
         self.notes += [n for n in act.notes if n not in self.notes]
         watched = tuple(w for w in self.events if mode.watches(w))
         form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), mode.off, self.needs_power)
-        made = time_loops.setup(
+        made = stepper.setup(
             system,
-            near=st.near,
+            references=st.references,
             stabiliser=o.stabiliser,
             formulation=o.formulation,
             events=watched,
@@ -149,31 +149,31 @@ class Simulation:
         for w in watched:
             if isinstance(w.function, RunChannel):
                 w.function.bind(self, evaluator, mode.off, st)
-        self.evidence.begin(evaluator, mode.off, st.near)
+        self.evidence.begin(evaluator, mode.off, st.references)
         within = None if self.samples is None else self.samples[self.samples > st.t] if self.pieces else self.samples
         given = {**o.of_the_stepper, "progress": bar, "observe": self.evidence.add, "origin": self.start.t if act.n_held else None}
         if act.equations.control is not None and o.adaptive:
             given["largest_step"] = min(given["largest_step"], act.equations.control.longest_step)
-        solution = _with_end(time_loops.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
-        piece = Piece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched)
+        solution = _with_end(stepper.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
+        piece = RunPiece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched)
         self.pieces.append(piece)
         acting = {id(w) for w in _acting(piece)} if solution.status == "event" else set()
         for e in sorted(solution.events, key=lambda e: (e.time, id(watched[e.index]) in acting)):  # those that act come last
             self.happened.append((e.time, e.name, {}))
         return piece
 
-    def _reached(self, piece: Piece) -> State:
+    def _reached(self, piece: RunPiece) -> State:
         """The state a mode came to, turns of its cut joints counted."""
         p, end = piece.evaluator.setup.problem, piece.solution
         q, v = np.split(end.end_state[: p.nq + p.nv], [p.nq])
         cut = end.near if p.n_near else self.evidence.cut_at(len(self.pieces) - 1, np.array([end.end_time]))[0]
-        return time_loops.state_of(self.system, q, v, cut, end.end_time)
+        return stepper.state_of(self.system, q, v, cut, end.end_time)
 
-    def _switched(self, mode: Mode, st: State, acting: Sequence[When], piece: Piece) -> tuple[Mode, State]:
+    def _switched(self, mode: RunMode, st: State, acting: Sequence[When], piece: RunPiece) -> tuple[RunMode, State]:
         """The mode after events at one instant, and the state after the impact they may bring."""
         new = mode.after([a for w in acting for a in w.do], st)
         setup = piece.evaluator.setup
-        head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, self.system.loops.skel.pack(st.near))
+        head, _ = piece.evaluator.inputs(st.t, piece.solution.end_state, self.system.loops.skel.pack(st.references))
         moving = {n: (head["drive"][i], head["speed"][i], head["acceleration"][i]) for i, n in enumerate(setup.actuation.drivers)}
         moving = {n: x for n, x in moving.items() if n not in mode.locks}
         freed = {n: d for n, d in new.drive.items() if n in mode.locks and n not in new.locks}
@@ -191,7 +191,7 @@ class Simulation:
 
 def explain(error: UsageError, system: Compiled, st: State) -> None:
     """Say an error of equations that cannot be solved in terms of the mechanism: which joint moves no inertia."""
-    lack = "no order of elimination" in str(error) and lack_of_inertia(terms(system.loops, st.q, st.v, st.t, st.near))
+    lack = "no order of elimination" in str(error) and lack_of_inertia(terms(system.loops, st.q, st.v, st.t, st.references))
     if lack:
         raise ModelError(lack) from error
 
@@ -205,7 +205,7 @@ def _with_end(solution: Solution, watched: Sequence[When]) -> Solution:
     return replace(solution, t=np.append(solution.t, solution.end_time), y=np.concatenate([solution.y, solution.end_state[None]]))
 
 
-def _acting(piece: Piece) -> list[When]:
+def _acting(piece: RunPiece) -> list[When]:
     """The events that ended a mode: all that happened at its end."""
     end = piece.solution.end_time
     last = [e for e in piece.solution.events if e.time >= end - 1e-12 * max(1.0, abs(end))]
@@ -222,13 +222,13 @@ def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
     if not len(free):
         return st
     loops = system.kernels.equations(free).loops
-    if not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.near).phi / loops.row_scale).max() < CLOSED:
+    if not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.references).phi / loops.row_scale).max() < CLOSED:
         return st
     d, one = system.description, {j.name for j in system.description.joints}
     names = [x.joint for x in d.drives if x.joint in one and np.ndim(st[x.joint]) == 0]
     held = loops.with_([driven(d, n, Line(float(st[n]), float(st[f"{n}.v"]))) for n in names])
     for chosen in (held, loops):
-        done = close(chosen, st.q, st.near)
+        done = close(chosen, st.q, st.references)
         if done.residual < GOOD_ENOUGH:
             q, near = done.at.q, done.at.references
             return State(st.skel, q, consistent_velocity(chosen, q, st.v, near), near, st.t)

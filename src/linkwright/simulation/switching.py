@@ -134,7 +134,7 @@ def switchable(system: Compiled, name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Mode:
+class RunMode:
     """Which constraints hold, and how joints are driven, between two events."""
 
     drive: Mapping[str, Any] = field(default_factory=dict)
@@ -157,7 +157,7 @@ class Mode:
             return (a.name in self.off) == (a.verb == "engage")
         return True
 
-    def after(self, actions: Sequence[Action], st: State) -> Mode:
+    def after(self, actions: Sequence[Action], st: State) -> RunMode:
         """The mode that actions lead to, at a state."""
         locks, off = dict(self.locks), list(self.off)
         for a in actions:
@@ -169,10 +169,10 @@ class Mode:
                 off.append(a.name)
             elif a.verb == "engage" and a.name in off:
                 off.remove(a.name)
-        return Mode(self.drive, locks, tuple(off))
+        return RunMode(self.drive, locks, tuple(off))
 
 
-def jump(of: Loops, mode: Mode, st: State, moving: Mapping[str, Sequence[float]], armature: np.ndarray) -> tuple[State, float]:
+def jump(of: Loops, mode: RunMode, st: State, moving: Mapping[str, Sequence[float]], armature: np.ndarray) -> tuple[State, float]:
     """The state after the constraints of a mode took hold, and the kinetic energy lost.
 
     `moving` are (value, speed, acceleration) of the joints with prescribed motion.
@@ -181,7 +181,7 @@ def jump(of: Loops, mode: Mode, st: State, moving: Mapping[str, Sequence[float]]
     extra = [driven(d, joint, Line(value, 0.0)) for joint, value in mode.locks.items()]
     extra += [driven(d, joint, Parabola(*x)) for joint, x in moving.items() if joint not in mode.locks]
     loops = replace(of, constraints=tuple(c for c in of.constraints if c.name not in mode.off)).with_(extra)
-    T = terms(loops, st.q, st.v, st.t, st.near)
+    T = terms(loops, st.q, st.v, st.t, st.references)
     place = T.place
     assert place is not None
     gap = np.abs(place.closure.phi / loops.row_scale)
@@ -204,4 +204,4 @@ def jump(of: Loops, mode: Mode, st: State, moving: Mapping[str, Sequence[float]]
     before = 0.5 * float(v @ M @ v)
     loss = before - 0.5 * float(after @ M @ after)
     loss = loss if abs(loss) > 1e-13 * before else 0.0  # round-off
-    return State(st.skel, st.q, after * c, st.near, st.t), loss
+    return State(st.skel, st.q, after * c, st.references, st.t), loss

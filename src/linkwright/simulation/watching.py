@@ -75,10 +75,10 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
     names = system.kernels.entries["v"]
     drives = [names.index(n) for n in sim.driven or [d.joint for d in system.description.drives] if n in names]
 
-    def at(t: float, q: Any, near: Any) -> singular_channels.Singularity:
-        return singular_channels.Singularity(loops, np.array([t]), np.asarray(q, dtype=float)[None], [near], drives)
+    def at(t: float, q: Any, references: Any) -> singular_channels.Singularity:
+        return singular_channels.Singularity(loops, np.array([t]), np.asarray(q, dtype=float)[None], [references], drives)
 
-    begun = at(start.t, start.q, start.near)
+    begun = at(start.t, start.q, start.references)
     if name.startswith("det."):
         begun.column(name)  # says where a part has no determinant
 
@@ -101,7 +101,7 @@ class _OneSample:
         return Before(np.asarray(times), cut, np.zeros(cut.shape))
 
     def cut_at(self, mode: int, times: np.ndarray) -> np.ndarray:
-        return self.before(mode, times).near
+        return self.before(mode, times).references
 
 
 def one_sample(
@@ -109,9 +109,9 @@ def one_sample(
 ) -> Trajectory:
     """The run at one row, with all its channels."""
     from linkwright.simulation.recording import trajectory
-    from linkwright.simulation.run import Piece
+    from linkwright.simulation.run import RunPiece
 
     shadow: Any = copy.copy(sim)
     sample = Solution(np.array([t]), y[None], (), "finished", "", {}, t, y)
-    shadow.pieces, shadow.happened, shadow.evidence = [Piece(evaluator, sample, start, 0, ())], [], _OneSample(evaluator, off, cut)
+    shadow.pieces, shadow.happened, shadow.evidence = [RunPiece(evaluator, sample, start, 0, ())], [], _OneSample(evaluator, off, cut)
     return trajectory(shadow)

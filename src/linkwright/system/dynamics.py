@@ -45,7 +45,7 @@ class Dynamics:
         core = self.core
         core.kernels.need_masses()
         core.need_closed(st)
-        return terms(core.loops, st.q, st.v, st.t, st.near, [*core.applied(st), *wrenches(core.skel, st, wrench or {}), *more])
+        return terms(core.loops, st.q, st.v, st.t, st.references, [*core.applied(st), *wrenches(core.skel, st, wrench or {}), *more])
 
     def forward(self, st: State, tau: Any, wrench: Any, formulation: Any, limit: str, branch: Mapping[str, Any] | None) -> Acceleration:
         """See `System.forward`."""
@@ -60,7 +60,7 @@ class Dynamics:
         kernel = core.ready("accelerations") if plain and _is_of(core, st) else None
         if kernel is not None:
             effort, pushes = efforts(core.assembler, st, tau)
-            found = None if pushes else kernel.healthy(st.q, st.v, effort, near=core.packed_references(st), t=st.t)
+            found = None if pushes else kernel.healthy(st.q, st.v, effort, references=core.packed_references(st), t=st.t)
             if found is not None and found.gap[0] < OPEN:
                 return Acceleration(found.a, found.lam, self._names, st, solved)
         return Acceleration.of(solved(), self._names, st)
@@ -85,7 +85,7 @@ class Dynamics:
         kernel = core.ready("driven_loads") if plain and self._determinate_loads and _is_of(core, st) else None
         given = None if kernel is None else self._drive_accelerations(a)
         if kernel is not None and given is not None:
-            found = kernel.healthy(st.q, st.v, given, near=core.packed_references(st), t=st.t)
+            found = kernel.healthy(st.q, st.v, given, references=core.packed_references(st), t=st.t)
             if found is not None and found.gap[0] < OPEN:
                 return KernelLoads(core.loops, st, core.drive_names, found, solved)
         return solved()
@@ -129,7 +129,7 @@ class Dynamics:
         pushes = [*other.applied(there), *given]
         outside = [*other.applied(there, outside=True), *given]
         acceleration = _spun_freely(other, there, acceleration, pushes)
-        args = (other.loops, there.q, there.v, acceleration, there.t, there.near, pushes, chosen, method, outside)
+        args = (other.loops, there.q, there.v, acceleration, there.t, there.references, pushes, chosen, method, outside)
         return inverse.solve(*args, moving=there.instant.motion, **options)
 
     def loads_of_samples(self, c: Trajectory) -> Any:
@@ -139,7 +139,7 @@ class Dynamics:
         kernel = self.core.ready("loads")
         if kernel is None or not self._determinate_loads:
             return None
-        more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.near)}
+        more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references)}
         found = kernel(c.q, c.v, c.a, **{b.name: more[b.name]() for b in kernel.inputs if b.name in more})
         return None if found.failed else found
 
@@ -161,18 +161,18 @@ def _is_of(core: Compiled, st: Any) -> bool:
 def mirrored(core: Compiled, st: State) -> State:
     """Return a state of the same mechanism on another spanning tree in the coordinates of this tree."""
     nodes = core.tree.nodes
-    if any(n.joint.name not in st.near for n in nodes):
+    if any(n.joint.name not in st.references for n in nodes):
         raise UsageError("the two trees do not have the same joints; give the same cuts to both.")
     q, v = np.zeros(core.tree.nq), np.zeros(core.tree.nv)
     for n in nodes:
         node = st.skel.tree.node_of_joint.get(n.joint.name)
         if node is None:
-            read = joint_rate(st.skel, st.instant.motion, n.joint, st.near[n.joint.name])
+            read = joint_rate(st.skel, st.instant.motion, n.joint, st.references[n.joint.name])
             q[n.q], v[n.v] = read.q, read.v
         else:
             theirs = st.skel.tree.nodes[node]
             q[n.q], v[n.v] = st.q[theirs.q], st.v[theirs.v]
-    return State(core.skel, q, v, core.loops.references(q, st.near), st.t)
+    return State(core.skel, q, v, core.loops.counted_references(q, st.references), st.t)
 
 
 def _of_joints(core: Compiled, there: Instant) -> np.ndarray:
@@ -184,7 +184,7 @@ def _of_joints(core: Compiled, there: Instant) -> np.ndarray:
 def _spun_freely(core: Compiled, st: State, a: np.ndarray, pushes: Sequence[tuple[int, Any]]) -> np.ndarray:
     """Accelerations with those of idle degrees of freedom (a rod spinning between ball joints) that result without any drive."""
     loops, m = core.loops, core.motion(st)
-    null = loops.factored(loops.at(st.q, st.v, st.t, st.near)).null
+    null = loops.factored(loops.at(st.q, st.v, st.t, st.references)).null
     spins = [v for _, v in idle_motions(loops, st.q, null, m)]
     if not spins:
         return a

@@ -10,9 +10,9 @@ from linkwright.motion.compiled import Compiled
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
-    from linkwright.control.alone import Controller
     from linkwright.control.base import Control
     from linkwright.control.controllability import Controllability
+    from linkwright.control.controller import Controller
     from linkwright.control.linearise import Linearised
 
 
@@ -32,7 +32,7 @@ class Feedback:
 
     def controller(self, written: Control, st: State | None, free: Any) -> Controller:
         """See `System.control`."""
-        from linkwright.control.alone import Controller
+        from linkwright.control.controller import Controller
 
         begin = self.core.start if st is None else st
         self.core.need_closed(begin)

@@ -9,7 +9,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.errors import UsageError
-from linkwright.mechanics.inverse.given import driven_coordinate
+from linkwright.mechanics.inverse.known_motion import driven_coordinate
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.library.finding import model_file
@@ -30,23 +30,23 @@ def description(model: str | os.PathLike[str] | Mapping[str, Any], **changes: An
 def run(path: str | os.PathLike[str], presenter: Any = None) -> Trajectory:
     """A turn or run from its file: the same numbers, with a System that has this presenter."""
     stored = run_files.read(path)
-    told = stored.about
+    about = stored.about
     try:
-        return _restored(stored, told, presenter)
+        return _restored(stored, about, presenter)
     except run_files.Misfit as problem:
         raise run_files.damaged(stored.path, str(problem)) from problem
 
 
-def _restored(stored: run_files.Stored, told: Mapping[str, Any], presenter: Any) -> Trajectory:
-    system = System(stored.model, told["cuts"] if told["cuts_given"] else None, told["length"], presenter=presenter)
-    if list(system.tree.cuts) != told["cuts"]:  # another version would cut elsewhere today
-        system = System(stored.model, told["cuts"], told["length"], presenter=presenter)
-    found = Trajectory(system.skel, **stored.fields(system.skel), system=system, drives=tuple(told["drives"]))
+def _restored(stored: run_files.Stored, about: Mapping[str, Any], presenter: Any) -> Trajectory:
+    system = System(stored.model, about["cuts"] if about["cuts_given"] else None, about["length"], presenter=presenter)
+    if list(system.tree.cuts) != about["cuts"]:  # another version would cut elsewhere today
+        system = System(stored.model, about["cuts"], about["length"], presenter=presenter)
+    found = Trajectory(system.skel, **stored.fields(system.skel), system=system, drives=tuple(about["drives"]))
     known = {c.name for c in system.description.cylinders}
-    for name in told["drives"]:
+    for name in about["drives"]:
         if name not in known and driven_coordinate(system.description, name) is None:
             raise run_files.Misfit(f"'drives' names '{name[:60]}', which its mechanism does not have")
-    if told["certificate"] is None:
+    if about["certificate"] is None:
         return found
     return replace(found, proof=_proof(found, system, stored))
 
@@ -58,10 +58,10 @@ def _proof(found: Trajectory, system: System, stored: run_files.Stored) -> Any:
     from linkwright.simulation.passages import Passage
     from linkwright.simulation.reopened import Reopened
 
-    told = stored.about
+    about = stored.about
     try:
-        certificate = Certificate(**schema.of_class(Certificate, told["certificate"], "certificate"))
-        passages = tuple(Passage(**schema.of_class(Passage, x, f"passages[{i}]")) for i, x in enumerate(told["passages"]))
+        certificate = Certificate(**schema.of_class(Certificate, about["certificate"], "certificate"))
+        passages = tuple(Passage(**schema.of_class(Passage, x, f"passages[{i}]")) for i, x in enumerate(about["passages"]))
         str(Checks(certificate, passages))  # every number can be printed
     except (TypeError, ValueError, KeyError, AttributeError) as problem:
         raise run_files.Misfit(f"'certificate' or 'passages' cannot be used: {problem}") from problem

@@ -45,7 +45,7 @@ class Motions:
     @cached_property
     def mobility(self) -> Mobility:
         """See `System.mobility`."""
-        return mobility(self.core.loops, self.core.start.q, dict(self.core.start.near))
+        return mobility(self.core.loops, self.core.start.q, dict(self.core.start.references))
 
     def assemble(self, q: Any, v: Any, pose: Any, point: Any, guess: Any) -> State:
         """See `System.assemble`. Positions and speeds of all drives are walked to in machine code, everything else on floats."""
@@ -69,7 +69,7 @@ class Motions:
         found = walks(at.q, core.packed_references(at), _UNIT, laws)
         if found.reached < 2:
             return None
-        there, row, speed = found.q[1].copy(), found.near[1].copy(), np.zeros(core.tree.nv)
+        there, row, speed = found.q[1].copy(), found.references[1].copy(), np.zeros(core.tree.nv)
         if v is not None:
             wanted = np.array([self._number(n, v[n], ("angular speed", "speed")) for n in names])
             moving = walks(there, row, _NOW, np.concatenate([end, wanted, 0.0 * wanted])[None])
@@ -100,7 +100,7 @@ class Motions:
         seconds = None if duration is None else quantity(duration, KINDS["time"])
         if steps > MOST_KEPT:
             return self._computed_turn(drive, steps, value, seconds)
-        start = core.start.q.tobytes(), core.skel.pack(core.start.near).tobytes()
+        start = core.start.q.tobytes(), core.skel.pack(core.start.references).tobytes()
         return _with_own_arrays(self._kept_turn(drive, steps, value, seconds, start))
 
     def _kind_of_speed(self, drive: str | None) -> str:
@@ -129,14 +129,14 @@ class Motions:
         core.kernels.need_masses()
         st = core.start if start is None else start
         held = [cycle.driven(core.description, n, Line(cycle.coordinate_now(core.loops, n, st.instant), 0.0)) for n in hold]
-        return settle(core, State(core.skel, st.q, np.zeros(core.tree.nv), st.near, st.t), held)
+        return settle(core, State(core.skel, st.q, np.zeros(core.tree.nv), st.references, st.t), held)
 
     def jacobian(self, st: State, of: str, wrt: str | Sequence[str]) -> np.ndarray:
         """See `System.jacobian`."""
         core = self.core
         names = core.drive_names if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
         kernel = core.ready("jacobian") if names == core.drive_names and isinstance(st, State) and st.skel is core.skel else None
-        found = None if kernel is None else kernel.healthy(st.q, near=core.packed_references(st))
+        found = None if kernel is None else kernel.healthy(st.q, references=core.packed_references(st))
         if found is not None:
             return self._rows_of(found, of)
         for name in names:
@@ -182,5 +182,9 @@ class Motions:
 def _with_own_arrays(c: Trajectory) -> Trajectory:
     """Copy the samples, so that writing into them changes no other turn."""
     q, arrays = c.q.copy(), {name: x.copy() for name, x in c.arrays.items()}
-    near = c.near.copied(q) if isinstance(c.near, CutReferences) else [{name: x.copy() for name, x in one.items()} for one in c.near]
-    return replace(c, t=c.t.copy(), q=q, v=c.v.copy(), a=c.a.copy(), near=near, arrays=arrays)
+    references = (
+        c.references.copied(q)
+        if isinstance(c.references, CutReferences)
+        else [{name: x.copy() for name, x in one.items()} for one in c.references]
+    )
+    return replace(c, t=c.t.copy(), q=q, v=c.v.copy(), a=c.a.copy(), references=references, arrays=arrays)

@@ -39,9 +39,9 @@ from linkwright.system.motions import Motions
 from linkwright.system.runs import Runs
 
 if TYPE_CHECKING:
-    from linkwright.control.alone import Controller
     from linkwright.control.base import Control
     from linkwright.control.controllability import Controllability
+    from linkwright.control.controller import Controller
     from linkwright.control.linearise import Linearised
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
@@ -143,7 +143,7 @@ class System:
         return displaced(self.skel, st.q, step)
 
     def closure(self, st: State) -> Closure:
-        return self.loops.at(st.q, st.v, st.t, st.near)
+        return self.loops.at(st.q, st.v, st.t, st.references)
 
     def phi(self, st: State) -> np.ndarray:
         """Return the residual of all loops, zero where they are closed."""

@@ -16,7 +16,7 @@ from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import Description, TorsionSpring
 from linkwright.topology.cost import forward_cost
-from linkwright.topology.graph import Graph, Groups, Span, loop_left, read_graph, span
+from linkwright.topology.graph import DisjointSets, Graph, Span, loop_left, read_graph, span
 from linkwright.topology.inertia import InertiaTest
 from linkwright.topology.spanning import Space, count_trees, exchanges, shallow_tree, spanning_trees
 
@@ -82,9 +82,9 @@ def choose_cuts(description: Description) -> tuple[tuple[str, ...], tuple[str, .
     found = search(graph, judge)
     faulty = inertia.faulty(found.tree) if found.key[0] else []
     reason = f"for cheap forward dynamics, {found.how}"
-    kept = [f"{name} ({why})" for name, why in protected_joints(description).items()]
-    if kept and found.cuts:
-        reason += f"; not to be cut: {listing(kept, 6)}"
+    retained = [f"{name} ({why})" for name, why in protected_joints(description).items()]
+    if retained and found.cuts:
+        reason += f"; not to be cut: {listing(retained, 6)}"
     if faulty:
         reason += f"; no tree gives every degree of freedom inertia (bodies {listing(graph.bodies[b] for b in faulty)})"
     return tuple(graph.name(e) for e in found.cuts), tuple(graph.bodies[b] for b in found.tree.floating), reason
@@ -102,13 +102,13 @@ class Found:
 
 def search(graph: Graph, judge: Judge) -> Found:
     """The spanning tree with the smallest key; first without, then with a floating body."""
-    kept, forced = _keep_protected(graph)
-    plain = Space(graph, kept, forced)
+    retained, forced = _keep_protected(graph)
+    plain = Space(graph, retained, forced)
     best = _best_in(plain, judge, 1.0)
     if not best.cuts:
         return best
     for b in _may_float(graph):
-        found = _best_in(Space(graph, kept, forced, (b,)), judge, 1.0 / (1 + MOST_FLOATING))
+        found = _best_in(Space(graph, retained, forced, (b,)), judge, 1.0 / (1 + MOST_FLOATING))
         if found.key < best.key:
             best = replace(found, how=f"{found.how} with {graph.bodies[b]} floating")
     if forced:
@@ -119,14 +119,14 @@ def search(graph: Graph, judge: Judge) -> Found:
 
 def _keep_protected(graph: Graph) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Protected joints that stay in the tree, and those that must be cut because they close a loop of such joints."""
-    groups = Groups(len(graph.bodies))
-    kept: list[int] = []
+    groups = DisjointSets(len(graph.bodies))
+    retained: list[int] = []
     forced: list[int] = []
     rowless = [joint.name for joint, size in zip(graph.description.joints, graph.sizes, strict=True) if not size.labels]
     for name in dict.fromkeys((*protected_joints(graph.description), *rowless)):
         e = graph.joint_index[name]
-        (kept if groups.merge(*graph.ends[e]) else forced).append(e)
-    return tuple(kept), tuple(sorted(forced))
+        (retained if groups.merge(*graph.ends[e]) else forced).append(e)
+    return tuple(retained), tuple(sorted(forced))
 
 
 def _may_float(graph: Graph) -> list[int]:

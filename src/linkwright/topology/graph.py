@@ -189,7 +189,7 @@ def _check_references(graph: Graph) -> None:
             raise ModelError(f"{kind} '{thing.name}' names joint '{thing.first}' twice. It needs two different joints.", thing.where)
 
 
-class Groups:
+class DisjointSets:
     """Disjoint sets of 0 .. n-1 that can be merged."""
 
     def __init__(self, n: int):
@@ -228,7 +228,7 @@ def distance_ends(graph: Graph) -> list[tuple[int, int]]:
 
 
 def _check_grounded(graph: Graph) -> None:
-    groups = Groups(len(graph.bodies))
+    groups = DisjointSets(len(graph.bodies))
     for a, b in (*graph.ends, *distance_ends(graph)):
         groups.merge(a, b)
     loose = [b for b in range(len(graph.bodies)) if groups.of(b) != 0]
@@ -299,7 +299,7 @@ class _Walk:
 
 def _floating_roots(graph: Graph, walk: _Walk) -> list[int]:
     """One body for each group without a way to ground: most joints and rods first, then as written."""
-    groups = Groups(len(graph.bodies))
+    groups = DisjointSets(len(graph.bodies))
     for e, (a, b) in enumerate(graph.ends):
         if e not in walk.cuts:
             groups.merge(a, b)

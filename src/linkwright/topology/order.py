@@ -25,7 +25,7 @@ MOST_GROUPS = 5000  # coupled groups looked at before the whole connected rest i
 
 
 @dataclass(frozen=True)
-class Unknown:
+class UnknownEfforts:
     """Efforts to be found: the multipliers of a loop or the effort of a drive, and the subsystems they act on."""
 
     name: str
@@ -35,7 +35,7 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Step:
+class SolveStep:
     """Subsystems solved together: `equations` velocities against `unknowns`."""
 
     subsystems: tuple[int, ...]
@@ -48,24 +48,24 @@ class Step:
         return len(self.subsystems) > 1
 
 
-def unknowns_of(tree: Tree, drives: Sequence[str] | None = None) -> list[Unknown]:
+def unknowns_of(tree: Tree, drives: Sequence[str] | None = None) -> list[UnknownEfforts]:
     """Everything inverse dynamics has to find; `drives` are joints or cylinders (default: the model's)."""
     names = [drive.joint for drive in tree.description.drives] if drives is None else list(drives)
-    out = [Unknown(loop.name, "loop", loop.rows.stop - loop.rows.start, loop.subsystems) for loop in tree.loops]
+    out = [UnknownEfforts(loop.name, "loop", loop.rows.stop - loop.rows.start, loop.subsystems) for loop in tree.loops]
     return out + [_drive_unknown(tree, name) for name in dict.fromkeys(names)]
 
 
-def _drive_unknown(tree: Tree, name: str) -> Unknown:
+def _drive_unknown(tree: Tree, name: str) -> UnknownEfforts:
     if name in tree.node_of_joint:
         node = tree.nodes[tree.node_of_joint[name]]
-        return Unknown(name, "drive", node.v.stop - node.v.start, (node.subsystem,))
+        return UnknownEfforts(name, "drive", node.v.stop - node.v.start, (node.subsystem,))
     for loop in tree.loops:
         if loop.name == name and loop.kind == "joint":  # a drive on a cut joint acts along its whole circuit
-            return Unknown(name, "drive", 1, loop.subsystems)
+            return UnknownEfforts(name, "drive", 1, loop.subsystems)
     for cylinder in tree.description.cylinders:
         if cylinder.name == name:
             a, b = (tree.node_of_body[body] for body, _ in cylinder.between)
-            return Unknown(name, "drive", 1, _between(tree, a, b))
+            return UnknownEfforts(name, "drive", 1, _between(tree, a, b))
     allowed = [*(joint.name for joint in tree.description.joints), *(c.name for c in tree.description.cylinders)]
     raise UsageError(f"there is no joint or cylinder '{name}' to drive. {nearest(name, allowed, 'Joints and cylinders')}")
 
@@ -82,15 +82,15 @@ def _between(tree: Tree, a: int, b: int) -> tuple[int, ...]:
     return tuple(sorted(out))
 
 
-def solve_order(tree: Tree, drives: Sequence[str] | None = None) -> list[Step]:
+def solve_order(tree: Tree, drives: Sequence[str] | None = None) -> list[SolveStep]:
     """The steps of inverse dynamics, each one subsystem or the smallest coupled group (lowest numbers first)."""
     rest = _Rest(tree, unknowns_of(tree, drives))
-    steps: list[Step] = []
+    steps: list[SolveStep] = []
     while rest.left:
         group = rest.next_group()
         found = sorted(rest.open_unknowns(group))
         size = (sum(rest.nv[s] for s in group), sum(rest.unknowns[u].count for u in found))
-        steps.append(Step(group, tuple(rest.unknowns[u].name for u in found), size, size[0] == size[1]))
+        steps.append(SolveStep(group, tuple(rest.unknowns[u].name for u in found), size, size[0] == size[1]))
         rest.known.update(found)
         rest.left.difference_update(group)
     return steps
@@ -99,7 +99,7 @@ def solve_order(tree: Tree, drives: Sequence[str] | None = None) -> list[Step]:
 class _Rest:
     """The subsystems not solved yet, and what is known by now."""
 
-    def __init__(self, tree: Tree, unknowns: Sequence[Unknown]):
+    def __init__(self, tree: Tree, unknowns: Sequence[UnknownEfforts]):
         self.unknowns = unknowns
         self.nv = [s.v.stop - s.v.start for s in tree.subsystems]
         self.left = {s.index for s in tree.subsystems}

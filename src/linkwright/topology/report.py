@@ -1,6 +1,6 @@
 """The machinery of a tree as data and as plain text: what `--internals` shows.
 
-Every table is a function that returns a `Table` (title, heads, rows of strings); `text` prints it
+Every table is a function that returns a `TextTable` (title, heads, rows of strings); `text` prints it
 in ASCII. Numbers of loops and subsystems count from 1, as people do.
 """
 
@@ -20,7 +20,7 @@ WIDEST = 40  # loops or subsystems up to which patterns are drawn
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """A titled table of strings."""
 
     title: str
@@ -63,7 +63,7 @@ def grubler(description: Description) -> int:
     return grubler_count(description).mobility
 
 
-def joints_table(tree: Tree) -> Table:
+def joints_table(tree: Tree) -> TextTable:
     """Bodies and joints: how each joint is used."""
     rows = []
     protected = protected_joints(tree.description)
@@ -77,33 +77,33 @@ def joints_table(tree: Tree) -> Table:
     for body in tree.floating:
         joint = tree.nodes[tree.node_of_body[body]].joint
         rows.append((joint.name, joint.type, joint.first, body, f"carries {body} (implicit)", "floating body"))
-    return Table("Bodies and joints", ("joint", "type", "first", "second", "in the tree", "reason"), tuple(rows))
+    return TextTable("Bodies and joints", ("joint", "type", "first", "second", "in the tree", "reason"), tuple(rows))
 
 
-def subsystems_table(tree: Tree) -> Table:
+def subsystems_table(tree: Tree) -> TextTable:
     rows = tuple((str(s.index + 1), str(s.v.stop - s.v.start), " ".join(s.bodies)) for s in tree.subsystems)
-    return Table("Subsystems", ("no.", "velocities", "bodies"), rows)
+    return TextTable("Subsystems", ("no.", "velocities", "bodies"), rows)
 
 
-def loops_table(tree: Tree) -> Table:
+def loops_table(tree: Tree) -> TextTable:
     rows = tuple(
         (str(i + 1), loop.name, loop.kind, " ".join(loop.labels) or "-", " - ".join(loop.joints), _numbers(loop.subsystems))
         for i, loop in enumerate(tree.loops)
     )
-    return Table("Loops", ("no.", "closed by", "kind", "rows", "circuit", "subsystems"), rows)
+    return TextTable("Loops", ("no.", "closed by", "kind", "rows", "circuit", "subsystems"), rows)
 
 
-def cuts_table(tree: Tree) -> Table:
+def cuts_table(tree: Tree) -> TextTable:
     """The cuts and why: the reason of the choice, and what was not to be cut."""
     rows = tuple((name, tree.description.joint(name).type, str(_rows_of(tree, name))) for name in tree.cuts)
-    return Table("Cut joints", ("joint", "type", "rows"), rows, tree.reason)
+    return TextTable("Cut joints", ("joint", "type", "rows"), rows, tree.reason)
 
 
 def _rows_of(tree: Tree, name: str) -> int:
     return next(loop.rows.stop - loop.rows.start for loop in tree.loops if loop.name == name and loop.kind == "joint")
 
 
-def solve_table(tree: Tree, drives: Sequence[str] | None = None) -> Table:
+def solve_table(tree: Tree, drives: Sequence[str] | None = None) -> TextTable:
     """Inverse dynamics: what is solved when, and the size of each matrix."""
     rows = tuple(
         (
@@ -115,29 +115,29 @@ def solve_table(tree: Tree, drives: Sequence[str] | None = None) -> Table:
         )
         for i, step in enumerate(solve_order(tree, drives))
     )
-    return Table("Solve order (inverse dynamics)", ("step", "subsystems", "matrix", "unknowns", "remark"), rows)
+    return TextTable("Solve order (inverse dynamics)", ("step", "subsystems", "matrix", "unknowns", "remark"), rows)
 
 
-def jacobian_table(tree: Tree) -> Table:
+def jacobian_table(tree: Tree) -> TextTable:
     """Which blocks J_ij of the loop Jacobian are not zero."""
     heads = ("loop", *(str(s.index + 1) for s in tree.subsystems))
     if max(len(tree.loops), len(tree.subsystems)) > WIDEST:
         listed = tuple((loop.name, _numbers(loop.subsystems)) for loop in tree.loops[:WIDEST])
-        return Table("Jacobian blocks", ("loop", "subsystems"), listed, _first(tree))
+        return TextTable("Jacobian blocks", ("loop", "subsystems"), listed, _first(tree))
     pattern = zip(tree.loops, block_pattern(tree), strict=True)
     rows = tuple((loop.name, *("J" if block else "." for block in line)) for loop, line in pattern)
-    return Table("Jacobian blocks (loops x subsystems)", heads, rows)
+    return TextTable("Jacobian blocks (loops x subsystems)", heads, rows)
 
 
-def gicm_table(tree: Tree) -> Table:
+def gicm_table(tree: Tree) -> TextTable:
     """Which subsystems make up each block of the GICM; the note gives the elimination order."""
     names = [loop.name for loop in tree.loops]
     if len(names) > WIDEST:
-        return Table("GICM blocks", ("loop",), (), f"{len(names)} loops: too many to draw")
+        return TextTable("GICM blocks", ("loop",), (), f"{len(names)} loops: too many to draw")
     rows = tuple((name, *(_numbers(sorted(block)) or "." for block in line)) for name, line in zip(names, gicm_pattern(tree), strict=True))
     order = " ".join(names[i] for i in elimination_order(tree))
     note = f"eliminated in the order {order}" if order else ""
-    return Table("GICM blocks (loops x loops: subsystems that form them)", ("loop", *names), rows, note)
+    return TextTable("GICM blocks (loops x loops: subsystems that form them)", ("loop", *names), rows, note)
 
 
 def _first(tree: Tree) -> str:
@@ -148,7 +148,7 @@ def _numbers(subsystems: Sequence[int]) -> str:
     return ",".join(str(s + 1) for s in subsystems)
 
 
-def tables(tree: Tree, drives: Sequence[str] | None = None) -> list[Table]:
+def tables(tree: Tree, drives: Sequence[str] | None = None) -> list[TextTable]:
     """All tables of a tree, in reading order; those without rows are left out."""
     all_tables = [
         joints_table(tree),
@@ -162,7 +162,7 @@ def tables(tree: Tree, drives: Sequence[str] | None = None) -> list[Table]:
     return [table for table in all_tables if table.rows or table.note]
 
 
-def text(table: Table) -> str:
+def text(table: TextTable) -> str:
     """A table in plain ASCII, columns aligned."""
     lines = [table.heads, *table.rows]
     out = [table.title, "-" * len(table.title)]

@@ -12,22 +12,22 @@ from functools import cached_property
 
 import numpy as np
 
-from linkwright.topology.graph import FLOATING, Graph, Groups, Span
+from linkwright.topology.graph import FLOATING, DisjointSets, Graph, Span
 
 LARGEST_COUNT = 300  # contracted graphs with more vertices are not counted: they have too many trees
 
 
 class Space:
-    """All cut sets that keep `kept`, cut `forced`, and leave the bodies `floating` without a way to ground."""
+    """All cut sets that keep `retained`, cut `forced`, and leave the bodies `floating` without a way to ground."""
 
-    def __init__(self, graph: Graph, kept: tuple[int, ...] = (), forced: tuple[int, ...] = (), floating: tuple[int, ...] = ()):
-        self.graph, self.kept, self.forced, self.floating = graph, kept, forced, floating
-        self.groups = Groups(len(graph.bodies))
-        for e in kept:
+    def __init__(self, graph: Graph, retained: tuple[int, ...] = (), forced: tuple[int, ...] = (), floating: tuple[int, ...] = ()):
+        self.graph, self.retained, self.forced, self.floating = graph, retained, forced, floating
+        self.groups = DisjointSets(len(graph.bodies))
+        for e in retained:
             self.groups.merge(*graph.ends[e])
         for b in floating:
             self.groups.merge(0, b)
-        bound = {*kept, *forced}
+        bound = {*retained, *forced}
         self.choice = [e for e in range(len(graph.ends)) if e not in bound]
 
     @cached_property
@@ -35,7 +35,7 @@ class Space:
         """(joint, group, group) of the joints that may be cut, bridges contracted; joints inside a group must be cut."""
         edges = [(e, self.groups.of(self.graph.ends[e][0]), self.groups.of(self.graph.ends[e][1])) for e in self.choice]
         bridges = _bridges(len(self.graph.bodies), edges)
-        merged = Groups(len(self.graph.bodies))
+        merged = DisjointSets(len(self.graph.bodies))
         for e, a, b in edges:
             if e in bridges:
                 merged.merge(a, b)
@@ -93,7 +93,7 @@ def count_trees(space: Space, most: int) -> int:
     if len(names) > LARGEST_COUNT:
         return most + 1
     L = np.zeros((len(names), len(names)))
-    parts = Groups(len(names))
+    parts = DisjointSets(len(names))
     for a, b in edges:
         i, j = names[a], names[b]
         parts.merge(i, j)
@@ -110,7 +110,7 @@ def spanning_trees(space: Space) -> Iterator[tuple[int, ...]]:
     """The cut sets of all spanning trees; those that keep the joints written first come first."""
     edges = [edge for edge in space.loose if edge[1] != edge[2]]
     n = len(space.graph.bodies)
-    last_connected = Groups(n)
+    last_connected = DisjointSets(n)
     target = sum(last_connected.merge(a, b) for _, a, b in edges)
     stack: list[tuple[int, tuple[int, ...]]] = [(0, ())]  # next edge, positions taken so far
     while stack:
@@ -118,7 +118,7 @@ def spanning_trees(space: Space) -> Iterator[tuple[int, ...]]:
         if len(taken) == target:
             yield space.cuts({edges[i][0] for i in taken})
             continue
-        groups = Groups(n)
+        groups = DisjointSets(n)
         for i in taken:
             groups.merge(edges[i][1], edges[i][2])
         _, a, b = edges[k]
@@ -137,7 +137,7 @@ def shallow_tree(space: Space) -> tuple[int, ...]:
     members: dict[int, list[int]] = {}
     for b in range(len(graph.bodies)):
         members.setdefault(groups.of(b), []).append(b)
-    bound = {*space.kept, *space.forced}
+    bound = {*space.retained, *space.forced}
     chosen: set[int] = set()
     seen: set[int] = set()
     for start in members:  # ground's group first; others only if rods or cylinders alone hold them

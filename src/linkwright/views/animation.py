@@ -195,7 +195,7 @@ def _write_mp4(images: Iterator[Any], path: Path, fps: float) -> None:
     size = (first.width // 2 * 2, first.height // 2 * 2)  # the codec wants even sizes
     command = ["ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(fps)]
     command += ["-i", "-", "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-metadata", f"comment={files.OWNER}", str(path)]
-    with tempfile.TemporaryFile() as told, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=told, stderr=told) as program:
+    with tempfile.TemporaryFile() as log, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as program:
         assert program.stdin is not None
         try:
             for image in itertools.chain([first], images):
@@ -204,7 +204,7 @@ def _write_mp4(images: Iterator[Any], path: Path, fps: float) -> None:
         except BrokenPipeError:
             program.kill()  # it has ended already; what it said tells why
         code = program.wait()
-        told.seek(0)
-        said = told.read().decode(errors="replace").strip()[-200:]
+        log.seek(0)
+        said = log.read().decode(errors="replace").strip()[-200:]
     if code:
         raise LinkwrightError(f"ffmpeg could not write '{path.name}': {said or f'it ended with {code}'}. Write a .gif instead.")

@@ -36,7 +36,7 @@ from linkwright.views.plots import natural_axis
 
 
 @dataclass(frozen=True)
-class Action:
+class BodyAction:
     """One force and moment on the body, world axes, SI. `kind`: pin, drive, load, weight, inertia or link (gears, rods)."""
 
     name: str
@@ -55,7 +55,7 @@ class FreeBody:
 
     body: str
     where: str  # "A = 60 deg"
-    rows: tuple[Action, ...]
+    rows: tuple[BodyAction, ...]
     com: np.ndarray
     outline: tuple[tuple[np.ndarray, bool], ...] = field(repr=False)  # (points in the world, closed)
     planar: bool
@@ -96,7 +96,7 @@ class FreeBody:
         header = [self.body, *(f"F{a} [{force[0]}]" for a in self.axes), f"|F| [{force[0]}]"]
         header += [f"M{'' if self.planar else 'xyz'[i]} [{torque[0]}]" for i in pick]
         header += [f"M{'' if self.planar else 'xyz'[i]} about G [{torque[0]}]" for i in pick]
-        total = Action("sum", "sum", self.com, self.force, self.moment)
+        total = BodyAction("sum", "sum", self.com, self.force, self.moment)
         scale_f, scale_m = self.scales
         rows = []
         for r in (*self.rows, total):
@@ -199,9 +199,9 @@ def _clean(x: float) -> float:
 
 
 def _is_time(text: str) -> bool:
-    words = text.split()
+    parts_of_text = text.split()
     try:
-        dimension = parse_unit(" ".join(words[1:]))[1] if len(words) > 1 else None
+        dimension = parse_unit(" ".join(parts_of_text[1:]))[1] if len(parts_of_text) > 1 else None
     except UsageError:
         return False
     return dimension is not None and matches(dimension, TIME) and not matches(dimension, ANGLE) and not matches(dimension, LENGTH)
@@ -226,13 +226,13 @@ def _between_samples(c: Trajectory, over: str, i: int, value: float) -> Loads | 
     others = [d for d in drives if d != over and d in joints]
     if len(others) != len(drives) - 1 or np.ptp(c[f"{over}.v"]) > 1e-9 or any(np.any(c[f"{d}.v"]) for d in others):
         return None
-    near = State(c.skel, c.q[i], c.v[i], c.near[i], float(c.t[i]))
+    near = State(c.skel, c.q[i], c.v[i], c.references[i], float(c.t[i]))
     held = {d: float(c[d][i]) for d in others}
     speed = {d: 0.0 for d in others} | {over: float(c[f"{over}.v"][i])}
     st = system.assemble(q={over: value} | held, v=speed, guess=near)
     rate = speed[over]
     t = float(c.t[i]) + ((value - float(c[over][i])) / rate if rate else 0.0)
-    return system.inverse(State(st.skel, st.q, st.v, st.near, t), dict.fromkeys(drives, 0.0), drives=drives)
+    return system.inverse(State(st.skel, st.q, st.v, st.references, t), dict.fromkeys(drives, 0.0), drives=drives)
 
 
 # -------------------------------------------------------------------- what acts
@@ -271,18 +271,18 @@ def _world(loads: Loads, node: int, p_B: np.ndarray) -> np.ndarray:
     return node_motion(skel, place.motion, node)[0].point(p_B) + skel.origin(node)
 
 
-def _action(loads: Loads, name: str, kind: str, node: int, wrench: Any, at: np.ndarray) -> Action:
+def _action(loads: Loads, name: str, kind: str, node: int, wrench: Any, at: np.ndarray) -> BodyAction:
     """A wrench at a subsystem's origin, as a force at a point."""
     arm = at - loads.problem.place.loops.skel.origin(node)
     force = np.asarray(wrench[3:], dtype=float)
-    return Action(name, kind, at, force, np.asarray(wrench[:3], dtype=float) - cross(arm, force))
+    return BodyAction(name, kind, at, force, np.asarray(wrench[:3], dtype=float) - cross(arm, force))
 
 
-def _pins(loads: Loads, d: Description, body: str) -> Iterator[Action]:
+def _pins(loads: Loads, d: Description, body: str) -> Iterator[BodyAction]:
     eyes = [j.pin or j.name for j in d.joints if body in (j.first, j.second) and holds(JOINTS[j.type], d.planar)]
     for eye in dict.fromkeys(eyes):
         w = loads.on(eye, body)
-        yield Action(eye, "pin", w.at, w.force, w.moment)
+        yield BodyAction(eye, "pin", w.at, w.force, w.moment)
 
 
 def _joint_point(loads: Loads, d: Description, name: str) -> np.ndarray:
@@ -291,7 +291,7 @@ def _joint_point(loads: Loads, d: Description, name: str) -> np.ndarray:
     return _world(loads, skel.node(joint.second), np.asarray(pose_of(joint.frame_second).p, dtype=float))
 
 
-def _drives(loads: Loads, d: Description, node: int) -> Iterator[Action]:
+def _drives(loads: Loads, d: Description, node: int) -> Iterator[BodyAction]:
     p = loads.problem
     cylinders = {c.name: c for c in d.cylinders}
     for name, push, effort in zip(p.drives, p.pushes, loads.u, strict=True):
@@ -307,7 +307,7 @@ def _end(loads: Loads, between: Any, node: int) -> np.ndarray:
     return next(np.asarray(e.position, dtype=float) for e in ends if e.node == node)
 
 
-def _elements(loads: Loads, d: Description, body: str, node: int) -> Iterator[Action]:
+def _elements(loads: Loads, d: Description, body: str, node: int) -> Iterator[BodyAction]:
     """Springs, dampers, friction, loads and pushing cylinders, each at its point; then what else was applied."""
     place = loads.problem.place
     skel = place.loops.skel
@@ -330,7 +330,7 @@ def _elements(loads: Loads, d: Description, body: str, node: int) -> Iterator[Ac
         yield _action(loads, "friction by load, given wrenches", "load", node, rest, _world(loads, node, np.zeros(3)))
 
 
-def _links(loads: Loads, node: int, com: np.ndarray) -> Iterator[Action]:
+def _links(loads: Loads, node: int, com: np.ndarray) -> Iterator[BodyAction]:
     """Gear teeth, rods and couplings: constraints that are no joints."""
     p = loads.problem
     place = p.place
@@ -350,7 +350,7 @@ def _links(loads: Loads, node: int, com: np.ndarray) -> Iterator[Action]:
             yield _action(loads, c.name, "link", node, wrench, at)
 
 
-def _mass(loads: Loads, node: int, com: np.ndarray) -> list[Action]:
+def _mass(loads: Loads, node: int, com: np.ndarray) -> list[BodyAction]:
     """Weight, and the inertia force and moment, at the centre of mass."""
     p = loads.problem
     skel, m = p.place.loops.skel, p.place.motion

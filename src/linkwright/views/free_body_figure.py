@@ -43,7 +43,7 @@ def draw(body: Any, path: str | os.PathLike[str] | None = None, *, dark: bool = 
 
 
 @dataclass(frozen=True)
-class View:
+class ViewDirection:
     """A direction to look in: rows of `onto` are the drawing's axes in the world."""
 
     onto: np.ndarray  # (2, 3)
@@ -58,12 +58,12 @@ class View:
         return np.cross(self.onto[0], self.onto[1])
 
 
-def _views(gravity: np.ndarray) -> tuple[View, View]:
+def _views(gravity: np.ndarray) -> tuple[ViewDirection, ViewDirection]:
     """Front and top view with the weight pointing down in the front view; z is up where there is no gravity."""
     x, y, z = np.eye(3)
     if int(np.argmax(np.abs(gravity))) == 1:
-        return View(np.array([x, y]), "from the front: x, y"), View(np.array([x, -z]), "from above: x, -z")
-    return View(np.array([x, z]), "from the front: x, z"), View(np.array([x, y]), "from above: x, y")
+        return ViewDirection(np.array([x, y]), "from the front: x, y"), ViewDirection(np.array([x, -z]), "from above: x, -z")
+    return ViewDirection(np.array([x, z]), "from the front: x, z"), ViewDirection(np.array([x, y]), "from above: x, y")
 
 
 def _figure(body: Any, look: Theme) -> Any:
@@ -73,7 +73,7 @@ def _figure(body: Any, look: Theme) -> Any:
     foot, head = 9.6 * lines + 22.0, 26.0
     width, height = AREA[0] + SIDE, AREA[1] + foot + head
     figure = Figure(figsize=(width / 72, height / 72), facecolor=look.paper)
-    flat = View(np.eye(3)[:2], "")
+    flat = ViewDirection(np.eye(3)[:2], "")
     across = (AREA[0], AREA[1]) if body.planar else (0.5 * width, AREA[1])
     boxes = [(0.0, foot, *across), (across[0], foot, width - across[0], AREA[1])]
     if body.planar:
@@ -131,7 +131,7 @@ class Vector:
         return self.tail if np.any(self.tail) else self.tip
 
 
-def _vectors(body: Any, view: View, newton: float) -> list[Vector]:
+def _vectors(body: Any, view: ViewDirection, newton: float) -> list[Vector]:
     """Arrows at `newton` points per N: they end at their place where they push into the link, else begin there."""
     middle = view.flat(np.mean(np.concatenate([points for points, _ in body.outline]), axis=0)) if body.outline else view.flat(body.com)
     out: list[Vector] = []
@@ -152,7 +152,7 @@ def _covers(one: Vector, two: Vector) -> bool:
     return same_place and min(one.length, two.length) > SMALL and float(a @ b) > 0.97 * size
 
 
-def _link(figure: Any, look: Theme, body: Any, view: View, box: tuple[float, ...], page: tuple[float, float]) -> float:
+def _link(figure: Any, look: Theme, body: Any, view: ViewDirection, box: tuple[float, ...], page: tuple[float, float]) -> float:
     """The link's panel; returns points per N."""
     largest = max((float(np.linalg.norm(r.force)) for r in body.rows), default=0.0)  # one scale for all views
     newton = LONGEST / largest if largest > 0.0 else 0.0
@@ -196,7 +196,7 @@ def _fit(points: np.ndarray, vectors: list[Vector], room: np.ndarray) -> tuple[f
     return float(low), 0.5 * (a + b)
 
 
-def _shape(sheet: Sheet, body: Any, view: View) -> None:
+def _shape(sheet: Sheet, body: Any, view: ViewDirection) -> None:
     from matplotlib.patches import Polygon
 
     look, colour = sheet.look, style.PALETTE[8]
@@ -214,7 +214,7 @@ def _shape(sheet: Sheet, body: Any, view: View) -> None:
         sheet.remember(points, 10.0, closed)
 
 
-def _marks(sheet: Sheet, body: Any, view: View) -> None:
+def _marks(sheet: Sheet, body: Any, view: ViewDirection) -> None:
     """Pins as open circles with their names, the centre of mass as a quartered disc."""
     from matplotlib.patches import Circle, Wedge
 
@@ -260,7 +260,7 @@ def headed(sheet: Sheet, tail: np.ndarray, tip: np.ndarray, colour: Any, *, dash
     sheet.add(Polygon(corners, closed=True, fc=colour, ec="none", zorder=51))
 
 
-def _turning(sheet: Sheet, v: Vector, body: Any, view: View, vectors: list[Vector]) -> None:
+def _turning(sheet: Sheet, v: Vector, body: Any, view: ViewDirection, vectors: list[Vector]) -> None:
     """A moment as a round arrow about its place, with its value; not to scale."""
     from matplotlib.patches import Polygon
 

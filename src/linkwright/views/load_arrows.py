@@ -10,7 +10,7 @@ from linkwright.numerics.spatial import array
 from linkwright.results.trajectory import Trajectory
 from linkwright.views.picture import Canvas
 from linkwright.views.plots.efforts import eyes, needs_loads
-from linkwright.views.scene import Spot, Stage
+from linkwright.views.scene import ScenePoint, Stage
 from linkwright.views.space import Spatial, on_paper
 from linkwright.views.style import PALETTE, mixed
 
@@ -28,7 +28,7 @@ class LoadArrows:
         self.c, self.canvas = c, canvas
         self.longest: float | None = None  # points of the largest load, once a picture is there
         spots = self._spots()
-        self.forces: list[tuple[Spot, np.ndarray]] = []
+        self.forces: list[tuple[ScenePoint, np.ndarray]] = []
         for pin, body in eyes(c):
             if pin in spots:
                 force = c.load(pin, body).force
@@ -51,9 +51,9 @@ class LoadArrows:
                         self.longest = float(np.min(free[needed] / np.abs(along[needed])))
         return self.longest
 
-    def _spots(self) -> dict[str, Spot]:
+    def _spots(self) -> dict[str, ScenePoint]:
         skel = self.c.skel
-        return {j.pin or j.name: Spot(skel.node(j.second), array(j.frame_second.at)) for j in skel.tree.description.joints}
+        return {j.pin or j.name: ScenePoint(skel.node(j.second), array(j.frame_second.at)) for j in skel.tree.description.joints}
 
     def draw(self, figure: Any, sample: int) -> None:
         """Arrows of one sample over its figure."""

@@ -19,7 +19,7 @@ from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.views import style
-from linkwright.views.planar import Planar, drawn_bodies, furniture, legend_room, legend_rows
+from linkwright.views.planar import PlanarDrawing, drawn_bodies, furniture, legend_room, legend_rows
 from linkwright.views.scene import Scene, Stage
 from linkwright.views.sheet import BAND, Sheet, window
 from linkwright.views.space import Spatial
@@ -117,7 +117,7 @@ class Canvas:
         axes.set_xlim(low[0], high[0])
         axes.set_ylim(low[1], high[1])
         sheet = Sheet(axes, self.look, low, high, pt)
-        painter = Planar(self.scene, bar_width(self.scene, pt))
+        painter = PlanarDrawing(self.scene, bar_width(self.scene, pt))
         painter.paint(sheet, instant, self.traces, self.labels, self.whole_turn)
         furniture(sheet, painter, self.points, self.labels)
         return figure

@@ -9,7 +9,7 @@ import numpy as np
 from linkwright.mechanics.instant import Instant
 from linkwright.numerics.spatial import Pose
 from linkwright.results.trajectory import unit_of
-from linkwright.views.scene import Arrow, Guide, Line, Scene, Stage, Telescope
+from linkwright.views.scene import Arrow, Guide, Scene, SceneLine, Stage, Telescope
 from linkwright.views.sheet import BAND, Sheet, nice_length
 from linkwright.views.style import DRIVEN, PALETTE, mixed
 
@@ -34,7 +34,7 @@ def drawn_bodies(scene: Scene) -> list[str]:
     return [pairs.get(b.name, b.name) for b in scene.description.bodies if b.name in shown]
 
 
-class Planar:
+class PlanarDrawing:
     """One planar drawing: `paint` draws the scene at an instant onto a sheet."""
 
     def __init__(self, scene: Scene, width: float):
@@ -111,7 +111,7 @@ class Planar:
         sheet.line(inner, color=fill, lw=w + 1.4, solid_capstyle="butt", zorder=24.3)
         sheet.remember(np.array([a, b]), w + 3.0)
 
-    def _line(self, sheet: Sheet, stage: Stage, line: Line) -> None:
+    def _line(self, sheet: Sheet, stage: Stage, line: SceneLine) -> None:
         a, b = (stage.spot(e) for e in line.ends)
         sheet.remember(np.array([a, b]))
         if line.kind == "coil":
@@ -289,7 +289,7 @@ def coil(a: np.ndarray, b: np.ndarray, half: float, windings: int = 7) -> np.nda
     return a + np.outer(s, d) + np.outer(swing, n)
 
 
-def furniture(sheet: Sheet, painter: Planar, points: np.ndarray, names: bool) -> None:
+def furniture(sheet: Sheet, painter: PlanarDrawing, points: np.ndarray, names: bool) -> None:
     """Scale bar, gravity arrow and the bodies' names."""
     scene, look, pt = painter.scene, sheet.look, sheet.pt
     symbol, size = unit_of(scene.description.units, "length")
@@ -306,7 +306,7 @@ def furniture(sheet: Sheet, painter: Planar, points: np.ndarray, names: bool) ->
         _names(sheet, painter)
 
 
-def _gravity(sheet: Sheet, painter: Planar, points: np.ndarray) -> None:
+def _gravity(sheet: Sheet, painter: PlanarDrawing, points: np.ndarray) -> None:
     """An arrow in the first corner that is empty, or else farthest from everything drawn."""
     g = painter.scene.skel.gravity[:2]
     if not np.any(g):
@@ -348,7 +348,7 @@ def legend_room(width: float) -> float:
     return width - 16.0 - 117.0 - 30.0
 
 
-def _names(sheet: Sheet, painter: Planar) -> None:
+def _names(sheet: Sheet, painter: PlanarDrawing) -> None:
     """Swatches with the bodies' names along the foot of the sheet, beside the scale bar."""
     pt = sheet.pt
     rows = legend_rows(drawn_bodies(painter.scene), legend_room((sheet.high[0] - sheet.low[0]) / pt))

@@ -26,7 +26,7 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results.singular_positions import PEAKS
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
-from linkwright.views import page, report_acting, report_figures, report_tables
+from linkwright.views import page, report_figures, report_forces, report_tables
 from linkwright.views.plots import natural_axis
 from linkwright.views.report_parts import facts, note, pair, paragraph, part, verdicts
 
@@ -51,20 +51,20 @@ def report(
         Motor.of(motor)  # a wrong key is told before the long work
     if page.checked_steps(steps) is not None and run is not None:
         raise UsageError("steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.")
-    told = fragment(subject, run=run, motor=motor, steps=steps)
-    return live.write(subject, path, report=told, steps=steps, **page.played(subject, run))
+    content = fragment(subject, run=run, motor=motor, steps=steps)
+    return live.write(subject, path, report=content, steps=steps, **page.played(subject, run))
 
 
 def fragment(subject: Any, *, run: Trajectory | None = None, motor: Any = None, steps: int | None = None) -> str:
     """The report alone, as HTML for the page."""
-    told = Told(getattr(subject, "system", subject), run, motor, steps)
+    content = ReportContent(getattr(subject, "system", subject), run, motor, steps)
     simulated = run is not None and run.proof is not None
-    inside = told.head() + told.intro() + (told.simulation() if simulated else told.cycle())
+    inside = content.head() + content.intro() + (content.simulation() if simulated else content.cycle())
     return f'<article class="rp">\n{inside}</article>'
 
 
 @dataclass
-class Told:
+class ReportContent:
     """What the report is made of, each computed once."""
 
     system: System
@@ -130,17 +130,17 @@ class Told:
             ("Switched off", off and f"{off}, at the start"),
             *self._acting(),
         ]
-        told = facts(rows) + "".join(note(w) for w in self.summary.warnings)
-        return f'<div class="rp-intro">{drawn}<div>{told}</div></div>\n'
+        content = facts(rows) + "".join(note(w) for w in self.summary.warnings)
+        return f'<div class="rp-intro">{drawn}<div>{content}</div></div>\n'
 
     def _acting(self) -> list[tuple[str, str]]:
         """What the drives work against, and what that takes; of a simulation only what acts."""
         c = self.motion
-        rows = [("" if i else "Applied forces", said) for i, said in enumerate(report_acting.acting(self.system, c))]
+        rows = [("" if i else "Applied forces", said) for i, said in enumerate(report_forces.acting(self.system, c))]
         if c is not None and c.proof is not None:
             return rows
-        need = report_acting.needs(self.loads, c is not None and c.full_turn)
-        return [*rows, ("Drive", need), ("Flywheel", report_acting.wheel(self.loads, c))]
+        need = report_forces.needs(self.loads, c is not None and c.full_turn)
+        return [*rows, ("Drive", need), ("Flywheel", report_forces.wheel(self.loads, c))]
 
     def cycle(self) -> str:
         c = self.motion
@@ -156,10 +156,10 @@ class Told:
             return part("Drive and bearing loads", note=self.loads.why)
         curves = report_figures.curves(c, report_figures.effort_panels(c), "rp-efforts", over=over)
         shaken = f"S{self.loads.shaken[1:]}."
-        told = PEAKS if PEAKS in c.notes else ""
+        content = PEAKS if PEAKS in c.notes else ""
         few = len(self.loads.efforts.rows) <= 3
         return (
-            part("Drive", curves, report_tables.drives(self.loads), note=told, together=few)
+            part("Drive", curves, report_tables.drives(self.loads), note=content, together=few)
             + self._motors()
             + part("Bearing loads", report_tables.bearings(self.loads.bearings), note(shaken))
         )
@@ -184,8 +184,8 @@ class Told:
         out = part("Time histories", report_figures.curves(run, panels, "rp-run", height=42.0))
         out += part("Motors", report_figures.run_motors(run))
         if self.loads.bearings is not None:
-            told = report_tables.bearings(self.loads.bearings)
-            out += part("Pin loads in this run", told, note=report_tables.after_impacts(self.loads.bearings, run, _thinned(run).t))
+            content = report_tables.bearings(self.loads.bearings)
+            out += part("Pin loads in this run", content, note=report_tables.after_impacts(self.loads.bearings, run, _thinned(run).t))
         elif self.loads.why:
             out += part("Pin loads in this run", note=self.loads.why)
         happened = _happened(run)

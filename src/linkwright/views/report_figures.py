@@ -24,7 +24,7 @@ SMALL: dict[Any, Any] = {"font.size": 7.5, "axes.labelsize": 7.5, "xtick.labelsi
 
 
 @dataclass(frozen=True)
-class Panel:
+class ReportPanel:
     """Curves of one dimension in one pair of axes."""
 
     title: str
@@ -48,7 +48,7 @@ def off_at_start(c: Trajectory | None) -> list[str]:
     return [] if c is None else off_at(c, 0)
 
 
-def curves(c: Trajectory, panels: Sequence[Panel], name: str, *, over: str = "t", height: float = 46.0, columns: int = 2) -> str:
+def curves(c: Trajectory, panels: Sequence[ReportPanel], name: str, *, over: str = "t", height: float = 46.0, columns: int = 2) -> str:
     """Panels side by side over time or the drive's coordinate."""
     shown = [p for p in panels if p.names]
     if not shown:
@@ -73,7 +73,7 @@ def curves(c: Trajectory, panels: Sequence[Panel], name: str, *, over: str = "t"
         return figure(drawn, name, "; ".join(f"{p.title}: {', '.join(p.names)}" for p in shown))
 
 
-def _panel(axes: Any, c: Trajectory, p: Panel, over: str) -> None:
+def _panel(axes: Any, c: Trajectory, p: ReportPanel, over: str) -> None:
     symbol, size = c.unit(p.names[0])
     unit, scale = c.unit(over)
     x = c[over] / scale
@@ -100,12 +100,12 @@ def _panel(axes: Any, c: Trajectory, p: Panel, over: str) -> None:
         axes.set_ylim(low.min() - 0.1 * largest, high.max() + 0.1 * largest)
 
 
-def _legend_rows(p: Panel) -> int:
+def _legend_rows(p: ReportPanel) -> int:
     """Lines between the title and the axes: names of curves, or peak and RMS."""
     return int(p.rms) if len(p.names) < 2 else -(-len(p.names) // (3 if len(p.names) > 2 else 2))
 
 
-def _heading(axes: Any, p: Panel, legend_rows: int) -> None:
+def _heading(axes: Any, p: ReportPanel, legend_rows: int) -> None:
     """Title, and the names of the curves, above the axes so that none of them is covered; titles of a row are level."""
     axes.set_title(p.title, fontsize=7.5, loc="left", pad=4.0 + 9.0 * legend_rows, fontweight="bold", parse_math=False)
     if len(p.names) > 1:
@@ -125,8 +125,8 @@ def _extremes(axes: Any, c: Trajectory, x: np.ndarray, y: np.ndarray, symbol: st
     axes.axhline(np.copysign(rms, y[k]), color=LIGHT.ink, lw=0.7, ls=(0, (5, 3)))
     axes.plot(x[k], y[k], "o", ms=3.6, color=DRIVEN, mec=LIGHT.paper, mew=0.6, zorder=5)
     near = "*" if c.near_singular[k] else ""
-    told = f"peak {show(float(y[k])).replace('-', MINUS, 1)}{near}, RMS {show(rms)}{near} {symbol} (dashed)"
-    axes.annotate(told, (0.0, 1.0), (0.0, 3.5), xycoords="axes fraction", textcoords="offset points", fontsize=6.8, parse_math=False)
+    label = f"peak {show(float(y[k])).replace('-', MINUS, 1)}{near}, RMS {show(rms)}{near} {symbol} (dashed)"
+    axes.annotate(label, (0.0, 1.0), (0.0, 3.5), xycoords="axes fraction", textcoords="offset points", fontsize=6.8, parse_math=False)
 
 
 def motor(sizing: Any) -> str:
@@ -144,15 +144,15 @@ def run_motors(run: Trajectory) -> str:
     return figure(drawn, "rp-motors", "torque over speed of the motors")
 
 
-def motion_panels(c: Trajectory, over: str) -> list[Panel]:
+def motion_panels(c: Trajectory, over: str) -> list[ReportPanel]:
     """Angles of the links and coordinates of the marked points; sliders where there are no points."""
     d = c.skel.tree.description
     angles = plots.main_angles(c, over)[:MOST_CURVES]
     points = plots.marked_points(c)[:2]
     places = [f"{p}.{x}" for p in points for x in (d.plane or "xyz")][:MOST_CURVES]
     strokes = [n for j in d.joints for n in (j.name, f"{j.name}.slide") if _strokes(c, n)]
-    out = [Panel("Angles of the links" if d.planar else "Angles of the hinges", tuple(angles))]
-    out += [Panel("Marked points", tuple(places)), Panel("Strokes", tuple(strokes[:MOST_CURVES]))]
+    out = [ReportPanel("Angles of the links" if d.planar else "Angles of the hinges", tuple(angles))]
+    out += [ReportPanel("Marked points", tuple(places)), ReportPanel("Strokes", tuple(strokes[:MOST_CURVES]))]
     return [p for p in out if p.names][:2]
 
 
@@ -160,15 +160,15 @@ def _strokes(c: Trajectory, name: str) -> bool:
     return name in c.channels and c.dimension(name) == "length" and c[name].ndim == 1 and bool(np.ptp(c[name]) > 1e-9)
 
 
-def effort_panels(c: Trajectory) -> list[Panel]:
+def effort_panels(c: Trajectory) -> list[ReportPanel]:
     """Efforts and powers of the drives; torques and forces apart."""
     efforts = effort_channels(c)
     out = []
     for kind in ("torque", "force"):
         names = [n for n in efforts if n.endswith(f".{kind}")][:MOST_CURVES]
-        out.append(Panel(f"Drive {kind}" + _at(names), tuple(names), rms=len(names) == 1))
+        out.append(ReportPanel(f"Drive {kind}" + _at(names), tuple(names), rms=len(names) == 1))
     powers = tuple(f"{n.rpartition('.')[0]}.power" for n in efforts[:MOST_CURVES])
-    out.append(Panel("Power" + _at(powers), powers, rms=len(powers) == 1))
+    out.append(ReportPanel("Power" + _at(powers), powers, rms=len(powers) == 1))
     return [p for p in out if p.names]
 
 
@@ -181,7 +181,7 @@ def _at(names: Sequence[str]) -> str:
     return f" at {names[0].rpartition('.')[0]}" if len(names) == 1 else ""
 
 
-def run_panels(run: Trajectory) -> list[Panel]:
+def run_panels(run: Trajectory) -> list[ReportPanel]:
     """Time histories of a simulation: drives or joints, their speeds, what acted, and energies."""
     d = run.skel.tree.description
     driven = [x.joint for x in d.drives if x.joint in run.channels and run[x.joint].ndim == 1]
@@ -192,10 +192,10 @@ def run_panels(run: Trajectory) -> list[Panel]:
     efforts = [n for n in acted if run.columns[n].values.ndim == 1]
     alike = tuple(n for n in efforts if run.dimension(n) == run.dimension(efforts[0]))[:MOST_CURVES] if efforts else ()
     out = [
-        Panel("Position" + _of(same), same),
-        Panel("Speed" + _of(same), tuple(f"{n}.v" for n in same)),
+        ReportPanel("Position" + _of(same), same),
+        ReportPanel("Speed" + _of(same), tuple(f"{n}.v" for n in same)),
         *(p for p in motion_panels(run, "t") if p.names != same),
-        Panel("Drive torques and forces" if len(alike) != 1 else f"{alike[0]}, applied", alike),
-        Panel("Energy", tuple(n for n in ("energy.kinetic", "energy.potential", "energy.total") if n in run.channels)),
+        ReportPanel("Drive torques and forces" if len(alike) != 1 else f"{alike[0]}, applied", alike),
+        ReportPanel("Energy", tuple(n for n in ("energy.kinetic", "energy.potential", "energy.total") if n in run.channels)),
     ]
     return [p for p in out if p.names]

@@ -25,8 +25,8 @@ def part(title: str, *content: str, note: str = "", together: bool = False) -> s
     inside = "".join(x for x in content if x)
     if not inside and not note:
         return ""
-    told = f'<p class="rp-note">{html.escape(note)}</p>' if note else ""
-    return f'<section class="rp-part{" rp-together" if together else ""}"><h3>{html.escape(title)}</h3>{inside}{told}</section>\n'
+    remark = f'<p class="rp-note">{html.escape(note)}</p>' if note else ""
+    return f'<section class="rp-part{" rp-together" if together else ""}"><h3>{html.escape(title)}</h3>{inside}{remark}</section>\n'
 
 
 def pair(left: str, right: str) -> str:
@@ -36,12 +36,12 @@ def pair(left: str, right: str) -> str:
     return f'<div class="rp-pair"><div>{left}</div><div>{right}</div></div>\n'
 
 
-def paragraph(words: str) -> str:
-    return f"<p>{html.escape(words)}</p>" if words else ""
+def paragraph(sentence: str) -> str:
+    return f"<p>{html.escape(sentence)}</p>" if sentence else ""
 
 
-def note(words: str) -> str:
-    return f'<p class="rp-note">{html.escape(words)}</p>' if words else ""
+def note(sentence: str) -> str:
+    return f'<p class="rp-note">{html.escape(sentence)}</p>' if sentence else ""
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
@@ -89,8 +89,8 @@ def figure(drawn: Any, name: str, alt: str, caption: str = "") -> str:
         drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = _cleaned(buffer.getvalue(), name)
     svg = svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(alt, quote=True)}" ', 1)
-    told = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
-    return f'<figure class="rp-figure">{svg}{told}</figure>\n'
+    remark = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
+    return f'<figure class="rp-figure">{svg}{remark}</figure>\n'
 
 
 def _cleaned(svg: str, name: str) -> str:

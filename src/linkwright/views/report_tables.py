@@ -106,13 +106,13 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     unit, scale = unit_of(system.description.units, at)
     moving = [r for r in found if r.high - r.low > 1e-9]
     most = max(MOST_RANGES, len(moving) if len(moving) == MOST_RANGES + 1 else 0)  # "and 1 more" takes as much room as the one
-    shown = _telling(moving, most) if title == TRANSMISSION else moving[:most]
+    shown = _most_critical(moving, most) if title == TRANSMISSION else moving[:most]
     ends = [(marked(r.low / size, r.near_low), marked(r.high / size, r.near_high)) for r in shown]
     rows: list[tuple[Any, ...]] = [(r.name, *x, (r.high - r.low) / size) for r, x in zip(shown, ends, strict=True)]
     header = [(title, ""), ("min", symbol), ("max", symbol), ("range", symbol)]
     if drive:
         place = (f"at {drive}", unit)
-        lows, highs = ([_told(x, scale) for x in column] for column in _places_of(shown))
+        lows, highs = ([_at_places(x, scale) for x in column] for column in _places_of(shown))
         rows = [(*x[:2], a, x[2], b, x[3]) for x, a, b in zip(rows, lows, highs, strict=True)]
         header = [*header[:2], place, header[2], place, header[3]]
     more = f"and {len(moving) - len(shown)} more" if len(moving) > len(shown) else ""
@@ -124,17 +124,17 @@ def ranges(system: System, title: str, found: tuple[Range, ...], kind: str, driv
     return table(header, rows) + note(more)
 
 
-def _telling(found: list[Range], most: int) -> list[Range]:
+def _most_critical(found: list[Range], most: int) -> list[Range]:
     """The pins that come nearest to a dead centre, where there is no room for all; in the order of the file."""
-    kept = sorted(found, key=lambda r: r.low)[:most]
-    return [r for r in found if r in kept]
+    chosen = sorted(found, key=lambda r: r.low)[:most]
+    return [r for r in found if r in chosen]
 
 
 def _places_of(shown: list[Range]) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
     return [(r.at_low, *r.also_low) for r in shown], [(r.at_high, *r.also_high) for r in shown]
 
 
-def _told(places: tuple[float, ...], scale: float) -> Any:
+def _at_places(places: tuple[float, ...], scale: float) -> Any:
     """One place as a number, several as `56.22, 303.5`."""
     if len(places) == 1:
         return places[0] / scale
@@ -277,8 +277,8 @@ def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any])
     out += _given_back(system, c)
     loose = [f"{r.pin} on {r.on}" for r in loads.bearings.rows if not r.unique]
     count = f"{len(loose)} of {len(loads.bearings.rows)} eyes of the links"
-    told = f"statically indeterminate in {count}" if loose else "statically determinate"
-    out.append((None if loose else True, "Loads", told))
+    text_of_row = f"statically indeterminate in {count}" if loose else "statically determinate"
+    out.append((None if loose else True, "Loads", text_of_row))
     out += [(None, "Sampling", said) for said in loads.notes]
     out += [(s.ok, f"Motor of {s.history.name}", "within its limits" if s.ok else "exceeds a limit") for s in sizings if s.margins]
     return out
@@ -290,14 +290,14 @@ def _balanced(system: System, c: Trajectory) -> Verdict:
     left = {i: c.loads[i].residual for i in looked}
     singular = [i for i in looked if left[i] > BALANCED and _loses_rank(system, c, i)]
     worst = max((x for i, x in left.items() if i not in singular), default=0.0)
-    told = f"of every body (Newton, Euler), {_to(worst)} of the largest force"
+    text_of_row = f"of every body (Newton, Euler), {_to(worst)} of the largest force"
     if singular:
-        told += f"; not at {len(singular)} of {len(left)} positions looked at, which are singular: the loads have a pole there"
-    return (worst < BALANCED if not singular or worst >= BALANCED else None), "Equilibrium", told
+        text_of_row += f"; not at {len(singular)} of {len(left)} positions looked at, which are singular: the loads have a pole there"
+    return (worst < BALANCED if not singular or worst >= BALANCED else None), "Equilibrium", text_of_row
 
 
 def _loses_rank(system: System, c: Trajectory, i: int) -> bool:
-    J = system.loops.dimensionless(system.loops.at(c.q[i], c.v[i], float(c.t[i]), c.near[i]))[1]
+    J = system.loops.dimensionless(system.loops.at(c.q[i], c.v[i], float(c.t[i]), c.references[i]))[1]
     return int(np.linalg.matrix_rank(J, tol=1e-6)) < system.mobility.rank
 
 

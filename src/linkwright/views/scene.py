@@ -28,7 +28,7 @@ BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of i
 
 
 @dataclass(frozen=True)
-class Spot:
+class ScenePoint:
     """A place on a body (node -1: ground)."""
 
     node: int
@@ -36,7 +36,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Piece:
+class BodyPiece:
     """A bar or chain of bars (`closed`: a plate) of a body."""
 
     body: str
@@ -50,7 +50,7 @@ class Pin:
     """A joint's place, with a name for people; `grounded`: fixed to the ground."""
 
     name: str
-    spot: Spot
+    spot: ScenePoint
     grounded: bool
     joint: Joint | None  # None: the end of a spring, rod or cylinder
 
@@ -91,16 +91,16 @@ class Telescope:
 
     name: str  # of the sliding joint, cylinder or gas spring
     bodies: tuple[str, str]  # barrel's and rod's body, or "" where it is a force element
-    ends: tuple[Spot, Spot]
+    ends: tuple[ScenePoint, ScenePoint]
     barrel: float
 
 
 @dataclass(frozen=True)
-class Line:
+class SceneLine:
     """A rod (constant distance), coil spring or damper between two places."""
 
     kind: str
-    ends: tuple[Spot, Spot]
+    ends: tuple[ScenePoint, ScenePoint]
     name: str = ""
 
 
@@ -108,7 +108,7 @@ class Line:
 class Wheel:
     """A pitch circle about a joint."""
 
-    spot: Spot
+    spot: ScenePoint
     axis: np.ndarray
     radius: float
 
@@ -119,9 +119,9 @@ class Arrow:
 
     name: str
     turning: bool
-    spot: Spot
+    spot: ScenePoint
     axis: np.ndarray  # in the frame of the spot's node
-    to: Spot | None
+    to: ScenePoint | None
     sense: int
 
 
@@ -140,7 +140,7 @@ class Stage:
         X = self.pose(node)
         return np.asarray(points, dtype=float) @ X.R.T + X.p
 
-    def spot(self, spot: Spot) -> np.ndarray:
+    def spot(self, spot: ScenePoint) -> np.ndarray:
         return self.place(spot.node, spot.at)
 
 
@@ -186,29 +186,29 @@ class Scene:
         """All distinct places of a body: its points and its joints."""
         every = [array(p.at) for p in body.points] + [at for _, at in self._joint_spots(body)]
         size = self._size(every)
-        kept: list[np.ndarray] = []
+        retained: list[np.ndarray] = []
         for p in every:
-            if all(np.linalg.norm(p - k) > 1e-6 * size for k in kept):
-                kept.append(p)
-        return np.array(kept, dtype=float).reshape(-1, 3)
+            if all(np.linalg.norm(p - k) > 1e-6 * size for k in retained):
+                retained.append(p)
+        return np.array(retained, dtype=float).reshape(-1, 3)
 
     @staticmethod
     def _size(points: list[np.ndarray]) -> float:
         return float(np.ptp(np.array(points), axis=0).max()) or 1.0 if points else 1.0
 
-    def _pieces(self, body: Body) -> list[Piece]:
+    def _pieces(self, body: Body) -> list[BodyPiece]:
         node = self.skel.node(body.name)
         named = {p.name: array(p.at) for p in body.points}
         out = []
         for line in body.outline:
             closed = len(line) > 3 and line[0] == line[-1]
             names = line[:-1] if closed else line
-            out.append(Piece(body.name, node, np.array([named[n] for n in names]), closed))
+            out.append(BodyPiece(body.name, node, np.array([named[n] for n in names]), closed))
         plates = [p.points for p in out if p.closed]
         out = [p for p in out if p.closed or len(p.points) != 2 or not any(_inside(p.points, plate) for plate in plates)]
         if not out:
             places = self._places(body)
-            return [Piece(body.name, node, hull(places), len(places) > 2)] if len(places) > 1 else []
+            return [BodyPiece(body.name, node, hull(places), len(places) > 2)] if len(places) > 1 else []
         drawn = np.concatenate([p.points for p in out])
         size = self._size(list(drawn))
         for joint, at in self._joint_spots(body):
@@ -216,7 +216,7 @@ class Scene:
             near = drawn[np.argmin(np.linalg.norm(drawn - at, axis=1))]
             arm = np.array([near, at])
             if not rail and np.linalg.norm(near - at) > 1e-6 * size and not any(_inside(arm, plate) for plate in plates):
-                out.append(Piece(body.name, node, arm, False))
+                out.append(BodyPiece(body.name, node, arm, False))
         return out
 
     def _driven_bodies(self) -> set[str]:
@@ -251,7 +251,7 @@ class Scene:
             stage = Stage(self.skel, self.start)
             ends = [(p, q) for p in self._places(self.description.body(j.first)) for q in self._places(self.description.body(j.second))]
             base, tip = max(ends, key=lambda e: float(np.linalg.norm(stage.place(a, e[0]) - stage.place(b, e[1]))))
-            pair = (Spot(a, base), Spot(b, tip))
+            pair = (ScenePoint(a, base), ScenePoint(b, tip))
             if np.linalg.norm(stage.spot(pair[0]) - stage.spot(pair[1])) > 0.0:
                 out.append(Telescope(j.name, (j.first, j.second), pair, BARREL * self._shortest(pair)))
         return out
@@ -262,21 +262,21 @@ class Scene:
         pairs = [(e.name, (self._ref(e.between[0]), self._ref(e.between[1]))) for e in elements]
         return [Telescope(name, ("", ""), pair, BARREL * self._shortest(pair)) for name, pair in pairs]
 
-    def _shortest(self, ends: tuple[Spot, Spot]) -> float:
+    def _shortest(self, ends: tuple[ScenePoint, ScenePoint]) -> float:
         """The smallest distance of two places over the turn."""
         now = Stage(self.skel, self.start)
         first, second = (np.vstack([now.spot(end), self._path(end)]) for end in ends)
         return float(np.linalg.norm(first - second, axis=1).min())
 
-    def _path(self, spot: Spot) -> np.ndarray:
+    def _path(self, spot: ScenePoint) -> np.ndarray:
         """(n, 3): where a place goes in the turn."""
         if self.turn is None:
             return np.zeros((0, 3))
         name = f"place {spot.node} {spot.at.tolist()}"
         return self.turn.sampled({name: lambda x: Stage(self.skel, x).spot(spot)})[name]
 
-    def _ref(self, ref: PointRef) -> Spot:
-        return Spot(self.skel.node(ref[0]), array(self.description.point(ref).at))
+    def _ref(self, ref: PointRef) -> ScenePoint:
+        return ScenePoint(self.skel.node(ref[0]), array(self.description.point(ref).at))
 
     def _travel(self, joint: Joint, i: int) -> tuple[float, float]:
         now = float(self.start.coordinates(joint)[i])
@@ -310,7 +310,7 @@ class Scene:
                 p.name for p in self.description.body(j.second).points if np.linalg.norm(array(p.at) - array(j.frame_second.at)) < 1e-9
             ]
             grounded = ground in (j.first, j.second) and jt.guide is None
-            out.append(Pin(j.pin or (named or [j.name])[0], Spot(node, array(j.frame_second.at)), grounded, j))
+            out.append(Pin(j.pin or (named or [j.name])[0], ScenePoint(node, array(j.frame_second.at)), grounded, j))
         out += [Pin(ref[1], self._ref(ref), ref[0] == ground, None) for refs in self._between() for ref in refs]
         return out
 
@@ -320,7 +320,7 @@ class Scene:
         refs = [getattr(e, "between", None) for e in (*d.rods, *d.cylinders, *d.dampers, *d.springs)]
         return [pair for pair in refs if pair is not None]
 
-    def _marks(self) -> list[tuple[str, str, Spot]]:
+    def _marks(self) -> list[tuple[str, str, ScenePoint]]:
         """(body, name, place) of marked points of moving bodies: those that no joint, rod or spring uses."""
         used = {ref for pair in self._between() for ref in pair}
         out = []
@@ -328,15 +328,15 @@ class Scene:
             joined = [at for _, at in self._joint_spots(body)]
             for p in body.points:
                 if (body.name, p.name) not in used and all(np.linalg.norm(array(p.at) - at) > 1e-9 for at in joined):
-                    out.append((body.name, p.name, Spot(self.skel.node(body.name), array(p.at))))
+                    out.append((body.name, p.name, ScenePoint(self.skel.node(body.name), array(p.at))))
         return out
 
-    def _lines(self) -> list[Line]:
+    def _lines(self) -> list[SceneLine]:
         d = self.description
         kinds = [("rod", e.between, e.name) for e in d.rods]
         kinds += [("coil", s.between, s.name) for s in d.springs if isinstance(s, CoilSpring)]
         kinds += [("damper", e.between, e.name) for e in d.dampers if e.between is not None]
-        return [Line(kind, (self._ref(a), self._ref(b)), name) for kind, (a, b), name in kinds]
+        return [SceneLine(kind, (self._ref(a), self._ref(b)), name) for kind, (a, b), name in kinds]
 
     def _wheels(self) -> list[Wheel]:
         out = []
@@ -345,7 +345,7 @@ class Scene:
                 j = self.description.joint(name)
                 X = pose_of(j.frame_second)
                 if JOINTS[j.type].coordinate_kinds == ("angle",) and float(radius) > 0.0:
-                    out.append(Wheel(Spot(self.skel.node(j.second), X.p), X.R[:, 2], float(radius)))
+                    out.append(Wheel(ScenePoint(self.skel.node(j.second), X.p), X.R[:, 2], float(radius)))
         return out
 
     def _arrow(self, drive: Any) -> list[Arrow]:
@@ -364,10 +364,15 @@ class Scene:
                     return [Arrow(j.name, False, t.ends[0], X.R[:, 0], t.ends[1], sense)]
             return [
                 Arrow(
-                    j.name, False, Spot(self.skel.node(j.second), pose_of(j.frame_second).p), pose_of(j.frame_second).R[:, 0], None, sense
+                    j.name,
+                    False,
+                    ScenePoint(self.skel.node(j.second), pose_of(j.frame_second).p),
+                    pose_of(j.frame_second).R[:, 0],
+                    None,
+                    sense,
                 )
             ]
-        return [Arrow(j.name, True, Spot(node, X.p), X.R[:, 2], None, sense)]
+        return [Arrow(j.name, True, ScenePoint(node, X.p), X.R[:, 2], None, sense)]
 
     # ---------------------------------------------------------------- over the turn
 

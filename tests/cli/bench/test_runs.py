@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from linkwright.cli.bench import clocks, command, free_run, known_motions, runs, speed, table
-from linkwright.cli.bench.cases import Contender, Row
+from linkwright.cli.bench.cases import BenchRow, Contender
 from linkwright.cli.parser import Parser, add_options
 from linkwright.errors import LinkwrightError
 from tests.cli.bench.samples import SHORT, short
@@ -102,8 +102,10 @@ def test_a_batch_is_the_same_on_all_cores() -> None:
 
 
 def test_a_run_is_compared_with_ours_of_no_larger_error() -> None:
-    ours = [Row("linkwright time loop", "", "m", "run", ns=ns, accuracy=error) for ns, error in ((1.0, 1e-6), (2.0, 1e-9), (4.0, 1e-12))]
-    theirs = [Row("other", "", "m", "run", ns=100.0, accuracy=error) for error in (1e-3, 1e-9, 5e-10, 1e-14)]
+    ours = [
+        BenchRow("linkwright time loop", "", "m", "run", ns=ns, accuracy=error) for ns, error in ((1.0, 1e-6), (2.0, 1e-9), (4.0, 1e-12))
+    ]
+    theirs = [BenchRow("other", "", "m", "run", ns=100.0, accuracy=error) for error in (1e-3, 1e-9, 5e-10, 1e-14)]
     assert [r.ratio for r in table.with_ratios([*ours, *theirs])] == [None, None, None, 100.0, 50.0, 25.0, None]
 
 
@@ -114,9 +116,9 @@ def test_the_command_adds_whole_runs_or_does_only_them(monkeypatch: pytest.Monke
     assert given == [None, "too", "only"]
     asked: list[tuple[Any, ...]] = []
 
-    def rows(turns: Any, peers: Any, rounds: int, quick: bool, say: Any) -> list[Row]:
+    def rows(turns: Any, peers: Any, rounds: int, quick: bool, say: Any) -> list[BenchRow]:
         asked.append((peers, rounds, quick))
-        return [Row("linkwright time loop", "", "m", "run", ns=1.0)]
+        return [BenchRow("linkwright time loop", "", "m", "run", ns=1.0)]
 
     monkeypatch.setattr(runs, "rows", rows)
     assert [r.quantity for r in speed.run(quick=True, runs="only")] == ["run"]

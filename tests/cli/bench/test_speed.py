@@ -11,7 +11,7 @@ import pytest
 
 from linkwright import files
 from linkwright.cli.bench import machine_info, ours, processes, speed, table
-from linkwright.cli.bench.cases import MECHANISMS, Case, Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import MECHANISMS, BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.errors import UsageError
 from tests.cli.bench.samples import at
 
@@ -55,12 +55,12 @@ def test_a_program_that_fails_is_named_and_the_others_go_on() -> None:
         raise ValueError("no such joint\nsecond line")
 
     (row,) = attempt("Other", "four-bar", ("forward",), broken)
-    assert isinstance(row, Row) and row.note == "not measured: ValueError: no such joint"
+    assert isinstance(row, BenchRow) and row.note == "not measured: ValueError: no such joint"
 
     def stops(seconds: float) -> float:
         raise Unavailable("ended")
 
-    good, bad = Row("A", "1", "four-bar", "forward"), Row("B", "1", "four-bar", "forward")
+    good, bad = BenchRow("A", "1", "four-bar", "forward"), BenchRow("B", "1", "four-bar", "forward")
     rows = speed.in_turns([Contender(bad, stops), Contender(good, lambda seconds: 5.0)], rounds=2)
     assert {r.engine: r.ns for r in rows} == {"A": 5.0, "B": None}
     assert next(r for r in rows if r.engine == "B").note == "not measured: Unavailable: ended"
@@ -79,21 +79,21 @@ def test_contenders_take_turns_and_the_best_round_counts() -> None:
 
         return run
 
-    a, b = (Row(name, "", "four-bar", "forward") for name in ("a", "b"))
+    a, b = (BenchRow(name, "", "four-bar", "forward") for name in ("a", "b"))
     rows = speed.in_turns([Contender(a, clock("a", [5.0, 3.0, 4.0])), Contender(b, clock("b", [2.0, 9.0, 8.0]))], rounds=3)
     assert turns == ["a", "b"] * 3
     assert [(r.engine, r.ns) for r in rows] == [("b", 2.0), ("a", 3.0)]
 
 
 ROWS = [
-    Row("linkwright", "0.1.0", "four-bar", "forward", ns=50.0, accuracy=1e-15, operations=200),
-    Row("casadi, best order", "3.8.2", "four-bar", "forward", ns=70.125, accuracy=4e-15, operations=233, note='a, "note"'),
-    Row("Drake", "", "four-bar", "step", note="not measured: the package 'drake' is not installed"),
+    BenchRow("linkwright", "0.1.0", "four-bar", "forward", ns=50.0, accuracy=1e-15, operations=200),
+    BenchRow("casadi, best order", "3.8.2", "four-bar", "forward", ns=70.125, accuracy=4e-15, operations=233, note='a, "note"'),
+    BenchRow("Drake", "", "four-bar", "step", note="not measured: the package 'drake' is not installed"),
 ]
 
 
 def test_ratios_compare_the_same_mechanism_and_quantity() -> None:
-    ratios = [r.ratio for r in table.with_ratios([*ROWS, Row("Exudyn", "1", "four-bar", "step", ns=10.0)])]
+    ratios = [r.ratio for r in table.with_ratios([*ROWS, BenchRow("Exudyn", "1", "four-bar", "step", ns=10.0)])]
     assert ratios == [None, pytest.approx(1.4025), None, None]
 
 
@@ -123,15 +123,15 @@ def test_durations_have_three_digits() -> None:
 def quick_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The slow parts of a run replaced by one row each."""
 
-    def one(here: Case) -> list[Contender | Row]:
-        return [Contender(Row("linkwright", "", here.name, "forward", accuracy=0.0), lambda seconds: 50.0)]
+    def one(here: BenchCase) -> list[Contender | BenchRow]:
+        return [Contender(BenchRow("linkwright", "", here.name, "forward", accuracy=0.0), lambda seconds: 50.0)]
 
     monkeypatch.setattr(ours, "contenders", one)
-    monkeypatch.setattr(processes, "import_rows", lambda repeats: [Row("import numpy", "", "-", "import", ns=1e8)])
+    monkeypatch.setattr(processes, "import_rows", lambda repeats: [BenchRow("import numpy", "", "-", "import", ns=1e8)])
     monkeypatch.setattr(
-        processes, "first_use_rows", lambda name, repeats: [Row("linkwright", "", name, "first use", note="not measured: x")]
+        processes, "first_use_rows", lambda name, repeats: [BenchRow("linkwright", "", name, "first use", note="not measured: x")]
     )
-    monkeypatch.setattr(speed, "ladder", lambda loops: [Row("linkwright", "", f"N={n}", "forward per loop", ns=9.0) for n in loops])
+    monkeypatch.setattr(speed, "ladder", lambda loops: [BenchRow("linkwright", "", f"N={n}", "forward per loop", ns=9.0) for n in loops])
 
 
 def test_the_command_prints_and_keeps_results(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def rows_of(s: Any) -> Any:
     def rows(q: np.ndarray) -> PositionRows:
         if q.ndim == 2:
             return PositionRows(*(np.array(x) for x in zip(*(rows(one) for one in q), strict=True)))
-        c = loops.at(q, zero, 0.0, s.start.near)
+        c = loops.at(q, zero, 0.0, s.start.references)
         return PositionRows(*loops.dimensionless(c), c.b / loops.row_scale)
 
     return rows
@@ -32,7 +32,7 @@ def test_many_positions_end_where_each_ends_alone(rng: np.random.Generator, name
     q = s.loops.displaced(s.start.q, sizes[:, None] * rng.normal(size=(len(sizes), s.tree.nv)))
     found = onto(rows_of(s), s.loops.displaced, q, Rule())
     for i, begin in enumerate(q):
-        alone = close(s.loops, begin, s.start.near)
+        alone = close(s.loops, begin, s.start.references)
         assert found.residual[i] == pytest.approx(alone.residual, abs=1e-13)
         np.testing.assert_allclose(found.q[i], alone.at.q, atol=1e-9)
         assert found.moved[i] == pytest.approx(alone.moved, abs=1e-9)
@@ -56,6 +56,6 @@ def test_a_bounded_search_gives_up_rather_than_jump(rng: np.random.Generator) ->
 def test_a_search_stays_within_its_reach(rng: np.random.Generator) -> None:
     s = lw.compile("wiper")
     begin = s.loops.displaced(s.start.q, 0.2 * rng.normal(size=s.tree.nv))
-    whole = close(s.loops, begin, s.start.near)
-    part = close(s.loops, begin, s.start.near, reach=0.5 * whole.moved)
+    whole = close(s.loops, begin, s.start.references)
+    part = close(s.loops, begin, s.start.references, reach=0.5 * whole.moved)
     assert part.moved <= 0.5 * whole.moved and part.residual > GOOD_ENOUGH > whole.residual

@@ -8,13 +8,13 @@ from scipy.integrate import solve_ivp
 
 import linkwright as lw
 from linkwright.kernels.kernels import Variant
-from linkwright.kernels.passages import QuickPassage
+from linkwright.kernels.passages import TracedPassage
 from linkwright.kernels.planning import samples
 from linkwright.kernels.rank_revealing import RankRevealing
 from linkwright.mechanics.closing import passage
 from linkwright.numerics import blas
 from linkwright.numerics.linalg import factor
-from linkwright.simulation.time_loops import march
+from linkwright.simulation.stepper import march
 from tests.kernels.test_variants import WORKSHOP, close, cut_row, given, inputs
 
 CROSSING = {
@@ -34,7 +34,7 @@ def crossing(case):
 
     def row(distance):
         st = s.assemble({drive: angle + distance}, {drive: 3.0})
-        near = np.concatenate([np.asarray(st.near[n], dtype=float) for n in s.tree.cuts])
+        near = np.concatenate([np.asarray(st.references[n], dtype=float) for n in s.tree.cuts])
         law = {"drive": np.array([angle + distance]), "speed": np.array([3.0]), "acceleration": np.zeros(1)} if k.chosen.drivers else {}
         return {"q": st.q, "v": st.v, "t": np.zeros(1), "tau": np.linspace(-1.0, 1.0, s.tree.nv), "near": near, **law}
 
@@ -45,15 +45,15 @@ def crossing(case):
 def test_quick_rates_are_those_of_the_float_path(case):
     s, k, row = crossing(case)
     rank = RankRevealing(k)
-    assert rank._quick is not None
+    assert rank._traced is not None
     weakest = []
     for distance in (-0.3, -1e-2, 3e-4, 1e-5, -1e-7, 1e-9, 0.0):
         x = row(distance)
-        quick, slow = rank._quick.rates(x), rank.slow_rates(x)
-        assert quick is not None, "answered without the float path"
-        close(quick["a"], slow["a"], 1e-7)  # both amplify round-off by 1/s in rows that are kept, s > 1e-3
+        traced, slow = rank._traced.rates(x), rank.slow_rates(x)
+        assert traced is not None, "answered without the float path"
+        close(traced["a"], slow["a"], 1e-7)  # both amplify round-off by 1/s in rows that are kept, s > 1e-3
         if k.chosen.power:
-            close(quick["power"], slow["power"], 1e-7)
+            close(traced["power"], slow["power"], 1e-7)
         f = factor(s.loops.dimensionless(s.loops.at(x["q"], x["v"], 0.0, k.equations().loops.skel.unpack(x["q"], x["near"])))[1])
         weakest.append(f.s[len(k.plan.keep or f.s) - 1])  # of the rows that are independent elsewhere
     assert min(weakest) < 1e-6 and max(weakest) > 1e-2, "from far off to the middle of the passage"
@@ -65,14 +65,14 @@ def test_quick_projections_are_those_of_the_float_path(case, distance, rng):
     s, k, row = crossing(case)
     rank, x = RankRevealing(k), row(distance)
     off = {**x, "q": x["q"] + 1e-7 * rng.normal(size=s.tree.nq), "v": x["v"] + 1e-6 * rng.normal(size=s.tree.nv)}
-    quick, slow = rank.projection(off), rank.slow_projection(off)
+    traced, slow = rank.projection(off), rank.slow_projection(off)
     # the float path stops at a residual of 1e-13, this one at round-off; what a weak row leaves open is multiplied by 1/s
-    np.testing.assert_allclose(quick["q"], slow["q"], atol=1e-10)
-    np.testing.assert_allclose(quick["v"], slow["v"], atol=1e-8)
+    np.testing.assert_allclose(traced["q"], slow["q"], atol=1e-10)
+    np.testing.assert_allclose(traced["v"], slow["v"], atol=1e-8)
     for name in ("residual", "rate_residual"):
-        assert quick[name] == pytest.approx(slow[name], rel=1e-6)
-    assert quick["correction"] == pytest.approx(slow["correction"], rel=1e-4)
-    again = rank.projection({**off, "q": quick["q"], "v": quick["v"]})
+        assert traced[name] == pytest.approx(slow[name], rel=1e-6)
+    assert traced["correction"] == pytest.approx(slow["correction"], rel=1e-4)
+    again = rank.projection({**off, "q": traced["q"], "v": traced["v"]})
     assert again["residual"] < (1e-10 if distance < 0.1 else 1e-14)  # s d + d^2 remains of a lost row: s < 1e-3, d = 1e-7
 
 
@@ -83,13 +83,13 @@ def test_rates_along_the_motion_are_exact(model, drivers, rng):
     """Forward mode while tracing against complex steps of the closure, drivers going on as they move."""
     s = lw.compile(lw.load(model))
     k = s.kernels.variant(Variant(drivers=drivers))
-    st = samples(k.loops, s.start.q, dict(s.start.near), 2, seed=8)[1]
+    st = samples(k.loops, s.start.q, dict(s.start.references), 2, seed=8)[1]
     law = given(k, st, rng.normal(size=len(drivers)))
     x = inputs(k, st, np.zeros(k.tree.nv), law)
-    found = QuickPassage(k).at(x)
+    found = TracedPassage(k).at(x)
     eq = k.equations().moved(*(law.values() or ((), (), ())), at=0.3)
     right = passage.along(eq.loops, st.q, st.v, 0.3, eq.loops.skel.unpack(st.q, cut_row(k, st)))
-    T = eq.usual_terms(st.q, st.v, np.array([0.3]), x["near"])
+    T = eq.joint_axis_terms(st.q, st.v, np.array([0.3]), x["near"])
     close(found.along.Jdot, right.Jdot, 1e-12)
     close(found.along.kdot, right.kdot, 1e-12)
     close(found.along.third, right.third, 1e-12)
@@ -102,7 +102,7 @@ def test_rates_along_the_motion_are_exact(model, drivers, rng):
 def test_formulations_without_a_kernel_answer_time_loops_alike(formulation, rng):
     s = lw.compile(lw.load("carpet-scraper"))
     k = s.kernels.variant(Variant(drivers=("J1",), power=True))
-    st = samples(k.loops, s.start.q, dict(s.start.near), 2, seed=8)[1]
+    st = samples(k.loops, s.start.q, dict(s.start.references), 2, seed=8)[1]
     x = inputs(k, st, rng.normal(size=k.tree.nv), given(k, st, [0.4]))
     found, right = k.fallbacks[f"loop_rates by {formulation}"](x), RankRevealing(k).slow_rates(x, "kkt")
     close(found["a"], right["a"])

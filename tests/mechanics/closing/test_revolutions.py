@@ -60,8 +60,8 @@ def test_every_joint_has_the_turns_of_the_whole_walk(name, monkeypatch):
     short = s.assemble(q=wanted)
     monkeypatch.setattr(whole_turns, "FEW", 10**9)
     long = s.assemble(q=wanted)
-    for joint in long.near:
-        assert np.abs(np.asarray(short.near[joint]) - np.asarray(long.near[joint])).max(initial=0.0) < 1e-11
+    for joint in long.references:
+        assert np.abs(np.asarray(short.references[joint]) - np.asarray(long.references[joint])).max(initial=0.0) < 1e-11
 
 
 def test_a_joint_that_cannot_turn_fully_is_refused():

@@ -8,11 +8,11 @@ from linkwright import joints
 from linkwright.compiler.graph import trace
 from linkwright.compiler.program import interpret
 from linkwright.compiler.straight import Straight
-from linkwright.mechanics.closing.traced import QuickClosure, QuickLoops
+from linkwright.mechanics.closing.traced import TracedClosure, TracedLoops
 from linkwright.mechanics.constraints import DrivenDistance, PointTarget
 from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.motion import displaced, references
+from linkwright.mechanics.kinematics.motion import counted_references, displaced
 from linkwright.model.curves.lines import Line
 from linkwright.model.curves.tables import table
 from linkwright.numerics.scalars import arctan2, unwrap, where
@@ -30,7 +30,7 @@ CASES = {
 def by_code(loops, *at):
     """The closure at the first evaluation: it comes from traced code at once."""
     c = loops.at(*at)
-    assert isinstance(c, QuickClosure)
+    assert isinstance(c, TracedClosure)
     return c
 
 
@@ -47,17 +47,17 @@ def handed_in(s, drive, point):
 @pytest.mark.parametrize("name", CASES)
 def test_code_says_what_the_usual_rows_say(name):
     s = lw.load(name).system
-    usual, quick = Loops.of(s.skel), QuickLoops.of(s.skel)
+    interpreted, evaluator = Loops.of(s.skel), TracedLoops.of(s.skel)
     extra = handed_in(s, *CASES[name])
-    usual, quick = usual.with_(extra), quick.with_(extra)
+    interpreted, evaluator = interpreted.with_(extra), evaluator.with_(extra)
     rng = np.random.default_rng(3)
     step = 1e-30
     for n in range(3):  # off the loops and off the start, where every entry counts
-        q = displaced(s.skel, s.start.q, 0.3 * rng.normal(size=s.tree.nv) * usual.columns)
+        q = displaced(s.skel, s.start.q, 0.3 * rng.normal(size=s.tree.nv) * interpreted.columns)
         v, t = rng.normal(size=s.tree.nv), 0.2 + 0.3 * n
         slope = rng.normal(size=s.tree.nq)
-        for args in ((q, v, t, s.start.near), (q + 1j * step * slope, v + 0j, t + 1j * step, s.start.near)):
-            want, got = usual.at(*args), by_code(quick, *args)
+        for args in ((q, v, t, s.start.references), (q + 1j * step * slope, v + 0j, t + 1j * step, s.start.references)):
+            want, got = interpreted.at(*args), by_code(evaluator, *args)
             for part in ("phi", "J", "k", "b"):
                 a, b = getattr(got, part), getattr(want, part)
                 scale = 1.0 + np.abs(b).max()
@@ -70,13 +70,13 @@ def test_code_says_what_the_usual_rows_say(name):
 @pytest.mark.parametrize("name", ["carpet-scraper", "stewart"])
 def test_turns_are_counted_alike(name):
     s = lw.load(name).system
-    quick = QuickLoops.of(s.skel)
-    near = {k: np.asarray(x) + (2.0 * np.pi if len(x) == 1 else 0.0) for k, x in s.start.near.items()}
-    found = quick.references(s.start.q, near)
-    want = references(s.skel, s.start.q, near)
+    evaluator = TracedLoops.of(s.skel)
+    near = {k: np.asarray(x) + (2.0 * np.pi if len(x) == 1 else 0.0) for k, x in s.start.references.items()}
+    found = evaluator.counted_references(s.start.q, near)
+    want = counted_references(s.skel, s.start.q, near)
     assert found.keys() == want.keys()
     assert all(np.abs(found[k] - want[k]).max(initial=0.0) < 1e-12 for k in want)
-    assert quick.traces is not None and quick.traces.made["places"] is not None
+    assert evaluator.traces is not None and evaluator.traces.made["places"] is not None
 
 
 def test_a_joint_that_branches_takes_the_usual_path(monkeypatch):
@@ -86,9 +86,9 @@ def test_a_joint_that_branches_takes_the_usual_path(monkeypatch):
 
     monkeypatch.setitem(joints.JOINTS, "revolute", Branching)
     s = lw.load("four-bar").system
-    at = (s.start.q, s.start.v, 0.0, s.start.near)
+    at = (s.start.q, s.start.v, 0.0, s.start.references)
     c = s.loops.at(*at)
-    assert not isinstance(c, QuickClosure)
+    assert not isinstance(c, TracedClosure)
     assert np.abs(c.J - Loops.of(s.skel).at(*at).J).max() == 0.0
 
 

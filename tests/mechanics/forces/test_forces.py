@@ -121,7 +121,7 @@ def test_forces_may_depend_on_every_channel_the_format_names():
 
     s = lw.load("slider-crank").system
     st = s.assemble(q={"A": 0.4}, v={"A": 2.0})
-    at = Instant.moving(s.skel, s.motion(st), 0.7, st.near)
+    at = Instant.moving(s.skel, s.motion(st), 0.7, st.references)
     assert at.channel("t") == 0.7
     names = ["A", "A.v", "C.slide", "C.slide.v", "C.angle", "C.angle.v", "crank.angle", "crank.angle.v", "rod.B.x", "rod.B.vy"]
     for name in names:

@@ -9,14 +9,14 @@ import pytest
 from scipy.optimize import brentq
 
 import linkwright as lw
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.mechanics import forces
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model import description as d
-from linkwright.simulation.time_loops import march
+from linkwright.simulation.stepper import march
 
 SLIDER = {
     "name": "buffer", "plane": "xy", "drawing": {"C": [0, 0], "D": [1, 0]},
@@ -65,7 +65,7 @@ def test_work_done_on_a_stop_is_stored_or_lost(v):
     st = free.assemble(q={"A": 0.9}, v={"A": v})
     there = float(st["C"]) - 4 * np.pi
     s = lw.compile(replace(model, stops=(d.Stop("end", "C", 40.0, there - 1.0, there - 0.02, 0.5),)), cuts=["C"])
-    near = {**st.near, "C": np.array([there + 0.3])}
+    near = {**st.references, "C": np.array([there + 0.3])}
     stop, at, found = effort(s.skel, st.q, st.v, near)
     power = float(found @ st.v)
     h = 1e-30
@@ -88,7 +88,7 @@ def test_a_cart_bounces_back_as_the_phase_plane_says():
 
 def test_a_stop_is_traced():
     skel = slider(lower=-0.1, upper=0.2)
-    g = Graph()
+    g = TraceGraph()
     stop, at, found = effort(skel, g.input("q", 1), g.input("v", 1))
     program = g.program([("tau", found), ("loss", np.array([stop.loss(at)])), ("energy", np.array([stop.energy(at)]))])
     rows = np.random.default_rng(1).uniform([-0.2, -6.0], [0.3, 6.0], (60, 2))

@@ -15,7 +15,7 @@ def maximal(s, st, a, drives):
     d = s.description
     bodies = [b for b in d.bodies if b.name != "ground"]
     row = {b.name: 6 * i for i, b in enumerate(bodies)}
-    x = Instant(s.skel, st.q, st.v, 0.0, st.near, a)
+    x = Instant(s.skel, st.q, st.v, 0.0, st.references, a)
     columns, labels = [], []
 
     def push(joint, force, moment, point, label):
@@ -256,7 +256,7 @@ def test_following_a_platform_gives_the_leg_forces_of_the_same_motion():
     np.testing.assert_allclose(c.instants[i].A[node][:3], [0, 0, -0.8 * np.sin(2 * t)], atol=1e-11)
     loads = c.loads[i]
     legs = [x.joint for x in s.description.drives]
-    st = lw.State(s.skel, c.q[i], c.v[i], c.near[i])
+    st = lw.State(s.skel, c.q[i], c.v[i], c.references[i])
     again = s.forward(st, tau={leg: loads.tau[leg] for leg in legs})
     np.testing.assert_allclose(again.a, c.a[i], atol=1e-8 * (1 + np.abs(c.a[i]).max()))
     assert max(x.residual for x in c.loads) < 1e-11

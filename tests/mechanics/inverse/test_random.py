@@ -11,7 +11,7 @@ from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import forward
-from linkwright.mechanics.inverse import METHODS, Loads, Problem
+from linkwright.mechanics.inverse import METHODS, InverseProblem, Loads
 from linkwright.mechanics.inverse.choice import choose
 from linkwright.numerics.linalg import factor, pivoted_columns
 from tests import shrinking
@@ -45,7 +45,7 @@ def _args(place):
 
 
 def solve(T, a, names, pushes, method):
-    p = Problem(T, T.place, a, names, pushes)
+    p = InverseProblem(T, T.place, a, names, pushes)
     p.check_driven()
     solved = METHODS[method](p)
     c = choose(p, solved.lam, solved.u)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.model.curves import Curve
 from linkwright.model.curves.combined import Scaled, Together
@@ -82,7 +82,7 @@ def test_numbers_arrays_and_traced_values_agree(name: str) -> None:
     known = jets(curve, PLACES)
     one = np.stack([np.array(curve(float(x)), dtype=float).reshape(3, -1) for x in PLACES], axis=-1)
     np.testing.assert_allclose(one, known, rtol=1e-13, atol=1e-13)
-    g = Graph()
+    g = TraceGraph()
     found = curve(g.input("t", 1)[0])
     program = g.program([("f", np.array(found, dtype=object))])
     traced = np.moveaxis(interpret(program, PLACES[:, None]), -1, 0).reshape(known.shape)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.model.curves.differences import Differences
 from linkwright.model.curves.formula import Traced
@@ -37,7 +37,7 @@ def test_straight_lines_are_constant_outside():
 
 @pytest.mark.parametrize("curve", [polyline(T, Y), natural_spline(T, Y), natural_spline(T, Y).integral()])
 def test_a_traced_curve_is_the_curve(curve):
-    g = Graph()
+    g = TraceGraph()
     program = g.program([("y", np.array(curve(g.input("t", 1)[0]), dtype=object))])
     x = np.concatenate([np.linspace(-0.5, 2.0, 51), T])
     np.testing.assert_allclose(interpret(program, x[:, None]).T, np.array(np.broadcast_arrays(*curve(x))), rtol=1e-14, atol=1e-14)

@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.compiler import javascript
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.control.references import read_reference
 from linkwright.model.curves.monotone import monotone
@@ -98,7 +98,7 @@ def test_a_dense_table_gives_the_accelerations_of_its_function() -> None:
 def test_traced_tables_are_the_tables(interpolation: str) -> None:
     for straight in (False, True):
         curve = table(tuple(DEG), tuple(MM), interpolation, straight=straight)
-        g = Graph()
+        g = TraceGraph()
         program = g.program([("y", np.array(list(curve(g.input("x", 1)[0])), dtype=object))])
         x = np.linspace(-1.0, 8.0, 181)
         assert pytest.approx(np.array(curve(x)), abs=1e-13) == interpret(program, x[:, None]).T

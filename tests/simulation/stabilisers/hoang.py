@@ -55,7 +55,7 @@ def run(case: int, stabiliser, step: float, end: float) -> np.ndarray:
     """States after every step of Runge-Kutta 4, corrected after each as the stabiliser says."""
     s = robot()
     gains = None if stabiliser.gains is None else np.array(stabiliser.gains)
-    correction = stabiliser.correction(s.kernels, s.start.q, s.start.near, DRIVES)
+    correction = stabiliser.correction(s.kernels, s.start.q, s.start.references, DRIVES)
     y, out = np.concatenate([s.start.q, np.zeros(6)]), []
     out.append(y)
     for _ in range(round(end / step)):

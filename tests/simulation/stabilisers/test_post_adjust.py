@@ -24,7 +24,7 @@ def disturbed(s, seed, size=OPEN):
 
 
 def adjusted(s, stabiliser, q, v, drives=()):
-    found = stabiliser.correction(s.kernels, s.start.q, s.start.near, drives)
+    found = stabiliser.correction(s.kernels, s.start.q, s.start.references, drives)
     return found.kernel(q, v, tau=np.zeros(s.tree.nv)), indices(s, found)
 
 
@@ -50,18 +50,18 @@ def test_the_adjusted_state_is_the_minimiser(name, how):
         return displaced(s.skel, q0, full)
 
     def weighed(step):
-        return np.concatenate([np.sqrt(M) * step, np.sqrt(A) * s.loops.at(at(step), v0, 0.0, s.start.near).phi])
+        return np.concatenate([np.sqrt(M) * step, np.sqrt(A) * s.loops.at(at(step), v0, 0.0, s.start.references).phi])
 
     best = least_squares(weighed, np.zeros(len(d)), xtol=1e-12, ftol=1e-15, gtol=1e-15)
     # a finite rotation vector differs from twice the quaternion's vector part by its cube / 24; the solver's Jacobian is by differences
     np.testing.assert_allclose(difference(s.skel, done.q, q0), difference(s.skel, at(best.x), q0), atol=2e-8)
-    J = s.loops.at(done.q, v0, 0.0, s.start.near).J
+    J = s.loops.at(done.q, v0, 0.0, s.start.references).J
     stacked = np.concatenate([np.diag(np.sqrt(Mv)), np.sqrt(Av)[:, None] * J[:, d]])
     wanted = np.concatenate([np.zeros(len(d)), -np.sqrt(Av) * (J @ v0)])
     step = np.zeros(s.tree.nv)
     step[d] = np.linalg.lstsq(stacked, wanted, rcond=None)[0]
     np.testing.assert_allclose(done.v, v0 + step, atol=1e-11)
-    assert done.residual[0] == pytest.approx(np.abs(s.loops.at(done.q, v0, 0.0, s.start.near).phi / r).max(), rel=1e-9)
+    assert done.residual[0] == pytest.approx(np.abs(s.loops.at(done.q, v0, 0.0, s.start.references).phi / r).max(), rel=1e-9)
     assert done.correction[0] == pytest.approx(np.abs(difference(s.skel, done.q, q0) / s.loops.columns).max(), rel=1e-9)
 
 
@@ -89,10 +89,10 @@ def test_gaps_shrink_as_the_weights_say():
     """One Gauss-Newton step on a square J_d leaves M (M + J_d' A J_d)^-1 of the gap: for M << A by M / (A s^2) in every direction."""
     s = robot()
     q0, v0 = disturbed(s, 3, size=1e-7)  # so small that the loops are linear
-    before = s.loops.at(q0, v0, 0.0, s.start.near)
+    before = s.loops.at(q0, v0, 0.0, s.start.references)
     for A in (1e2, 1e6):
         done, d = adjusted(s, PostAdjust(M=0.1, A=A), q0, v0, DRIVES)
-        after = s.loops.at(done.q, v0, 0.0, s.start.near)
+        after = s.loops.at(done.q, v0, 0.0, s.start.references)
         Jd = before.J[:, d]
         left = np.linalg.solve(np.eye(3) + A / 0.1 * (Jd @ Jd.T), before.phi)
         np.testing.assert_allclose(after.phi, left, rtol=1e-3, atol=1e-14)
@@ -105,24 +105,24 @@ def test_corrections_stay_bounded_where_dependent_coordinates_lose_the_loops():
     for angle in (1.5 * np.pi, 1.5 * np.pi - 1e-6, 1.5 * np.pi - 1e-2, 1.0):
         q0 = np.array([angle, 2 * np.pi - 2 * angle + 1e-4])
         v0 = np.array([1.0, -1.9])
-        at = PostAdjust(("B",), M, A).correction(s.kernels, s.start.q, s.start.near)
+        at = PostAdjust(("B",), M, A).correction(s.kernels, s.start.q, s.start.references)
         done = at.kernel(q0, v0, tau=np.zeros(2))
-        before = s.loops.at(q0, v0, 0.0, s.start.near)
+        before = s.loops.at(q0, v0, 0.0, s.start.references)
         bound = 0.5 * np.sqrt(A / M)
         assert abs(done.q[1] - q0[1]) <= 1.01 * bound * np.abs(before.phi).max()
-        assert abs(done.v[1] - v0[1]) <= 1.01 * bound * np.abs(s.loops.at(done.q, v0, 0.0, s.start.near).J @ v0).max()
+        assert abs(done.v[1] - v0[1]) <= 1.01 * bound * np.abs(s.loops.at(done.q, v0, 0.0, s.start.references).J @ v0).max()
 
 
 @pytest.mark.parametrize("name", ["carpet-scraper", "stewart", "excavator", "delta", "3-rrr-motors"])
 def test_the_choice_without_drives_closes_the_loops(name):
     """As many as J has rank, and independent ones; with drives everything else, and driven ones only where they are needed."""
     s = lw.compile(lw.load(name))
-    J = s.loops.dimensionless(s.loops.at(s.start.q, s.start.v, 0.0, s.start.near))[1]
+    J = s.loops.dimensionless(s.loops.at(s.start.q, s.start.v, 0.0, s.start.references))[1]
     rank = np.linalg.matrix_rank(J, tol=1e-9)
-    d = indices(s, PostAdjust().correction(s.kernels, s.start.q, s.start.near))
+    d = indices(s, PostAdjust().correction(s.kernels, s.start.q, s.start.references))
     assert len(d) == rank == np.linalg.matrix_rank(J[:, d], tol=1e-9)
     drives = [x.joint for x in s.description.drives]
-    d = indices(s, PostAdjust().correction(s.kernels, s.start.q, s.start.near, drives))
+    d = indices(s, PostAdjust().correction(s.kernels, s.start.q, s.start.references, drives))
     assert np.linalg.matrix_rank(J[:, d], tol=1e-9) == rank
     driven = [i for i, n in enumerate(s.names.v) if n in drives]
     others = [i for i in range(s.tree.nv) if i not in driven]
@@ -143,7 +143,7 @@ def test_prescribed_motions_are_rows_too_and_their_coordinates_move():
     s = robot()
     kernels = s.kernels.variant(Variant(drivers=("A1",)))
     q0, v0 = disturbed(s, 6)
-    found = PostAdjust(A=1e6).correction(kernels, s.start.q, s.start.near, ("A2", "A3"))
+    found = PostAdjust(A=1e6).correction(kernels, s.start.q, s.start.references, ("A2", "A3"))
     assert indices(s, found) == [0, 3, 4, 5]
     law = {"drive": q0[:1] + 2e-4, "speed": np.array([0.7]), "acceleration": np.zeros(1)}
     done = found.kernel(q0, v0, tau=np.zeros(6), **law)

@@ -29,7 +29,7 @@ def test_every_stabiliser_keeps_the_contract(name):
     assert x.name == name == x.settings["stabiliser"] and x.text and json.dumps(x.settings)
     assert (x.gains is not None) == ("baumgarte" in name)
     st = s.assemble({"J1": 0.3}, {"J1": 4.0})
-    found = x.correction(s.kernels, st.q, st.near, ("J1",))
+    found = x.correction(s.kernels, st.q, st.references, ("J1",))
     assert (found is None) == (x.corrects == "")
     if found is None:
         return
@@ -39,14 +39,14 @@ def test_every_stabiliser_keeps_the_contract(name):
     rng = np.random.default_rng(3)
     q, v = st.q + 1e-4 * rng.normal(size=7), st.v + 1e-2 * rng.normal(size=7)
     done = found.kernel(q, v, tau=np.zeros(7), **({"gains": x.gains} if x.gains else {}))
-    after = s.loops.at(done.q, done.v, 0.0, st.near)
-    before = s.loops.at(q, v, 0.0, st.near)
+    after = s.loops.at(done.q, done.v, 0.0, st.references)
+    before = s.loops.at(q, v, 0.0, st.references)
     assert np.abs(after.phi).max() < 0.2 * np.abs(before.phi).max()
     assert np.abs(after.J @ done.v).max() < 0.2 * np.abs(before.J @ v).max()
     by_floats = found.answer({"q": q, "v": v, "t": np.zeros(1), "tau": np.zeros(7)})
     for key in ("q", "v", "correction"):  # the rank-revealing projection goes another way: near passages the branch counts, not M
         np.testing.assert_allclose(by_floats[key], getattr(done, key), atol=1e-13 if found.once else 5e-2)
-    assert np.abs(s.loops.at(by_floats["q"], v, 0.0, st.near).phi).max() < 0.2 * np.abs(before.phi).max()
+    assert np.abs(s.loops.at(by_floats["q"], v, 0.0, st.references).phi).max() < 0.2 * np.abs(before.phi).max()
 
 
 def test_mechanisms_without_loops_need_no_correction():
@@ -54,7 +54,7 @@ def test_mechanisms_without_loops_need_no_correction():
     arm = {"name": "arm", "plane": "xy", "bodies": bodies, "joints": {"A": {"type": "revolute", "connect": ["ground.O", "arm.O"]}}}
     s = lw.compile(lw.load(arm))
     for x in (Project(), PostAdjust(), Baumgarte() + PostAdjust()):
-        assert x.correction(s.kernels, s.start.q, s.start.near) is None
+        assert x.correction(s.kernels, s.start.q, s.start.references) is None
 
 
 def test_gains_are_baumgartes():
@@ -114,7 +114,7 @@ def test_wrong_numbers_are_refused_by_name(make, message):
 
 def _weights(**options):
     s = scraper()
-    return PostAdjust(**options).correction(s.kernels, s.start.q, s.start.near)
+    return PostAdjust(**options).correction(s.kernels, s.start.q, s.start.references)
 
 
 def test_the_default_is_without_options():

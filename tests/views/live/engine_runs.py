@@ -31,7 +31,7 @@ class Page(NamedTuple):
     """What a page computes with, and where it came from."""
 
     system: System
-    motion: cycle_data.Motion
+    motion: cycle_data.PageMotion
     script: str
     data: dict[str, Any]
 

@@ -46,7 +46,7 @@ TIGHT = 1e-12  # tolerance of the run that a time step is compared with
 
 
 @dataclass(frozen=True)
-class Case:
+class BenchCase:
     """A mechanism at a state, with efforts of its drives and the accelerations they cause (order of `system.names.v`)."""
 
     name: str
@@ -83,17 +83,17 @@ class Case:
         return float(np.abs(np.asarray(v, float) - self.next_v).max() / STEP / np.abs(self.a).max())
 
 
-def case(name: str) -> Case:
+def case(name: str) -> BenchCase:
     """A shipped mechanism of SETTINGS, ready to be compared."""
     if name not in SETTINGS:
         raise UsageError(f"there is no comparison for '{name}'; there is one for {listing(MECHANISMS)}.")
     system, setting = System(modelfile.read(models.path(name))), SETTINGS[name]
     state = system.assemble(q=setting.q, v=setting.v)
-    return Case(name, system, state, setting.tau, system.forward(state, setting.tau).a)
+    return BenchCase(name, system, state, setting.tau, system.forward(state, setting.tau).a)
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """One line of the results. `ns` None: not measured, and `note` says why."""
 
     engine: str
@@ -111,10 +111,10 @@ class Row:
 class Contender:
     """A row still to be timed: `run(seconds)` gives the best nanoseconds found in about that time."""
 
-    row: Row
+    row: BenchRow
     run: Callable[[float], float] = field(repr=False)
 
-    def timed(self, ns: float) -> Row:
+    def timed(self, ns: float) -> BenchRow:
         return replace(self.row, ns=ns)
 
 
@@ -122,7 +122,7 @@ class Unavailable(Exception):
     """A program, package or compiler that a comparison needs is not here; the text says which."""
 
 
-def attempt(engine: str, mechanism: str, quantities: tuple[str, ...], make: Callable[[], list[Contender]]) -> list[Contender | Row]:
+def attempt(engine: str, mechanism: str, quantities: tuple[str, ...], make: Callable[[], list[Contender]]) -> list[Contender | BenchRow]:
     """What `make` gives, or one row per quantity with the reason why there is nothing: a comparison never stops at a missing program."""
     try:
         return list(make())
@@ -130,4 +130,4 @@ def attempt(engine: str, mechanism: str, quantities: tuple[str, ...], make: Call
         said = str(reason)
     except Exception as problem:  # other programs fail in ways of their own; the table says how and goes on
         said = f"{type(problem).__name__}: {str(problem).splitlines()[0] if str(problem) else 'no message'}"
-    return [Row(engine, "", mechanism, quantity, note=f"not measured: {said}") for quantity in quantities]
+    return [BenchRow(engine, "", mechanism, quantity, note=f"not measured: {said}") for quantity in quantities]

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from linkwright.cli.bench.cases import Case, Contender, Row
+from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender
 from linkwright.cli.bench.free_run import FreeRun
 from linkwright.errors import UsageError
 
@@ -29,11 +29,11 @@ class Peers(Protocol):
         """Compile the programs shared by all mechanisms."""
         ...
 
-    def on_case(self, case: Case) -> list[Contender | Row]:
+    def on_case(self, case: BenchCase) -> list[Contender | BenchRow]:
         """Return contenders on one state of a mechanism, and rows with the reason where there is none."""
         ...
 
-    def on_run(self, run: FreeRun, quick: bool) -> list[Contender | Row]:
+    def on_run(self, run: FreeRun, quick: bool) -> list[Contender | BenchRow]:
         """Return the same for a whole simulation."""
         ...
 

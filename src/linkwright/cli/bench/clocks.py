@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.cli.bench.cases import Contender, Row
+from linkwright.cli.bench.cases import BenchRow, Contender
 
 SHORTEST = 2e-4  # seconds of a burst
 
@@ -70,6 +70,6 @@ def a_few_times(once: Callable[[], float], most: int, first: float = np.inf) -> 
     return run
 
 
-def timed(row: Row, call: Callable[[], Any]) -> Contender:
+def timed(row: BenchRow, call: Callable[[], Any]) -> Contender:
     """Return the contender that is timed by repeating a call."""
     return Contender(row, again_and_again(call))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from linkwright.cli import options
-from linkwright.cli.parser import Command, option
+from linkwright.cli.parser import CliCommand, option
 
 
 def run(given: argparse.Namespace) -> None:
@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> None:
     )
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="bench",
     help="measure speed and accuracy, ours and the peers'",
     about="Measures our compiled kernels: operations, times, batches, process times, growth with the number of loops; with --runs whole "

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.cli.bench.cases import SETTINGS, Case, Row
+from linkwright.cli.bench.cases import SETTINGS, BenchCase, BenchRow
 from linkwright.errors import LinkwrightError
 from linkwright.integrators import Solution, integrate
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.simulation import time_loops
+from linkwright.simulation import stepper
 from linkwright.system.system import System
 
 MECHANISM, ANGLE, QUANTITY = "carpet-scraper", "J1", "run"
@@ -31,9 +31,9 @@ DOUBT = 1e-11  # rad the tight run may differ from those; it differs by 1e-13
 class FreeRun:
     """The scraper at its start, how long it runs, and the angle and energy its end must have."""
 
-    case: Case
+    case: BenchCase
     duration: float
-    setup: time_loops.Setup = field(repr=False)
+    setup: stepper.Setup = field(repr=False)
     start: np.ndarray = field(repr=False)
     angle: float
     doubt: float  # rad: how far the tight run is from what is known otherwise
@@ -58,10 +58,10 @@ class FreeRun:
         nq = len(self.case.state.q)
         return self.judged(y[:nq], y[nq : nq + len(self.case.state.v)])
 
-    def row(self, engine: str, number: str, judged: tuple[float, float], more: str = "") -> Row:
+    def row(self, engine: str, number: str, judged: tuple[float, float], more: str = "") -> BenchRow:
         """A row still without its time; the note has the energy."""
         note = f"energy drift {abs(judged[1]):.0e} J"
-        return Row(engine, number, self.case.name, QUANTITY, accuracy=judged[0], note=f"{note}, {more}" if more else note)
+        return BenchRow(engine, number, self.case.name, QUANTITY, accuracy=judged[0], note=f"{note}, {more}" if more else note)
 
 
 def energy(system: System, q: np.ndarray, v: np.ndarray) -> float:
@@ -71,12 +71,12 @@ def energy(system: System, q: np.ndarray, v: np.ndarray) -> float:
 
 
 def free_run(duration: float = DURATION) -> FreeRun:
-    """The mechanism, its time loop, and the reference."""
+    """The mechanism, its time stepper, and the reference."""
     setting = SETTINGS[MECHANISM]
     system = System(modelfile.read(models.path(MECHANISM)))
     state = system.assemble(q=setting.q, v=setting.v)
-    case = Case(MECHANISM, system, state, {}, system.forward(state).a)
-    setup = time_loops.setup(system.core, near=state.near)
+    case = BenchCase(MECHANISM, system, state, {}, system.forward(state).a)
+    setup = stepper.setup(system.core, references=state.references)
     start = np.concatenate([state.q, state.v])
     bare = FreeRun(case, duration, setup, start, 0.0, 0.0, energy(system, state.q, state.v))
     angle, doubt = _reference(bare)

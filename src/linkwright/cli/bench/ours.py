@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import __version__
-from linkwright.cli.bench.cases import Case, Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import BenchCase, BenchRow, Contender, Unavailable, attempt
 from linkwright.cli.bench.clocks import best_call
 from linkwright.compiler.timing import time_aosoa
 from linkwright.errors import LinkwrightError
@@ -39,9 +39,9 @@ def kernel(system: System, name: str) -> Any:
     return k
 
 
-def contenders(case: Case) -> list[Contender | Row]:
+def contenders(case: BenchCase) -> list[Contender | BenchRow]:
     """Forward and inverse dynamics of our kernels on a case."""
-    out: list[Contender | Row] = []
+    out: list[Contender | BenchRow] = []
     given = {"forward": (case.state.q, case.state.v, case.efforts), "inverse": (case.state.q, case.state.v, case.a)}
     for name, inputs in given.items():
         out += attempt(ENGINE, case.name, tuple(name + kind for kind in NOTES), lambda n=name, x=inputs: _of_kernel(case, n, x))
@@ -49,18 +49,18 @@ def contenders(case: Case) -> list[Contender | Row]:
     return out
 
 
-def _derivatives(case: Case) -> list[Contender]:
+def _derivatives(case: BenchCase) -> list[Contender]:
     """Values with all derivatives by q, v and tau."""
     inputs = (case.state.q, case.state.v, case.efforts)
     k = kernel(case.system, "derivatives")
     note = "a, lam and their derivatives by q, v, tau"
-    row = Row(ENGINE, __version__, case.name, "derivatives", accuracy=case.error(k(*inputs).a), operations=k.operations, note=note)
+    row = BenchRow(ENGINE, __version__, case.name, "derivatives", accuracy=case.error(k(*inputs).a), operations=k.operations, note=note)
     return [Contender(row, lambda seconds: k.time(*inputs))]
 
 
-def _of_kernel(case: Case, name: str, inputs: tuple[np.ndarray, ...]) -> list[Contender]:
+def _of_kernel(case: BenchCase, name: str, inputs: tuple[np.ndarray, ...]) -> list[Contender]:
     k = kernel(case.system, name)
-    row = Row(ENGINE, __version__, case.name, name, accuracy=_error(case, name, k(*inputs)), operations=k.operations)
+    row = BenchRow(ENGINE, __version__, case.name, name, accuracy=_error(case, name, k(*inputs)), operations=k.operations)
     many, lots = (tuple(np.tile(x, (n, 1)) for x in inputs) for n in (BATCH, LARGE_BATCH))
     values = {**case.system.kernels.defaults, "q": many[0], "v": many[1], "tau": many[2], "a": many[2]}
     every = [values[b.name] for b in k.inputs]
@@ -81,7 +81,7 @@ def _of_kernel(case: Case, name: str, inputs: tuple[np.ndarray, ...]) -> list[Co
     return [Contender(rows[kind], clock) for kind, clock in clocks.items()]
 
 
-def _error(case: Case, name: str, result: Any) -> float:
+def _error(case: BenchCase, name: str, result: Any) -> float:
     """Against the float path: accelerations, or the drive torques and forces that caused them."""
     if name == "forward":
         return case.error(result.a)
@@ -92,7 +92,7 @@ def _error(case: Case, name: str, result: Any) -> float:
 # -------------------------------------------------------------------- growth with the number of loops
 
 
-def scaling_rows(loops: int, system: System, state: tuple[np.ndarray, np.ndarray]) -> list[Row]:
+def scaling_rows(loops: int, system: System, state: tuple[np.ndarray, np.ndarray]) -> list[BenchRow]:
     """Time per loop and compile time per loop of a chain of N loops."""
     name = f"parallelogram-chain N={loops}"
     q, v = state
@@ -102,8 +102,8 @@ def scaling_rows(loops: int, system: System, state: tuple[np.ndarray, np.ndarray
         k = kernel(system, "forward")
         k(q, v, rest)
         built = time.perf_counter() - start
-        forward = Row(ENGINE, __version__, name, "forward per loop", ns=k.time(q, v, rest) / loops, operations=k.operations)
-        return [forward, Row(ENGINE, __version__, name, "compile per loop", ns=1e9 * built / loops)]
+        forward = BenchRow(ENGINE, __version__, name, "forward per loop", ns=k.time(q, v, rest) / loops, operations=k.operations)
+        return [forward, BenchRow(ENGINE, __version__, name, "compile per loop", ns=1e9 * built / loops)]
     except (Unavailable, LinkwrightError) as problem:
         quantities = ("forward per loop", "compile per loop")
-        return [Row(ENGINE, __version__, name, quantity, note=f"not measured: {problem}") for quantity in quantities]
+        return [BenchRow(ENGINE, __version__, name, quantity, note=f"not measured: {problem}") for quantity in quantities]

@@ -17,7 +17,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.cli.bench import table
-from linkwright.cli.bench.cases import Row
+from linkwright.cli.bench.cases import BenchRow
 from linkwright.errors import UsageError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
@@ -76,7 +76,7 @@ def main(
     as_json: bool = False,
     mechanisms: Sequence[str] = MECHANISMS,
     say: Callable[[str], None] | None = None,
-) -> list[Row]:
+) -> list[BenchRow]:
     """Measures the pages of shipped models, prints the table (or JSON) and keeps it as CSV if asked."""
     if output is not None:
         files.checked(output, (".csv",))
@@ -91,7 +91,7 @@ def chromium() -> str | None:
     return next((str(x) for x in candidates if x and Path(x).is_file()), None)
 
 
-def rows(mechanisms: Sequence[str] = MECHANISMS, rounds: int = 20, say: Callable[[str], None] = lambda text: None) -> list[Row]:
+def rows(mechanisms: Sequence[str] = MECHANISMS, rounds: int = 20, say: Callable[[str], None] = lambda text: None) -> list[BenchRow]:
     """Size, opening and one change of a parameter, for each mechanism; the best of several rounds counts."""
     program = chromium()
     if program is None:
@@ -100,7 +100,7 @@ def rows(mechanisms: Sequence[str] = MECHANISMS, rounds: int = 20, say: Callable
         from playwright.sync_api import sync_playwright
     except ImportError:
         raise UsageError("the page is measured through the package 'playwright': pip install 'linkwright[test]', then again.") from None
-    found: list[Row] = []
+    found: list[BenchRow] = []
     with tempfile.TemporaryDirectory(prefix="linkwright-pages-") as place, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=list(LAUNCH))
         for name in mechanisms:
@@ -110,12 +110,12 @@ def rows(mechanisms: Sequence[str] = MECHANISMS, rounds: int = 20, say: Callable
     return found
 
 
-def _measured(browser: Any, name: str, place: Path, rounds: int) -> list[Row]:
+def _measured(browser: Any, name: str, place: Path, rounds: int) -> list[BenchRow]:
     from linkwright.mechanism import load
     from linkwright.views import live
 
-    def row(quantity: str, ms: float | None, note: str) -> Row:
-        return Row(
+    def row(quantity: str, ms: float | None, note: str) -> BenchRow:
+        return BenchRow(
             "linkwright", f"Chromium {browser.version.partition('.')[0]}", name, quantity, ns=None if ms is None else 1e6 * ms, note=note
         )
 

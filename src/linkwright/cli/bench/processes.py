@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from linkwright.cli.bench.cases import Row
+from linkwright.cli.bench.cases import BenchRow
 
 ENGINE = "linkwright"
 # names are loaded when first used, so both figures stand: the bare import, and the import with what everybody uses
@@ -51,19 +51,19 @@ def _own_path() -> str:
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH", "")])])
 
 
-def import_rows(repeats: int = 5) -> list[Row]:
+def import_rows(repeats: int = 5) -> list[BenchRow]:
     """Imports in processes of their own, best of some (the first warms the disk)."""
     out = []
     for name, statement in IMPORTS.items():
         try:
             best = min(answer(TIMED.format(statement))[0] for _ in range(repeats))
-            out.append(Row(name, "", "-", "import", ns=1e9 * best))
+            out.append(BenchRow(name, "", "-", "import", ns=1e9 * best))
         except FAILURES as problem:
-            out.append(Row(name, "", "-", "import", note=f"not measured: {problem}"))
+            out.append(BenchRow(name, "", "-", "import", note=f"not measured: {problem}"))
     return out
 
 
-def first_use_rows(mechanism: str, repeats: int = 2) -> list[Row]:
+def first_use_rows(mechanism: str, repeats: int = 2) -> list[BenchRow]:
     """Loading, tracing, compiling and the first result in a new process; then again with a warm cache. Import not counted."""
 
     cold, warm = [], []
@@ -73,6 +73,6 @@ def first_use_rows(mechanism: str, repeats: int = 2) -> list[Row]:
                 cold.append(answer(FIRST, [mechanism], {"LINKWRIGHT_CACHE": place})[0])
                 warm.append(answer(FIRST, [mechanism], {"LINKWRIGHT_CACHE": place})[0])
     except FAILURES as problem:
-        return [Row(ENGINE, "", mechanism, q, note=f"not measured: {problem}") for q in ("first use", "second process")]
-    first = Row(ENGINE, "", mechanism, "first use", ns=1e9 * min(cold), note="load, compile and first result; import not counted")
-    return [first, Row(ENGINE, "", mechanism, "second process", ns=1e9 * min(warm), note="the same with a warm cache")]
+        return [BenchRow(ENGINE, "", mechanism, q, note=f"not measured: {problem}") for q in ("first use", "second process")]
+    first = BenchRow(ENGINE, "", mechanism, "first use", ns=1e9 * min(cold), note="load, compile and first result; import not counted")
+    return [first, BenchRow(ENGINE, "", mechanism, "second process", ns=1e9 * min(warm), note="the same with a warm cache")]

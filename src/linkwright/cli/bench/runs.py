@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from linkwright import __version__
-from linkwright.cli.bench.cases import Contender, Row, Unavailable, attempt
+from linkwright.cli.bench.cases import BenchRow, Contender, Unavailable, attempt
 from linkwright.cli.bench.checkout import Peers
 from linkwright.cli.bench.clocks import timed
 from linkwright.cli.bench.free_run import DURATION, QUANTITY, FreeRun, free_run
 from linkwright.cli.bench.known_motions import chain_angle, change_point_error
-from linkwright.compiler import loops
+from linkwright.compiler import python_loops
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
 from linkwright.system.system import System
@@ -36,22 +36,22 @@ PASSAGE_TOLERANCE = 1e-10
 CHAINS, QUICK_CHAINS = (10, 40), (10,)
 BATCH, BATCH_SECONDS, BATCH_TOLERANCE = 1000, 2.0, 1e-8
 
-Turns = Callable[[Sequence[Contender], int], list[Row]]
+Turns = Callable[[Sequence[Contender], int], list[BenchRow]]
 
 
-def rows(turns: Turns, peers: Peers | None, rounds: int, quick: bool, say: Callable[[str], None]) -> list[Row]:
+def rows(turns: Turns, peers: Peers | None, rounds: int, quick: bool, say: Callable[[str], None]) -> list[BenchRow]:
     """All rows of this part; `turns` times contenders in turns."""
     say("whole runs: free motion ...")
     offers = offered(free_run(), peers, quick)
-    out = [*turns([c for c in offers if isinstance(c, Contender)], rounds), *(r for r in offers if isinstance(r, Row))]
+    out = [*turns([c for c in offers if isinstance(c, Contender)], rounds), *(r for r in offers if isinstance(r, BenchRow))]
     say("whole runs: singular passages ...")
     offers = passages(QUICK_CHAINS if quick else CHAINS)
-    out += [*turns([c for c in offers if isinstance(c, Contender)], 2), *(r for r in offers if isinstance(r, Row))]
+    out += [*turns([c for c in offers if isinstance(c, Contender)], 2), *(r for r in offers if isinstance(r, BenchRow))]
     say("whole runs: a batch ...")
     return out + batch_rows(100 if quick else BATCH, repeats=2 if quick else 5)
 
 
-def offered(run: FreeRun, peers: Peers | None, quick: bool = False) -> list[Contender | Row]:
+def offered(run: FreeRun, peers: Peers | None, quick: bool = False) -> list[Contender | BenchRow]:
     """Contenders of the free motion, each run once and judged."""
     out = attempt(ENGINE, run.case.name, (QUANTITY,), lambda: ours(run))
     return out + (peers.on_run(run, quick) if peers else [])
@@ -59,7 +59,7 @@ def offered(run: FreeRun, peers: Peers | None, quick: bool = False) -> list[Cont
 
 def ours(run: FreeRun) -> list[Contender]:
     """The native loop at several tolerances, and the call users make."""
-    if not loops.available():
+    if not python_loops.available():
         raise Unavailable("native code needs the package llvmlite (pip install llvmlite)")
     return [_loop(run, tolerance) for tolerance in TOLERANCES] + [_call(run)]
 
@@ -85,7 +85,7 @@ def _call(run: FreeRun) -> Contender:
 # -------------------------------------------------------------------- singular passages
 
 
-def passages(chains: Sequence[int] = CHAINS, seconds: tuple[float, float] = (DURATION, 20.0)) -> list[Contender | Row]:
+def passages(chains: Sequence[int] = CHAINS, seconds: tuple[float, float] = (DURATION, 20.0)) -> list[Contender | BenchRow]:
     """The change-point four-bar and the chains, as users call them."""
     out = attempt(CALL, "change-point-four-bar", (PASSAGES,), lambda: [_change_point(seconds[0])])
     for n in chains:
@@ -104,8 +104,8 @@ def _simulated(system: System, seconds: float) -> tuple[Callable[[], Any], Any]:
     return call, call()
 
 
-def _row(mechanism: str, error: float, note: str) -> Row:
-    return Row(CALL, __version__, mechanism, PASSAGES, accuracy=error, note=note)
+def _row(mechanism: str, error: float, note: str) -> BenchRow:
+    return BenchRow(CALL, __version__, mechanism, PASSAGES, accuracy=error, note=note)
 
 
 def _change_point(seconds: float) -> Contender:
@@ -125,7 +125,7 @@ def _chain(n: int, seconds: float) -> Contender:
 # -------------------------------------------------------------------- batches
 
 
-def batch_rows(count: int = BATCH, seconds: float = BATCH_SECONDS, repeats: int = 5) -> list[Row]:
+def batch_rows(count: int = BATCH, seconds: float = BATCH_SECONDS, repeats: int = 5) -> list[BenchRow]:
     """Runs of the four-bar from as many speeds of its crank: time per run on one core and on all, in turns.
 
     On a busy machine cores are not to be had; the processor time of the calling thread, which does its share of the runs and
@@ -147,6 +147,6 @@ def batch_rows(count: int = BATCH, seconds: float = BATCH_SECONDS, repeats: int 
     error, what = abs(float(ends[one][-1]) - float(tight)), f"batch of {count} runs"
     notes = {one: "per run", many: f"per run, {gain}"}
     return [
-        Row(f"linkwright, {name}", __version__, "four-bar", what, ns=1e9 * wall[name] / count, accuracy=error, note=notes[name])
+        BenchRow(f"linkwright, {name}", __version__, "four-bar", what, ns=1e9 * wall[name] / count, accuracy=error, note=notes[name])
         for name in ways
     ]

@@ -22,7 +22,7 @@ from typing import Any
 from linkwright import files
 from linkwright.cli.bench import checkout, ours, processes, table
 from linkwright.cli.bench import runs as whole_runs
-from linkwright.cli.bench.cases import MECHANISMS, Contender, Row, case
+from linkwright.cli.bench.cases import MECHANISMS, BenchRow, Contender, case
 from linkwright.errors import UsageError, nearest
 from linkwright.papers import chain_cost as chain
 
@@ -42,19 +42,19 @@ def main(
     build: str | os.PathLike[str] | None = None,
     runs: str | None = None,
     say: Callable[[str], None] | None = None,
-) -> list[Row]:
+) -> list[BenchRow]:
     """Measures, prints the table (or JSON) and keeps it as CSV if asked. `build` is a directory for what compilers make."""
     for name in mechanisms:
         if name not in MECHANISMS:
             raise UsageError(f"there is no benchmark of '{name}'. {nearest(name, MECHANISMS, 'Mechanisms')}")
     if output is not None:
         files.checked(output, (".csv",))
-    tell = say or _tell
-    rows = run(peers=peers, quick=quick, mechanisms=mechanisms, build=build, runs=runs, say=tell)
+    report = say or _report
+    rows = run(peers=peers, quick=quick, mechanisms=mechanisms, build=build, runs=runs, say=report)
     return table.deliver(rows, output, as_json=as_json)
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     """Progress for people, away from the results."""
     print(text, file=sys.stderr)
 
@@ -67,9 +67,9 @@ def run(
     build: str | os.PathLike[str] | None = None,
     runs: str | None = None,
     say: Callable[[str], None] = lambda text: None,
-) -> list[Row]:
+) -> list[BenchRow]:
     """All rows, ratios included. `runs`: whole simulations "too", or "only" them."""
-    rows: list[Row] = []
+    rows: list[BenchRow] = []
     rounds = QUICK_ROUNDS if quick else ROUNDS
     alone = runs == "only"
     with checkout.opened(build, say) if peers else nullcontext() as others:
@@ -91,14 +91,14 @@ def run(
     return table.with_ratios(rows)
 
 
-def compare(name: str, peers: checkout.Peers | None, rounds: int) -> list[Row]:
+def compare(name: str, peers: checkout.Peers | None, rounds: int) -> list[BenchRow]:
     """Our kernels and the peers on one mechanism, timed in turns."""
     here = case(name)
     offers = [*ours.contenders(here), *(peers.on_case(here) if peers else [])]
-    return [*in_turns([c for c in offers if isinstance(c, Contender)], rounds), *(r for r in offers if isinstance(r, Row))]
+    return [*in_turns([c for c in offers if isinstance(c, Contender)], rounds), *(r for r in offers if isinstance(r, BenchRow))]
 
 
-def in_turns(contenders: Sequence[Contender], rounds: int, seconds: float = SECONDS) -> list[Row]:
+def in_turns(contenders: Sequence[Contender], rounds: int, seconds: float = SECONDS) -> list[BenchRow]:
     """Every contender once a round; its best round counts. Sorted by quantity, then time; what fails says so."""
     best, failed = [float("inf")] * len(contenders), dict[int, str]()
     for _ in range(rounds):
@@ -112,9 +112,9 @@ def in_turns(contenders: Sequence[Contender], rounds: int, seconds: float = SECO
     return sorted(rows, key=lambda r: (r.quantity, r.ns or 0.0))
 
 
-def ladder(loops: Sequence[int]) -> list[Row]:
+def ladder(loops: Sequence[int]) -> list[BenchRow]:
     """The chain of N loops, compiled without a cache."""
-    rows: list[Row] = []
+    rows: list[BenchRow] = []
     before: Any = os.environ.get("LINKWRIGHT_CACHE")
     with tempfile.TemporaryDirectory(prefix="linkwright-cache-") as place:
         os.environ["LINKWRIGHT_CACHE"] = place

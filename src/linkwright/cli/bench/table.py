@@ -16,11 +16,11 @@ from typing import Any
 
 from linkwright import files
 from linkwright.cli.bench import machine_info
-from linkwright.cli.bench.cases import Row
+from linkwright.cli.bench.cases import BenchRow
 from linkwright.errors import UsageError
 from linkwright.files import columns
 
-COLUMNS = tuple(f.name for f in fields(Row))
+COLUMNS = tuple(f.name for f in fields(BenchRow))
 REALS, WHOLES = ("ns", "accuracy", "ratio"), ("operations",)
 OURS = "linkwright"
 EXACT = ("run",)  # quantities whose time depends on how exact the result shall be
@@ -28,7 +28,7 @@ EXACT = ("run",)  # quantities whose time depends on how exact the result shall 
 MOST_BYTES = 10_000_000  # of a file of results
 
 
-def deliver(rows: list[Row], output: str | os.PathLike[str] | None, *, as_json: bool) -> list[Row]:
+def deliver(rows: list[BenchRow], output: str | os.PathLike[str] | None, *, as_json: bool) -> list[BenchRow]:
     """What was measured, with the machine: written as CSV if asked, and printed as JSON or as the table."""
     machine = machine_info.machine()
     if output is not None:
@@ -40,10 +40,10 @@ def deliver(rows: list[Row], output: str | os.PathLike[str] | None, *, as_json: 
     return rows
 
 
-def with_ratios(rows: Iterable[Row]) -> list[Row]:
+def with_ratios(rows: Iterable[BenchRow]) -> list[BenchRow]:
     """Every time over the best of ours for the same mechanism and quantity; of whole runs, the best that is not less exact."""
     rows = list(rows)
-    mine: dict[tuple[str, str], list[Row]] = {}
+    mine: dict[tuple[str, str], list[BenchRow]] = {}
     for r in rows:
         if r.engine.startswith(OURS) and r.ns:
             mine.setdefault((r.mechanism, r.quantity), []).append(r)
@@ -55,7 +55,7 @@ def with_ratios(rows: Iterable[Row]) -> list[Row]:
     return out
 
 
-def _compares(own: Row, other: Row) -> bool:
+def _compares(own: BenchRow, other: BenchRow) -> bool:
     """A run can be as fast as anybody wants it to be wrong: only one with no larger error is a measure for another."""
     if other.quantity not in EXACT:
         return True
@@ -75,7 +75,7 @@ def duration(ns: float | None) -> str:
 # -------------------------------------------------------------------- files
 
 
-def csv_text(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
+def csv_text(rows: Sequence[BenchRow], machine: Mapping[str, str]) -> str:
     out = io.StringIO()
     for name, value in machine.items():
         out.write(f"# {name}: {value}\n")
@@ -86,12 +86,12 @@ def csv_text(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
     return out.getvalue()
 
 
-def write_csv(rows: Sequence[Row], machine: Mapping[str, str], path: str | os.PathLike[str]) -> Path:
+def write_csv(rows: Sequence[BenchRow], machine: Mapping[str, str], path: str | os.PathLike[str]) -> Path:
     """Write results; an older file of that name is replaced."""
     return files.write_text(path, (".csv",), csv_text(rows, machine))
 
 
-def read_csv(path: str | os.PathLike[str]) -> tuple[list[Row], dict[str, str]]:
+def read_csv(path: str | os.PathLike[str]) -> tuple[list[BenchRow], dict[str, str]]:
     """(results, machine) of a file that `write_csv` made."""
     lines = files.read_regular(path, MOST_BYTES).decode().splitlines()
     heads = [line[2:] for line in lines if line.startswith("# ")]
@@ -102,7 +102,7 @@ def read_csv(path: str | os.PathLike[str]) -> tuple[list[Row], dict[str, str]]:
     return [_row(line) for line in found], machine
 
 
-def _row(line: Mapping[str, str]) -> Row:
+def _row(line: Mapping[str, str]) -> BenchRow:
     def value(name: str) -> Any:
         if name in REALS:
             return float(line[name]) if line[name] else None
@@ -110,10 +110,10 @@ def _row(line: Mapping[str, str]) -> Row:
             return int(line[name]) if line[name] else None
         return line[name]
 
-    return Row(**{name: value(name) for name in COLUMNS})
+    return BenchRow(**{name: value(name) for name in COLUMNS})
 
 
-def json_text(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
+def json_text(rows: Sequence[BenchRow], machine: Mapping[str, str]) -> str:
     data = {"schema": "linkwright.bench/1", "machine": dict(machine), "results": [asdict(r) for r in rows]}
     return json.dumps(data, indent=2, allow_nan=False)
 
@@ -121,7 +121,7 @@ def json_text(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
 # -------------------------------------------------------------------- for people
 
 
-def show(rows: Sequence[Row], machine_text: str) -> None:
+def show(rows: Sequence[BenchRow], machine_text: str) -> None:
     """Print one table, a block per mechanism; below it what was not measured, and the machine."""
     header = ("mechanism", "quantity", "engine", "time", "over ours", "operations", "error", "note")
     cells: list[tuple[str, ...]] = []

@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright import files
 from linkwright.cli.bench import table
-from linkwright.cli.bench.cases import Row
+from linkwright.cli.bench.cases import BenchRow
 from linkwright.cli.bench.clocks import again_and_again
 from linkwright.errors import LinkwrightError
 
@@ -31,19 +31,19 @@ def main(
     as_json: bool = False,
     mechanisms: Sequence[str] = MECHANISMS,
     say: Callable[[str], None] | None = None,
-) -> list[Row]:
+) -> list[BenchRow]:
     """Measure the verbs of shipped models, print the table (or JSON) and write it as CSV if asked."""
     if output is not None:
         files.checked(output, (".csv",))
     tell = say or (lambda text: print(text, file=sys.stderr))
-    found: list[Row] = []
+    found: list[BenchRow] = []
     for name in mechanisms:
         tell(f"verbs of {name} ...")
         found += rows(name, 0.05 if quick else 0.4)
     return table.deliver(found, output, as_json=as_json)
 
 
-def rows(name: str, seconds: float) -> list[Row]:
+def rows(name: str, seconds: float) -> list[BenchRow]:
     """Every verb of one model with its kernel."""
     from linkwright.mechanism import load
 
@@ -54,10 +54,10 @@ def rows(name: str, seconds: float) -> list[Row]:
             call(), call(), call()  # the second use makes code, the third runs on it
             took, bare = again_and_again(call)(seconds), None if kernel is None else again_and_again(kernel)(seconds / 4)
         except LinkwrightError as problem:
-            found.append(Row("linkwright", "native", name, f"verb {verb}", note=str(problem)[:120]))
+            found.append(BenchRow("linkwright", "native", name, f"verb {verb}", note=str(problem)[:120]))
             continue
         beside = "" if bare is None else f"{note}: {table.duration(bare)}"
-        row = Row("linkwright", "native", name, f"verb {verb}", ns=took, note=beside)
+        row = BenchRow("linkwright", "native", name, f"verb {verb}", ns=took, note=beside)
         found.append(row if bare is None else replace(row, ratio=took / bare))
     return found
 

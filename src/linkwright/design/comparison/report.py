@@ -29,7 +29,7 @@ from linkwright.results.trajectory import Trajectory, unit_of
 Deviations = Mapping[str, Deviation]
 NOTHING = 1e-12  # share of what is usual that is round-off
 CLEAN = 1e-7  # share of the work turned over below which none is left
-USUAL = ("controller: compiled",)  # notes nobody needs to read
+ROUTINE_NOTES = ("controller: compiled",)  # notes nobody needs to read
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ControlReport:
     work: float  # of the drives, net
     turned_over: float  # the same without signs: what was put in and braked
     damped: float  # share of time in which efforts were damped for lack of control authority
-    grip: float  # the smallest, as a share of that at the start
+    authority: float  # the smallest, as a share of that at the start
     steps: int | None
     notes: tuple[str, ...] = ()
     units: tuple[str, ...] = field(default=(), repr=False)
@@ -75,10 +75,10 @@ class ControlReport:
         parts = [f"{kind}{sampled}: t = {self.start:.6g} .. {self.end:.6g} s", *self._efforts()]
         parts += [_errors_table("follows", self.tracking, self.errors, self.units)] if self.tracking else []
         parts += [_errors_table("holds", self.forces, self.force_errors, self.units)] if self.forces else []
-        said = [f"work {show(self.shown_work)} J", f"smallest control authority {show(self.grip)} of that at the start"]
+        said = [f"work {show(self.shown_work)} J", f"smallest control authority {show(self.authority)} of that at the start"]
         said += [f"damped {show(100.0 * self.damped)} % of the time"] if self.damped else []
         said += [f"{self.steps} steps"] if self.steps is not None else []
-        return "\n".join([*parts, "; ".join(said), *(f"note: {n}" for n in self.notes if n not in USUAL)])
+        return "\n".join([*parts, "; ".join(said), *(f"note: {n}" for n in self.notes if n not in ROUTINE_NOTES)])
 
     def _efforts(self) -> list[str]:
         e, tables = self.efforts, []
@@ -112,9 +112,9 @@ def _limit(d: DriveEffort, symbol: str, size: float) -> Any:
     return ", ".join(plate) or None
 
 
-def when(at: float, size: float, usual: float = 0.0) -> float | None:
+def when(at: float, size: float, typical: float = 0.0) -> float | None:
     """The time of a largest value; none where nothing but round-off is there to be largest."""
-    return None if show(size) == "0" or size <= NOTHING * usual else at
+    return None if show(size) == "0" or size <= NOTHING * typical else at
 
 
 def in_metric(length: float) -> str:
@@ -152,7 +152,7 @@ def control_report(run: Trajectory, between: Any = None) -> ControlReport:
     if len(run) < 2:
         raise UsageError("one sample is no run: there is nothing to report.")
     window, known = Window.of(run, between), facts(run)
-    grip = window.cut(run["control.grip"])[1].min() if "control.grip" in run.columns else 1.0
+    authority = window.cut(run["control.authority"])[1].min() if "control.authority" in run.columns else 1.0
     damped = window.share(run["control.damping"] > 0.0) if "control.damping" in run.columns else 0.0
     work = np.interp([window.a, window.b], run.t, run["work.in"]) if "work.in" in run.columns else np.zeros(2)
     followed, held = tracking(run, between), forces(run, between)
@@ -168,7 +168,7 @@ def control_report(run: Trajectory, between: Any = None) -> ControlReport:
         float(work[1] - work[0]),
         _turned_over(run, window),
         damped,
-        float(grip),
+        float(authority),
         _steps(run),
         tuple(run.notes),
         tuple(run.skel.tree.description.units),

@@ -13,7 +13,7 @@ from typing import Any
 
 from linkwright import files
 from linkwright.control.base import Control
-from linkwright.design.comparison.report import USUAL, ControlReport, control_report, in_metric
+from linkwright.design.comparison.report import ROUTINE_NOTES, ControlReport, control_report, in_metric
 from linkwright.design.tables import columns, show
 from linkwright.errors import LinkwrightError, SimulationError, UsageError, call_explained, nearest
 from linkwright.numerics.pickling import essentials
@@ -39,7 +39,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Quantity:
+class ComparedQuantity:
     """A column of the table: what it is called, and the dimension of its numbers ("" for counts, "share" of time)."""
 
     text: str
@@ -100,20 +100,20 @@ class Comparison:
         return kinds.pop() if len(kinds) == 1 else "mixed"
 
     @cached_property
-    def quantities(self) -> dict[str, Quantity]:
+    def quantities(self) -> dict[str, ComparedQuantity]:
         """Return the columns with values, by the name `best` and `values` take."""
         several = any(len(r.efforts.by_drive) > 1 for r in self._reports)  # then a norm of all of them stands beside the peak of one
         texts = EFFORTS_OF_SEVERAL if several else EFFORTS
-        out = {name: Quantity(text, "force" if self._one_kind == "force" else "torque") for name, text in texts.items()}
+        out = {name: ComparedQuantity(text, "force" if self._one_kind == "force" else "torque") for name, text in texts.items()}
         for name, text, word, _ in DEVIATIONS:
             kinds = dict.fromkeys(kind for r in self._reports for kind in getattr(r, word))
-            out |= {name if len(kinds) == 1 else f"{name}.{kind}": Quantity(text, kind) for kind in kinds}
-        out |= {"settled": Quantity("settled after", "time")} if any(r.tracking for r in self._reports) else {}
-        out["work"] = Quantity("work", "energy")
+            out |= {name if len(kinds) == 1 else f"{name}.{kind}": ComparedQuantity(text, kind) for kind in kinds}
+        out |= {"settled": ComparedQuantity("settled after", "time")} if any(r.tracking for r in self._reports) else {}
+        out["work"] = ComparedQuantity("work", "energy")
         for name, text in SHARES.items():
             if any(getattr(r, name) for r in self._reports):
-                out[name] = Quantity(text, "share")
-        return out if self.window else out | {"steps": Quantity("steps")}
+                out[name] = ComparedQuantity(text, "share")
+        return out if self.window else out | {"steps": ComparedQuantity("steps")}
 
     def values(self, quantity: str) -> dict[str, float | None]:
         """Return one column in SI by controller, None where a run failed or has no such number."""
@@ -169,7 +169,9 @@ class Comparison:
             out.append("errors are of different coordinates: " + "; ".join(f"{n} follows {x or 'nothing'}" for n, x in followed.items()))
         doubtful = {r.name: r.report.efforts.doubt for r in self.rows if r.report is not None and r.report.efforts.doubt > 1e-2}
         out += [f"{n}: the RMS effort is read from few samples, to about {show(100.0 * x)} %; give output=..." for n, x in doubtful.items()]
-        return out + [f"{r.name}: {_short(note)}" for r in self.rows for note in r.notes if note not in USUAL and r.report is not None]
+        return out + [
+            f"{r.name}: {_short(note)}" for r in self.rows for note in r.notes if note not in ROUTINE_NOTES and r.report is not None
+        ]
 
     def __str__(self) -> str:
         header, rows = self._cells()
@@ -224,7 +226,7 @@ DEVIATIONS = (  # name, text, of a report by kind, number of the deviation of th
 SHARES = {"saturated": "at limits", "damped": "damped"}
 
 
-def _cell(x: float | None, q: Quantity, units: tuple[str, ...]) -> Any:
+def _cell(x: float | None, q: ComparedQuantity, units: tuple[str, ...]) -> Any:
     if x is None:
         return "not yet" if q.dimension == "time" else None
     return f"{x:.0f}" if q.text == "steps" else float(x) / q.unit(units)[1]
@@ -249,14 +251,14 @@ def compare(subject: Any, st: State | None, duration: Any, controllers: Mapping[
         raise UsageError(f"compare runs a mechanism, lw.load(...) or lw.compile(...), not {type(subject).__name__}.")
     if not isinstance(controllers, Mapping) or not controllers:
         raise UsageError("controllers is a dict by name, {'two motors': lw.projected(...), 'one motor': lw.projected(...)}.")
-    told = {str(name): _options(str(name), given, options) for name, given in controllers.items()}
+    settings = {str(name): _options(str(name), given, options) for name, given in controllers.items()}
     start = system.start if st is None else st
     rows: list[Row] = []
-    for name, given in told.items():
+    for name, given in settings.items():
         row = _row(name, system, start, duration, given)
         rows.append(row)
         if row.failed.startswith("interrupted"):
-            rows += [Row(x, None, None, "not run") for x in list(told)[len(rows) :]]
+            rows += [Row(x, None, None, "not run") for x in list(settings)[len(rows) :]]
             break
     return Comparison(tuple(rows))
 

@@ -2,7 +2,7 @@
 
 Every function takes plain arrays of any scalar (float, complex, traced) in one order, q, v, ... , t, near, and returns
 named arrays. `near` are reference coordinates of the cut joints, to count whole turns. Nothing here decides a rank: a
-`Plan`, found from numbers beforehand, says in which order to eliminate, which rows are independent and how large pivots
+`EliminationPlan`, found from numbers beforehand, says in which order to eliminate, which rows are independent and how large pivots
 normally are; `margin` turns negative where a pivot falls far below that, and then the rank-revealing path must take over.
 
     forward        a, lam for efforts tau              inverse     drive efforts u and lam for accelerations a
@@ -20,12 +20,12 @@ import numpy as np
 
 from linkwright.kernels.equations.kinematic import Arrays, KinematicEquations, largest, normalised, size
 from linkwright.mechanics.constraints.closure import Closure, loop_wrenches
-from linkwright.mechanics.constraints.drives import Order, Plan, driven
+from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labelled
-from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, usual
-from linkwright.mechanics.formulations import Raw, create
+from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, to_joint_axes
+from linkwright.mechanics.formulations import RawSolution, create
 from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Factors, factorise
 from linkwright.mechanics.instant import Instant
@@ -34,7 +34,7 @@ from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelera
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import common_type, eliminate, minimum
 
-__all__ = ["Equations", "Plan", "driven", "stabilised"]
+__all__ = ["EliminationPlan", "Equations", "driven", "stabilised"]
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,19 @@ class Equations(KinematicEquations):
 
     # ---------------------------------------------------------------- parts
 
-    def _terms(self, q: Any, v: Any, t: Any, cut: Any, *, lean: bool = True) -> Terms:
+    def _terms(self, q: Any, v: Any, t: Any, cut: Any, *, body_axes: bool = True) -> Terms:
         near, skel = self.loops.skel.unpack(q, cut), self.loops.skel
-        m = motion(skel, q, v, world_axes=lean and self.plan.lean)
+        m = motion(skel, q, v, world_axes=body_axes and self.plan.body_axes)
         at = Instant.moving(skel, m, t[0], near)
         applied = at.pushes(self.forces)
         loops = replace(self.loops, row_axes=self.plan.axes)
-        return terms(loops, q, v, t[0], near, applied, lean=m if lean and self.plan.lean else None, armature=self.armature)
+        return terms(loops, q, v, t[0], near, applied, body_axes=m if body_axes and self.plan.body_axes else None, armature=self.armature)
 
-    def usual_terms(self, q: Any, v: Any, t: Any, cut: Any) -> Terms:
+    def joint_axis_terms(self, q: Any, v: Any, t: Any, cut: Any) -> Terms:
         """All terms in the standard rows and axes, forces applied."""
-        return self._terms(q, v, t, cut, lean=False)
+        return self._terms(q, v, t, cut, body_axes=False)
 
-    def _solve(self, T: Terms, tau: Any, formulation: str) -> Raw:
+    def _solve(self, T: Terms, tau: Any, formulation: str) -> RawSolution:
         """Accelerations and multipliers of the terms' rows by one formulation, or by the saddle-point matrix as a whole."""
         if self.plan.saddle is not None:
             return _saddle(T, tau, self.plan.saddle)
@@ -65,14 +65,14 @@ class Equations(KinematicEquations):
 
     def terms(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """M, h, J, k, b, phi as they are: the matrices of the rank-revealing formulations."""
-        T = self._terms(q, v, t, near, lean=False)
+        T = self._terms(q, v, t, near, body_axes=False)
         c = _place(T).closure
         return {"M": T.M, "h": T.h, "J": T.J, "k": T.k, "b": c.b, "phi": c.phi}
 
     def blocks(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """The same without what is always zero, M by subsystem and J by loop and subsystem, and `flow`, the second and third of
         `powers`."""
-        T = self.usual_terms(q, v, t, near)
+        T = self.joint_axis_terms(q, v, t, near)
         place = _place(T)
         c, flow = place.closure, self._given_and_lost(place)
 
@@ -85,13 +85,13 @@ class Equations(KinematicEquations):
     def forward(self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None) -> Arrays:
         """a, lam. `gains` (alpha, beta) add Baumgarte's alpha (J v + b) + beta phi to k."""
         T = self._terms(q, v, t, near)
-        place, lean = _place(T), self.plan.lean
+        place, body_axes = _place(T), self.plan.body_axes
         if gains is not None:
-            T = stabilised(T, along_world(place, v) if lean else v, gains)
-        if not lean:
+            T = stabilised(T, along_world(place, v) if body_axes else v, gains)
+        if not body_axes:
             return self._redundant(T, tau, formulation)
         raw = self._solve(T, along_world(place, tau), formulation)
-        a, lam = usual(place, raw.a, raw.lam)
+        a, lam = to_joint_axes(place, raw.a, raw.lam)
         return {"a": a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), raw.watch)}
 
     def accelerations(self, q: Any, v: Any, tau: Any, t: Any, near: Any) -> Arrays:
@@ -116,7 +116,7 @@ class Equations(KinematicEquations):
         motions of the loops; `a`: accelerations at x'' = 0."""
         d = self._driven(q, v, [Parabola(0.0)] * len(self.drives), self.loops.skel.unpack(q, near))
         (S, pivots), (a, _) = self._speeds(d), d.solve(-d.c.k)
-        T = self._terms(q, v, t, near, lean=False)
+        T = self._terms(q, v, t, near, body_axes=False)
         margin = self.margin("kinematics", [(size(p), p) for p in pivots])
         return {"M": S.T @ T.M @ S, "h": S.T @ (T.M @ a + T.h), "S": S, "a": a, "margin": margin}
 
@@ -124,14 +124,14 @@ class Equations(KinematicEquations):
         """What drives can do, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the
         drives' directions in v. Without `multipliers` L is left out."""
         T = self._terms(q, v, t, near)
-        place, lean = _place(T), self.plan.lean
+        place, body_axes = _place(T), self.plan.body_axes
         rows = T if self.plan.keep is None else T.select(list(self.plan.keep))
         calm = replace(rows, k_parts=tuple(0.0 * k for k in rows.k_parts), bias=tuple(0.0 * h for h in rows.bias))
         base = self.forward(q, v, 0.0 * T.h, t, near)
         G, L = [], []
         for column in B.T:
-            raw = self._solve(calm, along_world(place, column) if lean else column, "sslm")
-            a, lam = usual(place, raw.a, raw.lam) if lean else (raw.a, None)
+            raw = self._solve(calm, along_world(place, column) if body_axes else column, "sslm")
+            a, lam = to_joint_axes(place, raw.a, raw.lam) if body_axes else (raw.a, None)
             if lam is None and multipliers:  # of redundant rows those of least reactions: affine as well
                 lam = self._redundant(T, column, "sslm")["lam"] - base["lam"]
             G.append(a)
@@ -142,14 +142,14 @@ class Equations(KinematicEquations):
     def _redundant(self, T: Terms, tau: Any, formulation: str) -> Arrays:
         """On independent rows; then, of all multipliers that give the same motion, those of least reactions in all joints."""
         keep, place = list(self.plan.keep or ()), _place(T)
-        kept = T.select(keep)
-        raw = self._solve(kept, tau, formulation)
-        calm = replace(kept, k_parts=tuple(0.0 * k for k in kept.k_parts))
+        retained = T.select(keep)
+        raw = self._solve(retained, tau, formulation)
+        calm = replace(retained, k_parts=tuple(0.0 * k for k in retained.k_parts))
         # the row left out pushes against the kept rows only and moves nothing: lam balances it
         lam, watch = self._least(place, raw.lam, raw.a, lambda row: -self._solve(calm, row + T.h, formulation).lam)
         return {"a": raw.a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), (*raw.watch, *watch))}
 
-    def _least(self, place: Instant, kept: Any, a: Any, weights: Callable[[Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
+    def _least(self, place: Instant, retained: Any, a: Any, weights: Callable[[Any], Any]) -> tuple[Any, list[tuple[Any, Any]]]:
         """Multipliers of all rows from those of the independent ones: (lam of least reactions in all joints, pivots to watch).
 
         A row d that is left out depends on the others, J_d = c J with c = weights(J_d): z with 1 there and -c on the others
@@ -157,8 +157,8 @@ class Equations(KinematicEquations):
         """
         J, keep = place.closure.J, list(self.plan.keep or ())
         rest = [i for i in range(len(J)) if i not in keep]
-        lam = np.zeros(len(J), dtype=common_type(J, kept, a))
-        lam[keep] = kept
+        lam = np.zeros(len(J), dtype=common_type(J, retained, a))
+        lam[keep] = retained
         Z = np.zeros((len(J), len(rest)), dtype=lam.dtype)
         for column, i in enumerate(rest):
             Z[keep, column] = -weights(J[i])
@@ -186,29 +186,29 @@ class Equations(KinematicEquations):
         m, c, pushes = self._loaded(q, v, lam, t, near, True)
         out = self._balance(m, c, a, pushes, v, t, near, True)
         place = Instant(self.loops.skel, q, v, t[0], self.loops.skel.unpack(q, near), loops=self.loops, motion=m, closure=c)
-        told = usual(place, a, lam)
-        return {"effort": out["effort"] - along_world(place, tau), "gap": out["gap"], "a": told[0], "lam": told[1]}
+        solution = to_joint_axes(place, a, lam)
+        return {"effort": out["effort"] - along_world(place, tau), "gap": out["gap"], "a": solution[0], "lam": solution[1]}
 
-    def _loaded(self, q: Any, v: Any, lam: Any, t: Any, near: Any, lean: bool) -> tuple[Motion, Closure, list[tuple[int, Any]]]:
+    def _loaded(self, q: Any, v: Any, lam: Any, t: Any, near: Any, body_axes: bool) -> tuple[Motion, Closure, list[tuple[int, Any]]]:
         """Motion, closure, and the wrenches of forces and multipliers on the bodies."""
         skel, references = self.loops.skel, self.loops.skel.unpack(q, near)
-        m = motion(skel, q, v, world_axes=lean)
+        m = motion(skel, q, v, world_axes=body_axes)
         at = Instant.moving(skel, m, t[0], references)
-        c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, lean)
+        c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, body_axes)
         return m, c, [*at.pushes(self.forces), *loop_wrenches(skel, c, lam)]
 
-    def _balance(self, m: Motion, c: Closure, a: Any, pushes: Any, v: Any, t: Any, near: Any, lean: bool) -> Arrays:
+    def _balance(self, m: Motion, c: Closure, a: Any, pushes: Any, v: Any, t: Any, near: Any, body_axes: bool) -> Arrays:
         skel = self.loops.skel
         acc = node_accelerations(skel, m, a)
         moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc])  # rows read accelerations where the bias was: k + J a
-        rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.loops.skel.unpack(m.q, near), lean)
-        return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a, lean), "gap": rows.k}
+        rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.loops.skel.unpack(m.q, near), body_axes)
+        return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a, body_axes), "gap": rows.k}
 
-    def _rotor_efforts(self, m: Motion, a: Any, lean: bool) -> Any:
+    def _rotor_efforts(self, m: Motion, a: Any, body_axes: bool) -> Any:
         """What the joints must do for their rotors."""
         if not self.armature:
             return 0.0
-        return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature, lean), a)
+        return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature, body_axes), a)
 
     def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Instant]:
         """The factored matrix of forward dynamics, for several right sides (economical rows)."""
@@ -218,7 +218,7 @@ class Equations(KinematicEquations):
     def rates(
         self, q: Any, v: Any, tau: Any, t: Any, near: Any, *, formulation: str = "sslm", gains: Any = None, power: bool = False
     ) -> Arrays:
-        """dq/dt and dv/dt: what a time loop integrates; with `power` also the rates of the three works of `powers`."""
+        """dq/dt and dv/dt: what a time stepper integrates; with `power` also the rates of the three works of `powers`."""
         out = self.forward(q, v, tau, t, near, formulation=formulation, gains=gains)
         more = {"power": self.powers(q, v, tau, out["lam"], t, near)} if power else {}
         return {"qdot": qdot(self.loops.skel, q, v), "a": out["a"], **more, "margin": out["margin"]}
@@ -229,9 +229,9 @@ class Equations(KinematicEquations):
         Kinetic and potential energy of `energy` change by the first and second minus the third; what springs store is energy.
         """
         skel, references = self.loops.skel, self.loops.skel.unpack(q, near)
-        m = motion(skel, q, v, world_axes=self.plan.lean)
+        m = motion(skel, q, v, world_axes=self.plan.body_axes)
         at = Instant.moving(skel, m, t[0], references)
-        c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, self.plan.lean)
+        c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, self.plan.body_axes)
         first = len(lam) - len(self.drivers)
         put_in = tau @ v - c.b[first:] @ lam[first:]
         return np.array([put_in, *self._given_and_lost(at)])
@@ -255,7 +255,7 @@ class Equations(KinematicEquations):
         """
         T, skel = self._terms(q, v, t, near), self.loops.skel
         place, c = _place(T), self.loops.columns
-        speeds = along_world(place, v) if self.plan.lean else v
+        speeds = along_world(place, v) if self.plan.body_axes else v
         keep = range(T.nc) if self.plan.keep is None else self.plan.keep
         T = T.select(list(keep)) if self.plan.keep is not None else T
         rows = T.row_scale
@@ -263,7 +263,7 @@ class Equations(KinematicEquations):
         steps, raws = [], []
         for target in (phi, gap):
             raw = self._solve(replace(T, k_parts=tuple(target[r] for r in T.rows)), T.h, "sslm")
-            steps.append(usual(place, raw.a, place.closure.k)[0] if self.plan.lean else raw.a)
+            steps.append(to_joint_axes(place, raw.a, place.closure.k)[0] if self.plan.body_axes else raw.a)
             raws.append(raw)
         dq = steps[0]
         return {
@@ -299,14 +299,14 @@ class Equations(KinematicEquations):
         T = self._terms(q, v, t, near)
         place = _place(T)
         skel, m = place.loops.skel, place.motion
-        acceleration = along_world(place, a) if self.plan.lean else a
+        acceleration = along_world(place, a) if self.plan.body_axes else a
         N = np.array(self.plan.idle, dtype=float).T.reshape(T.nv, len(self.plan.idle))
         if self.plan.idle:
-            g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.lean)
+            g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
             K = N.T @ T.M @ N
             spin, _ = eliminate(K, -(N.T @ g))
             acceleration = acceleration + N @ spin
-        g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.lean)
+        g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
         J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
         A = np.concatenate([J.T, self._effort_columns(place), N], axis=1)
         order = self._order("inverse", A)
@@ -316,8 +316,8 @@ class Equations(KinematicEquations):
             pushed = place.with_external((*place.external, *self._drive_pushes(place, u)))
             lam, _ = self._least(pushed, lam, acceleration, lambda row: eliminate(A, row, order)[0][: len(J)])
         free = acceleration
-        if self.plan.lean:
-            free, lam = usual(place, acceleration, lam)
+        if self.plan.body_axes:
+            free, lam = to_joint_axes(place, acceleration, lam)
         return {"u": u, "lam": lam, "margin": self.margin("inverse", [(size(p), p) for p in pivots])}, free
 
     def _drive_pushes(self, place: Instant, u: Any) -> list[tuple[int, Any]]:
@@ -331,12 +331,12 @@ class Equations(KinematicEquations):
     def loads(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
         """u, lam, and the reaction of every joint on its second body: [moment; force] at the joint, world axes."""
         out, a = self._inverse(q, v, a, t, near)
-        place = _place(self._terms(q, v, t, near, lean=False))
+        place = _place(self._terms(q, v, t, near, body_axes=False))
         return {**out, "wrench": self._wrenches(place, a, out["lam"], self._drive_pushes(place, out["u"]))}
 
     def reactions(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
         """The reaction of every joint for known accelerations and multipliers."""
-        return {"wrench": self._wrenches(_place(self._terms(q, v, t, near, lean=False)), a, lam)}
+        return {"wrench": self._wrenches(_place(self._terms(q, v, t, near, body_axes=False)), a, lam)}
 
     def _wrenches(self, place: Instant, a: Any, lam: Any, pushes: Sequence[tuple[int, Any]] = ()) -> Any:
         place = place.with_external((*place.external, *pushes, *self._separating(place, lam)))
@@ -383,7 +383,7 @@ def _place(T: Terms) -> Instant:
     return T.place
 
 
-def _label(formulation: str, plan: Plan) -> str:
+def _label(formulation: str, plan: EliminationPlan) -> str:
     return "saddle" if plan.saddle is not None else formulation
 
 
@@ -395,8 +395,8 @@ def stabilised(T: Terms, v: Any, gains: Any) -> Terms:
     return replace(T, k_parts=tuple(k[r] for r in T.rows), place=place.with_closure(replace(c, k=k)))
 
 
-def _saddle(T: Terms, tau: Any, order: Order) -> Raw:
+def _saddle(T: Terms, tau: Any, order: Order) -> RawSolution:
     """The saddle-point system as a whole, in a fixed order that needs no inertia in any subsystem."""
     n, scale = T.nv, T.row_scale
     z, pivots = eliminate(saddle(T, tau), np.concatenate([tau - T.h, -T.k / scale]), order)
-    return Raw(z[:n], -z[n:] / scale, watch=tuple((size(p), p) for p in pivots))
+    return RawSolution(z[:n], -z[n:] / scale, watch=tuple((size(p), p) for p in pivots))

@@ -15,7 +15,7 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.joints import create
 from linkwright.mechanics.constraints.closure import Closure
-from linkwright.mechanics.constraints.drives import Order, Plan, driven
+from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import accelerations, body_jacobian, joint_coordinates, locate_at, motion, qdot
 from linkwright.model.curves.lines import Parabola
@@ -52,7 +52,7 @@ class KinematicEquations:
     loops: Loops
     forces: tuple[Any, ...]
     drives: tuple[str, ...]  # whose efforts inverse dynamics finds
-    plan: Plan
+    plan: EliminationPlan
     drivers: tuple[str, ...] = ()  # joints and cylinders whose motion is given, one row each after the loops' (see `moved`)
     armature: tuple[float, ...] = ()  # inertia added on the diagonal of M, one entry per velocity; empty: none
 

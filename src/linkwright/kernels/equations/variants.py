@@ -3,7 +3,7 @@
 Variant(drivers=("A",))                 the motion of A is prescribed: one row more, whose multiplier is the drive's effort
 Variant(armature=(0.02, 0.0, 0.0))      inertias of rotors (motors seen through their gears) on the tree's joints
 Variant(without=("rod1",))              a rod, cut joint, coupling or gear that holds nothing any more
-Variant(power=True)                     kernels of time loops also give the rates of three works, for the energy balance
+Variant(power=True)                     kernels of time steppers also give the rates of three works, for the energy balance
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def loops_without(loops: Loops, names: tuple[str, ...]) -> Loops:
     if not names:
         return loops
     tree = loops.skel.tree
-    kept = tuple(i for i, loop in enumerate(tree.loops) if loop.name not in names)
-    skel = replace(loops.skel, tree=_with_loops(tree, [tree.loops[i] for i in kept]))
-    return replace(loops, skel=skel, constraints=tuple(loops.constraints[i] for i in kept))
+    retained = tuple(i for i, loop in enumerate(tree.loops) if loop.name not in names)
+    skel = replace(loops.skel, tree=_with_loops(tree, [tree.loops[i] for i in retained]))
+    return replace(loops, skel=skel, constraints=tuple(loops.constraints[i] for i in retained))
 
 
 def _with_loops(tree: Tree, loops: list[Loop]) -> Tree:

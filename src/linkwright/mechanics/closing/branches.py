@@ -19,21 +19,23 @@ from linkwright.mechanics.kinematics.motion import Motion, motion
 SAME = 1e-6  # positions (in kappa) closer than this are one configuration
 
 
-class Mode(NamedTuple):
+class AssemblyMode(NamedTuple):
     """An assembly mode: the position found first, and in how many further sets of coordinates its bodies have the same poses."""
 
     closed: Closed
     flips: int
 
 
-def distinct_positions(loops: Loops, q: np.ndarray, near: Mapping[str, Any], *, most: int = 16, tries: int = 400) -> list[Mode]:
+def distinct_positions(
+    loops: Loops, q: np.ndarray, references: Mapping[str, Any], *, most: int = 16, tries: int = 400
+) -> list[AssemblyMode]:
     """Different closed configurations, nearest to q first; at most `most` of them."""
     rng = np.random.default_rng(20130717)
     found: list[_Found] = []
     here, _ = _signatures(loops, q)
     quiet = 0
     for attempt in range(tries):
-        done = close(loops, q if attempt == 0 else _random_position(loops, q, rng), near, most=60)
+        done = close(loops, q if attempt == 0 else _random_position(loops, q, rng), references, most=60)
         if done.residual > GOOD_ENOUGH:
             continue
         places, poses = _signatures(loops, done.at.q)
@@ -49,7 +51,7 @@ def distinct_positions(loops: Loops, q: np.ndarray, near: Mapping[str, Any], *, 
         found.append(_Found(float(np.abs(places - here).max()), done, places, [poses]))
         if len(found) >= most:
             break
-    return [Mode(f.closed, len(f.poses) - 1) for f in sorted(found, key=lambda f: f.distance)]
+    return [AssemblyMode(f.closed, len(f.poses) - 1) for f in sorted(found, key=lambda f: f.distance)]
 
 
 class _Found(NamedTuple):

@@ -39,28 +39,28 @@ class Walker(NamedTuple):
     spectrum: np.ndarray = np.zeros(0)  # all singular values here, largest first
 
 
-def start(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0) -> Walker:
+def start(loops: Loops, q: np.ndarray, references: Mapping[str, Any], t: float = 0.0) -> Walker:
     """A walker at a closed position; where nothing decides the velocity it is the smallest one."""
     still = np.zeros(loops.skel.tree.nv)
-    return _with_rates(loops, Walker(Instant(loops.skel, q, still, t, near, still), 0.0, 0))
+    return _with_rates(loops, Walker(Instant(loops.skel, q, still, t, references, still), 0.0, 0))
 
 
 def _with_rates(loops: Loops, w: Walker) -> Walker:
-    q, guess, t, near = w.at.q, w.at.v, w.at.t, w.at.references
-    c = loops.at(q, guess, t, near)
+    q, guess, t, references = w.at.q, w.at.v, w.at.t, w.at.references
+    c = loops.at(q, guess, t, references)
     f = loops.factored(c)
     if len(f.s) == len(c.k) and (f.s >= SUSPECT).all():  # every row counts: one decomposition serves both
         v = guess - f.solve((c.J @ guess + c.b) / loops.row_scale) * loops.columns
-        a = -f.solve(loops.at(q, v, t, near).k / loops.row_scale) * loops.columns
+        a = -f.solve(loops.at(q, v, t, references).k / loops.row_scale) * loops.columns
     else:
-        v = branch_velocity(loops, q, guess, t, near, WINDOW)
-        c = loops.at(q, v, t, near)
-        a = acceleration_rows(loops, c, q, v, t, near).solve() * loops.columns
+        v = branch_velocity(loops, q, guess, t, references, WINDOW)
+        c = loops.at(q, v, t, references)
+        a = acceleration_rows(loops, c, q, v, t, references).solve() * loops.columns
     smallest = float(f.s[f.rank - 1]) if f.rank else 0.0
     here = int(np.count_nonzero(f.s > WINDOW))
     strong = max(w.strong, here)
     calm = max(w.calm, smallest) if here == strong else w.calm  # where rank is lost the smallest that is left says nothing
-    return Walker(Instant(loops.skel, q, v, t, near, a), smallest, strong, calm, f.s)
+    return Walker(Instant(loops.skel, q, v, t, references, a), smallest, strong, calm, f.s)
 
 
 def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6, steps: list[Walker] | None = None) -> Walker:
@@ -150,7 +150,7 @@ def _predict(loops: Loops, here: Walker, step: float, t: float) -> tuple[np.ndar
     return newton * loops.columns, float(np.linalg.norm(newton)), True
 
 
-def _strong(loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float) -> int:
+def _strong(loops: Loops, q: np.ndarray, references: Mapping[str, Any], t: float) -> int:
     """How many directions of the constraints are stronger than the window."""
-    s = factor(loops.dimensionless(loops.at(q, np.zeros(loops.skel.tree.nv), t, near))[1]).s
+    s = factor(loops.dimensionless(loops.at(q, np.zeros(loops.skel.tree.nv), t, references))[1]).s
     return int(np.sum(s > WINDOW))

@@ -17,7 +17,7 @@ from linkwright import joints
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, body_jacobian, locate, motion
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.groups import Groups
+from linkwright.numerics.groups import NameGroups
 from linkwright.numerics.linalg import factor
 
 AT_REST = 1e-8  # dimensionless twist that counts as none
@@ -124,7 +124,7 @@ def _bases(d: Description, groups: dict[str, str], parts: dict[str, str]) -> lis
 
 def _connected(d: Description, by: Sequence[Joint]) -> dict[str, str]:
     """The first body of the connected component of each body, over the given joints."""
-    groups = Groups(b.name for b in d.bodies)
+    groups = NameGroups(b.name for b in d.bodies)
     for j in by:
         groups.join(j.first, j.second)
     return groups.roots()

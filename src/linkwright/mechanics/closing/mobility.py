@@ -18,7 +18,7 @@ from linkwright.numerics.blas import one_thread
 from linkwright.numerics.linalg import RANK_TOLERANCE, factor
 from linkwright.topology.tree import Loop
 
-WORDS = {"t": "translation along", "r": "rotation about"}
+MOTIONS = {"t": "translation along", "r": "rotation about"}
 
 
 @dataclass(frozen=True)
@@ -62,20 +62,20 @@ class Mobility:
         return self.start_rank < self.rank
 
 
-def mobility(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], *, samples: int = 4, seed: int = 0) -> Mobility:
+def mobility(loops: Loops, q: np.ndarray, references: dict[str, np.ndarray], *, samples: int = 4, seed: int = 0) -> Mobility:
     """Ranks at q and at `samples` positions near it on the loops."""
     with one_thread(loops.skel.tree.nv):
-        return _counted(loops, q, near, samples, seed)
+        return _counted(loops, q, references, samples, seed)
 
 
-def _counted(loops: Loops, q: np.ndarray, near: dict[str, np.ndarray], samples: int, seed: int) -> Mobility:
+def _counted(loops: Loops, q: np.ndarray, references: dict[str, np.ndarray], samples: int, seed: int) -> Mobility:
     skel = loops.skel
     zero = np.zeros(skel.tree.nv)
     places = [q]
-    matrices = [loops.dimensionless(loops.at(q, zero, 0.0, near))[1]]
+    matrices = [loops.dimensionless(loops.at(q, zero, 0.0, references))[1]]
     rng = np.random.default_rng(seed)
     for _ in range(samples):
-        position = wandered(loops, q, near, matrices[0], rng)
+        position = wandered(loops, q, references, matrices[0], rng)
         if position is not None:
             places.append(position.at.q)
             matrices.append(loops.dimensionless(loops.at(position.at.q, zero, 0.0, position.at.references))[1])
@@ -129,6 +129,6 @@ def _sentence(labels: tuple[str, ...]) -> str:
     for kind in "rt":
         axes = [label[1] for label in labels if label[0] == kind and len(label) == 2]
         if axes:
-            groups.append(f"{WORDS[kind]} {', '.join(axes)}")
+            groups.append(f"{MOTIONS[kind]} {', '.join(axes)}")
     groups += [label for label in labels if len(label) != 2]
     return " and ".join(groups)

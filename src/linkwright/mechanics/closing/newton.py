@@ -18,11 +18,11 @@ from linkwright.joints import JOINTS
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, RodConstraint
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import Skeleton, pose_of, references
+from linkwright.mechanics.kinematics.motion import Skeleton, counted_references, pose_of
 from linkwright.model.file.units import KINDS, shown
 from linkwright.numerics.linalg import Factored, factor
 
-__all__ = ["references"]
+__all__ = ["counted_references"]
 
 CLOSED = 1e-13  # residual (dimensionless) that counts as closed: round-off of a few dozen products
 GOOD_ENOUGH = 1e-10  # accepted where round-off stops progress earlier (long chains, large offsets)
@@ -166,33 +166,42 @@ def _length(steps: np.ndarray) -> Any:
 
 
 def close(
-    loops: Loops, q: np.ndarray, near: Mapping[str, Any], t: float = 0.0, *, most: int = 60, reach: float = np.inf, window: float = 1e-10
+    loops: Loops,
+    q: np.ndarray,
+    references: Mapping[str, Any],
+    t: float = 0.0,
+    *,
+    most: int = 60,
+    reach: float = np.inf,
+    window: float = 1e-10,
 ) -> Closed:
     """Nearest position on the loops, with the references of its cut joints; see `onto`."""
     zero = np.zeros(loops.skel.tree.nv)
 
     def rows(position: np.ndarray) -> PositionRows:
-        c = loops.at(position, zero, t, near)
+        c = loops.at(position, zero, t, references)
         return PositionRows(*loops.dimensionless(c), c.b / loops.row_scale)
 
     found = onto(rows, loops.displaced, q, Rule(most=most, reach=reach, window=window))
-    return Closed(Instant(loops.skel, found.q, zero, t, loops.references(found.q, near)), float(found.residual), float(found.moved))
+    return Closed(
+        Instant(loops.skel, found.q, zero, t, loops.counted_references(found.q, references)), float(found.residual), float(found.moved)
+    )
 
 
-def consistent_velocity(loops: Loops, q: Any, v_wanted: Any, near: Mapping[str, Any], t: float = 0.0) -> np.ndarray:
+def consistent_velocity(loops: Loops, q: Any, v_wanted: Any, references: Mapping[str, Any], t: float = 0.0) -> np.ndarray:
     """The velocity nearest to the wanted one (dimensionless metric) with J v + b = 0."""
-    c = loops.at(q, np.zeros(loops.skel.tree.nv), t, near)
+    c = loops.at(q, np.zeros(loops.skel.tree.nv), t, references)
     f = loops.factored(c)
     defect = (c.J @ v_wanted + c.b) / loops.row_scale
     return v_wanted - f.solve(defect) * loops.columns
 
 
-def solve_rates(loops: Loops, q: Any, near: Mapping[str, Any], t: float, v: Any = None) -> np.ndarray:
+def solve_rates(loops: Loops, q: Any, references: Mapping[str, Any], t: float, v: Any = None) -> np.ndarray:
     """v from J v + b = 0, or with `v` given a from J a + k = 0: minimum norm where motions are idle.
 
     Raises SingularityError when the constraints contradict each other (a drive at its dead centre).
     """
-    c = loops.at(q, np.zeros(loops.skel.tree.nv) if v is None else v, t, near)
+    c = loops.at(q, np.zeros(loops.skel.tree.nv) if v is None else v, t, references)
     f = loops.factored(c)
     right = -(c.b if v is None else c.k) / loops.row_scale
     y = f.solve(right)
@@ -205,14 +214,14 @@ def solve_rates(loops: Loops, q: Any, near: Mapping[str, Any], t: float, v: Any 
     return y * loops.columns
 
 
-def wandered(loops: Loops, q: np.ndarray, near: Mapping[str, Any], J: np.ndarray, rng: np.random.Generator) -> Closed | None:
+def wandered(loops: Loops, q: np.ndarray, references: Mapping[str, Any], J: np.ndarray, rng: np.random.Generator) -> Closed | None:
     """A position a finite way off along a random allowed motion, closed again; None if it does not close."""
     null = factor(J).null
     if null.shape[1] == 0:
         return None
     step = null @ rng.normal(size=null.shape[1])
     step *= rng.uniform(0.05, 0.25) / max(np.linalg.norm(step), 1e-300)
-    done = close(loops, loops.displaced(q, step), near, reach=1.0)
+    done = close(loops, loops.displaced(q, step), references, reach=1.0)
     return done if done.residual <= GOOD_ENOUGH else None
 
 

@@ -21,7 +21,7 @@ from linkwright.numerics.pickling import essentials
 STRUCTURE = 1e-12  # entries of the dimensionless J below this in every position are zeros
 
 
-class Block(NamedTuple):
+class DependentBlock(NamedTuple):
     """An irreducible square block: rows of J against dependent coordinates."""
 
     rows: tuple[int, ...]
@@ -37,7 +37,7 @@ class Partition:
     rows: tuple[int, ...]
     dependent: tuple[int, ...]
     independent: tuple[int, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[DependentBlock, ...]
 
     @cached_property
     def square(self) -> bool:
@@ -85,7 +85,7 @@ def _weakest(J: np.ndarray, rank: int) -> float:
     return float(factor(J).s[rank - 1]) if rank else 0.0
 
 
-def _blocks(pattern: np.ndarray, rows: Sequence[int], columns: Sequence[int]) -> tuple[Block, ...]:
+def _blocks(pattern: np.ndarray, rows: Sequence[int], columns: Sequence[int]) -> tuple[DependentBlock, ...]:
     """Irreducible blocks: strong components of the matched pattern."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
@@ -95,12 +95,12 @@ def _blocks(pattern: np.ndarray, rows: Sequence[int], columns: Sequence[int]) ->
     square = pattern[np.ix_(rows, columns)]
     match = maximum_bipartite_matching(csr_matrix(square), perm_type="column")  # column of every row
     if (match < 0).any():
-        return (Block(tuple(rows), tuple(columns)),)
+        return (DependentBlock(tuple(rows), tuple(columns)),)
     follows = square[np.argsort(match)]  # row i is matched with column i
     _, label = connected_components(csr_matrix(follows), connection="strong")
     owner = np.argsort(match)
     out = []
     for k in dict.fromkeys(label):
         members = np.flatnonzero(label == k)
-        out.append(Block(tuple(sorted(rows[int(owner[i])] for i in members)), tuple(columns[int(i)] for i in members)))
+        out.append(DependentBlock(tuple(sorted(rows[int(owner[i])] for i in members)), tuple(columns[int(i)] for i in members)))
     return tuple(out)

@@ -30,7 +30,7 @@ INSENSITIVE = 1e-7  # a row whose rate is below this share of the motion's is no
 STEP = 1e-30
 
 
-class Rows(NamedTuple):
+class AccelerationRows(NamedTuple):
     """Acceleration-level rows in dimensionless form, lost ones mended: A (a / columns) = r."""
 
     A: np.ndarray
@@ -46,7 +46,7 @@ class Rows(NamedTuple):
         return factor(self.A, RANK_TOLERANCE).solve(self.r)
 
 
-class Along(NamedTuple):
+class RowDerivatives(NamedTuple):
     """How the rows change along a motion, dimensionless: dJ/dt, dk/dq . qdot + dk/dt at fixed v, and dJ/dt + dk/dv."""
 
     Jdot: np.ndarray
@@ -54,36 +54,38 @@ class Along(NamedTuple):
     third: np.ndarray  # what stands before a in the rows differentiated once more
 
 
-def along(loops: Loops, q: Any, v: Any, t: float, near: Mapping[str, Any]) -> Along:
+def along(loops: Loops, q: Any, v: Any, t: float, references: Mapping[str, Any]) -> RowDerivatives:
     """By complex steps of the closure.
 
     k is quadratic in v, so dk/dv is 2 Jdot; for quasi-velocities (quaternions) up to a term J [n, v], which vanishes in
     exactly the rows asked for here. A distance that moves with time has a linear term too: then the directions are stepped
     one by one.
     """
-    ahead = loops.at(q + 1j * STEP * qdot(loops.skel, q, v), v.astype(complex), t + 1j * STEP, near)
+    ahead = loops.at(q + 1j * STEP * qdot(loops.skel, q, v), v.astype(complex), t + 1j * STEP, references)
     rows, columns = loops.row_scale, loops.columns
     Jdot, kdot = ahead.J.imag / STEP * columns / rows[:, None], ahead.k.imag / STEP / rows
     if not any(getattr(c, "linear_in_v", False) for c in loops.constraints):
-        return Along(Jdot, kdot, 3.0 * Jdot)
-    steps = [loops.at(q, v + 1j * STEP * columns * n, t, near).k.imag / STEP / rows for n in np.eye(len(columns))]
-    return Along(Jdot, kdot, Jdot + np.array(steps).T)
+        return RowDerivatives(Jdot, kdot, 3.0 * Jdot)
+    steps = [loops.at(q, v + 1j * STEP * columns * n, t, references).k.imag / STEP / rows for n in np.eye(len(columns))]
+    return RowDerivatives(Jdot, kdot, Jdot + np.array(steps).T)
 
 
-def acceleration_rows(loops: Loops, c: Closure, q: Any, v: Any, t: float, near: Mapping[str, Any], generic: int | None = None) -> Rows:
+def acceleration_rows(
+    loops: Loops, c: Closure, q: Any, v: Any, t: float, references: Mapping[str, Any], generic: int | None = None
+) -> AccelerationRows:
     """The rows J a = -k with every lost one replaced or dropped by the rule above."""
     J, k, speed = loops.dimensionless(c)[1], c.k / loops.row_scale, float(np.linalg.norm(v / loops.columns))
-    return mended(J, k, speed, lambda: along(loops, q, v, t, near), generic=generic)
+    return mended(J, k, speed, lambda: along(loops, q, v, t, references), generic=generic)
 
 
-def plain(f: Factored, k: np.ndarray, rank: int) -> Rows:
+def plain(f: Factored, k: np.ndarray, rank: int) -> AccelerationRows:
     """All rows of the generic rank as they are, in the axes of J's singular vectors; the others are redundant."""
-    return Rows(f.Vt[:rank], -(f.U[:, :rank].T @ k) / f.s[:rank], f.s, 0, len(k) - rank, np.zeros((len(k), 0)), ())
+    return AccelerationRows(f.Vt[:rank], -(f.U[:, :rank].T @ k) / f.s[:rank], f.s, 0, len(k) - rank, np.zeros((len(k), 0)), ())
 
 
 def mended(
-    J: np.ndarray, k: np.ndarray, speed: float, moving: Callable[[], Along], f: Factored | None = None, generic: int | None = None
-) -> Rows:
+    J: np.ndarray, k: np.ndarray, speed: float, moving: Callable[[], RowDerivatives], f: Factored | None = None, generic: int | None = None
+) -> AccelerationRows:
     """The same on dimensionless arrays; `moving()` is asked only where a row is weak, `f` are the factors of J if known.
 
     Rows beyond the `generic` rank are redundant everywhere, however fast they seem to change: near a passing row u1 with singular
@@ -92,7 +94,7 @@ def mended(
     f = factor(J) if f is None else f
     m = len(k)
     if int(np.sum(f.s >= SUSPECT)) == m:
-        return Rows(J, -k, f.s, 0, 0, np.zeros((m, 0)), ())
+        return AccelerationRows(J, -k, f.s, 0, 0, np.zeros((m, 0)), ())
     rates = moving() if speed > 0.0 else None
     U, lost, gone = _classify(J, speed, rates, f, m if generic is None else generic)
     A, r = U.T @ J, -(U.T @ k)
@@ -101,12 +103,14 @@ def mended(
         A[lost], r[lost] = replaced.T @ rates.third, -(replaced.T @ rates.kdot)
     Jdot = rates.Jdot if rates and lost else None
     if not gone:
-        return Rows(A, r, f.s, len(lost), 0, replaced, tuple(lost), Jdot)
+        return AccelerationRows(A, r, f.s, len(lost), 0, replaced, tuple(lost), Jdot)
     keep = [i for i in range(m) if i not in gone]
-    return Rows(A[keep], r[keep], f.s, len(lost), len(gone), replaced, tuple(keep.index(i) for i in lost), Jdot)
+    return AccelerationRows(A[keep], r[keep], f.s, len(lost), len(gone), replaced, tuple(keep.index(i) for i in lost), Jdot)
 
 
-def _classify(J: np.ndarray, speed: float, rates: Along | None, f: Factored, generic: int) -> tuple[np.ndarray, list[int], list[int]]:
+def _classify(
+    J: np.ndarray, speed: float, rates: RowDerivatives | None, f: Factored, generic: int
+) -> tuple[np.ndarray, list[int], list[int]]:
     """(left vectors, rows lost in a passage, redundant rows) among the small singular values, which come last.
 
     Vectors of vanishing singular values come in arbitrary combinations; they are turned so that each has either no
@@ -139,18 +143,18 @@ def _lengths(rows: np.ndarray) -> np.ndarray:
     return np.sqrt(np.sum(rows * rows, axis=1))
 
 
-def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, near: Mapping[str, Any], window: float = 1e-3) -> np.ndarray:
+def branch_velocity(loops: Loops, q: Any, guess: Any, t: float, references: Mapping[str, Any], window: float = 1e-3) -> np.ndarray:
     """Velocity with J v + b = 0, following the branch of `guess` where rows of J are (nearly) lost.
 
     Rows with singular values below the window are replaced by u'k(q, v) = 0, a quadratic condition on v that is
     solved by Newton steps from the guess; degrees of freedom nothing decides keep the guess's part.
     """
-    c = loops.at(q, np.zeros(loops.skel.tree.nv), t, near)
+    c = loops.at(q, np.zeros(loops.skel.tree.nv), t, references)
     J, b = loops.dimensionless(c)[1], c.b / loops.row_scale
 
     def at(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        there = along(loops, q, v * loops.columns, t, near)
-        return loops.at(q, v * loops.columns, t, near).k / loops.row_scale, there.third - there.Jdot
+        there = along(loops, q, v * loops.columns, t, references)
+        return loops.at(q, v * loops.columns, t, references).k / loops.row_scale, there.third - there.Jdot
 
     v = guess / loops.columns
     return followed(factor(J, window), J @ v + b, v, at, len(b)) * loops.columns

@@ -27,9 +27,9 @@ RETURNED = 1e-6  # of rotation matrices, and of positions in kappa: bodies that 
 Place = tuple[np.ndarray, Mapping[str, Any]]  # q, reference coordinates by joint
 
 
-def skipped(loops: Loops, q: np.ndarray, near: Mapping[str, Any], targets: Sequence[Constraint]) -> tuple[Place, list[Constraint]]:
+def skipped(loops: Loops, q: np.ndarray, references: Mapping[str, Any], targets: Sequence[Constraint]) -> tuple[Place, list[Constraint]]:
     """The place after all whole turns that can be added, and the targets that lead on from there."""
-    here, left = (q, near), list(targets)
+    here, left = (q, references), list(targets)
     for i, target in enumerate(targets):
         turns = _turns(target)
         if abs(turns) <= FEW or not isinstance(target, Driver) or not isinstance(target.law, Line):
@@ -63,9 +63,9 @@ def _held(target: Constraint) -> Constraint | None:
     return None
 
 
-def _one_turn(tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> Place | None:
+def _one_turn(tied: Loops, q: np.ndarray, references: Mapping[str, Any]) -> Place | None:
     """What a turn adds to q and to the reference coordinates; None if it ends before, or elsewhere."""
-    there = walk(tied, start(tied, q, near), 1.0).at
+    there = walk(tied, start(tied, q, references), 1.0).at
     if there.t < 1.0 or not returned(tied, q, there.q):
         return None
     tree = tied.skel.tree
@@ -73,7 +73,7 @@ def _one_turn(tied: Loops, q: np.ndarray, near: Mapping[str, Any]) -> Place | No
     for jt, node in zip(tied.skel.types, tree.nodes, strict=True):
         dq[node.q] = _whole(jt.coordinate_kinds, there.q[node.q] - q[node.q])
     every = {j.name: joints.create(j.type, j.options).coordinate_kinds for j in (*tree.description.joints, *(n.joint for n in tree.nodes))}
-    return dq, {name: _whole(every[name], np.asarray(there.references[name]) - np.asarray(x)) for name, x in near.items()}
+    return dq, {name: _whole(every[name], np.asarray(there.references[name]) - np.asarray(x)) for name, x in references.items()}
 
 
 def _whole(kinds: Sequence[str], change: np.ndarray) -> np.ndarray:

@@ -82,14 +82,14 @@ def accelerations(M: np.ndarray, load: np.ndarray, A: np.ndarray, right: np.ndar
         return None
 
 
-class Passing(NamedTuple):
+class BranchPassage(NamedTuple):
     """Rows about to be lost: how many, and the reach H at which the branch is interpolated."""
 
     count: int
     reach: float
 
 
-def passing(Jdot: Callable[[], np.ndarray], speed: float, f: Factored, rank: int) -> Passing | None:
+def passing(Jdot: Callable[[], np.ndarray], speed: float, f: Factored, rank: int) -> BranchPassage | None:
     """Rows whose singular position is nearer than H / 2 along the motion; None if there are none.
 
     The way there is s / g with g = |u'Jdot N| / |v|, to first order. Only the `rank` largest singular values can pass zero: the others
@@ -102,7 +102,7 @@ def passing(Jdot: Callable[[], np.ndarray], speed: float, f: Factored, rank: int
     reach = np.minimum(REACH * np.maximum(change, 1e-9) ** (-1.0 / 11.0), LONGEST_REACH)
     weak = f.s[first:rank]
     near = (weak < VANISHED) | (weak < 0.5 * reach * change)
-    return Passing(int(np.count_nonzero(near)), float(np.max(reach[near]))) if near.any() else None
+    return BranchPassage(int(np.count_nonzero(near)), float(np.max(reach[near]))) if near.any() else None
 
 
 def across(closures: Closures, displace: Callable[[Any, Any], Any], q: np.ndarray, v: np.ndarray, rank: int, reach: float) -> Branch | None:

@@ -22,7 +22,7 @@ from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver, PointTarget
 from linkwright.mechanics.constraints.closure import Closure, closure
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_coordinates, motion, references, relative
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, joint_coordinates, motion, relative
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.pickling import essentials
 
@@ -70,12 +70,12 @@ class _Passing(PointTarget):
 
     rate: Any = ()
 
-    def rows(self, skel: Skeleton, m: Any, v: Any, t: Any, near: Any) -> Any:
-        return super().rows(skel, m, v, 0.0, near)._replace(b=-np.array(self.rate)[list(self.axes)])
+    def rows(self, skel: Skeleton, m: Any, v: Any, t: Any, references: Any) -> Any:
+        return super().rows(skel, m, v, 0.0, references)._replace(b=-np.array(self.rate)[list(self.axes)])
 
 
 @dataclass
-class Traces:
+class LoopTraces:
     """Code of one skeleton's loops and of what was handed in with them; None where it cannot be made."""
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,20 +103,20 @@ class Traces:
 
         tree = self.skel.tree
         try:
-            return Straight(trace(function, q=tree.nq, v=tree.nv, near=self.skel.cut_size, x=numbers))
+            return Straight(trace(function, q=tree.nq, v=tree.nv, references=self.skel.cut_size, x=numbers))
         except (UsageError, TypeError):  # a branch on a traced value, or a function of numbers only: the usual path stays
             return None
 
     def rows(self, constraints: Callable[[Any], Sequence[Constraint]]) -> Function:
-        def function(q: Any, v: Any, near: Any, x: Any) -> dict[str, Any]:
-            c = closure(self.skel, motion(self.skel, q, v), v, 0.0, constraints=constraints(x), near=self.skel.unpack(q, near))
+        def function(q: Any, v: Any, references: Any, x: Any) -> dict[str, Any]:
+            c = closure(self.skel, motion(self.skel, q, v), v, 0.0, constraints=constraints(x), references=self.skel.unpack(q, references))
             return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
 
         return function
 
-    def places(self, q: Any, v: Any, near: Any, x: Any) -> dict[str, Any]:
+    def places(self, q: Any, v: Any, references: Any, x: Any) -> dict[str, Any]:
         """Of every cut joint its coordinates, or where those need numbers (quaternions) the relative rotation and place."""
-        m, cut = motion(self.skel, q, np.zeros(self.skel.tree.nv)), self.skel.unpack(q, near)
+        m, cut = motion(self.skel, q, np.zeros(self.skel.tree.nv)), self.skel.unpack(q, references)
         out = {}
         for name in self.skel.tree.cuts:
             joint = self.skel.tree.description.joint(name)
@@ -127,25 +127,25 @@ class Traces:
                 out[f"{name} R"], out[f"{name} p"] = r.R, r.p
         return out
 
-    def references(self, code: Straight, q: np.ndarray, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def counted_references(self, code: Straight, q: np.ndarray, references: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Coordinates of every joint at q by the code of `places`."""
-        found = code.program.unpack(code([*q.tolist(), *([0.0] * self.skel.tree.nv), *self.skel.pack(near).tolist()]))
+        found = code.program.unpack(code([*q.tolist(), *([0.0] * self.skel.tree.nv), *self.skel.pack(references).tolist()]))
         out = {n.joint.name: q[n.q] for n in self.skel.tree.nodes}
         for name, jt in self._types.items():
-            out[name] = found[name] if name in found else jt.coordinates(found[f"{name} R"], found[f"{name} p"], near[name])
+            out[name] = found[name] if name in found else jt.coordinates(found[f"{name} R"], found[f"{name} p"], references[name])
         return out
 
 
-class QuickClosure(Closure):
+class TracedClosure(Closure):
     """A closure of which only the arrays were computed; what else is asked of it is computed then."""
 
-    def __init__(self, usual: Callable[[], Closure], rows: tuple[slice, ...], phi: Any, J: Any, k: Any, b: Any):
-        vars(self).update(phi=phi, J=J, k=k, b=b, rows=rows, _usual=usual)
+    def __init__(self, interpreted: Callable[[], Closure], rows: tuple[slice, ...], phi: Any, J: Any, k: Any, b: Any):
+        vars(self).update(phi=phi, J=J, k=k, b=b, rows=rows, _interpreted=interpreted)
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("parts", "blocks", "columns", "turns"):
             raise AttributeError(name)
-        whole = vars(self)["_usual"]()
+        whole = vars(self)["_interpreted"]()
         vars(self).update({each: getattr(whole, each) for each in ("parts", "blocks", "columns", "turns")})
         return vars(self)[name]
 
@@ -156,11 +156,11 @@ class QuickClosure(Closure):
 class _Evaluator:
     """Rows of one set of constraints: code of the loops, then one prescribed row or code after the other."""
 
-    def __init__(self, traces: Traces, forms: Sequence[Form]):
+    def __init__(self, traces: LoopTraces, forms: Sequence[Form]):
         self.traces, self.forms = traces, forms
         self.codes: list[Straight] | None = None  # of the loops, and of every form that has no plain row
         self.usable = True
-        self.told: tuple[Any, list[list[Any]]] = (None, [])  # the laws at one time: a step asks for the same several times
+        self.laws_now: tuple[Any, list[list[Any]]] = (None, [])  # the laws at one time: a step asks for the same several times
 
     def prepare(self) -> bool:
         """Whether all rows could be traced."""
@@ -171,15 +171,15 @@ class _Evaluator:
             self.codes = [code for code in found if code is not None] if None not in found else None
         return self.codes is not None
 
-    def arrays(self, q: Any, v: Any, t: Any, near: Mapping[str, Any], is_complex: bool) -> list[np.ndarray]:
+    def arrays(self, q: Any, v: Any, t: Any, references: Mapping[str, Any], is_complex: bool) -> list[np.ndarray]:
         """phi, J, k, b."""
         assert self.codes is not None
-        state, nv, codes = [*q.tolist(), *v.tolist(), *self.traces.skel.pack(near).tolist()], len(v), iter(self.codes)
+        state, nv, codes = [*q.tolist(), *v.tolist(), *self.traces.skel.pack(references).tolist()], len(v), iter(self.codes)
         first = next(codes)
         parts = [_split(first.on_complex(state) if is_complex else first(state), nv)]
-        if self.forms and self.told[0] != t:
-            self.told = t, [f.numbers(t) for f in self.forms]
-        for form, numbers in zip(self.forms, self.told[1], strict=bool(self.forms)):
+        if self.forms and self.laws_now[0] != t:
+            self.laws_now = t, [f.numbers(t) for f in self.forms]
+        for form, numbers in zip(self.forms, self.laws_now[1], strict=bool(self.forms)):
             if form.column >= 0:
                 row = np.zeros((1, nv), dtype=complex if is_complex else float)
                 row[0, form.column] = 1.0
@@ -193,15 +193,15 @@ class _Evaluator:
 
 
 @dataclass(frozen=True)
-class QuickLoops(Loops):
+class TracedLoops(Loops):
     """Loops evaluated by traced code."""
 
-    traces: Traces | None = field(default=None, compare=False, repr=False)
+    traces: LoopTraces | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, skel: Skeleton, length: float | None = None) -> QuickLoops:
-        usual = Loops.of(skel, length)
-        return cls(skel, usual.constraints, usual.kappa, usual.columns, traces=Traces(skel, usual.constraints))
+    def of(cls, skel: Skeleton, length: float | None = None) -> TracedLoops:
+        interpreted = Loops.of(skel, length)
+        return cls(skel, interpreted.constraints, interpreted.kappa, interpreted.columns, traces=LoopTraces(skel, interpreted.constraints))
 
     @cached_property
     def _rows(self) -> tuple[slice, ...]:
@@ -219,40 +219,40 @@ class QuickLoops(Loops):
             return None
         return _Evaluator(t, [f for f in forms if f is not None])
 
-    def usual(self, q: Any, v: Any, t: Any, near: Mapping[str, Any], m: Motion | None = None) -> Closure:
-        return super().at(q, v, t, near, m)
+    def interpreted(self, q: Any, v: Any, t: Any, references: Mapping[str, Any], m: Motion | None = None) -> Closure:
+        return super().at(q, v, t, references, m)
 
-    def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any], m: Motion | None = None) -> Closure:
-        quick = self._evaluator
+    def at(self, q: Any, v: Any, t: Any, references: Mapping[str, Any], m: Motion | None = None) -> Closure:
+        evaluator = self._evaluator
         kinds = {x.dtype.kind if isinstance(x, np.ndarray) else "" for x in (q, v)}
-        if quick is None or not quick.usable or not kinds <= {"f", "c"}:
-            return self.usual(q, v, t, near, m)
-        fresh = quick.codes is None
-        if not quick.prepare():
-            return self.usual(q, v, t, near, m)
+        if evaluator is None or not evaluator.usable or not kinds <= {"f", "c"}:
+            return self.interpreted(q, v, t, references, m)
+        fresh = evaluator.codes is None
+        if not evaluator.prepare():
+            return self.interpreted(q, v, t, references, m)
         try:
-            found = quick.arrays(q, v, t, near, "c" in kinds or isinstance(t, complex))
+            found = evaluator.arrays(q, v, t, references, "c" in kinds or isinstance(t, complex))
         except (ArithmeticError, ValueError):  # infinities are numpy's business
-            return self.usual(q, v, t, near, m)
-        if fresh and not _agree(found, self.usual(q, v, t, near, m)):
-            quick.usable = False
-            return self.usual(q, v, t, near, m)
-        return QuickClosure(lambda: self.usual(q, v, t, near, m), self._rows, *found)
+            return self.interpreted(q, v, t, references, m)
+        if fresh and not _agree(found, self.interpreted(q, v, t, references, m)):
+            evaluator.usable = False
+            return self.interpreted(q, v, t, references, m)
+        return TracedClosure(lambda: self.interpreted(q, v, t, references, m), self._rows, *found)
 
-    def references(self, q: np.ndarray, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def counted_references(self, q: np.ndarray, references: Mapping[str, Any]) -> dict[str, np.ndarray]:
         t = self.traces
         code = None if t is None or t.skel is not self.skel or q.dtype.kind != "f" else t.code("places", t.places)
         if t is None or code is None:
-            return references(self.skel, q, near)
+            return counted_references(self.skel, q, references)
         try:
-            return t.references(code, q, near)
+            return t.counted_references(code, q, references)
         except (ArithmeticError, ValueError):
-            return references(self.skel, q, near)
+            return counted_references(self.skel, q, references)
 
 
-def _agree(found: Sequence[np.ndarray], usual: Closure) -> bool:
+def _agree(found: Sequence[np.ndarray], interpreted: Closure) -> bool:
     """Whether code says what it was made from: a joint of one's own may compute differently on symbols."""
-    pairs = zip(found, (usual.phi, usual.J, usual.k, usual.b), strict=True)
+    pairs = zip(found, (interpreted.phi, interpreted.J, interpreted.k, interpreted.b), strict=True)
     return all(np.abs(a - b).max(initial=0.0) <= AGREEMENT * (1.0 + np.abs(b).max(initial=0.0)) for a, b in pairs)
 
 

@@ -1,6 +1,6 @@
 """Constraints besides the tree's joints: one file each, all with one shape.
 
-A constraint is a frozen object made once from the skeleton; `rows(skel, m, v, t, near)` returns its
+A constraint is a frozen object made once from the skeleton; `rows(skel, m, v, t, references)` returns its
 residual and derivatives at a motion:
 
     phi   residual, zero when satisfied
@@ -10,7 +10,7 @@ residual and derivatives at a motion:
     b     d phi/dt at fixed q (prescribed motion), else zeros
 
 J = sum of G times the bodies' Jacobians, so `phi' = J v + b` and `(J v + b)' = J a + k` hold exactly,
-also where the loop is open. `near` maps joint names to reference coordinates: angles of cut joints
+also where the loop is open. `references` maps joint names to reference coordinates: angles of cut joints
 are unwrapped towards them, so turns are counted. Adding a kind: one file, one line in `CONSTRAINTS`.
 """
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.mechanics.constraints.base import Constraint, Rows
+from linkwright.mechanics.constraints.base import Constraint, ConstraintRows
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.cut_joint import CutJoint
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
@@ -46,4 +46,14 @@ def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
     return tuple(out)
 
 
-__all__ = ["CONSTRAINTS", "Constraint", "DrivenDistance", "Driver", "PointTarget", "PoseTarget", "RodConstraint", "Rows", "of_loops"]
+__all__ = [
+    "CONSTRAINTS",
+    "Constraint",
+    "ConstraintRows",
+    "DrivenDistance",
+    "Driver",
+    "PointTarget",
+    "PoseTarget",
+    "RodConstraint",
+    "of_loops",
+]

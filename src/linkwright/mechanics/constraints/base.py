@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton
 
 
-class Rows(NamedTuple):
+class ConstraintRows(NamedTuple):
     """What a constraint says at one motion."""
 
     phi: Any
@@ -16,10 +16,10 @@ class Rows(NamedTuple):
     b: Any
 
 
-class LeanRows(NamedTuple):
+class BodyAxisRows(NamedTuple):
     """The same constraint in the rows that cost least: J by subsystem, and how its multipliers are reported."""
 
-    rows: Rows
+    rows: ConstraintRows
     blocks: dict[int, Any]  # subsystem -> J_ij
     turn: Any  # lam of `rows` = turn @ lam of these
 
@@ -34,4 +34,4 @@ class Constraint(Protocol):
     @property
     def kinds(self) -> tuple[str, ...]: ...  # "length" or "angle": the unit of each row's residual
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows: ...
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows: ...

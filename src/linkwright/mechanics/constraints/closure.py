@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints import Constraint, Rows, of_loops
+from linkwright.mechanics.constraints import Constraint, ConstraintRows, of_loops
 from linkwright.mechanics.constraints.cut_joint import CutJoint
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton
 from linkwright.numerics.pickling import essentials
@@ -34,7 +34,7 @@ class Closure:
     k: Any  # (nc,)
     b: Any  # (nc,)
     rows: tuple[slice, ...]  # of each constraint
-    parts: tuple[Rows, ...]  # what each constraint said
+    parts: tuple[ConstraintRows, ...]  # what each constraint said
     blocks: dict[tuple[int, int], Any]  # (constraint, subsystem) -> J_ij
     columns: tuple[slice, ...]  # velocities of each subsystem
     turns: dict[int, Any] = field(default_factory=dict)  # constraint -> how its multipliers are reported, where rows are lean
@@ -55,15 +55,15 @@ def closure(
     t: Any = 0.0,
     *,
     constraints: Sequence[Constraint] | None = None,
-    near: Mapping[str, Any] | None = None,
-    lean: str = "",
+    references: Mapping[str, Any] | None = None,
+    body_axes: str = "",
 ) -> Closure:
-    """Evaluate constraints (default: those of the tree's loops) at a motion. `lean` names the body ("first" or
+    """Evaluate constraints (default: those of the tree's loops) at a motion. `body_axes` names the body ("first" or
     "second") of every cut joint along whose axes rows are taken instead of the standard ones (`reported` turns multipliers back)."""
     constraints = of_loops(skel) if constraints is None else constraints
-    near = skel.start_coordinates if near is None else near
-    cheap = [c.lean_rows(skel, m, near, lean) if lean and isinstance(c, CutJoint) else None for c in constraints]
-    parts = tuple(c.rows(skel, m, v, t, near) if x is None else x.rows for c, x in zip(constraints, cheap, strict=True))
+    references = skel.start_coordinates if references is None else references
+    cheap = [c.body_axis_rows(skel, m, references, body_axes) if body_axes and isinstance(c, CutJoint) else None for c in constraints]
+    parts = tuple(c.rows(skel, m, v, t, references) if x is None else x.rows for c, x in zip(constraints, cheap, strict=True))
     ends = np.cumsum([0, *(len(p.k) for p in parts)])
     rows = tuple(slice(int(a), int(b)) for a, b in itertools.pairwise(ends))
     columns = tuple(s.v for s in skel.tree.subsystems)
@@ -78,7 +78,7 @@ def reported(c: Closure, lam: Any) -> Any:
     return _stack([c.turns[i] @ lam[r] if i in c.turns else lam[r] for i, r in enumerate(c.rows)])
 
 
-def _blocks(skel: Skeleton, m: Motion, v: Any, part: Rows) -> dict[int, Any]:
+def _blocks(skel: Skeleton, m: Motion, v: Any, part: ConstraintRows) -> dict[int, Any]:
     """J_ij of one constraint for every subsystem it touches: its G along the paths to ground."""
     nodes, out = skel.tree.nodes, {}
     for node, G in part.G:

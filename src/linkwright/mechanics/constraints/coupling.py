@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.mechanics.constraints.base import Rows
+from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
 from linkwright.model.curves import Curve
 from linkwright.model.curves.lines import Line
@@ -42,10 +42,10 @@ class CouplingConstraint:
         offset = start[c.second][0] - c.ratio * start[c.first][0] if c.offset is None else c.offset
         return cls(c.name, first, second, Line(offset, c.ratio))
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
-        a, b = (joint_rate(skel, m, j, near[j.name]) for j in (self.first, self.second))
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
+        a, b = (joint_rate(skel, m, j, references[j.name]) for j in (self.first, self.second))
         q_a, q_b = a.q[0], b.q[0]
         f, df, ddf = self.law(q_a)
         G = [(b.first, b.G_first), (b.second, b.G_second), (a.first, -df * a.G_first), (a.second, -df * a.G_second)]
         k = b.bias - df * a.bias - ddf * a.v * a.v
-        return Rows(np.array([q_b - f]), G, k, np.zeros(1))
+        return ConstraintRows(np.array([q_b - f]), G, k, np.zeros(1))

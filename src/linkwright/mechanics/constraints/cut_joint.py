@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
-from linkwright.mechanics.constraints.base import LeanRows, Rows
+from linkwright.mechanics.constraints.base import BodyAxisRows, ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, node_columns, pose_of, relative
 from linkwright.mechanics.kinematics.skeleton import snapped
 from linkwright.model.description import Joint, Placement
@@ -43,15 +43,15 @@ class CutJoint:
     def kinds(self) -> tuple[str, ...]:
         return tuple("length" if label[0] == "t" else "angle" for label in self.labels)
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
         r = relative(skel, m, self.joint)
         pick = list(self.picked)
         D = self.type.gradient(r.R, r.p)[pick]
-        phi = self.type.residual(r.R, r.p, near[self.joint.name])[pick]
+        phi = self.type.residual(r.R, r.p, references[self.joint.name])[pick]
         k = D @ np.concatenate([r.dw, r.du]) + self.type.curvature(r.R, r.p, r.w, r.u)[pick]
-        return Rows(phi, [(r.first, D @ r.E_first), (r.second, D @ r.E_second)], k, np.zeros(len(pick)))
+        return ConstraintRows(phi, [(r.first, D @ r.E_first), (r.second, D @ r.E_second)], k, np.zeros(len(pick)))
 
-    def lean_rows(self, skel: Skeleton, m: Motion, near: Any, axes: str = "first") -> LeanRows | None:
+    def body_axis_rows(self, skel: Skeleton, m: Motion, references: Any, axes: str = "first") -> BodyAxisRows | None:
         """Joints that hold a point: its components along the axes of one of the two bodies (as the motion keeps them)
         instead of F's. On the loops these are the same equations, and the multipliers turn back. None for joints that let
         the point slide."""
@@ -71,7 +71,7 @@ class CutJoint:
         if rest:
             r = relative(skel, m, self.joint)
             D = self.type.gradient(r.R, r.p)[rest]
-            phi = np.concatenate([phi, self.type.residual(r.R, r.p, near[self.joint.name])[rest]])
+            phi = np.concatenate([phi, self.type.residual(r.R, r.p, references[self.joint.name])[rest]])
             k = np.concatenate([k, D[:, :3] @ r.dw + self.type.curvature(r.R, r.p, r.w, r.u)[rest]])
             back = np.block([[back, np.zeros((len(pick), len(rest)))], [np.zeros((len(rest), len(pick))), np.eye(len(rest))]])
             about_F = [one.F.T, one.F.T @ turn_back(one.W, two.W)]  # angular velocities in F's axes
@@ -86,7 +86,7 @@ class CutJoint:
                 j = skel.tree.nodes[end.node].subsystem
                 part = sign * np.concatenate(J)
                 blocks[j] = blocks[j] + part if j in blocks else part
-        return LeanRows(Rows(phi, G, k, np.zeros(len(k))), blocks, back)
+        return BodyAxisRows(ConstraintRows(phi, G, k, np.zeros(len(k))), blocks, back)
 
 
 class _End(NamedTuple):

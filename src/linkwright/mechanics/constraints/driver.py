@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.mechanics.constraints.base import Rows
+from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.constraints.rod import distance_rows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
 from linkwright.model.curves import Curve
@@ -37,12 +37,12 @@ class Driver:
         kinds = joints.create(self.joint.type, self.joint.options).coordinate_kinds
         return (kinds[self.coordinate],)
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
         i = self.coordinate
-        r = joint_rate(skel, m, self.joint, near[self.joint.name])
+        r = joint_rate(skel, m, self.joint, references[self.joint.name])
         f, df, ddf = self.law(t)
         G = [(r.first, r.G_first[i : i + 1]), (r.second, r.G_second[i : i + 1])]
-        return Rows(np.array([r.q[i] - f]), G, r.bias[i : i + 1] - ddf, np.array([-df]))
+        return ConstraintRows(np.array([r.q[i] - f]), G, r.bias[i : i + 1] - ddf, np.array([-df]))
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,6 @@ class DrivenDistance:
     labels: tuple[str, ...] = ("length",)
     kinds: tuple[str, ...] = ("length",)
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
         L, dL, ddL = self.law(t)
         return distance_rows(skel, m, self.between, L, dL, ddL)

@@ -16,7 +16,7 @@ Order = tuple[tuple[int, ...], tuple[int, ...]]  # of the rows and columns of an
 
 
 @dataclass(frozen=True)
-class Plan:
+class EliminationPlan:
     """What numbers decided before tracing."""
 
     order: tuple[int, ...]  # of elimination: loops, and late subsystems as number of loops + index
@@ -28,7 +28,7 @@ class Plan:
     idle: tuple[tuple[float, ...], ...] = ()  # constant directions of v that spin a link in place
 
     @property
-    def lean(self) -> bool:
+    def body_axes(self) -> bool:
         return self.keep is None
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import ModelError
-from linkwright.mechanics.constraints.base import Rows
+from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, node_motion, pose_of
 from linkwright.model.description import Gear, Joint
 from linkwright.model.file.units import LENGTH, shown
@@ -87,8 +87,8 @@ class GearConstraint:
         offset = s_a * g.radius_first * q0[g.first][0] + factor * q0[g.second][0]
         return cls(g.name, first, second, carrier, g.radius_first, factor, offset, g.pressure_angle, True, side, s_a)
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
-        a, b = (joint_rate(skel, m, j, near[j.name]) for j in (self.first, self.second))
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
+        a, b = (joint_rate(skel, m, j, references[j.name]) for j in (self.first, self.second))
         q_a, q_b = a.q[0], b.q[0]
         r_a = self.sign_first * self.r_first
         phi = r_a * q_a + self.factor_second * q_b - self.offset
@@ -96,7 +96,7 @@ class GearConstraint:
         pitch, tangent, _ = self.pitch_point(skel, m)
         wheel_a, wheel_b = self._wheels(skel)
         G = [(node, sign * point_wrench(pitch - skel.origin(node), tangent)[None, :]) for node, sign in ((wheel_a, 1.0), (wheel_b, -1.0))]
-        return Rows(np.array([phi]), G, k, np.zeros(1))
+        return ConstraintRows(np.array([phi]), G, k, np.zeros(1))
 
     def pitch_point(self, skel: Skeleton, m: Motion) -> tuple[Any, Any, Any]:
         """(world point, tangent along which phi grows with the first wheel, line of centres towards the first wheel)."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.mechanics.constraints import Constraint, of_loops
 from linkwright.mechanics.constraints.closure import Closure, closure
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, joint_points, motion, references, velocity_kinds
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, displaced, joint_points, motion, velocity_kinds
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.metric import characteristic_length, scale
 from linkwright.numerics.pickling import essentials
@@ -53,16 +53,18 @@ class Loops:
         fixed = tuple(elimination_order(self.skel.tree))
         return (*fixed, *range(len(fixed), len(self.constraints)))
 
-    def closure(self, m: Motion, v: Any, t: Any, near: Mapping[str, Any], lean: bool = False) -> Closure:
-        return closure(self.skel, m, v, t, constraints=self.constraints, near=near, lean=self.row_axes if lean else "")
+    def closure(self, m: Motion, v: Any, t: Any, references: Mapping[str, Any], body_axes: bool = False) -> Closure:
+        return closure(
+            self.skel, m, v, t, constraints=self.constraints, references=references, body_axes=self.row_axes if body_axes else ""
+        )
 
-    def at(self, q: Any, v: Any, t: Any, near: Mapping[str, Any], m: Motion | None = None) -> Closure:
+    def at(self, q: Any, v: Any, t: Any, references: Mapping[str, Any], m: Motion | None = None) -> Closure:
         """The closure at a state; `m` is its motion, where it is known already."""
-        return self.closure(motion(self.skel, q, v) if m is None else m, v, t, near)
+        return self.closure(motion(self.skel, q, v) if m is None else m, v, t, references)
 
-    def references(self, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def counted_references(self, q: Any, references: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
-        return references(self.skel, q, near)
+        return counted_references(self.skel, q, references)
 
     def displaced(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Positions moved by dimensionless steps; any leading axes."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.constraints.base import Rows
+from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, locate
 from linkwright.model.description import PointRef, Rod
 from linkwright.numerics.spatial import cross
@@ -29,11 +29,11 @@ class RodConstraint:
     def of(cls, skel: Skeleton, rod: Rod) -> RodConstraint:
         return cls(rod.name, rod.between, rod.length)
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
         return distance_rows(skel, m, self.between, self.length)
 
 
-def distance_rows(skel: Skeleton, m: Motion, between: tuple[PointRef, PointRef], L: Any, dL: Any = 0.0, ddL: Any = 0.0) -> Rows:
+def distance_rows(skel: Skeleton, m: Motion, between: tuple[PointRef, PointRef], L: Any, dL: Any = 0.0, ddL: Any = 0.0) -> ConstraintRows:
     """phi = (|r|^2 - L^2)/(2 L) for a length L(t); its rates dL, ddL are zero for a rod."""
     a, b = locate(skel, m, between[0]), locate(skel, m, between[1])
     r, dr, ddr = b.position - a.position, b.velocity - a.velocity, b.acceleration - a.acceleration
@@ -44,4 +44,4 @@ def distance_rows(skel: Skeleton, m: Motion, between: tuple[PointRef, PointRef],
     k = ddg / L - 2.0 * dg * dL / (L * L) + 2.0 * g * dL * dL / (L * L * L) - (g / (L * L) + 0.5) * ddL
     n = r / L
     G = [(a.node, -np.concatenate([cross(a.arm, n), n])[None, :]), (b.node, np.concatenate([cross(b.arm, n), n])[None, :])]
-    return Rows(np.array([phi]), G, np.array([k]), np.array([drift]))
+    return ConstraintRows(np.array([phi]), G, np.array([k]), np.array([drift]))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.mechanics.constraints.base import Rows
+from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, locate, locate_at, node_motion
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.scalars import common_type
@@ -40,12 +40,12 @@ class PointTarget:
     def kinds(self) -> tuple[str, ...]:
         return ("length",) * len(self.axes)
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
         p = locate(skel, m, self.ref)
         begin, rate = np.array(self.begin), np.array(self.end) - np.array(self.begin)
         pick = list(self.axes)
         G = np.concatenate([-skew(p.arm), np.eye(3)], axis=1)[pick]
-        return Rows((p.position - begin - t * rate)[pick], [(p.node, G)], p.acceleration[pick], -rate[pick])
+        return ConstraintRows((p.position - begin - t * rate)[pick], [(p.node, G)], p.acceleration[pick], -rate[pick])
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class PoseTarget:
     def kinds(self) -> tuple[str, ...]:
         return ("length", "length", "angle") if self.planar else ("length",) * 3 + ("angle",) * 3
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
         """Rotation rows: twice the quaternion vector of R_body R_wanted', in world axes."""
         node = skel.node(self.body)
         X, V, _ = node_motion(skel, m, node)
@@ -85,7 +85,7 @@ class PoseTarget:
         G = np.concatenate([position, attitude])
         k = np.concatenate([p.acceleration, s * m.A[node][:3] - 0.5 * (u @ w) * w])
         pick = [0, 1, 5] if self.planar else list(range(6))
-        return Rows(phi[pick], [(node, G[pick])], k[pick], np.concatenate([-rate, -turn])[pick])
+        return ConstraintRows(phi[pick], [(node, G[pick])], k[pick], np.concatenate([-rate, -turn])[pick])
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ class JointTarget:
         every = ("angle",) * 3 + kinds[4:] if "quaternion" in kinds else kinds
         return tuple(every[i] for i in self.pick)
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
-        r = joint_rate(skel, m, self.joint, near[self.joint.name])
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
+        r = joint_rate(skel, m, self.joint, references[self.joint.name])
         rate, begin, pick = np.array(self.rate), np.array(self.begin), list(self.pick)
         turned = np.eye(len(rate))
         if "quaternion" in joints.create(self.joint.type, self.joint.options).coordinate_kinds:
@@ -129,7 +129,7 @@ class JointTarget:
         else:
             phi = r.q - begin - t * rate
         G = [(r.first, (turned @ r.G_first)[pick]), (r.second, (turned @ r.G_second)[pick])]
-        return Rows(phi[pick], G, (turned @ r.bias)[pick], -rate[pick])
+        return ConstraintRows(phi[pick], G, (turned @ r.bias)[pick], -rate[pick])
 
 
 def rotation_vector(a: Any) -> np.ndarray:

@@ -162,7 +162,7 @@ def _joint(place: Instant, name: str) -> Joint:
     return next(j for j in (*tree.description.joints, *(n.joint for n in tree.nodes)) if j.name == name)
 
 
-class Chosen(NamedTuple):
+class LeastReactions(NamedTuple):
     """Multipliers of least reactions, and which of them are unique."""
 
     lam: np.ndarray
@@ -170,11 +170,11 @@ class Chosen(NamedTuple):
     self_stress: np.ndarray  # (nc, number): columns change nothing but reactions
 
 
-def least_reactions(place: Instant, lam: np.ndarray, a: np.ndarray, self_stress: np.ndarray) -> Chosen:
+def least_reactions(place: Instant, lam: np.ndarray, a: np.ndarray, self_stress: np.ndarray) -> LeastReactions:
     """Among lam + Z y choose the one with the smallest reactions over all joints."""
     Z = self_stress
     if Z.shape[1] == 0:
-        return Chosen(lam, np.ones(len(lam), dtype=bool), Z)
+        return LeastReactions(lam, np.ones(len(lam), dtype=bool), Z)
 
     def reactions(multipliers: np.ndarray, inertial: bool) -> np.ndarray:
         return labelled(place, every_joint_wrench(place, multipliers, a, inertial=inertial), multipliers)[1]
@@ -182,4 +182,4 @@ def least_reactions(place: Instant, lam: np.ndarray, a: np.ndarray, self_stress:
     R = np.array([reactions(z, False) for z in Z.T]).T
     y = factor(R, 1e-10 * max(1.0, np.abs(R).max()), thin=True).solve(-reactions(lam, True))
     scaled = np.abs(Z / place.loops.row_scale[:, None])
-    return Chosen(lam + Z @ y, scaled.max(axis=1) < UNIQUE * max(1.0, scaled.max()), Z)
+    return LeastReactions(lam + Z @ y, scaled.max(axis=1) < UNIQUE * max(1.0, scaled.max()), Z)

@@ -105,24 +105,24 @@ def terms(
     q: Any,
     v: Any,
     t: Any = 0.0,
-    near: Mapping[str, Any] | None = None,
+    references: Mapping[str, Any] | None = None,
     external: Sequence[tuple[int, Any]] = (),
     *,
-    lean: Motion | None = None,
+    body_axes: Motion | None = None,
     armature: Sequence[float] = (),
 ) -> Terms:
     """All terms of a mechanism at a state, with wrenches on bodies already applied; `armature` (one entry per velocity, or
     none) are inertias of rotors that turn with the joints' own speeds.
 
-    `lean` is a motion with turning rates along the world's axes (`motion(..., world_axes=True)`): then loops are in the rows
-    that cost least too, tau and a are along the world's axes, and `usual` brings solutions back.
+    `body_axes` is a motion with turning rates along the world's axes (`motion(..., world_axes=True)`): then loops are in the rows
+    that cost least too, tau and a are along the world's axes, and `to_joint_axes` brings solutions back.
     """
     skel = loops.skel
-    near = skel.start_coordinates if near is None else near
-    m = motion(skel, q, v) if lean is None else lean
-    c = loops.closure(m, v, t, near, lean is not None)
+    references = skel.start_coordinates if references is None else references
+    m = motion(skel, q, v) if body_axes is None else body_axes
+    c = loops.closure(m, v, t, references, body_axes is not None)
     h = dynamics.bias_force(skel, m, external)
-    rotors = dynamics.rotors(skel, m, armature, lean is not None) if len(armature) else {}
+    rotors = dynamics.rotors(skel, m, armature, body_axes is not None) if len(armature) else {}
     return Terms(
         I=tuple(dynamics.with_rotors(skel, dynamics.inertia_blocks(skel, m), rotors)),
         bias=tuple(h[s.v] for s in skel.tree.subsystems),
@@ -132,7 +132,7 @@ def terms(
         row_scale=loops.row_scale,
         order=loops.elimination_order,
         names=tuple(x.name for x in loops.constraints),
-        place=Instant(skel, q, v, t, near, loops=loops, motion=m, closure=c, external=external, rotors=rotors),
+        place=Instant(skel, q, v, t, references, loops=loops, motion=m, closure=c, external=external, rotors=rotors),
     )
 
 
@@ -155,7 +155,7 @@ def along_world(place: Instant, tau: Any) -> Any:
     return out
 
 
-def usual(place: Instant, a: Any, lam: Any) -> tuple[Any, Any]:
+def to_joint_axes(place: Instant, a: Any, lam: Any) -> tuple[Any, Any]:
     """Accelerations and multipliers of economical terms in the standard coordinates."""
     out = np.array(a, dtype=common_type(a, *place.motion.R))
     for span, R in turned_axes(place.loops.skel, place.motion):

@@ -204,13 +204,13 @@ def forward_tree(skel: Skeleton, m: Motion, tau: Any, external: External = (), e
     p_A = [cross_wrench(V, I @ V) for V, I in zip(m.V, I_A, strict=True)]
     for node, wrench in external:
         p_A[node] = p_A[node] - wrench
-    kept: list[Any] = [None] * n
+    retained: list[Any] = [None] * n
     for i in reversed(range(n)):
         S, U = m.S[i], I_A[i] @ m.S[i]
         D, u = S.T @ U, tau[nodes[i].v] - S.T @ p_A[i]
         if extra and i in extra:
             D = D + extra[i]
-        kept[i] = (U, D, u)
+        retained[i] = (U, D, u)
         if nodes[i].parent >= 0:
             k = nodes[i].parent
             I_a = I_A[i] - (U @ solve(D, U.T) if len(u) else 0.0)
@@ -221,7 +221,7 @@ def forward_tree(skel: Skeleton, m: Motion, tau: Any, external: External = (), e
     for i, node in enumerate(nodes):
         above = A[node.parent] if node.parent >= 0 else -weight
         A_i = above + own[i]
-        U, D, u = kept[i]
+        U, D, u = retained[i]
         if len(u):
             a[node.v] = solve(D, u - U.T @ A_i)
             A_i = A_i + m.S[i] @ a[node.v]

@@ -41,7 +41,7 @@ def joint_effort(at: Instant, joint: Joint, effort: Any, i: int = 0) -> Wrenches
     return [(node, G[i] * effort) for node, G in pairs if node >= 0]
 
 
-class Line(NamedTuple):
+class ForceLine(NamedTuple):
     """The straight line between two points: its length, rate, and unit vector from the first to the second."""
 
     length: Any
@@ -50,15 +50,15 @@ class Line(NamedTuple):
     ends: tuple[Any, Any]
 
 
-def line(at: Instant, between: tuple[PointRef, PointRef]) -> Line:
+def line(at: Instant, between: tuple[PointRef, PointRef]) -> ForceLine:
     a, b = locate(at.skel, at.motion, between[0]), locate(at.skel, at.motion, between[1])
     r = b.position - a.position
     length = np.sqrt(r @ r)
     n = r / length
-    return Line(length, n @ (b.velocity - a.velocity), n, (a, b))
+    return ForceLine(length, n @ (b.velocity - a.velocity), n, (a, b))
 
 
-def push(on: Line, force: Any) -> Wrenches:
+def push(on: ForceLine, force: Any) -> Wrenches:
     """A force that drives the two ends apart (negative: pulls them together)."""
     a, b = on.ends
     ends = ((a, -force), (b, force))

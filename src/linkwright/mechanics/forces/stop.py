@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkwright.mechanics.forces.base import Line, Wrenches, joint_effort, line, push
+from linkwright.mechanics.forces.base import ForceLine, Wrenches, joint_effort, line, push
 from linkwright.model.description import Stop
 from linkwright.numerics.scalars import real, where
 
@@ -50,8 +50,8 @@ class StopForce:
         return out
 
     def _push(self, depth: Any, speed: Any) -> Any:
-        grip = 1.0 + self.stop.damping * speed
-        held = where(real(grip) > 0.0, self.stop.stiffness * depth * grip, 0.0)
+        damped = 1.0 + self.stop.damping * speed
+        held = where(real(damped) > 0.0, self.stop.stiffness * depth * damped, 0.0)
         return where(real(depth) > 0.0, held, 0.0)
 
     def _ends(self, at: Instant) -> list[tuple[float, Any, Any]]:
@@ -65,6 +65,6 @@ class StopForce:
         ends = ((-1.0, s.lower), (1.0, s.upper))
         return [(side, side * (x - end), side * v) for side, end in ends if end is not None]
 
-    def _line(self, at: Instant) -> Line | None:
+    def _line(self, at: Instant) -> ForceLine | None:
         found = [c for c in at.skel.tree.description.cylinders if c.name == self.stop.joint]
         return line(at, found[0].between) if found else None

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from linkwright.errors import UsageError, nearest
-from linkwright.mechanics.formulations.base import Formulation, Raw, constraint_force
+from linkwright.mechanics.formulations.base import Formulation, RawSolution, constraint_force
 from linkwright.mechanics.formulations.kkt import Kkt
 from linkwright.mechanics.formulations.nullspace import Nullspace
 from linkwright.mechanics.formulations.projection import Projection
@@ -49,5 +49,6 @@ def registered(formulation: str | Formulation | None) -> str | Formulation | Non
 
 
 __all__ = [
-    "FORMULATIONS", "Formulation", "Kkt", "Nullspace", "Projection", "Raw", "Slm", "Sslm", "constraint_force", "create", "registered",
+    "FORMULATIONS", "Formulation", "Kkt", "Nullspace", "Projection", "RawSolution", "Slm", "Sslm",
+    "constraint_force", "create", "registered",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 from linkwright.mechanics.dynamics.terms import Terms
 
 
-class Raw(NamedTuple):
+class RawSolution(NamedTuple):
     """Accelerations and multipliers as a formulation found them; `dropped` rows were implied by others."""
 
     a: Any
@@ -25,7 +25,7 @@ class Formulation(Protocol):
     needs_inertia: bool  # every subsystem's inertia must be positive definite
     handles_redundant: bool  # implied rows need not be removed first
 
-    def __call__(self, terms: Terms, tau: Any) -> Raw: ...
+    def __call__(self, terms: Terms, tau: Any) -> RawSolution: ...
 
 
 def constraint_force(terms: Terms, a: Any, tau: Any) -> np.ndarray:

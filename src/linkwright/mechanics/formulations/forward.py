@@ -21,7 +21,7 @@ import numpy as np
 
 from linkwright.errors import ModelError, SingularityError, UsageError
 from linkwright.mechanics.closing.mobility import mobility
-from linkwright.mechanics.closing.passage import SUSPECT, Rows, acceleration_rows, plain
+from linkwright.mechanics.closing.passage import SUSPECT, AccelerationRows, acceleration_rows, plain
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, on_loops
 from linkwright.mechanics.dynamics.reactions import least_reactions
 from linkwright.mechanics.dynamics.terms import NO_INERTIA, Terms, lacks_inertia
@@ -85,9 +85,9 @@ def forward(
     if limit == "drop" and name not in ("projection", "nullspace"):
         raise UsageError(f"limit='drop' belongs to projection and nullspace; '{name}' would divide by zero where a row is lost.")
     if name == "auto":
-        quick = _watched(terms, tau)
-        if quick is not None:
-            return quick
+        found_fast = _watched(terms, tau)
+        if found_fast is not None:
+            return found_fast
     chosen: Formulation = create("sslm" if name == "auto" else formulation)
     J = terms.dimensionless_J()
     f = factor(J)
@@ -184,7 +184,7 @@ def _on_branch(terms: Terms, tau: np.ndarray, name: str, f: Factored, found: Bra
     alpha, beta = (0.0, 0.0) if gains is None else gains
     right = found.right - alpha * found.off(v) + beta * found.e
     lost = found.left @ factor(f.U[:, : f.rank].T @ found.left, 1e-6).null  # rows that count elsewhere and are lost here
-    rows = Rows(found.Q.T, right, f.s, passing, terms.nc - len(right), lost, ())
+    rows = AccelerationRows(found.Q.T, right, f.s, passing, terms.nc - len(right), lost, ())
     return _limit(terms, tau, name, f, rows, rows.A)
 
 
@@ -216,7 +216,7 @@ def _reduced_inertia_is_singular(terms: Terms, f: Any) -> bool:
     return bool(np.linalg.eigvalsh(N.T @ M @ N)[0] < NO_INERTIA * max(np.linalg.norm(M, 2), 1e-300))
 
 
-def _limit(terms: Terms, tau: np.ndarray, name: str, f: Factored, rows: Rows, pushes: np.ndarray) -> Forward:
+def _limit(terms: Terms, tau: np.ndarray, name: str, f: Factored, rows: AccelerationRows, pushes: np.ndarray) -> Forward:
     """The limit equations, in dimensionless form, by the null space of the forces; `pushes` span the constraint forces."""
     c = terms.columns
     M, load = terms.M * c * c[:, None], (tau - terms.h) * c
@@ -246,18 +246,18 @@ def _without(Z: np.ndarray, U: np.ndarray) -> np.ndarray:
     return Z @ factor(U.T @ Z, 1e-6).null
 
 
-def _force_directions(terms: Terms, f: Factored, rows: Rows) -> np.ndarray:
+def _force_directions(terms: Terms, f: Factored, rows: AccelerationRows) -> np.ndarray:
     """Rows span the directions in which the constraints can push: right vectors of J, and for a row lost below
     round-off the direction u'Jdot that it has just before and after."""
     place = terms.place
-    kept = f.Vt[: int(np.sum(f.s > LOST))]
+    retained = f.Vt[: int(np.sum(f.s > LOST))]
     if not rows.passages or place is None:
-        return kept
+        return retained
     faint = [u for u in rows.replaced.T if np.linalg.norm(u @ terms.dimensionless_J()) <= LOST]
     if not faint:
-        return kept
+        return retained
     assert rows.Jdot is not None
-    return np.concatenate([kept, np.array(faint) @ rows.Jdot])
+    return np.concatenate([retained, np.array(faint) @ rows.Jdot])
 
 
 def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations.base import Raw
+from linkwright.mechanics.formulations.base import RawSolution
 from linkwright.numerics.linalg import ldl
 from linkwright.numerics.scalars import common_type, is_symbolic
 
@@ -25,16 +25,16 @@ class Kkt:
     needs_inertia = False
     handles_redundant = False
 
-    def __call__(self, terms: Terms, tau: Any) -> Raw:
+    def __call__(self, terms: Terms, tau: Any) -> RawSolution:
         n, scale = terms.nv, terms.row_scale
         A = saddle(terms, tau)
         right = np.concatenate([tau - terms.h, -terms.k / scale])
         if is_symbolic(A):  # no pivoting: accelerations first, then multipliers, is safe as long as rows are independent
             f = ldl(A, leading=n)
             z = f.solve(right)
-            return Raw(z[:n], -z[n:] / scale, watch=f.watch)
+            return RawSolution(z[:n], -z[n:] / scale, watch=f.watch)
         z = np.linalg.solve(A, right)
-        return Raw(z[:n], -z[n:] / scale)
+        return RawSolution(z[:n], -z[n:] / scale)
 
 
 def saddle(terms: Terms, tau: Any) -> np.ndarray:

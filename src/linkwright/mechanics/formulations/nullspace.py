@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations.base import Raw, constraint_force
+from linkwright.mechanics.formulations.base import RawSolution, constraint_force
 from linkwright.mechanics.formulations.projection import projector
 from linkwright.numerics.linalg import RANK_TOLERANCE, factor, pivoted_columns
 
@@ -28,7 +28,7 @@ class Nullspace:
     elimination: str = "projector"  # or "partitioned"
     tolerance: float = RANK_TOLERANCE
 
-    def __call__(self, terms: Terms, tau: Any) -> Raw:
+    def __call__(self, terms: Terms, tau: Any) -> RawSolution:
         c, r = terms.columns, terms.row_scale
         J, k = terms.dimensionless_J(), terms.k / r
         M, f = terms.M * c * c[:, None], (tau - terms.h) * c
@@ -39,7 +39,7 @@ class Nullspace:
         right = np.concatenate([R.T @ f / size, -k])
         a = factor(stacked, 1e-13 * max(1.0, float(np.linalg.norm(stacked, 2)))).solve(right) * c
         lam = factor(J.T, self.tolerance).solve(constraint_force(terms, a, tau) * c) / r
-        return Raw(a, lam)
+        return RawSolution(a, lam)
 
 
 def partitioned(J: np.ndarray, tolerance: float = RANK_TOLERANCE) -> np.ndarray:

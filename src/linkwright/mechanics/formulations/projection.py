@@ -22,7 +22,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, listing
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations.base import Raw, constraint_force
+from linkwright.mechanics.formulations.base import RawSolution, constraint_force
 from linkwright.numerics.linalg import RANK_TOLERANCE, factor
 
 INERTIAS = ("skew", "symmetric", "scaled")
@@ -36,7 +36,7 @@ class Projection:
     gamma: float | None = None  # of `scaled`; default |M| in the dimensionless metric
     tolerance: float = RANK_TOLERANCE
 
-    def __call__(self, terms: Terms, tau: Any) -> Raw:
+    def __call__(self, terms: Terms, tau: Any) -> RawSolution:
         c, r = terms.columns, terms.row_scale
         J, k = terms.dimensionless_J(), terms.k / r
         M, f = terms.M * c * c[:, None], (tau - terms.h) * c
@@ -52,7 +52,7 @@ class Projection:
             right = P @ f + (np.linalg.norm(M, 2) if self.gamma is None else self.gamma) * a_perp
         a = np.linalg.solve(M_c, right) * c
         lam = factor(J.T, self.tolerance).solve(constraint_force(terms, a, tau) * c) / r
-        return Raw(a, lam)
+        return RawSolution(a, lam)
 
 
 def projector(Vt: np.ndarray, rank: int) -> np.ndarray:

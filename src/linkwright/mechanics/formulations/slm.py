@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations.base import Raw
+from linkwright.mechanics.formulations.base import RawSolution
 from linkwright.numerics.linalg import ldl
 
 
@@ -18,16 +18,16 @@ class Slm:
     needs_inertia = True
     handles_redundant = True
 
-    def __call__(self, terms: Terms, tau: Any) -> Raw:
+    def __call__(self, terms: Terms, tau: Any) -> RawSolution:
         M = ldl(terms.M)
         free = M.solve(tau - terms.h)
         if terms.nc == 0:
-            return Raw(free, terms.k)
+            return RawSolution(free, terms.k)
         X = M.solve(terms.J.T.copy())
         gicm = terms.J @ X
         factors = ldl(gicm, tolerance=ZERO_PIVOT)
         lam = factors.solve(-terms.k - terms.J @ free)
-        return Raw(free + X @ lam, lam, factors.zero, factors.smallest, (*M.watch, *factors.watch))
+        return RawSolution(free + X @ lam, lam, factors.zero, factors.smallest, (*M.watch, *factors.watch))
 
 
 ZERO_PIVOT = 1e-13  # round-off of a Schur complement against its diagonal; the square of a singular value of 3e-7

@@ -24,7 +24,7 @@ import numpy as np
 from linkwright.mechanics.constraints.closure import loop_wrenches
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import Terms
-from linkwright.mechanics.formulations.base import Raw
+from linkwright.mechanics.formulations.base import RawSolution
 from linkwright.mechanics.formulations.slm import ZERO_PIVOT
 from linkwright.numerics.linalg import Ldl, ldl
 
@@ -157,7 +157,7 @@ class Sslm:
     handles_redundant = True
     recursion: bool | None = None  # None: by operation count
 
-    def __call__(self, terms: Terms, tau: Any) -> Raw:
+    def __call__(self, terms: Terms, tau: Any) -> RawSolution:
         F = factorise(terms)
         a, lam = F.solve(tau - terms.h, terms.k)
         count = len(terms.k_parts)
@@ -170,4 +170,4 @@ class Sslm:
             p = terms.place
             pushes = [*p.external, *loop_wrenches(p.loops.skel, p.closure, lam)]
             a = dynamics.forward_tree(p.loops.skel, p.motion, tau, pushes, p.rotors)
-        return Raw(a, lam, dropped, smallest, F.watch)
+        return RawSolution(a, lam, dropped, smallest, F.watch)

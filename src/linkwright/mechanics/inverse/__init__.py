@@ -21,7 +21,7 @@ from linkwright.mechanics.inverse.choice import Choices, choose
 from linkwright.mechanics.inverse.limit import passage
 from linkwright.mechanics.inverse.loads import Loads, Wrench
 from linkwright.mechanics.inverse.methods import METHODS, Method
-from linkwright.mechanics.inverse.problem import LateTerms, Problem, unit_pushes
+from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms, unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion
 
 FRICTION_ROUNDS = 60
@@ -33,7 +33,7 @@ def solve(
     v: np.ndarray,
     a: np.ndarray,
     t: float,
-    near: Mapping[str, Any],
+    references: Mapping[str, Any],
     external: Sequence[tuple[int, Any]],
     drives: Sequence[str],
     method: str | Method = "subsystem",
@@ -49,7 +49,7 @@ def solve(
     method = method_of(method)
     given = Choices.of(loops, drives, **choices)
     rub: list[tuple[int, Any]] = []
-    first = posed(loops, q, v, a, t, near, external, drives, moving)
+    first = posed(loops, q, v, a, t, references, external, drives, moving)
     loads = replace(_once(first, method, given), outside=tuple(outside))
     if not any(f.mu for f in loops.skel.tree.description.frictions):
         return loads
@@ -70,16 +70,16 @@ def posed(
     v: Any,
     a: Any,
     t: Any,
-    near: Mapping[str, Any],
+    references: Mapping[str, Any],
     external: Sequence[tuple[int, Any]],
     drives: Sequence[str],
     moving: Motion | None = None,
-) -> Problem:
+) -> InverseProblem:
     """The inverse problem at a state, over any scalar."""
     m = motion(loops.skel, q, v) if moving is None else moving
-    place = Instant(loops.skel, q, v, t, near, loops=loops, motion=m, external=external)
+    place = Instant(loops.skel, q, v, t, references, loops=loops, motion=m, external=external)
     pushes = unit_pushes(loops.skel.tree.description, place, drives)
-    return Problem(LateTerms(place), place, a, tuple(drives), pushes)
+    return InverseProblem(LateTerms(place), place, a, tuple(drives), pushes)
 
 
 def method_of(method: str | Method) -> Method:
@@ -96,7 +96,7 @@ def method_of(method: str | Method) -> Method:
     return method
 
 
-def _once(p: Problem, method: Method, given: Choices) -> Loads:
+def _once(p: InverseProblem, method: Method, given: Choices) -> Loads:
     name = getattr(method, "__name__", type(method).__name__)
     if not p.driven:
         at_passage = passage(p)
@@ -122,4 +122,4 @@ def load_friction(loads: Loads) -> list[tuple[int, Any]]:
     return out
 
 
-__all__ = ["METHODS", "Loads", "Method", "Problem", "Wrench", "load_friction", "method_of", "posed", "solve"]
+__all__ = ["METHODS", "InverseProblem", "Loads", "Method", "Wrench", "load_friction", "method_of", "posed", "solve"]

@@ -18,7 +18,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.joints import JOINTS
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.reactions import AXES, JointWrench, every_joint_wrench, labelled
-from linkwright.mechanics.inverse.problem import Problem
+from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.model.file.units import FORCE, TORQUE
@@ -27,7 +27,7 @@ from linkwright.numerics.linalg import factor
 UNIQUE = 1e-9
 
 
-class Chosen(NamedTuple):
+class ChosenLoads(NamedTuple):
     lam: np.ndarray
     u: np.ndarray
     free: np.ndarray  # (nc + drives, number): self-stresses of (lam, u), before any choice
@@ -108,11 +108,11 @@ def _released(name: str, given: Any, rows: tuple[str, ...]) -> list[str]:
 NO_CHOICES = Choices()
 
 
-def choose(p: Problem, lam: np.ndarray, u: np.ndarray, given: Choices = NO_CHOICES) -> Chosen:
+def choose(p: InverseProblem, lam: np.ndarray, u: np.ndarray, given: Choices = NO_CHOICES) -> ChosenLoads:
     """Settle what the equations leave open."""
     Z = p.self_stress
     if Z.shape[1] == 0:
-        return Chosen(lam, u, Z)
+        return ChosenLoads(lam, u, Z)
     nc = p.terms.nc
     weights = np.array([1.0 / given.rated.get(d, 1.0) for d in p.drives])
     wanted = np.array([given.preload.get(d, 0.0) for d in p.drives])
@@ -123,10 +123,10 @@ def choose(p: Problem, lam: np.ndarray, u: np.ndarray, given: Choices = NO_CHOIC
     rest = Z @ push.null
     if rest.shape[1]:
         z = z + rest @ _least_reactions(p, z, rest, given)
-    return Chosen(z[:nc], z[nc:], Z)
+    return ChosenLoads(z[:nc], z[nc:], Z)
 
 
-def _least_reactions(p: Problem, z: np.ndarray, rest: np.ndarray, given: Choices) -> np.ndarray:
+def _least_reactions(p: InverseProblem, z: np.ndarray, rest: np.ndarray, given: Choices) -> np.ndarray:
     names, r0 = reaction_vector(p, z, True)
     R = np.array([reaction_vector(p, column, False)[1] for column in rest.T]).T
     y = np.zeros(rest.shape[1])
@@ -146,7 +146,7 @@ def _least_reactions(p: Problem, z: np.ndarray, rest: np.ndarray, given: Choices
     return y
 
 
-def joint_wrenches(p: Problem, z: np.ndarray, inertial: bool) -> list[JointWrench]:
+def joint_wrenches(p: InverseProblem, z: np.ndarray, inertial: bool) -> list[JointWrench]:
     """All joints' wrenches for (lam, u), drive torques and forces included as what they do to the bodies."""
     nc = p.terms.nc
     pushes = [(node, w * z[nc + i]) for i, push in enumerate(p.pushes) for node, w in push]
@@ -155,6 +155,6 @@ def joint_wrenches(p: Problem, z: np.ndarray, inertial: bool) -> list[JointWrenc
     return every_joint_wrench(place.with_external(external), z[:nc], p.a, inertial=inertial, pushed=not inertial)
 
 
-def reaction_vector(p: Problem, z: np.ndarray, inertial: bool) -> tuple[list[tuple[str, str]], np.ndarray]:
+def reaction_vector(p: InverseProblem, z: np.ndarray, inertial: bool) -> tuple[list[tuple[str, str]], np.ndarray]:
     """Labels and comparable values of all reactions for (lam, u)."""
     return labelled(p.place, joint_wrenches(p, z, inertial), z[: p.terms.nc])

@@ -18,7 +18,7 @@ COMPONENTS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
 @dataclass(frozen=True)
-class Row:
+class ReactionComponent:
     """One component of one joint's reaction, world axes, on its second body."""
 
     joint: str
@@ -32,7 +32,7 @@ class Determinacy:
     """Every reaction component with its verdict, and its value by each choice."""
 
     choices: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ReactionComponent, ...]
     planar: bool
 
     @property
@@ -55,5 +55,5 @@ def determinacy(choices: Mapping[str, Loads], planar: bool) -> Determinacy:
         wrenches = [a.reaction(joint) for a in answers]
         unique = np.concatenate([wrenches[0].unique_force, wrenches[0].unique_moment])
         values = [np.concatenate([w.force, w.moment]) for w in wrenches]
-        rows += [Row(joint, COMPONENTS[i], bool(unique[i]), tuple(float(v[i]) for v in values)) for i in shown]
+        rows += [ReactionComponent(joint, COMPONENTS[i], bool(unique[i]), tuple(float(v[i]) for v in values)) for i in shown]
     return Determinacy(tuple(choices), tuple(rows), planar)

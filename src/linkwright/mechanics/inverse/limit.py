@@ -12,11 +12,11 @@ import numpy as np
 from linkwright.errors import SingularityError
 from linkwright.mechanics.closing.passage import acceleration_rows
 from linkwright.mechanics.inverse.methods import Solved
-from linkwright.mechanics.inverse.problem import Problem
+from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.numerics.linalg import factor
 
 
-def passage(p: Problem) -> tuple[Solved, np.ndarray] | None:
+def passage(p: InverseProblem) -> tuple[Solved, np.ndarray] | None:
     """(solution, loose directions of (lam, u)) in a passage; None where the position is regular."""
     place = p.place
     if p.terms.nc == 0:

@@ -16,7 +16,7 @@ from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
 from linkwright.mechanics.dynamics.tree import body_inertias
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
 from linkwright.mechanics.inverse.methods import Solved
-from linkwright.mechanics.inverse.problem import Problem
+from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, node_motion
 from linkwright.model.description import Joint
 from linkwright.numerics.pickling import essentials
@@ -47,7 +47,7 @@ class Loads:
 
     __getstate__ = essentials
 
-    problem: Problem = field(repr=False)
+    problem: InverseProblem = field(repr=False)
     lam_all: np.ndarray = field(repr=False)
     u: np.ndarray = field(repr=False)
     free: np.ndarray = field(repr=False)  # self-stresses of (lam, u)
@@ -90,7 +90,7 @@ class Loads:
         z = np.concatenate([self.lam_all, self.u])
         return {w.joint: constraint_part(p.place, w) for w in joint_wrenches(p, z, True)}
 
-    def _with_separating_forces(self) -> Problem:
+    def _with_separating_forces(self) -> InverseProblem:
         p = self.problem
         skel, extra = p.place.loops.skel, []
         for c, rows in zip(p.place.loops.constraints, p.terms.rows, strict=True):

@@ -18,7 +18,7 @@ import numpy as np
 from linkwright.mechanics.constraints import Constraint, of_loops
 from linkwright.mechanics.constraints.cut_joint import CutJoint
 from linkwright.mechanics.dynamics.tree import net_wrenches
-from linkwright.mechanics.inverse.problem import Problem
+from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.numerics.linalg import factor
 from linkwright.topology.order import solve_order
 
@@ -32,14 +32,14 @@ class Solved(NamedTuple):
     coupled: tuple[tuple[int, ...], ...] = ()
 
 
-def system(p: Problem) -> Solved:
+def system(p: InverseProblem) -> Solved:
     """J' lam + B u = g in one go  [Chaudhary2007 (14)]."""
     c, r = p.scales
     z = p.factors.solve(p.g * c) / r
     return Solved(z[: p.terms.nc], z[p.terms.nc :], (p.matrix.shape,))
 
 
-def subsystem(p: Problem) -> Solved:
+def subsystem(p: InverseProblem) -> Solved:
     """Subsystem by subsystem in the order in which they are determinate  [Chaudhary2007 sec. 4]."""
     tree = p.place.loops.skel.tree
     steps = solve_order(tree, list(p.drives))
@@ -64,7 +64,7 @@ def subsystem(p: Problem) -> Solved:
     return Solved(np.nan_to_num(lam), np.nan_to_num(u), tuple(sizes), tuple(coupled))
 
 
-class _Group(NamedTuple):
+class _SolvedGroup(NamedTuple):
     """The unknowns of a group of subsystems, solved."""
 
     loops: list[int]
@@ -75,7 +75,7 @@ class _Group(NamedTuple):
     determinate: bool
 
 
-def _group(p: Problem, subsystems: tuple[int, ...], lam: np.ndarray, u: np.ndarray) -> _Group:
+def _group(p: InverseProblem, subsystems: tuple[int, ...], lam: np.ndarray, u: np.ndarray) -> _SolvedGroup:
     """Solve a group of subsystems for the multipliers and drives in it that are not known yet."""
     t = p.terms
     rows = np.concatenate([np.arange(t.spans[j].start, t.spans[j].stop) for j in subsystems])
@@ -90,10 +90,10 @@ def _group(p: Problem, subsystems: tuple[int, ...], lam: np.ndarray, u: np.ndarr
     A = np.concatenate([J[loops].T, B[:, drives]], axis=1) * c[rows][:, None] / r
     f = factor(A)
     z = f.solve(right * c[rows]) / r
-    return _Group(loops, drives, z[: len(loops)], z[len(loops) :], (A.shape[0], A.shape[1]), f.rank == A.shape[1])
+    return _SolvedGroup(loops, drives, z[: len(loops)], z[len(loops) :], (A.shape[0], A.shape[1]), f.rank == A.shape[1])
 
 
-def traditional(p: Problem) -> Solved:
+def traditional(p: InverseProblem) -> Solved:
     """Newton-Euler of every body with the reaction of every joint unknown: maximal coordinates, no tree used."""
     place = p.place
     skel = place.loops.skel
@@ -126,12 +126,12 @@ def traditional(p: Problem) -> Solved:
     return Solved(lam, z[at:], (A.shape,))
 
 
-def every_constraint(p: Problem) -> list[Constraint]:
+def every_constraint(p: InverseProblem) -> list[Constraint]:
     """All joints as constraints (tree joints too), and the rods, couplings and gears."""
     skel = p.place.loops.skel
     in_tree: list[Any] = [CutJoint.of(skel, n.joint) for n in skel.tree.nodes if n.body not in skel.tree.floating]
     return [*in_tree, *of_loops(skel)]
 
 
-Method = Callable[[Problem], Solved]
+Method = Callable[[InverseProblem], Solved]
 METHODS: dict[str, Method] = {"traditional": traditional, "system": system, "subsystem": subsystem}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.transmission import Element, Normal, Passing, Spot, Structure, folded, vector
+from linkwright.mechanics.kinematics.transmission import BodyPoint, Element, LinkContact, Normal, Structure, folded, vector
 from linkwright.numerics.linalg import least_squares
 
 
@@ -41,7 +41,7 @@ def _angle(s: Structure, k: int, g: np.ndarray) -> float:
     return float(folded(np.arctan2(force[0] * way[1] - force[1] * way[0], force @ way)))
 
 
-def _output(s: Structure, k: int) -> Passing:
+def _output(s: Structure, k: int) -> LinkContact:
     end = s.outputs[k]
     assert end is not None
     return s.passings[end]
@@ -53,7 +53,7 @@ def _free(s: Structure) -> list[str]:
     return [c for c in dict.fromkeys(s.rigid.values()) if c != held]
 
 
-def _columns(s: Structure, g: np.ndarray, free: list[str], p: Passing) -> tuple[list[np.ndarray], np.ndarray]:
+def _columns(s: Structure, g: np.ndarray, free: list[str], p: LinkContact) -> tuple[list[np.ndarray], np.ndarray]:
     """Wrenches (moment about the origin, force) on all free clusters of each unit force, and the force that each puts on the driven
     link at the place of passing p."""
     out: list[np.ndarray] = []
@@ -93,7 +93,7 @@ def _columns(s: Structure, g: np.ndarray, free: list[str], p: Passing) -> tuple[
     return out, np.array(seen)
 
 
-def _place(x: Instant, spot: Spot) -> Any:
+def _place(x: Instant, spot: BodyPoint) -> Any:
     return x.point(x.skel.node(spot.body), np.array(spot.at))[:2]
 
 
@@ -102,7 +102,7 @@ def _across(lever: np.ndarray) -> np.ndarray:
     return np.array([-lever[1], lever[0]])
 
 
-def _unit_load(p: Passing, way: np.ndarray, at: np.ndarray) -> np.ndarray:
+def _unit_load(p: LinkContact, way: np.ndarray, at: np.ndarray) -> np.ndarray:
     """(moment about the origin, force) of a unit load on the driven link: a torque, on a slider a force along its guide."""
     if not isinstance(p.lever, Normal):
         return np.array([1.0, 0.0, 0.0])

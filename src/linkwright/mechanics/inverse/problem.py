@@ -48,7 +48,7 @@ class LateTerms(Terms):
 
 
 @dataclass(frozen=True)
-class Problem:
+class InverseProblem:
     """Terms at a state with the accelerations, and the drives that may push."""
 
     terms: Terms

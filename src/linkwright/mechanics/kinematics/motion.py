@@ -313,20 +313,20 @@ def _twist_at(Rt: Any, p: Any) -> np.ndarray:
     return E
 
 
-def joint_coordinates(skel: Skeleton, m: Motion, joint: Joint, near: Any) -> np.ndarray:
-    """q of any joint: the tree's own, or for a cut joint read from the poses, angles unwrapped towards `near`."""
+def joint_coordinates(skel: Skeleton, m: Motion, joint: Joint, references: Any) -> np.ndarray:
+    """q of any joint: the tree's own, or for a cut joint read from the poses, angles unwrapped towards `references`."""
     node = skel.tree.node_of_joint.get(joint.name)
     if node is not None:
         return m.q[skel.tree.nodes[node].q]
     r = relative(skel, m, joint)
-    return joints.create(joint.type, joint.options).coordinates(r.R, r.p, near)
+    return joints.create(joint.type, joint.options).coordinates(r.R, r.p, references)
 
 
-def references(skel: Skeleton, q: Any, near: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def counted_references(skel: Skeleton, q: Any, references: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
     m = motion(skel, q, np.zeros(skel.tree.nv))
     tree = {n.joint.name: np.asarray(q[n.q]) for n in skel.tree.nodes}
-    cut = {name: joint_coordinates(skel, m, skel.tree.description.joint(name), near[name]) for name in skel.tree.cuts}
+    cut = {name: joint_coordinates(skel, m, skel.tree.description.joint(name), references[name]) for name in skel.tree.cuts}
     return {**tree, **cut}
 
 
@@ -342,11 +342,11 @@ class JointRate(NamedTuple):
     G_second: Any
 
 
-def joint_rate(skel: Skeleton, m: Motion, joint: Joint, near: Any) -> JointRate:
+def joint_rate(skel: Skeleton, m: Motion, joint: Joint, references: Any) -> JointRate:
     """v = S^+ (twist of M in F) of any joint; a joint effort e acts as the wrenches G' e on its two bodies."""
     r = relative(skel, m, joint)
     jt = joints.create(joint.type, joint.options)
-    q = jt.coordinates(r.R, r.p, near)
+    q = jt.coordinates(r.R, r.p, references)
     S = jt.subspace(q)
     S_plus = solve(S.T @ S, S.T)
     at_F = np.concatenate([np.concatenate([np.eye(3), np.zeros((3, 3))], 1), np.concatenate([skew(r.p), np.eye(3)], 1)])

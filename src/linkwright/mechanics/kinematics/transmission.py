@@ -25,7 +25,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.groups import Groups
+from linkwright.numerics.groups import NameGroups
 
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST_LINKS = 6  # of a group that closes at once; larger ones are not looked for
 
 
-class Spot(NamedTuple):
+class BodyPoint(NamedTuple):
     """A point of a body, in its frame."""
 
     body: str
@@ -52,22 +52,22 @@ class Element(NamedTuple):
 
     kind: str  # "pin", "guide", "slot" or "rod"
     name: str
-    spots: tuple[Spot, ...]  # of a pin one for each body; of the others two
+    spots: tuple[BodyPoint, ...]  # of a pin one for each body; of the others two
     normal: Normal | None = None  # of guides and slots
 
     @property
     def rows(self) -> int:
         return 2 if self.kind in ("pin", "guide") else 1
 
-    def on(self, body: str) -> Spot:
+    def on(self, body: str) -> BodyPoint:
         return next(s for s in self.spots if s.body == body)
 
 
-Side = tuple[Spot, Spot] | Normal  # a line between two points, or the normal of a guide
+Side = tuple[BodyPoint, BodyPoint] | Normal  # a line between two points, or the normal of a guide
 
 
 @dataclass(frozen=True)
-class Passing:
+class LinkContact:
     """One place where a link pushes another: the line of the push, and the lever of the driven link."""
 
     name: str  # of the pin, rod or slot; with several links on a pin also the two links
@@ -75,7 +75,7 @@ class Passing:
     driven: str
     push: Side
     lever: Side
-    at: Spot  # where the driven link is pushed
+    at: BodyPoint  # where the driven link is pushed
     joint: Element
     carrier: str  # body on which the driven link is pivoted or guided
 
@@ -137,7 +137,7 @@ class Structure(NamedTuple):
     """The places at which power is passed on, in its order; the index of the last one behind each (None: several, or forces are not
     decided); bodies that close in larger groups only; and what joins the bodies that the drives do not hold."""
 
-    passings: tuple[Passing, ...]
+    passings: tuple[LinkContact, ...]
     outputs: tuple[int | None, ...]
     left_out: tuple[str, ...]
     elements: tuple[Element, ...]
@@ -154,7 +154,7 @@ def structure(d: Description) -> Structure:
     level = {b.name: int(b.name != ground) for b in d.bodies if rigid[b.name] == rigid[ground]}
     if any(_other(j) and j.name not in inputs(d) for j in d.joints):
         return Structure((), (), tuple(b.name for b in d.bodies if b.name not in level), elements, rigid)
-    found: list[_Group] = []
+    found: list[_ClosedGroup] = []
     while (group := next(_closing(d, elements, rigid, level), None)) is not None:
         new = 1 + max((level[b] for b in group.carriers), default=0)
         level |= {b.name: new for b in d.bodies if rigid[b.name] in group.clusters}
@@ -188,15 +188,15 @@ def _elements(d: Description) -> Iterator[Element]:
             spots.setdefault(j.first, j.frame_first.at)
             spots.setdefault(j.second, j.frame_second.at)
     for name, spots in pins.items():
-        yield Element("pin", name, tuple(Spot(b, at) for b, at in spots.items()))
+        yield Element("pin", name, tuple(BodyPoint(b, at) for b, at in spots.items()))
     for j in d.joints:
         if _straight(j):
             y = tuple(float(row[1]) for row in j.frame_first.rotation)
-            spots_ = (Spot(j.first, j.frame_first.at), Spot(j.second, j.frame_second.at))
+            spots_ = (BodyPoint(j.first, j.frame_first.at), BodyPoint(j.second, j.frame_second.at))
             yield Element("guide" if joints.JOINTS[j.type].nv == 1 else "slot", j.name, spots_, Normal(j.first, (y[0], y[1], y[2])))
     driven = {x.joint for x in d.drives}
     for r in (*d.rods, *(c for c in d.cylinders if c.name in driven)):
-        a, b = (Spot(ref[0], d.point(ref).at) for ref in r.between)
+        a, b = (BodyPoint(ref[0], d.point(ref).at) for ref in r.between)
         yield Element("rod", r.name, (a, b))
 
 
@@ -221,7 +221,7 @@ def inputs(d: Description) -> list[str]:
 
 def _clusters(d: Description) -> dict[str, str]:
     """The head of the rigid cluster of each body while the drives hold; a gear or coupling passes a held joint on."""
-    groups = Groups(b.name for b in d.bodies)
+    groups = NameGroups(b.name for b in d.bodies)
     driven = set(inputs(d))
     for j in d.joints:
         if joints.JOINTS[j.type].nv == 0 or j.name in driven:
@@ -233,16 +233,16 @@ def _clusters(d: Description) -> dict[str, str]:
     return groups.roots()
 
 
-class _Group(NamedTuple):
+class _ClosedGroup(NamedTuple):
     """Clusters that close together, the known bodies that carry them, and the angle if there is one."""
 
     clusters: tuple[str, ...]
     carriers: tuple[str, ...]
     held_by: tuple[Element, ...]  # elements to known bodies
-    passing: Passing | None
+    passing: LinkContact | None
 
 
-def _closing(d: Description, elements: Sequence[Element], rigid: Mapping[str, str], level: Mapping[str, int]) -> Iterator[_Group]:
+def _closing(d: Description, elements: Sequence[Element], rigid: Mapping[str, str], level: Mapping[str, int]) -> Iterator[_ClosedGroup]:
     """Groups of unknown clusters that close on known bodies: single links first, then dyads."""
     unknown = list(dict.fromkeys(rigid[b.name] for b in d.bodies if b.name not in level))
     outer = {u: [x for x in (_to_known(e, u, rigid, level) for e in elements) if x] for u in unknown}
@@ -258,7 +258,7 @@ def _closing(d: Description, elements: Sequence[Element], rigid: Mapping[str, st
     for size in range(3, min(MOST_LINKS, len(unknown)) + 1):
         for several in combinations(unknown, size):
             if _rows(elements, rigid, level, several) >= 3 * size:
-                yield _Group(several, tuple(k.body for u in several for _, _, k in outer[u]), (), None)
+                yield _ClosedGroup(several, tuple(k.body for u in several for _, _, k in outer[u]), (), None)
 
 
 def _rows(elements: Sequence[Element], rigid: Mapping[str, str], level: Mapping[str, int], clusters: Sequence[str]) -> int:
@@ -271,54 +271,54 @@ def _rows(elements: Sequence[Element], rigid: Mapping[str, str], level: Mapping[
     return count
 
 
-def _to_known(e: Element, u: str, rigid: Mapping[str, str], level: Mapping[str, int]) -> tuple[Element, Spot, Spot] | None:
+def _to_known(e: Element, u: str, rigid: Mapping[str, str], level: Mapping[str, int]) -> tuple[Element, BodyPoint, BodyPoint] | None:
     """(element, its spot on the cluster, its spot on a known body), the latest known one; None if it does not join the two."""
     own = [s for s in e.spots if rigid[s.body] == u]
     known = sorted((s for s in e.spots if s.body in level), key=lambda s: level[s.body])
     return (e, own[0], known[-1]) if own and known else None
 
 
-def _single(u: str, outer: Sequence[tuple[Element, Spot, Spot]]) -> _Group:
+def _single(u: str, outer: Sequence[tuple[Element, BodyPoint, BodyPoint]]) -> _ClosedGroup:
     """One link on a pin or guide and a slot or rod: the line of the slot's or rod's force against the lever of the link."""
     carriers, held = tuple(k.body for _, _, k in outer), tuple(e for e, _, _ in outer)
     firm = [x for x in outer if x[0].rows == 2]
     loose = [x for x in outer if x[0].rows == 1]
     if len(firm) != 1 or len(loose) != 1:
-        return _Group((u,), carriers, held, None)
+        return _ClosedGroup((u,), carriers, held, None)
     (hold, own, base), (e, mine, known) = firm[0], loose[0]
     at = known if e.normal is not None and e.normal.body == mine.body else mine  # the pin of a slot, on whichever body it is
     push: Side = e.normal if e.normal is not None else (known, mine)
     lever: Side = hold.normal if hold.normal is not None else (own, at)
-    return _Group((u,), carriers, held, Passing(e.name, known.body, mine.body, push, lever, at, e, base.body))
+    return _ClosedGroup((u,), carriers, held, LinkContact(e.name, known.body, mine.body, push, lever, at, e, base.body))
 
 
 def _dyad(
     u: str,
     w: str,
     inner: Sequence[Element],
-    outer: dict[str, list[tuple[Element, Spot, Spot]]],
+    outer: dict[str, list[tuple[Element, BodyPoint, BodyPoint]]],
     rigid: Mapping[str, str],
     level: Mapping[str, int],
-) -> _Group:
+) -> _ClosedGroup:
     """Two links on a common pin: the one on the later body pushes."""
     carriers = tuple(k.body for x in (u, w) for _, _, k in outer[x])
     held = tuple(e for x in (u, w) for e, _, _ in outer[x])
     plain = len(inner) == 1 and inner[0].kind == "pin" and all(len(outer[x]) == 1 and outer[x][0][0].rows == 2 for x in (u, w))
     if not plain:
-        return _Group((u, w), carriers, held, None)
+        return _ClosedGroup((u, w), carriers, held, None)
     one, two = sorted((u, w), key=lambda x: (outer[x][0][0].kind == "guide", -level[outer[x][0][2].body]))
     (hold_1, own_1, _), (hold_2, own_2, base) = outer[one][0], outer[two][0]
     if hold_1.kind == "guide":  # two sliders on one pin
-        return _Group((u, w), carriers, held, None)
+        return _ClosedGroup((u, w), carriers, held, None)
     pin = inner[0]
     at_1, at_2 = (next(s for s in pin.spots if rigid[s.body] == x) for x in (one, two))
     lever: Side = hold_2.normal if hold_2.normal is not None else (own_2, at_2)
     pair = "-".join(sorted((at_1.body, at_2.body)))
     name = pin.name if len(pin.spots) == 2 else f"{pin.name} {pair}"
-    return _Group((u, w), carriers, held, Passing(name, at_1.body, at_2.body, (own_1, at_1), lever, at_2, pin, base.body))
+    return _ClosedGroup((u, w), carriers, held, LinkContact(name, at_1.body, at_2.body, (own_1, at_1), lever, at_2, pin, base.body))
 
 
-def _last(found: Sequence[_Group], rigid: Mapping[str, str]) -> list[Passing | None]:
+def _last(found: Sequence[_ClosedGroup], rigid: Mapping[str, str]) -> list[LinkContact | None]:
     """For each group the angle of the only last one behind it; None where there are several, or where the power does not continue through
     the driven link (a coupler that passes it on itself, a pin that the next link shares)."""
     after = [[k for k, g in enumerate(found) if any(rigid[c] in own.clusters for c in g.carriers)] for own in found]

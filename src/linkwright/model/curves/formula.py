@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.derivatives import jacobian, replay
-from linkwright.compiler.graph import Graph, Sym
+from linkwright.compiler.graph import Sym, TraceGraph
 from linkwright.compiler.program import Program, interpret
 from linkwright.errors import UsageError
 from linkwright.model.curves import Curve, Jet
@@ -29,7 +29,7 @@ class Traced(Curve):
     @classmethod
     def of(cls, f: Callable[[Any], Any]) -> Traced:
         """A function that takes a traced value."""
-        g = Graph()
+        g = TraceGraph()
         program = g.program([("f", np.array([f(g.input("t", 1)[0])], dtype=object))])
         return cls(_with_derivative(_with_derivative(program)))
 
@@ -43,7 +43,7 @@ class Traced(Curve):
 
 def _with_derivative(program: Program) -> Program:
     """The program with the derivative of its last result added."""
-    g = Graph()
+    g = TraceGraph()
     found = jacobian(program, list(g.input("t", 1)), [0])
     last = len(found.results) - 1
     return g.program([("f", np.array([*found.results, found.columns[0].get(last, 0.0)], dtype=object))])

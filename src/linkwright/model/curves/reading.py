@@ -17,7 +17,7 @@ from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.model.curves.tables import INTERPOLATIONS, SPLINES, table
 from linkwright.model.description import Description, Table
 from linkwright.model.file import quantity
-from linkwright.model.file.loads import Channels
+from linkwright.model.file.loads import ChannelDimensions
 from linkwright.model.file.nodes import from_python
 from linkwright.model.file.quantities import SI, QuantityAlgebra, place, read_quantity
 from linkwright.model.file.units import TIME, Dimension
@@ -37,7 +37,7 @@ def read_text(text: str, dimension: Dimension, what: str, desc: Description) -> 
     """A number with a unit, or an expression of t and channels, in SI."""
     try:
         node = from_python(text, what)
-        return place(read_quantity(node, QuantityAlgebra(channel=Channels.of(desc).quantity)), dimension, SI, node, what)
+        return place(read_quantity(node, QuantityAlgebra(channel=ChannelDimensions.of(desc).quantity)), dimension, SI, node, what)
     except ModelError as error:
         raise _named(error.message, what) from error
 

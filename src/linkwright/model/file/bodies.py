@@ -13,7 +13,7 @@ from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import frame_along, length, matrix, sub, transpose
 from linkwright.model.file.inertia import DENSITIES, MassProperties
 from linkwright.model.file.mesh import read_mesh
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import SHAPE_KEYS, Shape, read_shape
 from linkwright.model.file.units import DENSITY, INERTIA, LENGTH, MASS, parse_unit
 
@@ -22,12 +22,12 @@ MOST_BODIES = 5_000
 FAR_COM = 10.0  # times the size of a body: no counterweight reaches there
 
 
-def read_shapes(context: Context, node: Node | None, guess: Node | None) -> dict[str, Shape]:
+def read_shapes(context: Context, node: FileNode | None, guess: FileNode | None) -> dict[str, Shape]:
     """Every body's shape, ground first."""
     entries = node.mapping("bodies") if node else {}
     if GROUND not in entries:
         place = f" {nearest(GROUND, entries, 'Bodies')}" if entries else ""
-        raise (node or Node(context.root_where)).error(
+        raise (node or FileNode(context.root_where)).error(
             f"the model has no body 'ground', the fixed one. Add `ground: {{pins: [...]}}` to `bodies:`.{place}"
         )
     if len(entries) > MOST_BODIES:
@@ -42,7 +42,7 @@ def read_shapes(context: Context, node: Node | None, guess: Node | None) -> dict
     return shapes
 
 
-def _guess(context: Context, shapes: dict[str, Shape], name: str, node: Node) -> None:
+def _guess(context: Context, shapes: dict[str, Shape], name: str, node: FileNode) -> None:
     if name not in shapes or name == GROUND:
         raise node.error(f"guess: there is no moving body '{name}'. {nearest(name, [s for s in shapes if s != GROUND], 'Bodies')}")
     keys = node.keys(f"guess for '{name}'", ("at", "angle", "rpy", "quat", "rotation"))
@@ -55,7 +55,7 @@ def _guess(context: Context, shapes: dict[str, Shape], name: str, node: Node) ->
         shape.at, shape.rotation = at, rotation
 
 
-def read_bodies(context: Context, shapes: dict[str, Shape], masses: Node | None) -> tuple[Body, ...]:
+def read_bodies(context: Context, shapes: dict[str, Shape], masses: FileNode | None) -> tuple[Body, ...]:
     """Bodies with everything they weigh."""
     extra = _point_masses(context, shapes, masses)
     return tuple(_body(context, shape, extra.get(name, [])) for name, shape in shapes.items())
@@ -89,7 +89,7 @@ def _weighs_something(context: Context, shape: Shape, parts: list[MassProperties
         )
 
 
-def _own_mass(context: Context, shape: Shape, entries: dict[str, Node]) -> MassProperties | None:
+def _own_mass(context: Context, shape: Shape, entries: dict[str, FileNode]) -> MassProperties | None:
     what = f"body '{shape.name}'"
     ways = [k for k in ("bars", "bar", "plate", "mesh") if k in entries]
     if len(ways) > 1 and ways != ["bars", "bar"]:
@@ -114,7 +114,7 @@ def _own_mass(context: Context, shape: Shape, entries: dict[str, Node]) -> MassP
     return MassProperties(shaped.mass if shaped else mass, com, tensor)
 
 
-def _com(context: Context, shape: Shape, node: Node, what: str) -> Vec3:
+def _com(context: Context, shape: Shape, node: FileNode, what: str) -> Vec3:
     """A point's name, or coordinates: of the drawing for drawn shapes, else of the body."""
     if node.text is not None:
         name = node.text.strip()
@@ -125,7 +125,7 @@ def _com(context: Context, shape: Shape, node: Node, what: str) -> Vec3:
     return at if shape.exact else shape.to_local(at)
 
 
-def _inertia(context: Context, node: Node, what: str) -> Mat3:
+def _inertia(context: Context, node: FileNode, what: str) -> Mat3:
     """A scalar in the plane, [xx, yy, zz], a 3x3 matrix, or {xx: .., xy: ..}; about the com, body axes."""
     if node.text is not None:
         if not context.planar_drawing:
@@ -145,7 +145,7 @@ def _inertia(context: Context, node: Node, what: str) -> Mat3:
     return matrix([[diagonal[i] if i == j else 0.0 for j in range(3)] for i in range(3)])
 
 
-def _shaped_mass(context: Context, shape: Shape, entries: dict[str, Node], mass: Any) -> MassProperties | None:
+def _shaped_mass(context: Context, shape: Shape, entries: dict[str, FileNode], mass: Any) -> MassProperties | None:
     """Mass properties that follow from the shape; None for a point mass."""
     if "mesh" in entries:
         return _mesh(context, shape, entries["mesh"], mass)
@@ -219,7 +219,7 @@ def _plane_polygon(context: Context, shape: Shape, corners: list[str]) -> bool:
     return bool(sizes[2] <= 1e-9 * sizes[0])
 
 
-def _density(context: Context, keys: dict[str, Node], node: Node, what: str) -> Any:
+def _density(context: Context, keys: dict[str, FileNode], node: FileNode, what: str) -> Any:
     if "material" in keys:
         name = keys["material"].string(f"{what}: material")
         if name not in DENSITIES:
@@ -235,14 +235,14 @@ def _density(context: Context, keys: dict[str, Node], node: Node, what: str) -> 
     return value
 
 
-def _positive(context: Context, node: Node, what: str) -> Any:
+def _positive(context: Context, node: FileNode, what: str) -> Any:
     value = context.number(node, LENGTH, what)
     if context.numeric(value) <= 0.0:
         raise node.error(f"{what} is {context.shown(value, LENGTH)}; it must be greater than zero.")
     return value
 
 
-def _bars(context: Context, shape: Shape, entries: dict[str, Node], mass: Any) -> MassProperties:
+def _bars(context: Context, shape: Shape, entries: dict[str, FileNode], mass: Any) -> MassProperties:
     """One or several straight bars between points of the body."""
     what = f"body '{shape.name}'"
     keys = entries["bar"].keys(f"{what}: bar", ("section", "material", "density")) if "bar" in entries else {}
@@ -271,14 +271,14 @@ def _bars(context: Context, shape: Shape, entries: dict[str, Node], mass: Any) -
     return mass_of.together([_bar(context, shape, a, b, w, section) for (a, b), w in zip(pairs, weights, strict=True)])
 
 
-def _point_of(shape: Shape, node: Node, what: str) -> str:
+def _point_of(shape: Shape, node: FileNode, what: str) -> str:
     name = node.string(what)
     if name not in shape.points:
         raise node.error(f"{what}: '{name}' is not a point of the body. {nearest(name, shape.points, 'Its points')}")
     return name
 
 
-def _section(context: Context, node: Node, what: str) -> dict[str, Any]:
+def _section(context: Context, node: FileNode, what: str) -> dict[str, Any]:
     keys = node.keys(what, ("width", "height", "diameter", "inner"))
     if set(keys) not in ({"width", "height"}, {"diameter"}, {"diameter", "inner"}):
         raise node.error(f"{what} must be {{width: .., height: ..}} or {{diameter: .., inner: ..}} (inner for a tube).")
@@ -305,7 +305,7 @@ def _bar(context: Context, shape: Shape, a: str, b: str, mass: Any, section: dic
     return mass_of.round_bar(mass, p, q, section["diameter"], section.get("inner", 0.0), axes[1], axes[2])
 
 
-def _plate(context: Context, shape: Shape, node: Node, mass: Any) -> MassProperties:
+def _plate(context: Context, shape: Shape, node: FileNode, mass: Any) -> MassProperties:
     what = f"body '{shape.name}': plate"
     keys = node.keys(what, ("points", "thickness", "density", "material"))
     names = shape.pins if len(shape.pins) > 2 else list(shape.points)
@@ -327,7 +327,7 @@ def _plate(context: Context, shape: Shape, node: Node, mass: Any) -> MassPropert
     return mass_of.plate(mass, corners, thickness)
 
 
-def _mesh(context: Context, shape: Shape, node: Node, mass: Any) -> MassProperties:
+def _mesh(context: Context, shape: Shape, node: FileNode, mass: Any) -> MassProperties:
     what = f"body '{shape.name}': mesh"
     keys = node.keys(what, ("file", "density", "material", "unit", "scale"), ("file",))
     symbol = keys["unit"].string(f"{what}: unit") if "unit" in keys else context.units.base(LENGTH, "m")[0]
@@ -348,7 +348,7 @@ def _mesh(context: Context, shape: Shape, node: Node, mass: Any) -> MassProperti
     return MassProperties(density * (volume.mass * factor**3), com, tensor)
 
 
-def _point_masses(context: Context, shapes: dict[str, Shape], node: Node | None) -> dict[str, list[MassProperties]]:
+def _point_masses(context: Context, shapes: dict[str, Shape], node: FileNode | None) -> dict[str, list[MassProperties]]:
     found: dict[str, list[MassProperties]] = {}
     for name, entry in (node.mapping("masses") if node else {}).items():
         what = f"mass '{context.check_name(name, entry, 'mass')}'"
@@ -390,7 +390,7 @@ def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool
             context.warnings.append(f"{where.where}: body '{shape.name}': its {remark}.")
 
 
-def _outline(context: Context, shape: Shape, entries: dict[str, Node]) -> tuple[tuple[str, ...], ...]:
+def _outline(context: Context, shape: Shape, entries: dict[str, FileNode]) -> tuple[tuple[str, ...], ...]:
     """What a picture shows: bars as lines, three or more points as a polygon."""
     if "outline" in entries:
         node, what = entries["outline"], f"body '{shape.name}': outline"

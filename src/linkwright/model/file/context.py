@@ -16,7 +16,7 @@ from linkwright.errors import ModelError, Source, UsageError, nearest
 from linkwright.model.description import Mat3, PointRef, Vec3
 from linkwright.model.expressions import FUNCTIONS, Expr, dependency_order
 from linkwright.model.file.geometry import matrix, rotation_quaternion, rotation_rpy, rotation_z, vector
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.parser import NOT_NUMBERS, parse
 from linkwright.model.file.quantities import Quantity, QuantityAlgebra, numeric, parameter, place, read_quantity
 from linkwright.model.file.units import ANGLE, LENGTH, MASS, NONE, TIME, Dimension, UnitSystem, describe, display_unit, matches, shown
@@ -56,7 +56,7 @@ class Context:
         self.root_where = Source("model")
         self.warnings: list[str] = []
 
-    def beside(self, node: Node, what: str) -> Path:
+    def beside(self, node: FileNode, what: str) -> Path:
         """The path of a file that the model names, relative to the model's own."""
         name = node.string(what)
         if self.base is None:
@@ -65,7 +65,7 @@ class Context:
 
     # ------------------------------------------------------------ scalars and vectors
 
-    def number(self, node: Node, dimension: Dimension, what: str) -> Any:
+    def number(self, node: FileNode, dimension: Dimension, what: str) -> Any:
         """A float or Expr in SI."""
         quantity = read_quantity(node, self.algebra)
         self._without_unit(quantity, dimension, node, what)
@@ -78,7 +78,7 @@ class Context:
         """An SI value for people, in the file's units."""
         return shown(self.numeric(value), dimension, self.units, 6)
 
-    def in_proportion(self, value: float, dimension: Dimension, node: Node, what: str) -> None:
+    def in_proportion(self, value: float, dimension: Dimension, node: FileNode, what: str) -> None:
         """Refuse numbers that products could not hold; warn of those that no machine has."""
         if abs(value) > LARGEST or (0.0 < abs(value) < SMALLEST and dimension != MASS):
             raise node.error(f"{what}: {self.shown(value, dimension)} is out of any proportion. Check its digits and its unit.")
@@ -87,7 +87,7 @@ class Context:
             said = f"{node.where}: {what}: {self.shown(value, dimension)} is implausibly {size}. Check its digits and its unit."
             self.warnings += [] if said in self.warnings else [said]
 
-    def _without_unit(self, quantity: Quantity, dimension: Dimension, node: Node, what: str) -> None:
+    def _without_unit(self, quantity: Quantity, dimension: Dimension, node: FileNode, what: str) -> None:
         """Refuse a value whose dimension is wrong only because a parameter in it has no unit."""
         if quantity.dimension == NONE or matches(quantity.dimension, dimension):
             return
@@ -101,20 +101,20 @@ class Context:
                         f"{name} has no unit. Write `{name}: {self.env[name]:g} {unit}` under `parameters:`."
                     )
 
-    def _dimension_with(self, node: Node, names: Mapping[str, Quantity]) -> Dimension | None:
+    def _dimension_with(self, node: FileNode, names: Mapping[str, Quantity]) -> Dimension | None:
         try:
             return read_quantity(node, QuantityAlgebra(self.units, names)).dimension
         except ModelError:
             return None
 
-    def numeric(self, value: Any, node: Node | None = None) -> float:
+    def numeric(self, value: Any, node: FileNode | None = None) -> float:
         return numeric(value, self.env, node)
 
-    def numerics(self, values: Sequence[Any], node: Node | None = None) -> tuple[float, float, float]:
+    def numerics(self, values: Sequence[Any], node: FileNode | None = None) -> tuple[float, float, float]:
         x, y, z = (self.numeric(v, node) for v in values)
         return (x, y, z)
 
-    def vector(self, node: Node, dimension: Dimension, what: str) -> Vec3:
+    def vector(self, node: FileNode, dimension: Dimension, what: str) -> Vec3:
         """Three components; in a plane two, the third is zero."""
         items = node.sequence(what)
         allowed = (2,) if self.planar else (2, 3) if self.planar_drawing else (3,)
@@ -125,7 +125,7 @@ class Context:
         values = [self.number(item, dimension, what) for item in items]
         return vector([*values, 0.0] if len(values) == 2 else values)
 
-    def direction(self, node: Node, what: str) -> Vec3:
+    def direction(self, node: FileNode, what: str) -> Vec3:
         """A vector of pure numbers (or lengths) that is not zero."""
         items = node.sequence(what)
         quantities = [read_quantity(item, self.algebra) for item in items]
@@ -141,7 +141,7 @@ class Context:
             raise node.error(f"{what} leaves the plane. Give two components, or take out `plane:`.{node.decimal_comma()}")
         return values
 
-    def rotation(self, entries: dict[str, Node], what: str) -> Mat3 | None:
+    def rotation(self, entries: dict[str, FileNode], what: str) -> Mat3 | None:
         """Axes given as `angle` (about z), `rpy`, `quat` (wxyz) or `rotation` (a matrix); None if none is."""
         given = [k for k in ("angle", "rpy", "quat", "rotation") if k in entries]
         if not given:
@@ -160,7 +160,7 @@ class Context:
             return rotation_quaternion(*quaternion)
         return self._matrix(node, f"{what}: rotation")
 
-    def _matrix(self, node: Node, what: str) -> Mat3:
+    def _matrix(self, node: FileNode, what: str) -> Mat3:
         rows = [[self.number(n, NONE, what) for n in row.sequence(what, 3)] for row in node.sequence(what, 3)]
         m = [[self.numeric(v, node) for v in row] for row in rows]
         for i in range(3):
@@ -181,7 +181,7 @@ class Context:
 
     # ------------------------------------------------------------ names
 
-    def check_name(self, name: str, node: Node, kind: str) -> str:
+    def check_name(self, name: str, node: FileNode, kind: str) -> str:
         if not name:
             raise node.error(f"a {kind} has an empty name. Give it one.")
         if "." in name:
@@ -192,7 +192,7 @@ class Context:
             )
         return name
 
-    def point_ref(self, node: Node, points: Mapping[str, Sequence[str]], what: str) -> PointRef:
+    def point_ref(self, node: FileNode, points: Mapping[str, Sequence[str]], what: str) -> PointRef:
         """`body.point`, both of which must exist."""
         text = node.string(what)
         body, dot, point = text.partition(".")
@@ -206,7 +206,7 @@ class Context:
         return (body, point)
 
 
-def read_parameters(context: Context, node: Node | None, overrides: dict[str, Node]) -> None:
+def read_parameters(context: Context, node: FileNode | None, overrides: dict[str, FileNode]) -> None:
     """Fill in the parameters (they may refer to each other); `overrides` win."""
     entries = node.mapping("parameters") if node else {}
     for name in overrides:
@@ -241,7 +241,7 @@ def read_parameters(context: Context, node: Node | None, overrides: dict[str, No
     context.algebra = QuantityAlgebra(context.units, known)
 
 
-def read_abbreviations(context: Context, node: Node | None) -> None:
+def read_abbreviations(context: Context, node: FileNode | None) -> None:
     """`let`: names for expressions, put in wherever they are used; they are no parameters."""
     entries = node.mapping("let") if node else {}
     known = dict(context.algebra.names or {})
@@ -257,7 +257,7 @@ def read_abbreviations(context: Context, node: Node | None) -> None:
     context.algebra = QuantityAlgebra(context.units, known)
 
 
-def _dimension_in_file(context: Context, node: Node, known: dict[str, Quantity]) -> Dimension:
+def _dimension_in_file(context: Context, node: FileNode, known: dict[str, Quantity]) -> Dimension:
     try:
         return read_quantity(node, QuantityAlgebra(context.units, known)).dimension
     except ModelError:  # it refers to parameters that the override made unnecessary
@@ -291,7 +291,7 @@ class _NameCollector:
         return 1.0
 
 
-def _names_in(node: Node, names: Container[str]) -> set[str]:
+def _names_in(node: FileNode, names: Container[str]) -> set[str]:
     collector = _NameCollector(names)
     try:
         parse(node.string("a parameter"), collector)

@@ -9,8 +9,8 @@ from linkwright.errors import listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import Drive, Joint, Move
 from linkwright.model.file.context import Context
-from linkwright.model.file.loads import Channels, varying
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.loads import ChannelDimensions, varying
+from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
 from linkwright.model.file.units import (
     ANGLE,
@@ -44,7 +44,7 @@ RATE = (0, 0, -1, 0, 0)
 ANGULAR = ("wx", "wy", "wz")  # of ball and free joints, in the axes of the moving frame
 
 
-def read_drives(context: Context, node: Node | None, channels: Channels) -> tuple[Drive, ...]:
+def read_drives(context: Context, node: FileNode | None, channels: ChannelDimensions) -> tuple[Drive, ...]:
     """Every driven joint or cylinder."""
     if node is None or node.text == "":
         return ()
@@ -60,7 +60,7 @@ def read_drives(context: Context, node: Node | None, channels: Channels) -> tupl
     return tuple(drives)
 
 
-def _target(name: str, node: Node, channels: Channels) -> str:
+def _target(name: str, node: FileNode, channels: ChannelDimensions) -> str:
     if name in channels.cylinders:
         return name
     if name not in channels.joints:
@@ -76,7 +76,7 @@ def _target(name: str, node: Node, channels: Channels) -> str:
     return name
 
 
-def _drive(context: Context, name: str, node: Node, channels: Channels) -> Drive:
+def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensions) -> Drive:
     what = f"drive of '{name}'"
     slides = name in channels.cylinders or channels.dimension(name) == LENGTH
     if node.text is not None:
@@ -102,7 +102,7 @@ def _drive(context: Context, name: str, node: Node, channels: Channels) -> Drive
     return Drive(name, "torque" if kind == "force" else kind, value, where=node.where)
 
 
-def _by_dimension(context: Context, name: str, node: Node, slides: bool, channels: Channels) -> Drive:
+def _by_dimension(context: Context, name: str, node: FileNode, slides: bool, channels: ChannelDimensions) -> Drive:
     """`A: 45 rpm` is a speed, `A: 90 deg` a position, `A: 2 N m` a torque; a bare number is a speed."""
     what = f"drive of '{name}'"
     position = LENGTH if slides else ANGLE
@@ -116,14 +116,14 @@ def _by_dimension(context: Context, name: str, node: Node, slides: bool, channel
     for kind, dimension in choices.items():
         if matches(quantity.dimension, dimension):
             return Drive(name, kind, varying(context, node, dimension, channels, what), where=node.where)
-    usual = "20 mm/s, 50 mm or 100 N" if slides else "45 rpm, 90 deg or 2 N m"
+    examples = "20 mm/s, 50 mm or 100 N" if slides else "45 rpm, 90 deg or 2 N m"
     raise node.error(
         f"{what}: '{node.text}' is {describe(quantity.dimension)}; a {'slider' if slides else 'hinge'} takes a speed, position or "
-        f"effort such as {usual}."
+        f"effort such as {examples}."
     )
 
 
-def _moves(context: Context, node: Node, position: Dimension, what: str) -> tuple[Move, ...]:
+def _moves(context: Context, node: FileNode, position: Dimension, what: str) -> tuple[Move, ...]:
     moves = []
     for entry in node.sequence(f"{what}: moves"):
         keys = entry.keys(f"{what}: a move", ("to", "in", "law", "dwell"))
@@ -142,7 +142,9 @@ def _moves(context: Context, node: Node, position: Dimension, what: str) -> tupl
     return tuple(moves)
 
 
-def _motor(context: Context, node: Node, slides: bool, channels: Channels, what: str) -> tuple[tuple[tuple[str, Any], ...], Any]:
+def _motor(
+    context: Context, node: FileNode, slides: bool, channels: ChannelDimensions, what: str
+) -> tuple[tuple[tuple[str, Any], ...], Any]:
     """(data of the motor's name plate, its voltage)."""
     keys = node.keys(what, (*MOTOR, "voltage"), ("Kt", "R"))
     dimensions = {**MOTOR, "ratio": multiply(ANGLE, LENGTH, -1)} if slides else MOTOR
@@ -160,7 +162,7 @@ def _motor(context: Context, node: Node, slides: bool, channels: Channels, what:
     return tuple(values.items()), voltage
 
 
-def read_start(context: Context, node: Node | None, channels: Channels) -> tuple[tuple[str, Any], ...]:
+def read_start(context: Context, node: FileNode | None, channels: ChannelDimensions) -> tuple[tuple[str, Any], ...]:
     """Positions and speeds of joints (and cylinders) at the start: `A: 60 deg`, `A.v: 45 rpm`, one of several `C.slide: 20 mm`."""
     start: dict[str, Any] = {}
     for channel, entry in (node.mapping("start") if node else {}).items():
@@ -212,7 +214,7 @@ def _one_of_several(joints: Mapping[str, Joint], head: str, tail: str) -> Dimens
     return multiply(dimension, RATE) if rate else dimension
 
 
-def _several(context: Context, joints: Mapping[str, Joint], name: str, rate: bool, node: Node, what: str) -> tuple[Any, ...]:
+def _several(context: Context, joints: Mapping[str, Joint], name: str, rate: bool, node: FileNode, what: str) -> tuple[Any, ...]:
     """The coordinates of a joint with several: one value for each, in the joint's order."""
     joint = JOINTS[joints[name].type]
     kinds = joint.coordinate_kinds
@@ -227,7 +229,7 @@ def _several(context: Context, joints: Mapping[str, Joint], name: str, rate: boo
     return tuple(context.number(n, d, what) for n, d in zip(items, rates, strict=True))
 
 
-def read_cuts(node: Node | None, joints: Mapping[str, Joint]) -> tuple[str, ...] | None:
+def read_cuts(node: FileNode | None, joints: Mapping[str, Joint]) -> tuple[str, ...] | None:
     """Joints to cut, or None: the program chooses."""
     if node is None or node.text in ("", "auto"):
         return None

@@ -26,8 +26,8 @@ from linkwright.model.description import (
 )
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import add, rotate
-from linkwright.model.file.loads import TABLE_KEYS, Channels, tabulated, varying
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.loads import TABLE_KEYS, ChannelDimensions, tabulated, varying
+from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
 from linkwright.model.file.units import (
     ANGLE,
@@ -59,12 +59,12 @@ class Elements:
 
     # ------------------------------------------------------------ shared pieces
 
-    def entries(self, node: Node | None, section: str, kind: str) -> list[tuple[str, Node]]:
+    def entries(self, node: FileNode | None, section: str, kind: str) -> list[tuple[str, FileNode]]:
         found = node.mapping(section) if node else {}
         return [(self.context.check_name(n, e, kind), e) for n, e in found.items()]
 
     def value(
-        self, keys: dict[str, Node], key: str, dimension: Dimension, what: str, default: Any = None, least: float | None = None
+        self, keys: dict[str, FileNode], key: str, dimension: Dimension, what: str, default: Any = None, least: float | None = None
     ) -> Any:
         """keys[key] in SI; `least` is a bound it may not fall below."""
         if key not in keys:
@@ -74,19 +74,19 @@ class Elements:
             raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be {least:g} or more.")
         return value
 
-    def positive(self, keys: dict[str, Node], key: str, dimension: Dimension, what: str) -> Any:
+    def positive(self, keys: dict[str, FileNode], key: str, dimension: Dimension, what: str) -> Any:
         value = self.context.number(keys[key], dimension, f"{what}: {key}")
         if self.context.numeric(value) <= 0.0:
             raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be greater than zero.")
         return value
 
-    def between(self, keys: dict[str, Node], node: Node, what: str) -> tuple[PointRef, PointRef]:
+    def between(self, keys: dict[str, FileNode], node: FileNode, what: str) -> tuple[PointRef, PointRef]:
         a, b = (self.context.point_ref(n, self.points, what) for n in keys["between"].sequence(f"{what}: between", 2))
         if a[0] == b[0]:
             raise keys["between"].error(f"{what} runs between two points of the same body '{a[0]}'. Name points of two bodies.")
         return a, b
 
-    def joint(self, node: Node, what: str) -> str:
+    def joint(self, node: FileNode, what: str) -> str:
         """The name of a joint with one coordinate."""
         name = node.string(what)
         if name not in self.joints:
@@ -116,7 +116,7 @@ class Elements:
 
     # ------------------------------------------------------------ sections
 
-    def rods(self, node: Node | None) -> tuple[Rod, ...]:
+    def rods(self, node: FileNode | None) -> tuple[Rod, ...]:
         rods = []
         for name, entry in self.entries(node, "rods", "rod"):
             what = f"rod '{name}'"
@@ -130,7 +130,7 @@ class Elements:
             rods.append(Rod(name, ends, length, entry.where))
         return tuple(rods)
 
-    def couplings(self, node: Node | None) -> tuple[Coupling, ...]:
+    def couplings(self, node: FileNode | None) -> tuple[Coupling, ...]:
         couplings = []
         for name, entry in self.entries(node, "couplings", "coupling"):
             what = f"coupling '{name}'"
@@ -151,10 +151,10 @@ class Elements:
             couplings.append(Coupling(name, first, second, ratio, offset, table, entry.where))
         return tuple(couplings)
 
-    def gears(self, node: Node | None) -> tuple[Gear, ...]:
+    def gears(self, node: FileNode | None) -> tuple[Gear, ...]:
         return tuple(self._gear(name, entry) for name, entry in self.entries(node, "gears", "gear"))
 
-    def _gear(self, name: str, entry: Node) -> Gear:
+    def _gear(self, name: str, entry: FileNode) -> Gear:
         what = f"gear '{name}'"
         keys = entry.keys(what, ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius"))
         alpha = self.value(keys, "pressure_angle", ANGLE, what, Gear.pressure_angle, least=0.0)
@@ -175,7 +175,7 @@ class Elements:
         internal = keys["internal"].flag(f"{what}: internal") if "internal" in keys else False
         return Gear(name, first, second, radii[0], radii[1], internal, False, alpha, entry.where)
 
-    def _radii(self, keys: dict[str, Node], entry: Node, what: str, wheels: list[str]) -> list[Any]:
+    def _radii(self, keys: dict[str, FileNode], entry: FileNode, what: str, wheels: list[str]) -> list[Any]:
         """Pitch radii, given directly or as teeth and module."""
         direct = "radius" if len(wheels) == 1 else "radii"
         if direct in keys and "teeth" not in keys:
@@ -189,10 +189,10 @@ class Elements:
         nodes = keys["teeth"].sequence(f"{what}: teeth", 2) if len(wheels) == 2 else [keys["teeth"]]
         return [module * self.positive({"teeth": n}, "teeth", NONE, what) / 2.0 for n in nodes]
 
-    def springs(self, node: Node | None) -> tuple[TorsionSpring | CoilSpring | GasSpring, ...]:
+    def springs(self, node: FileNode | None) -> tuple[TorsionSpring | CoilSpring | GasSpring, ...]:
         return tuple(self._spring(name, entry) for name, entry in self.entries(node, "springs", "spring"))
 
-    def _spring(self, name: str, entry: Node) -> TorsionSpring | CoilSpring | GasSpring:
+    def _spring(self, name: str, entry: FileNode) -> TorsionSpring | CoilSpring | GasSpring:
         what = f"spring '{name}'"
         keys = entry.keys(what, ("type", "joint", "between", "stiffness", "free", "preload", "force", "length", "stroke", "progression"))
         guess = "torsion" if "joint" in keys else "gas" if "stroke" in keys or "force" in keys else "coil"
@@ -223,7 +223,7 @@ class Elements:
             name, self.between(keys, entry, what), self.value(keys, "force", FORCE, what), length, stroke, progression, entry.where
         )
 
-    def dampers(self, node: Node | None) -> tuple[Damper, ...]:
+    def dampers(self, node: FileNode | None) -> tuple[Damper, ...]:
         dampers = []
         for name, entry in self.entries(node, "dampers", "damper"):
             what = f"damper '{name}'"
@@ -237,12 +237,12 @@ class Elements:
             dampers.append(Damper(name, value, joint, ends, entry.where))
         return tuple(dampers)
 
-    def frictions(self, node: Node | None) -> tuple[Friction, ...]:
+    def frictions(self, node: FileNode | None) -> tuple[Friction, ...]:
         frictions = []
         for name, entry in self.entries(node, "friction", "friction"):
             what = f"friction '{name}'"
             keys = entry.keys(what, ("joint", "coulomb", "viscous", "speed", "mu", "radius"))
-            joint = self.joint(keys["joint"], what) if "joint" in keys else self.joint(Node(entry.where, text=name), what)
+            joint = self.joint(keys["joint"], what) if "joint" in keys else self.joint(FileNode(entry.where, text=name), what)
             slides = self.slides(joint)
             read = {
                 "coulomb": self.value(keys, "coulomb", FORCE if slides else TORQUE, what, 0.0, least=0.0),
@@ -255,13 +255,13 @@ class Elements:
             frictions.append(Friction(name, joint, **read, where=entry.where))
         return tuple(frictions)
 
-    def stops(self, node: Node | None, channels: Channels) -> tuple[Stop, ...]:
+    def stops(self, node: FileNode | None, channels: ChannelDimensions) -> tuple[Stop, ...]:
         return tuple(self._stop(name, entry, channels) for name, entry in self.entries(node, "stops", "stop"))
 
-    def _stop(self, name: str, entry: Node, channels: Channels) -> Stop:
+    def _stop(self, name: str, entry: FileNode, channels: ChannelDimensions) -> Stop:
         what = f"stop '{name}'"
         keys = entry.keys(what, ("joint", "between", "min", "max", "stiffness", "damping"), ("stiffness",))
-        target = keys.get("joint", Node(entry.where, text=name))
+        target = keys.get("joint", FileNode(entry.where, text=name))
         joint = target.string(what) if target.text in channels.cylinders else self.joint(target, what)
         slides = joint in channels.cylinders or self.slides(joint)
         travel = LENGTH if slides else ANGLE
@@ -271,8 +271,8 @@ class Elements:
             low, high = keys["between"].sequence(f"{what}: between", 2)
             keys = {**keys, "min": low, "max": high}
         elif "min" not in keys and "max" not in keys:
-            usual = "[0, 120 mm]" if slides else "[-30 deg, 60 deg]"
-            raise entry.error(f"{what} has no ends: write `between: {usual}`, or `min:` or `max:` alone.")
+            example = "[0, 120 mm]" if slides else "[-30 deg, 60 deg]"
+            raise entry.error(f"{what} has no ends: write `between: {example}`, or `min:` or `max:` alone.")
         lower, upper = (self.value(keys, k, travel, f"{what}: an end" if "between" in keys else what) for k in ("min", "max"))
         if lower is not None and upper is not None and self.context.numeric(lower) >= self.context.numeric(upper):
             raise entry.error(
@@ -283,7 +283,7 @@ class Elements:
         damping = self.value(keys, "damping", multiply(TIME, travel, -1), what, 0.0, least=0.0)
         return Stop(name, joint, stiffness, lower, upper, damping, entry.where)
 
-    def cylinders(self, node: Node | None, channels: Channels) -> tuple[Cylinder, ...]:
+    def cylinders(self, node: FileNode | None, channels: ChannelDimensions) -> tuple[Cylinder, ...]:
         cylinders = []
         for name, entry in self.entries(node, "cylinders", "cylinder"):
             what = f"cylinder '{name}'"
@@ -301,7 +301,7 @@ class Elements:
             cylinders.append(Cylinder(name, ends, force, entry.where))
         return tuple(cylinders)
 
-    def _pressure_force(self, keys: dict[str, Node], entry: Node, channels: Channels, what: str) -> Any:
+    def _pressure_force(self, keys: dict[str, FileNode], entry: FileNode, channels: ChannelDimensions, what: str) -> Any:
         """Pressure on the piston; with `rod` on the rod side, which pulls."""
         if "bore" not in keys:
             raise entry.error(f"{what}: `pressure` needs the `bore:` (piston diameter).")

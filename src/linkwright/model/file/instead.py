@@ -30,7 +30,7 @@ KEYS = {
     "bodie": "bodies",
 }
 _TABLE = "a coupling with a `table:` of the follower over the driver (docs/model-file.md#tables)"
-_WISHES = {
+_FEATURES = {
     ("cam", "follower"): f"There are no cams; a cam without lift-off is {_TABLE}, with `interpolation: periodic` for a closed profile.",
     ("geneva", "maltese", "indexer"): f"There is no Geneva drive; it is {_TABLE}.",
     ("belt", "chain", "pulley", "sprocket", "timing_belt"): (
@@ -65,7 +65,7 @@ def types() -> dict[str, str]:
 def instead(word: str) -> str:
     """What to use in place of something that does not exist, as sentences with a space after them; empty if the word is unknown."""
     plain = word.lower().replace("-", "_").replace(" ", "_")
-    for words, sentence in _WISHES.items():
-        if any(plain in (w, f"{w}s", f"{w}es", f"{w}_joint") for w in words):
+    for spellings, sentence in _FEATURES.items():
+        if any(plain in (w, f"{w}s", f"{w}es", f"{w}_joint") for w in spellings):
             return f"{sentence} See {SEE}. "
     return ""

@@ -15,15 +15,15 @@ from linkwright.model.description import EYE3, ZERO3, Joint, Mat3, Placement, Ve
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import frame_along, product, transpose, vector
 from linkwright.model.file.instead import instead, types
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.shapes import Shape
 from linkwright.model.file.units import KINDS, LENGTH
-from linkwright.numerics.groups import Groups
+from linkwright.numerics.groups import NameGroups
 
 JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames")  # and those of single types
 
 
-def read_joints(context: Context, shapes: dict[str, Shape], node: Node | None) -> tuple[Joint, ...]:
+def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | None) -> tuple[Joint, ...]:
     """Explicit joints in file order, then the hinges of pins that no joint names."""
     explicit: list[Joint] = []
     entries = node.mapping("joints") if node else {}
@@ -101,9 +101,9 @@ def _hinges(context: Context, shapes: dict[str, Shape], pin: str, bodies: list[s
     return joints
 
 
-def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict[str, Node]) -> None:
+def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict[str, FileNode]) -> None:
     """Explicit joints at a pin must connect its bodies, each exactly once."""
-    groups = Groups(bodies)
+    groups = NameGroups(bodies)
     for joint in joints:
         node = entries[joint.name]
         for body in (joint.first, joint.second):
@@ -126,7 +126,7 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
 # ---------------------------------------------------------------- joints that are written out
 
 
-def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: Node) -> Joint:
+def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: FileNode) -> Joint:
     what = f"joint '{name}'"
     keys = node.keys(what, (*JOINT_KEYS, *_owners()))
     kind = _type(context, keys, node, what)
@@ -152,7 +152,7 @@ def _is_pin(context: Context, shape: Shape, point: str) -> bool:
     return point in shape.pins or (point in shape.stations and point in context.drawing)
 
 
-def _type(context: Context, keys: dict[str, Node], node: Node, what: str) -> str:
+def _type(context: Context, keys: dict[str, FileNode], node: FileNode, what: str) -> str:
     if "type" not in keys:
         if "pin" in keys:
             return "revolute"
@@ -166,7 +166,9 @@ def _type(context: Context, keys: dict[str, Node], node: Node, what: str) -> str
     return kind
 
 
-def _ends(context: Context, shapes: dict[str, Shape], keys: dict[str, Node], node: Node, what: str) -> tuple[str, str, tuple[str, str]]:
+def _ends(
+    context: Context, shapes: dict[str, Shape], keys: dict[str, FileNode], node: FileNode, what: str
+) -> tuple[str, str, tuple[str, str]]:
     """The two bodies and the names of the points where they meet ('' if only drawn)."""
     ways = [k for k in ("connect", "between") if k in keys]
     if len(ways) != 1:
@@ -203,7 +205,7 @@ def _ends(context: Context, shapes: dict[str, Shape], keys: dict[str, Node], nod
     return first, second, points
 
 
-def _position_in(context: Context, shape: Shape, point: str, keys: dict[str, Node], node: Node, what: str) -> Vec3:
+def _position_in(context: Context, shape: Shape, point: str, keys: dict[str, FileNode], node: FileNode, what: str) -> Vec3:
     if point:
         if point in shape.points:
             return shape.points[point]
@@ -225,7 +227,7 @@ def _owners() -> dict[str, list[str]]:
     return out
 
 
-def _options(context: Context, kind: str, keys: dict[str, Node], node: Node, what: str) -> tuple[tuple[str, Any], ...]:
+def _options(context: Context, kind: str, keys: dict[str, FileNode], node: FileNode, what: str) -> tuple[tuple[str, Any], ...]:
     jt = JOINTS[kind]
     for key, owners in _owners().items():
         if key in keys and kind not in owners:
@@ -245,7 +247,7 @@ def _axes(
     kind: str,
     bodies: tuple[str, str],
     points: tuple[str, str],
-    keys: dict[str, Node],
+    keys: dict[str, FileNode],
     what: str,
 ) -> tuple[Mat3, Mat3]:
     """Rotations of F and M in their bodies."""
@@ -291,13 +293,13 @@ def _carried(F: Mat3, first: Shape, second: Shape) -> Mat3:
     return product(transpose(second.start.rotation), product(first.start.rotation, F))
 
 
-def _frame(context: Context, node: Node, what: str) -> Placement:
+def _frame(context: Context, node: FileNode, what: str) -> Placement:
     keys = node.keys(what, ("at", "angle", "rpy", "quat", "rotation"))
     at = context.vector(keys["at"], LENGTH, what) if "at" in keys else ZERO3
     return Placement(at, context.rotation(keys, what) or EYE3)
 
 
-def joint_places(node: Node | None) -> set[str]:
+def joint_places(node: FileNode | None) -> set[str]:
     """Names of points where written-out joints sit, so that a pin there need not be shared."""
     places: set[str] = set()
     for entry in (node.entries or {}).values() if node else ():

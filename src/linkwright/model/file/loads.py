@@ -16,7 +16,7 @@ from linkwright.model.description import ZERO3, Description, Joint, Load, Table
 from linkwright.model.expressions import Expr, evaluate, free_variables, variable
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import vector
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import Quantity, QuantityAlgebra, place, read_quantity
 from linkwright.model.file.units import ANGLE, FORCE, LENGTH, TIME, TORQUE, Dimension, multiply
 
@@ -30,7 +30,7 @@ BARE = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\Z")  # a number without a u
 
 
 @dataclass(frozen=True)
-class Channels:
+class ChannelDimensions:
     """The channels that expressions and tables may use, with their dimensions."""
 
     joints: Mapping[str, Joint]
@@ -39,9 +39,9 @@ class Channels:
     plane: str | None = None  # the drawing's axes; None in space
 
     @staticmethod
-    def of(d: Description) -> Channels:
+    def of(d: Description) -> ChannelDimensions:
         points = {b.name: tuple(p.name for p in b.points) for b in d.bodies}
-        return Channels({j.name: j for j in d.joints}, points, tuple(c.name for c in d.cylinders), d.plane)
+        return ChannelDimensions({j.name: j for j in d.joints}, points, tuple(c.name for c in d.cylinders), d.plane)
 
     def dimension(self, name: str) -> Dimension | None:
         """None when there is no such channel: `t`, `A`, `A.v`, `rocker.angle`, `ram.P.x`, `ram.P.vx`."""
@@ -73,7 +73,7 @@ class Channels:
     def quantity(self, name: str) -> Quantity | None:
         dimension = self.dimension(name)
         if dimension is None and "." in name:
-            raise ModelError(f"there is no channel '{name}'. {nearest(name, self.names(), 'Channels')}")
+            raise ModelError(f"there is no channel '{name}'. {nearest(name, self.names(), 'ChannelDimensions')}")
         return None if dimension is None else Quantity(variable(name), dimension)
 
     def bare(self, name: str) -> Quantity | None:
@@ -81,14 +81,14 @@ class Channels:
         return None if found is None else Quantity(found.value)
 
 
-def varying(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str, *, motion: bool = False) -> Any:
+def varying(context: Context, node: FileNode, dimension: Dimension, channels: ChannelDimensions, what: str, *, motion: bool = False) -> Any:
     """A constant, an expression that may use channels, or `{over: channel, table: [[x, y], ...]}` (or `csv: file`)."""
     if node.entries is not None:
         keys = node.keys(what, ("over", *TABLE_KEYS), ("over",))
         channel = keys["over"].string(f"{what}: over")
         over = channels.dimension(channel)
         if over is None:
-            raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'Channels')}")
+            raise keys["over"].error(f"{what}: there is no channel '{channel}'. {nearest(channel, channels.names(), 'ChannelDimensions')}")
         return tabulated(context, channel, keys, node, (over, dimension), what, motion=motion)
     units = context.units
 
@@ -116,7 +116,7 @@ def varying(context: Context, node: Node, dimension: Dimension, channels: Channe
     return value
 
 
-def _second_reading(read: Any, channels: Channels) -> Any:
+def _second_reading(read: Any, channels: ChannelDimensions) -> Any:
     """With bare channels; if that fails too, the first message is the helpful one."""
     try:
         return read(channels.bare)
@@ -124,7 +124,7 @@ def _second_reading(read: Any, channels: Channels) -> Any:
         return read(channels.quantity)
 
 
-def _rows(context: Context, keys: dict[str, Node], node: Node, what: str) -> Node:
+def _rows(context: Context, keys: dict[str, FileNode], node: FileNode, what: str) -> FileNode:
     """The table as rows [x, y], also when it is given as two lists `x` and `y` or as a CSV file of two columns."""
     ways = ["table" in keys, "x" in keys or "y" in keys, "csv" in keys]
     if sum(ways) != 1 or ("x" in keys) != ("y" in keys):
@@ -135,10 +135,10 @@ def _rows(context: Context, keys: dict[str, Node], node: Node, what: str) -> Nod
         return _csv_rows(context, keys["csv"], what)
     xs = keys["x"].sequence(f"{what}: x")
     ys = keys["y"].sequence(f"{what}: y", len(xs))
-    return Node(node.where, items=tuple(Node(x.where, items=(x, y)) for x, y in zip(xs, ys, strict=True)))
+    return FileNode(node.where, items=tuple(FileNode(x.where, items=(x, y)) for x, y in zip(xs, ys, strict=True)))
 
 
-def _csv_rows(context: Context, node: Node, what: str) -> Node:
+def _csv_rows(context: Context, node: FileNode, what: str) -> FileNode:
     """Two columns of a CSV file, path relative to the model; bare numbers are in the unit of their header, else in the file's."""
     path = context.beside(node, f"{what}: csv")
     try:
@@ -154,17 +154,24 @@ def _csv_rows(context: Context, node: Node, what: str) -> Node:
         raise ModelError(f"{what}: the file has {found}, but two are needed, x and y. {advice}", here)
     units = [u if u != "-" else "" for u in table.units] or ["", ""]
 
-    def cell(line: int, text: str, unit: str) -> Node:
+    def cell(line: int, text: str, unit: str) -> FileNode:
         if not text:
             raise ModelError(f"{what}: a cell of this row is empty. Fill it or remove the row.", Source(table.path, line))
-        return Node(Source(table.path, line), text=f"{text} {unit}" if unit and BARE.match(text) else text)
+        return FileNode(Source(table.path, line), text=f"{text} {unit}" if unit and BARE.match(text) else text)
 
     rows = [(line, [cell(line, text, unit) for text, unit in zip(cells, units, strict=True)]) for line, cells in table.rows]
-    return Node(node.where, items=tuple(Node(Source(table.path, line), items=tuple(items)) for line, items in rows))
+    return FileNode(node.where, items=tuple(FileNode(Source(table.path, line), items=tuple(items)) for line, items in rows))
 
 
 def tabulated(
-    context: Context, channel: str, keys: dict[str, Node], node: Node, dimensions: tuple[Dimension, Dimension], what: str, *, motion: bool
+    context: Context,
+    channel: str,
+    keys: dict[str, FileNode],
+    node: FileNode,
+    dimensions: tuple[Dimension, Dimension],
+    what: str,
+    *,
+    motion: bool,
 ) -> Table:
     """The table of an entry with its `interpolation`. A motion needs a speed without jumps, a periodic one equal ends."""
     how, y = keys.get("interpolation"), dimensions[1]
@@ -183,7 +190,7 @@ def tabulated(
     return Table(channel, xs, (*ys[:-1], ys[0]) if chosen == "periodic" else ys, chosen)
 
 
-def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def read_table(context: Context, node: FileNode, x: Dimension, y: Dimension, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Rows [x, y] with increasing x, as plain numbers."""
     rows = [row.sequence(f"{what}, a row", 2) for row in node.sequence(what)]
     if len(rows) < 2:
@@ -200,7 +207,7 @@ def read_table(context: Context, node: Node, x: Dimension, y: Dimension, what: s
     return tuple(xs), tuple(ys)
 
 
-def read_loads(context: Context, node: Node | None, channels: Channels) -> tuple[Load, ...]:
+def read_loads(context: Context, node: FileNode | None, channels: ChannelDimensions) -> tuple[Load, ...]:
     """External forces and moments at points of bodies."""
     loads = []
     for name, entry in (node.mapping("loads") if node else {}).items():
@@ -222,14 +229,14 @@ def read_loads(context: Context, node: Node | None, channels: Channels) -> tuple
     return tuple(loads)
 
 
-def _target(context: Context, keys: dict[str, Node], entry: Node, channels: Channels, what: str) -> tuple[str, str]:
+def _target(context: Context, keys: dict[str, FileNode], entry: FileNode, channels: ChannelDimensions, what: str) -> tuple[str, str]:
     text = keys["on"].string(f"{what}: on")
     if text in channels.points and "force" not in keys and channels.points[text]:
         return text, channels.points[text][0]  # a moment acts on the whole body
     return context.point_ref(keys["on"], channels.points, what)
 
 
-def _components(context: Context, node: Node, dimension: Dimension, channels: Channels, what: str) -> Any:
+def _components(context: Context, node: FileNode, dimension: Dimension, channels: ChannelDimensions, what: str) -> Any:
     items = node.sequence(what)
     allowed = (2,) if context.planar else (2, 3) if context.planar_drawing else (3,)
     if len(items) not in allowed:
@@ -238,7 +245,7 @@ def _components(context: Context, node: Node, dimension: Dimension, channels: Ch
     return vector([*values, 0.0] if len(values) == 2 else values)
 
 
-def _moment(context: Context, node: Node, channels: Channels, what: str) -> Any:
+def _moment(context: Context, node: FileNode, channels: ChannelDimensions, what: str) -> Any:
     """One number about the normal in a plane, three components in space."""
     if node.items is None and context.planar_drawing:
         return (0.0, 0.0, varying(context, node, TORQUE, channels, what))

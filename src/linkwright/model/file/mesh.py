@@ -14,19 +14,19 @@ from linkwright import files
 from linkwright.errors import ModelError
 from linkwright.model.file.geometry import matrix
 from linkwright.model.file.inertia import MassProperties, from_second_moments
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.nodes import FileNode
 
 MOST_BYTES = 200_000_000
 _NUMBER = rb"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _VERTEX = re.compile(rb"vertex\s+" + _NUMBER + rb"\s+" + _NUMBER + rb"\s+" + _NUMBER, re.IGNORECASE)
 
 
-def read_mesh(path: Path, node: Node) -> MassProperties:
+def read_mesh(path: Path, node: FileNode) -> MassProperties:
     """The solid of density one inside an STL surface, in the file's own unit."""
     return solid(triangles(path, node), f"mesh {path.name}", node)
 
 
-def triangles(path: Path, node: Node) -> Any:
+def triangles(path: Path, node: FileNode) -> Any:
     """The corners, an array (n, 3, 3)."""
     import numpy as np
 
@@ -50,7 +50,7 @@ def triangles(path: Path, node: Node) -> Any:
     return corners
 
 
-def solid(corners: Any, what: str, node: Node) -> MassProperties:
+def solid(corners: Any, what: str, node: FileNode) -> MassProperties:
     """Mass properties of density one of the volume that triangles (n, 3, 3) enclose."""
     import numpy as np
 
@@ -74,7 +74,7 @@ def solid(corners: Any, what: str, node: Node) -> MassProperties:
     return MassProperties(volume, (x, y, z), from_second_moments(matrix(S.tolist())))
 
 
-def _check_closed(corners: Any, what: str, node: Node) -> None:
+def _check_closed(corners: Any, what: str, node: FileNode) -> None:
     """Every edge must be met once in each direction."""
     import numpy as np
 

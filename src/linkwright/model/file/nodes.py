@@ -31,13 +31,13 @@ TOO_MANY = f"a mapping with more than {MOST_ENTRIES} entries is not read. Use `r
 
 
 @dataclass(frozen=True)
-class Node:
+class FileNode:
     """A scalar (`text`), a list (`items`) or a mapping (`entries`), with its place."""
 
     where: Source
     text: str | None = None
-    items: tuple[Node, ...] | None = None
-    entries: dict[str, Node] | None = None
+    items: tuple[FileNode, ...] | None = None
+    entries: dict[str, FileNode] | None = None
     scope: Mapping[str, int] = field(default_factory=dict)  # indices of the repeat block it came from
     si: bool = False  # given in a call: bare numbers are SI and radians
     glued: bool = False  # follows the entry before it in a list at a comma without a space
@@ -51,14 +51,14 @@ class Node:
     def error(self, message: str) -> ModelError:
         return ModelError(message, self.where)
 
-    def mapping(self, what: str) -> dict[str, Node]:
+    def mapping(self, what: str) -> dict[str, FileNode]:
         if self.text == "":
             return {}
         if self.entries is None:
             raise self.error(f"{what} must be a mapping, `name: value` a line or {{name: value}}, not {self.kind}.")
         return self.entries
 
-    def sequence(self, what: str, length: int | None = None) -> tuple[Node, ...]:
+    def sequence(self, what: str, length: int | None = None) -> tuple[FileNode, ...]:
         if self.items is None:
             raise self.error(f"{what} must be a list in brackets, not {self.kind}.")
         if length is not None and len(self.items) != length:
@@ -69,7 +69,7 @@ class Node:
             raise self.error(f"{what}: a space follows every second comma.{self.decimal_comma()} Otherwise write all commas alike.")
         return self.items
 
-    def _pairs(self) -> Iterator[tuple[Node, Node]]:
+    def _pairs(self) -> Iterator[tuple[FileNode, FileNode]]:
         return itertools.pairwise(self.items or ())
 
     def decimal_comma(self) -> str:
@@ -92,7 +92,7 @@ class Node:
             return False
         raise self.error(f"{what} must be true or false, not {self.kind}.")
 
-    def keys(self, what: str, allowed: Sequence[str] | Mapping[str, Sequence[str]], required: Sequence[str] = ()) -> dict[str, Node]:
+    def keys(self, what: str, allowed: Sequence[str] | Mapping[str, Sequence[str]], required: Sequence[str] = ()) -> dict[str, FileNode]:
         """The entries, after a check that every key is known (`allowed`, or by group) and the required ones are there."""
         entries = self.mapping(what)
         known = [k for group in allowed.values() for k in group] if isinstance(allowed, Mapping) else list(allowed)
@@ -112,7 +112,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def from_file(path: Path) -> Node:
+def from_file(path: Path) -> FileNode:
     """The tree of a YAML file."""
     name = files.shown(path)
     try:
@@ -129,7 +129,7 @@ def from_file(path: Path) -> Node:
     return from_text(text, name)
 
 
-def from_text(text: str, name: str) -> Node:
+def from_text(text: str, name: str) -> FileNode:
     """The tree of a YAML text; `name` is used in messages."""
     import yaml
 
@@ -170,15 +170,15 @@ class _Builder:
     def where(self, event: Any) -> Source:
         return Source(self.name, event.start_mark.line + 1)
 
-    def build(self, events: Iterator[Any]) -> Node:
+    def build(self, events: Iterator[Any]) -> FileNode:
         import yaml
 
-        root: Node | None = None
-        stack: list[tuple[Any, list[Node], list[Node]]] = []  # start event, keys (of a mapping), values
+        root: FileNode | None = None
+        stack: list[tuple[Any, list[FileNode], list[FileNode]]] = []  # start event, keys (of a mapping), values
         documents = 0
         for event in events:
             self.refuse(event)
-            finished: Node | None = None
+            finished: FileNode | None = None
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
@@ -187,7 +187,7 @@ class _Builder:
                     )
             elif isinstance(event, yaml.ScalarEvent):
                 begin = event.start_mark
-                finished = Node(self.where(event), text=event.value, glued=self.last == (begin.line, begin.column - 1))
+                finished = FileNode(self.where(event), text=event.value, glued=self.last == (begin.line, begin.column - 1))
                 self.last = (event.end_mark.line, event.end_mark.column)
             elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
                 if len(stack) >= DEEPEST:
@@ -197,10 +197,10 @@ class _Builder:
                 stack.append((event, [], []))
             elif isinstance(event, yaml.SequenceEndEvent):
                 start, _, values = stack.pop()
-                finished = Node(self.where(start), items=tuple(_whole_calls(values)))
+                finished = FileNode(self.where(start), items=tuple(_whole_calls(values)))
             elif isinstance(event, yaml.MappingEndEvent):
                 start, keys, values = stack.pop()
-                finished = Node(self.where(start), entries=self.entries(keys, values, start.flow_style))
+                finished = FileNode(self.where(start), entries=self.entries(keys, values, start.flow_style))
             if finished is not None:
                 self.count += 1
                 if self.count > MOST_NODES:
@@ -213,7 +213,7 @@ class _Builder:
             raise ModelError("the file is empty. Begin with `name:`, `bodies:` and so on, see docs/model-file.md.", Source(self.name, 1))
         return root
 
-    def attach(self, parent: tuple[Any, list[Node], list[Node]], node: Node) -> None:
+    def attach(self, parent: tuple[Any, list[FileNode], list[FileNode]], node: FileNode) -> None:
         import yaml
 
         start, keys, values = parent
@@ -226,9 +226,9 @@ class _Builder:
         else:
             values.append(node)
 
-    def entries(self, keys: list[Node], values: list[Node], flow: bool) -> dict[str, Node]:
+    def entries(self, keys: list[FileNode], values: list[FileNode], flow: bool) -> dict[str, FileNode]:
         """Values by key. Each is reported at the line of its key, where a person looks for it."""
-        found: dict[str, Node] = {}
+        found: dict[str, FileNode] = {}
         before, number = "", ""
         for key, value in _whole_entries(keys, values):
             name = (key.text or "").strip()
@@ -262,13 +262,13 @@ class _Builder:
             )
 
 
-def _open_call(node: Node) -> bool:
+def _open_call(node: FileNode) -> bool:
     return node.text is not None and node.text.count("(") > node.text.count(")")
 
 
-def _whole_calls(items: list[Node]) -> list[Node]:
+def _whole_calls(items: list[FileNode]) -> list[FileNode]:
     """`[atan2(1, 2), 0]`: YAML parts the call at its comma; put it together again."""
-    whole: list[Node] = []
+    whole: list[FileNode] = []
     for item in items:
         if whole and _open_call(whole[-1]) and item.text is not None:
             whole[-1] = replace(whole[-1], text=f"{whole[-1].text},{'' if item.glued else ' '}{item.text}")
@@ -277,9 +277,9 @@ def _whole_calls(items: list[Node]) -> list[Node]:
     return whole
 
 
-def _whole_entries(keys: list[Node], values: list[Node]) -> list[tuple[Node, Node]]:
+def _whole_entries(keys: list[FileNode], values: list[FileNode]) -> list[tuple[FileNode, FileNode]]:
     """`{a: atan2(1, 2), b: 3}`: the same, where the rest of a call looks like a key without value."""
-    whole: list[tuple[Node, Node]] = []
+    whole: list[tuple[FileNode, FileNode]] = []
     for key, value in zip(keys, values, strict=True):
         if whole and _open_call(whole[-1][1]) and value.text == "":
             before, opened = whole[-1]
@@ -289,12 +289,12 @@ def _whole_entries(keys: list[Node], values: list[Node]) -> list[tuple[Node, Nod
     return whole
 
 
-def from_python(value: Any, path: str, depth: int = 0) -> Node:
+def from_python(value: Any, path: str, depth: int = 0) -> FileNode:
     """The tree of a dict as `lw.load` takes it: dicts, lists, arrays, numbers, strings."""
     where = Source(path)
     if depth > DEEPEST:
         raise ModelError(f"the model nests deeper than {DEEPEST} levels. Does it contain itself?", where)
-    if isinstance(value, Node):
+    if isinstance(value, FileNode):
         return value
     if isinstance(value, Mapping):
         if len(value) > MOST_ENTRIES:
@@ -305,14 +305,14 @@ def from_python(value: Any, path: str, depth: int = 0) -> Node:
             if name in entries:
                 raise ModelError(f"'{name}' is given twice in one mapping. Remove or rename one.", where)
             entries[name] = from_python(entry, f"{path}.{name}" if depth else f"{path} {name}", depth + 1)
-        return Node(where, entries=entries)
+        return FileNode(where, entries=entries)
     if isinstance(value, (list, tuple)) or (hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0):
         items = value if isinstance(value, (list, tuple)) else value.tolist()
-        return Node(where, items=tuple(from_python(v, path, depth + 1) for v in items))
+        return FileNode(where, items=tuple(from_python(v, path, depth + 1) for v in items))
     if value is None or isinstance(value, (bool, str, Expr)):
-        return Node(where, text="" if value is None else _valid(str(value), where))
+        return FileNode(where, text="" if value is None else _valid(str(value), where))
     if isinstance(value, numbers.Real):
-        return Node(where, text=repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value)))
+        return FileNode(where, text=repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value)))
     raise ModelError(f"a {type(value).__name__} is not allowed in a model. Use dicts, lists, numbers and strings.", where)
 
 

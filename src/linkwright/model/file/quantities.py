@@ -14,7 +14,7 @@ from typing import Any
 
 from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.model.expressions import Expr, apply, combine, evaluate, free_variables, variable
-from linkwright.model.file.nodes import Node, from_python
+from linkwright.model.file.nodes import FileNode, from_python
 from linkwright.model.file.parser import parse
 from linkwright.model.file.units import ANGLE, NONE, UNITS, Dimension, UnitSystem, describe, display_unit, matches, multiply, parse_unit
 
@@ -140,7 +140,7 @@ def _show(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def read_quantity(node: Node, algebra: QuantityAlgebra) -> Quantity:
+def read_quantity(node: FileNode, algebra: QuantityAlgebra) -> Quantity:
     """The value of the node, with its own dimension."""
     if node.text is None:
         raise node.error(f"a number or an expression is needed here, not {node.kind}.")
@@ -157,7 +157,7 @@ def read_quantity(node: Node, algebra: QuantityAlgebra) -> Quantity:
     return quantity
 
 
-def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Node, what: str) -> Any:
+def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: FileNode, what: str) -> Any:
     """The SI value of a quantity in a place that needs `dimension`."""
     text = (node.text or "").strip()
     if quantity.dimension == NONE:
@@ -188,7 +188,7 @@ def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
     return float(value)
 
 
-def numeric(value: Any, env: Mapping[str, Any], node: Node | None = None) -> float:
+def numeric(value: Any, env: Mapping[str, Any], node: FileNode | None = None) -> float:
     """The float an expression has with the parameters' present values."""
     if not isinstance(value, Expr):
         return float(value)

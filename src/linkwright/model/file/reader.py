@@ -19,8 +19,8 @@ from linkwright.model.file.context import Context, read_abbreviations, read_para
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.joints_section import joint_places, read_joints
-from linkwright.model.file.loads import Channels, read_loads
-from linkwright.model.file.nodes import Node, from_file, from_python, from_text
+from linkwright.model.file.loads import ChannelDimensions, read_loads
+from linkwright.model.file.nodes import FileNode, from_file, from_python, from_text
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
 
@@ -41,7 +41,7 @@ OVERRIDES = ("gravity", "cuts", "start", "space", "name")
 class Document:
     """What a description was read from: the tree as written, the folder of its files, and overrides."""
 
-    root: Node
+    root: FileNode
     base: Path | None  # None: no other file may be named
     name: str
     overrides: Mapping[str, Any]
@@ -108,7 +108,7 @@ def _read_sections(document: Document) -> Description:
     joints = read_joints(context, shapes, keys.get("joints"))
     elements = Elements(context, shapes, joints)
     cylinder_names = tuple(keys["cylinders"].mapping("cylinders")) if "cylinders" in keys else ()
-    channels = Channels(elements.joints, elements.points, cylinder_names, plane if context.planar else None)
+    channels = ChannelDimensions(elements.joints, elements.points, cylinder_names, plane if context.planar else None)
     bodies = read_bodies(context, shapes, keys.get("masses"))
     return Description(
         name=_label(keys.get("name"), document.name),
@@ -138,10 +138,10 @@ def _read_sections(document: Document) -> Description:
     )
 
 
-def _apply_overrides(keys: dict[str, Node], overrides: Mapping[str, Any]) -> dict[str, Node]:
+def _apply_overrides(keys: dict[str, FileNode], overrides: Mapping[str, Any]) -> dict[str, FileNode]:
     """Put the overridden sections in; what is left are values of parameters."""
     parameters = keys["parameters"].entries or {} if "parameters" in keys else {}
-    values: dict[str, Node] = {}
+    values: dict[str, FileNode] = {}
     for name, value in overrides.items():
         node = _as_call(from_python(value, f"{name} in the call"))
         if name in parameters:
@@ -159,21 +159,21 @@ def _apply_overrides(keys: dict[str, Node], overrides: Mapping[str, Any]) -> dic
     return values
 
 
-def _as_call(node: Node) -> Node:
+def _as_call(node: FileNode) -> FileNode:
     """Mark a tree as given in a call: its bare numbers are SI."""
     items = None if node.items is None else tuple(_as_call(n) for n in node.items)
     entries = None if node.entries is None else {k: _as_call(n) for k, n in node.entries.items()}
     return replace(node, items=items, entries=entries, si=True)
 
 
-def _label(node: Node | None, default: str) -> str:
+def _label(node: FileNode | None, default: str) -> str:
     name = node.string("name") if node else default
     if node and not name:
         raise node.error("the model's name is empty. Give it one or take the line out.")
     return name
 
 
-def _plane(keys: dict[str, Node]) -> tuple[str | None, bool]:
+def _plane(keys: dict[str, FileNode]) -> tuple[str | None, bool]:
     space = keys["space"].flag("space") if "space" in keys else False
     if "plane" not in keys:
         return None, True
@@ -183,7 +183,7 @@ def _plane(keys: dict[str, Node]) -> tuple[str | None, bool]:
     return plane, space
 
 
-def _units(keys: dict[str, Node]) -> tuple[UnitSystem, tuple[str, ...]]:
+def _units(keys: dict[str, FileNode]) -> tuple[UnitSystem, tuple[str, ...]]:
     """The units of bare numbers, and the units in which results are shown (`show`, else the same)."""
     systems = {}
     for key in ("units", "show"):
@@ -199,13 +199,13 @@ def _units(keys: dict[str, Node]) -> tuple[UnitSystem, tuple[str, ...]]:
     return systems["units"], systems["show"].units if "show" in keys else systems["units"].units
 
 
-def _gravity(context: Context, node: Node | None) -> Vec3:
+def _gravity(context: Context, node: FileNode | None) -> Vec3:
     if node is None or (node.text is not None and node.text.strip() in ("", "0", "0.0", "none")):
         return ZERO3
     return context.vector(node, ACCELERATION, "gravity")
 
 
-def _drawing(context: Context, node: Node | None) -> None:
+def _drawing(context: Context, node: FileNode | None) -> None:
     for name, entry in (node.mapping("drawing") if node else {}).items():
         context.check_name(name, entry, "point")
         context.drawing[name] = context.vector(entry, LENGTH, f"drawing: {name}")

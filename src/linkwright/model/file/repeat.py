@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from linkwright.errors import ModelError
 from linkwright.model.file.context import IDENTIFIER, RESERVED, Context
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import QuantityAlgebra, numeric, read_quantity
 
 SECTIONS = (
@@ -27,7 +27,7 @@ MOST_NODES = 500_000
 BRACES = re.compile(r"\{([^{}]*)\}")
 
 
-def expand(context: Context, keys: dict[str, Node]) -> dict[str, Node]:
+def expand(context: Context, keys: dict[str, FileNode]) -> dict[str, FileNode]:
     """The model's sections with every repeat block written out."""
     node = keys.get("repeat")
     if node is None or node.text == "":
@@ -54,7 +54,7 @@ def expand(context: Context, keys: dict[str, Node]) -> dict[str, Node]:
     return result
 
 
-def _range(context: Context, name: str, node: Node) -> range:
+def _range(context: Context, name: str, node: FileNode) -> range:
     if not IDENTIFIER.match(name) or name in RESERVED or name in context.parameters:
         raise node.error(
             f"repeat: '{name}' is neither a section nor usable as an index. Sections: {', '.join(SECTIONS)}. An index is a short new "
@@ -66,7 +66,7 @@ def _range(context: Context, name: str, node: Node) -> range:
     return range(_whole(context, first, node), _whole(context, last, node) + 1)
 
 
-def _whole(context: Context, text: str, node: Node) -> int:
+def _whole(context: Context, text: str, node: FileNode) -> int:
     quantity = read_quantity(replace(node, text=text), QuantityAlgebra(context.units, context.algebra.names))
     value = numeric(quantity.value, context.env, node)
     if value != round(value) or abs(value) > 1e9:
@@ -74,7 +74,7 @@ def _whole(context: Context, text: str, node: Node) -> int:
     return int(value)
 
 
-def _substitute(node: Node, scope: Mapping[str, int], budget: list[int]) -> Node:
+def _substitute(node: FileNode, scope: Mapping[str, int], budget: list[int]) -> FileNode:
     budget[0] -= 1
     if budget[0] < 0:
         raise node.error(f"repeat writes out more than {MOST_NODES} values. Make the range smaller.")
@@ -82,7 +82,7 @@ def _substitute(node: Node, scope: Mapping[str, int], budget: list[int]) -> Node
         return replace(node, text=_fill(node.text, scope, node), scope=scope)
     if node.items is not None:
         return replace(node, items=tuple(_substitute(n, scope, budget) for n in node.items), scope=scope)
-    entries: dict[str, Node] = {}
+    entries: dict[str, FileNode] = {}
     for key, entry in (node.entries or {}).items():
         name = _fill(key, scope, entry)
         if name in entries:
@@ -91,7 +91,7 @@ def _substitute(node: Node, scope: Mapping[str, int], budget: list[int]) -> Node
     return replace(node, entries=entries, scope=scope)
 
 
-def _fill(text: str, scope: Mapping[str, int], node: Node) -> str:
+def _fill(text: str, scope: Mapping[str, int], node: FileNode) -> str:
     """Replace {i}, {i+1}, {2*i} by whole numbers."""
 
     def number(match: re.Match[str]) -> str:
@@ -103,7 +103,7 @@ def _fill(text: str, scope: Mapping[str, int], node: Node) -> str:
     return BRACES.sub(number, text) if "{" in text else text
 
 
-def _merge(a: Node, b: Node, path: str) -> Node:
+def _merge(a: FileNode, b: FileNode, path: str) -> FileNode:
     """Both parts together: mappings by key, lists one after the other."""
     if a.text == "":
         return b

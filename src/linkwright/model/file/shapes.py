@@ -16,7 +16,7 @@ from linkwright.model.description import EYE3, GROUND, ZERO3, Mat3, Placement, V
 from linkwright.model.expressions import sqrt
 from linkwright.model.file.context import Context
 from linkwright.model.file.geometry import add, frame_along, length, matrix, rotate, scale, sub, transpose, vector
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.units import LENGTH
 
 FAR_FROM_DRAWN = 3.0  # a sketch may be rough, but not by this factor
@@ -28,7 +28,7 @@ class Shape:
     """The points of a body, its frame in the drawing, and which points are pins."""
 
     name: str
-    node: Node
+    node: FileNode
     points: dict[str, Vec3] = field(default_factory=dict)  # in the body's frame
     axes: dict[str, Mat3] = field(default_factory=dict)  # of points that carry some
     pins: list[str] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Shape:
         return self.axes.get(name, EYE3)
 
 
-def read_shape(context: Context, name: str, node: Node, entries: dict[str, Node]) -> Shape:
+def read_shape(context: Context, name: str, node: FileNode, entries: dict[str, FileNode]) -> Shape:
     """The shape of one body."""
     shape = Shape(name, node)
     shape.pins = _names(context, entries.get("pins"), f"{name}: pins")
@@ -74,7 +74,7 @@ def read_shape(context: Context, name: str, node: Node, entries: dict[str, Node]
     return shape
 
 
-def _names(context: Context, node: Node | None, what: str) -> list[str]:
+def _names(context: Context, node: FileNode | None, what: str) -> list[str]:
     if node is None or node.text == "":
         return []
     names: list[str] = []
@@ -86,7 +86,7 @@ def _names(context: Context, node: Node | None, what: str) -> list[str]:
     return names
 
 
-def _points(context: Context, shape: Shape, node: Node | None, by_sides: bool) -> list[str]:
+def _points(context: Context, shape: Shape, node: FileNode | None, by_sides: bool) -> list[str]:
     """Own coordinates go into the shape; the names that the drawing must place are returned."""
     if node is None or node.text == "":
         return []
@@ -109,7 +109,7 @@ def _points(context: Context, shape: Shape, node: Node | None, by_sides: bool) -
     return []
 
 
-def _along(context: Context, shape: Shape, node: Node) -> None:
+def _along(context: Context, shape: Shape, node: FileNode) -> None:
     what = f"{shape.name}: along"
     stations = {context.check_name(n, e, "point"): context.number(e, LENGTH, f"{what}: {n}") for n, e in node.mapping(what).items()}
     if len(stations) < 2:
@@ -130,7 +130,7 @@ def _along(context: Context, shape: Shape, node: Node) -> None:
         raise node.error(f"{what}: the pin '{missing[0]}' has no station. {nearest(missing[0], stations, 'Stations')}")
 
 
-def _sides(context: Context, shape: Shape, entries: dict[str, Node]) -> None:
+def _sides(context: Context, shape: Shape, entries: dict[str, FileNode]) -> None:
     """Points placed one after the other by two known distances; the drawing decides the side."""
     node, what = entries["sides"], f"{shape.name}: sides"
     marked = entries.get("points")
@@ -160,7 +160,7 @@ def _sides(context: Context, shape: Shape, entries: dict[str, Node]) -> None:
         raise node.error(f"{what}: {a}-{b} is one side too many. Two sides place each further point.")
 
 
-def _side_lengths(context: Context, node: Node, names: list[str], what: str) -> dict[tuple[str, str], Vec3]:
+def _side_lengths(context: Context, node: FileNode, names: list[str], what: str) -> dict[tuple[str, str], Vec3]:
     sides = {}
     for key, entry in node.mapping(what).items():
         pairs = [(key[:i], key[i + 1 :]) for i, c in enumerate(key) if c == "-" and key[:i] in names and key[i + 1 :] in names]
@@ -175,7 +175,7 @@ def _side_lengths(context: Context, node: Node, names: list[str], what: str) -> 
     return sides
 
 
-def _third_corner(context: Context, shape: Shape, a: str, b: str, c: str, sides: dict, node: Node) -> Vec3:
+def _third_corner(context: Context, shape: Shape, a: str, b: str, c: str, sides: dict, node: FileNode) -> Vec3:
     """The corner at the given distances from a and b, on the side the drawing shows."""
     p, q = shape.points[a], shape.points[b]
     da, db = sides[(a, c)], sides[(b, c)]
@@ -199,7 +199,7 @@ def _third_corner(context: Context, shape: Shape, a: str, b: str, c: str, sides:
     return add(p, add(scale(k, r), scale(side * h, (-r[1], r[0], 0.0))))
 
 
-def _need_drawn(context: Context, name: str, node: Node, what: str) -> None:
+def _need_drawn(context: Context, name: str, node: FileNode, what: str) -> None:
     if name not in context.drawing:
         raise node.error(f"{what} '{name}' is not in the drawing. {nearest(name, context.drawing, 'Drawn')}")
 

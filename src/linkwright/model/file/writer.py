@@ -40,7 +40,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.\- +*/^()]*[A-Za-z0-9_.\-+*/^()
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*\Z")
 
 
-class Raw(str):
+class RawYaml(str):
     """Text that is already YAML."""
 
 
@@ -79,7 +79,7 @@ def write(description: Description) -> str:
     if shared:
         items = [(k, v if k == "parameters" else _abbreviate(v, shared)) for k, v in sections.items()]
         position = [k for k, _ in items].index("parameters") + 1
-        named = {name: Raw(_quoted(text)) for name, text in shared.values()}
+        named = {name: RawYaml(_quoted(text)) for name, text in shared.values()}
         sections = dict([*items[:position], ("let", named), *items[position:]])
     lines: list[str] = []
     for key, value in sections.items():
@@ -175,7 +175,7 @@ def _section(key: str, value: Any) -> list[str]:
 
 
 def _flow(value: Any) -> str:
-    if isinstance(value, Raw):
+    if isinstance(value, RawYaml):
         return str(value)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_key(k)}: {_flow(v)}" for k, v in value.items()) + "}"
@@ -314,7 +314,7 @@ def _load(load: Any, flat: int) -> dict[str, Any]:
 
 def _drive(drive: Drive) -> Any:
     if drive.kind == "free":
-        return Raw("free")
+        return RawYaml("free")
     if drive.kind == "motor_dc":
         fed = {} if not isinstance(drive.value, (Expr, Table)) and drive.value == 0.0 else {"voltage": _varying(drive.value)}
         return {"motor_dc": {**dict(drive.motor), **fed}}

@@ -1,7 +1,7 @@
 """A mechanism along a prescribed motion of drives, points or bodies: "platform path in, drive efforts out".
 
 Every sample is walked to from the one before, so the branch does not change; velocities and accelerations are completed on the loops. What
-a path may be is in `wishes`, its derivatives are in `curves`, and positions in which the drives lose control authority in `grip`.
+a path may be is in `prescribed`, its derivatives are in `curves`, and positions in which the drives lose control authority in `authority`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import AssemblyError, SingularityError, UsageError
-from linkwright.mechanics.constraints import Constraint, Rows
+from linkwright.mechanics.constraints import Constraint, ConstraintRows
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, locate_at, node_motion
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
-from linkwright.motion.following.grip import gripped
+from linkwright.motion.following.authority import with_authority_notes
+from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
 from linkwright.motion.following.smoothness import jets
-from linkwright.motion.following.wishes import Wish, wish
 from linkwright.numerics.spatial import skew
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
@@ -48,13 +48,13 @@ class BodyMotion:
     def kinds(self) -> tuple[str, ...]:
         return ("angle", "length", "length") if self.planar else ("angle",) * 3 + ("length",) * 3
 
-    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, near: Any) -> Rows:
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
         node = skel.node(self.body)
         p = locate_at(skel, m, node, np.zeros(3))
         G = np.concatenate([np.concatenate([np.eye(3), np.zeros((3, 3))], axis=1), np.concatenate([-skew(p.arm), np.eye(3)], axis=1)])
         k = np.concatenate([node_motion(skel, m, node)[2][:3], p.acceleration])
         pick = [2, 3, 4] if self.planar else list(range(6))
-        return Rows(np.zeros(len(pick)), [(node, G[pick])], k[pick], np.zeros(len(pick)))
+        return ConstraintRows(np.zeros(len(pick)), [(node, G[pick])], k[pick], np.zeros(len(pick)))
 
 
 def sample_times(t: Any, duration: Any, steps: Any, most: int) -> np.ndarray:
@@ -79,54 +79,54 @@ def follow(assembler: Assembler, start: State, motion: Mapping[str, Any], times:
     """States along the motion; the first one is walked to from `start`. Notes say what `drives` cannot do on the way."""
     if not isinstance(motion, Mapping) or not motion:
         raise UsageError(f"motion is a dict of paths by joint, point or body, such as {{'A': lambda t: 2 * t}}, not {motion!r:.60}.")
-    wishes = [wish(assembler, start, str(name), path, times) for name, path in motion.items()]
+    paths = [prescribed_path(assembler, start, str(name), path, times) for name, path in motion.items()]
     planar = assembler.description.planar
     rows: list[tuple[Any, ...]] = []
     here = start
     for i, time in enumerate(times):
-        here = _placed(assembler, wishes, here, times, i)
-        readers = [_reader(assembler, here, w) for w in wishes]
-        rates = [w.rates(i, planar) for w in wishes]
+        here = _placed(assembler, paths, here, times, i)
+        readers = [_reader(assembler, here, w) for w in paths]
+        rates = [w.rates(i, planar) for w in paths]
         try:
             v = assembler.rates(here, readers, [r[0] for r in rates])
-            moving = State(assembler.skel, here.q, v, here.near, float(time))
+            moving = State(assembler.skel, here.q, v, here.references, float(time))
             a = assembler.rates(moving, readers, [r[1] for r in rates], second=True)
         except SingularityError as error:
             raise SingularityError(f"at t = {time:.6g} s of the motion: {error}", singular_values=error.singular_values) from error
-        rows.append((here.q, v, a, here.near))
-    q_all, v_all, a_all, near = (list(column) for column in zip(*rows, strict=True))
-    c = Trajectory(assembler.skel, times, np.array(q_all), np.array(v_all), np.array(a_all), near)
+        rows.append((here.q, v, a, here.references))
+    q_all, v_all, a_all, references = (list(column) for column in zip(*rows, strict=True))
+    c = Trajectory(assembler.skel, times, np.array(q_all), np.array(v_all), np.array(a_all), references)
 
     def between(i: int, share: float) -> State:
-        return _at(assembler, wishes, c.state(i), float(times[i] + share * (times[i + 1] - times[i])))
+        return _at(assembler, paths, c.state(i), float(times[i] + share * (times[i + 1] - times[i])))
 
-    notes = [note for w in wishes for note in w.notes]
-    return gripped(assembler.loops, replace(c, notes=tuple(notes)), drives, between)
+    notes = [note for w in paths for note in w.notes]
+    return with_authority_notes(assembler.loops, replace(c, notes=tuple(notes)), drives, between)
 
 
-def _at(assembler: Assembler, wishes: Sequence[Wish], guess: State, time: float) -> State:
+def _at(assembler: Assembler, paths: Sequence[PrescribedPath], guess: State, time: float) -> State:
     """The wanted motion at any time, on the branch of a state near it."""
-    return _assembled(assembler, wishes, guess, [jets(w.curve, np.array([time])).f[0] for w in wishes])
+    return _assembled(assembler, paths, guess, [jets(w.curve, np.array([time])).f[0] for w in paths])
 
 
-def _assembled(assembler: Assembler, wishes: Sequence[Wish], guess: State, values: Sequence[np.ndarray]) -> State:
+def _assembled(assembler: Assembler, paths: Sequence[PrescribedPath], guess: State, values: Sequence[np.ndarray]) -> State:
     at: dict[str, dict[str, Any]] = {"joint": {}, "point": {}, "body": {}}
-    for w, f in zip(wishes, values, strict=True):
+    for w, f in zip(paths, values, strict=True):
         at[w.kind][w.name] = w.target(f)
     return assembler.assemble(at["joint"], point=at["point"], pose=at["body"], guess=guess)
 
 
-def _between(wishes: Sequence[Wish], times: np.ndarray, i: int, kappa: float) -> list[float]:
+def _between(paths: Sequence[PrescribedPath], times: np.ndarray, i: int, kappa: float) -> list[float]:
     """Times before sample i at which the path has to be visited, because it is not straight from the sample before on."""
-    scale = [np.array([kappa if kind == "length" else 1.0 for kind in w.kinds]) for w in wishes]
+    scale = [np.array([kappa if kind == "length" else 1.0 for kind in w.kinds]) for w in paths]
     h = times[i] - times[i - 1]
-    ends = [(np.array(w.jets.f[i - 1 : i + 1]) / s, h * np.array(w.jets.df[i - 1 : i + 1]) / s) for w, s in zip(wishes, scale, strict=True)]
+    ends = [(np.array(w.jets.f[i - 1 : i + 1]) / s, h * np.array(w.jets.df[i - 1 : i + 1]) / s) for w, s in zip(paths, scale, strict=True)]
     if all(max(np.abs(f[1] - f[0]).max(initial=0.0), np.abs(move).max(initial=0.0)) < SHORT for f, move in ends):
         return []
 
     def bent(low: float, high: float) -> bool:
         at = np.array([low, *(low + SHARES * (high - low)), high])
-        curves = [jets(w.curve, at).f / s for w, s in zip(wishes, scale, strict=True)]
+        curves = [jets(w.curve, at).f / s for w, s in zip(paths, scale, strict=True)]
         return any(np.abs(f[1:-1] - f[0] - SHARES[:, None] * (f[-1] - f[0])).max(initial=0.0) > STRAIGHT for f in curves)
 
     def visited(low: float, high: float, depth: int) -> list[float]:
@@ -138,15 +138,15 @@ def _between(wishes: Sequence[Wish], times: np.ndarray, i: int, kappa: float) ->
     return visited(float(times[i - 1]), float(times[i]), HALVED)
 
 
-def _placed(assembler: Assembler, wishes: Sequence[Wish], here: State, times: np.ndarray, i: int) -> State:
+def _placed(assembler: Assembler, paths: Sequence[PrescribedPath], here: State, times: np.ndarray, i: int) -> State:
     """Sample i, walked to from the one before along the path itself: turns do not depend on how many samples there are."""
     try:
         if i > 0:
-            for time in _between(wishes, times, i, assembler.loops.kappa):
-                here = _at(assembler, wishes, here, time)
-        return _assembled(assembler, wishes, here, [w.jets.f[i] for w in wishes])
+            for time in _between(paths, times, i, assembler.loops.kappa):
+                here = _at(assembler, paths, here, time)
+        return _assembled(assembler, paths, here, [w.jets.f[i] for w in paths])
     except AssemblyError as error:
-        names = " and ".join(f"'{w.name}'" for w in wishes)
+        names = " and ".join(f"'{w.name}'" for w in paths)
         if i == 0:
             text = f"the path of {names} begins (t = {times[0]:.6g} s) where it cannot be reached from the start: {error}"
             raise AssemblyError(text, gap=error.gap, loop=error.loop) from error
@@ -154,7 +154,7 @@ def _placed(assembler: Assembler, wishes: Sequence[Wish], here: State, times: np
         for _ in range(HALVINGS):
             middle = 0.5 * (inside + outside)
             try:
-                here = _at(assembler, wishes, here, middle)
+                here = _at(assembler, paths, here, middle)
                 inside = middle
             except AssemblyError:
                 outside = middle
@@ -167,7 +167,7 @@ def _placed(assembler: Assembler, wishes: Sequence[Wish], here: State, times: np
         ) from error
 
 
-def _reader(assembler: Assembler, st: State, w: Wish) -> Constraint:
+def _reader(assembler: Assembler, st: State, w: PrescribedPath) -> Constraint:
     if w.kind == "body":
         return BodyMotion(w.name, assembler.description.planar)
     return assembler.reader(w.name, st)

@@ -112,16 +112,18 @@ def _break_notes(
 ) -> list[str]:
     order = np.argsort(t)
     apart = [i for k, i in enumerate(order) if k == 0 or t[i] - t[order[k - 1]] > 1e-3 * step]
-    told = []
+    laws_now = []
     for i in apart[:FEW]:
         which = int(np.argmax(np.abs(jump[i]) / size.f))
         unit = "rad" if kinds[which] == "angle" else "m" if kinds[which] == "length" else ""
         if abs(jump[i][which]) > JUMP * size.f[which]:
-            told.append(f"the {what} jumps at t = {t[i]:.5g} s by {abs(jump[i][which]):.3g} {unit}".rstrip())
+            laws_now.append(f"the {what} jumps at t = {t[i]:.5g} s by {abs(jump[i][which]):.3g} {unit}".rstrip())
         else:
             which = int(np.argmax(np.abs(corner[i]) / size.df))
-            told.append(f"the {what} has a corner at t = {t[i]:.5g} s: its speed jumps by {abs(corner[i][which]):.3g} {unit}/s".rstrip())
-    if not told:
+            laws_now.append(
+                f"the {what} has a corner at t = {t[i]:.5g} s: its speed jumps by {abs(corner[i][which]):.3g} {unit}/s".rstrip()
+            )
+    if not laws_now:
         return []
     more = f" (and {len(apart) - FEW} more)" if len(apart) > FEW else ""
-    return [f"{'; '.join(told)}{more}. No finite effort does that: accelerations and efforts are those on either side of it"]
+    return [f"{'; '.join(laws_now)}{more}. No finite effort does that: accelerations and efforts are those on either side of it"]

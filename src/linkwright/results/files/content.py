@@ -39,7 +39,7 @@ def content(c: Any, channels: Iterable[str] | None) -> tuple[dict[str, Any], dic
         "q": layout.add(c.q, names["q"]),
         "v": layout.add(c.v, [f"{n}.v" for n in names["v"]]),
         "a": layout.add(c.a, [f"{n}.a" for n in names["v"]]),
-        "near": layout.add(cut_rows(c.skel, c.near), _cut_names(c.skel)),
+        "near": layout.add(cut_rows(c.skel, c.references), _cut_names(c.skel)),
         "arrays": {name: layout.add(x, _array_names(c.skel, name, x)) for name, x in c.arrays.items()},
     }
     _check(lambda: schema.states(where, table))  # before channels are computed from them
@@ -146,11 +146,20 @@ def identical(one: Any, other: Any) -> bool:
     """Whether two trajectories hold the same bits, texts and mechanism."""
     if list(one.columns) != list(other.columns) or list(one.arrays) != list(other.arrays):
         return False
-    bits, words = [], []
+    bits, texts = [], []
     for c in (one, other):
-        blocks = [c.t, c.q, c.v, c.a, c.counted_from, cut_rows(c.skel, c.near), *(x.values for x in c.columns.values()), *c.arrays.values()]
+        blocks = [
+            c.t,
+            c.q,
+            c.v,
+            c.a,
+            c.counted_from,
+            cut_rows(c.skel, c.references),
+            *(x.values for x in c.columns.values()),
+            *c.arrays.values(),
+        ]
         bits.append([(x.shape, np.ascontiguousarray(x).tobytes()) for x in blocks])
         proof = [plain(c.certificate), [plain(x) for x in c.passages]]
-        told = [c.settings, proof, c.events, list(c.notes), c.full_turn, c.drive, c.skel.tree.cuts]
-        words.append(repr([told, [x.dimension for x in c.columns.values()]]))
-    return bits[0] == bits[1] and words[0] == words[1] and one.skel.tree.description == other.skel.tree.description
+        facts = [c.settings, proof, c.events, list(c.notes), c.full_turn, c.drive, c.skel.tree.cuts]
+        texts.append(repr([facts, [x.dimension for x in c.columns.values()]]))
+    return bits[0] == bits[1] and texts[0] == texts[1] and one.skel.tree.description == other.skel.tree.description

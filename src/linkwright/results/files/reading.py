@@ -69,7 +69,7 @@ class Stored:
             "q": q,
             "v": self._block(where["v"]),
             "a": self._block(where["a"]),
-            "near": CutReferences(skel, q, self._block(where["near"])),
+            "references": CutReferences(skel, q, self._block(where["near"])),
             "columns": columns,
             "arrays": {name: self._block(x) for name, x in where["arrays"].items()},
             "events": tuple(RunEvent(*x) for x in about["events"]),

@@ -18,7 +18,7 @@ Inputs = dict[str, np.ndarray]
 
 
 class Correction(NamedTuple):
-    """What is done after every step. The kernel reads the row q, v, t, tau, [gains], free, near of the time loop and gives
+    """What is done after every step. The kernel reads the row q, v, t, tau, [gains], free, near of the time stepper and gives
     q, v, residual, rate_residual, correction (dimensionless).
 
     Not `once`: each call is one Newton step from the position handed in, v is made consistent at that position, and the
@@ -64,7 +64,7 @@ class Stabiliser(Protocol):
         ...
 
 
-class Part:
+class Addable:
     """Stabilisers can be added: `Baumgarte() + PostAdjust()`."""
 
     def __add__(self, other: Any) -> Stabiliser:
@@ -72,7 +72,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Combined(Part):
+class Combined(Addable):
     """Terms in the equations by one stabiliser, and a correction after every step by another."""
 
     equations: Stabiliser

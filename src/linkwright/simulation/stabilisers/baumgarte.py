@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from linkwright.errors import UsageError, call_explained
-from linkwright.simulation.stabilisers.base import Correction, Part
+from linkwright.simulation.stabilisers.base import Addable, Correction
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
 
 
 @dataclass(frozen=True)
-class Baumgarte(Part):
+class Baumgarte(Addable):
     """Damping ratio delta (1: critical) and frequency omega0 in rad/s."""
 
     delta: float = 1.0

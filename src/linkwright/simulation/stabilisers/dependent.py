@@ -41,19 +41,19 @@ def named(skel: Skeleton, dependent: Sequence[str]) -> tuple[int, ...]:
     return tuple(out)
 
 
-def chosen(loops: Loops, q: Any, near: Mapping[str, Any], drives: Sequence[str] = (), t: float = 0.0) -> tuple[int, ...]:
+def chosen(loops: Loops, q: Any, references: Mapping[str, Any], drives: Sequence[str] = (), t: float = 0.0) -> tuple[int, ...]:
     """Entries of v that depend on the others: all but those of the driven joints; without drives as many as J has rank, by
     pivoting. Where the others alone cannot close the loops, driven ones are added."""
     skel = loops.skel
-    J = loops.dimensionless(loops.at(q, np.zeros(skel.tree.nv), t, near))[1]
-    kept: list[int] = []
+    J = loops.dimensionless(loops.at(q, np.zeros(skel.tree.nv), t, references))[1]
+    retained: list[int] = []
     for name in drives:
         if name in skel.tree.node_of_joint:  # cut joints and cylinders have no coordinates to keep
             span = skel.tree.nodes[skel.tree.node_of_joint[name]].v
-            kept += range(span.start, span.stop)
-    if not kept:
+            retained += range(span.start, span.stop)
+    if not retained:
         return tuple(sorted(pivoted_columns(J)))
-    others = [i for i in range(J.shape[1]) if i not in kept]
+    others = [i for i in range(J.shape[1]) if i not in retained]
     free = [others[i] for i in pivoted_columns(J[:, others])] if others else []
     return tuple(sorted({*others, *pivoted_columns(J, first=tuple(free))}))
 

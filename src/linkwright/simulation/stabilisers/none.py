@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkwright.simulation.stabilisers.base import Correction, Part
+from linkwright.simulation.stabilisers.base import Addable, Correction
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
 
 
 @dataclass(frozen=True)
-class Nothing(Part):
+class Nothing(Addable):
     """Loops are left to drift."""
 
     name = "none"

@@ -25,9 +25,9 @@ from linkwright.errors import UsageError, call_explained
 from linkwright.kernels.equations.kinematic import KinematicEquations, largest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import ldl
-from linkwright.simulation.stabilisers.base import Correction, Inputs, Part
+from linkwright.simulation.stabilisers.base import Addable, Correction, Inputs
 from linkwright.simulation.stabilisers.dependent import chosen, difference, moved, named, velocity_names
-from linkwright.simulation.stabilisers.loop_kernel import LAW, loop_kernel
+from linkwright.simulation.stabilisers.step_kernel import LAW, step_kernel
 from linkwright.topology.elimination import eliminate
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ def adjust(eq: KinematicEquations, q: Any, v: Any, t: Any, near: Any, w: Weights
 
 
 def adjust_kernel(kernels: Kernels, w: Weights, gains: bool = False) -> Kernel:
-    """The adjustment compiled, reading the row of a time loop (with two gains in it where the rates have them)."""
-    return loop_kernel(kernels, "adjust", lambda eq, q, v, t, near: adjust(eq, q, v, t, near, w), w.key, gains)
+    """The adjustment compiled, reading the row of a time stepper (with two gains in it where the rates have them)."""
+    return step_kernel(kernels, "adjust", lambda eq, q, v, t, near: adjust(eq, q, v, t, near, w), w.key, gains)
 
 
 def least_fill(loops: Loops, q: Any, near: Any, w: Weights) -> tuple[int, ...]:
@@ -114,7 +114,7 @@ def least_fill(loops: Loops, q: Any, near: Any, w: Weights) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class PostAdjust(Part):
+class PostAdjust(Addable):
     """Adjust dependent coordinates after every step.
 
     `dependent`: coordinates ("P.x") or joints ("P"); default: all but those of the driven joints, without drives as many as J has

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkwright.simulation.stabilisers.base import Correction, Part
-from linkwright.simulation.stabilisers.loop_kernel import loop_kernel
+from linkwright.simulation.stabilisers.base import Addable, Correction
+from linkwright.simulation.stabilisers.step_kernel import step_kernel
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
 
 
 @dataclass(frozen=True)
-class Project(Part):
+class Project(Addable):
     """Positions and velocities back onto the loops after every step."""
 
     name = "project"
@@ -37,5 +37,5 @@ class Project(Part):
             return None
         kernel, answer = kernels.get("loop_projection"), kernels.fallbacks["loop_projection"]
         if gains:  # the same in a longer row
-            kernel = loop_kernel(kernels, "loop_projection", lambda eq, q, v, t, near: eq.projection(q, v, t, near), [], gains, answer)
+            kernel = step_kernel(kernels, "loop_projection", lambda eq, q, v, t, near: eq.projection(q, v, t, near), [], gains, answer)
         return Correction(kernel, answer, once=False, settings={})

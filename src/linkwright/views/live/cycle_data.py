@@ -38,7 +38,7 @@ def encoded(array: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Motion:
+class PageMotion:
     """What moves the mechanism in a page: the coordinates that are moved, and a cycle of them if it can be turned."""
 
     drives: tuple[str, ...]
@@ -54,20 +54,20 @@ class Motion:
         return self.turn is not None
 
 
-def motion_of(system: System, steps: int | None = None, static: bool = False) -> Motion:
+def motion_of(system: System, steps: int | None = None, static: bool = False) -> PageMotion:
     """The cycle of `m.turn()`, or why there is none and which coordinates can be moved by hand.
 
     `steps` asks for a cycle of any size, `static` for that of `m.turn(speed=0)`.
     """
     if not system.mobility.freedoms:
-        return Motion((), None, (), 0.0, False, "nothing can move: a structure without degrees of freedom")
+        return PageMotion((), None, (), 0.0, False, "nothing can move: a structure without degrees of freedom")
     if steps is None and system.tree.nv > MOST_TURNED:
         why = f"turning {system.tree.nv} joints beforehand takes long; m.page(..., steps=360) and --steps 360 do it all the same."
-        return Motion(independent(system), None, (), 0.0, False, why)
+        return PageMotion(independent(system), None, (), 0.0, False, why)
     try:
         turn = system.turn(steps=360 if steps is None else steps, speed=0.0 if static else None)
     except LinkwrightError as problem:
-        return Motion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
+        return PageMotion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
     plan = cycle.plan(system.loops, system.start.instant, None, 0.0 if static else None)
     drives = turn.drives if set(turn.drives) == set(plan.laws) else tuple(plan.laws)
     lead = plan.laws[plan.lead]
@@ -75,7 +75,7 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
     if plan.open_ended and isinstance(lead, Line):
         first = cycle.coordinate_now(system.loops, plan.lead, turn.instant(0))
         offset = (first - float(lead(0.0)[0])) / lead.slope
-    return Motion(drives, turn, tuple(plan.laws[n] for n in drives), offset, plan.rate == 0.0)
+    return PageMotion(drives, turn, tuple(plan.laws[n] for n in drives), offset, plan.rate == 0.0)
 
 
 def independent(system: System) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def independent(system: System) -> tuple[str, ...]:
 
     def rank(names: list[str]) -> int:
         tied = loops.with_([driven(d, n, Parabola(1.0)) for n in names])
-        J = tied.dimensionless(tied.at(st.q, still, 0.0, st.near))[1]
+        J = tied.dimensionless(tied.at(st.q, still, 0.0, st.references))[1]
         return factor(np.concatenate([J, idle])).rank
 
     now = rank(chosen)
@@ -107,13 +107,13 @@ def kinds(system: System, drives: tuple[str, ...]) -> list[str]:
     return ["angle" if cycle.is_rotary(system.description, n) else "length" for n in drives]
 
 
-def cycle_json(system: System, motion: Motion) -> dict[str, Any] | None:
+def cycle_json(system: System, motion: PageMotion) -> dict[str, Any] | None:
     """The cycle for the page's engine; None where there is none."""
     c = motion.turn
     if c is None:
         return None
-    told = np.array([[law(float(t) + motion.offset) for law in motion.laws] for t in c.t], dtype=float)
-    value, speed, acceleration = (told[:, :, i] for i in range(3))
+    law_values = np.array([[law(float(t) + motion.offset) for law in motion.laws] for t in c.t], dtype=float)
+    value, speed, acceleration = (law_values[:, :, i] for i in range(3))
     rate = 0.0 if motion.still else 1.0
     return {
         "drive": c.drive,
@@ -121,7 +121,7 @@ def cycle_json(system: System, motion: Motion) -> dict[str, Any] | None:
         "kinds": kinds(system, motion.drives),
         "t": encoded(c.t),
         "q": encoded(c.q),
-        "near": encoded(np.round(cut_rows(c.skel, c.near), 6)),  # only whole turns are read from it
+        "near": encoded(np.round(cut_rows(c.skel, c.references), 6)),  # only whole turns are read from it
         "value": encoded(value),
         "speed": encoded(rate * speed),
         "acceleration": encoded(rate * acceleration),
@@ -141,7 +141,7 @@ def _closed(system: System, c: Trajectory) -> bool:
     return bool(max(gaps, default=0.0) < 1e-6)
 
 
-def _over(c: Trajectory, motion: Motion, value: np.ndarray) -> dict[str, Any]:
+def _over(c: Trajectory, motion: PageMotion, value: np.ndarray) -> dict[str, Any]:
     """The natural horizontal axis: the leading drive where it moves one way only, else time."""
     units = c.skel.tree.description.units
     lead = motion.drives.index(c.drive)
@@ -161,7 +161,7 @@ def compared_samples(c: Trajectory) -> list[int]:
     return sorted({min(n - 1, round(i * (n - 1) / (COMPARED - 1)) + i % 2) for i in range(COMPARED)})
 
 
-def _reference(c: Trajectory, motion: Motion) -> dict[str, Any]:
+def _reference(c: Trajectory, motion: PageMotion) -> dict[str, Any]:
     """Python's drive torques and forces at some samples; none without masses or where the drives do not decide them."""
     at, u = [], []
     for i in compared_samples(c):
@@ -208,7 +208,7 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "t": encoded(run.t),
         "q": encoded(run.q),
         "v": encoded(run.v),
-        "near": encoded(cut_rows(run.skel, run.near)),
+        "near": encoded(cut_rows(run.skel, run.references)),
         "off": [{"name": name, "open": encoded(1.0 - held)} for name, held in _switched(system, run)],
         "channels": listed,
         "main": _main(system, run, names),

@@ -28,7 +28,7 @@ from linkwright.views.tips import tips
 CARRYING = 1e-9  # m: nearer points are the same
 
 
-def data(system: System, motion: cycle_data.Motion, scene: Scene, made: Script, free: list[dict[str, Any]], run: Any) -> dict[str, Any]:
+def data(system: System, motion: cycle_data.PageMotion, scene: Scene, made: Script, free: list[dict[str, Any]], run: Any) -> dict[str, Any]:
     """Everything the page knows; `free` are its sliders, `run` a trajectory to play or None."""
     d = system.description
     unique = cycle_data.unique_loads(motion.turn, system)
@@ -75,7 +75,7 @@ def units(listed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     return {**out, "energy": dict(zip(("symbol", "size"), unit_of(listed, "energy"), strict=True))}
 
 
-def _motion_text(motion: cycle_data.Motion) -> str:
+def _motion_text(motion: cycle_data.PageMotion) -> str:
     if motion.moving or not motion.drives:
         return motion.why
     return f"No cycle: {motion.why} Moved by hand at {', '.join(motion.drives)}."

@@ -18,7 +18,7 @@ import numpy as np
 
 from linkwright import joints
 from linkwright.model.description import Description, Joint
-from linkwright.views.scene import Arrow, Guide, Pin, Scene, Spot, Stage, Telescope, guide_samples, hull
+from linkwright.views.scene import Arrow, Guide, Pin, Scene, ScenePoint, Stage, Telescope, guide_samples, hull
 
 BAR = 0.10  # width of a bar as a share of the typical link
 DIGITS = 15  # after the point, metres: far below what is drawn, and it drops the noise of 1e-17
@@ -62,7 +62,7 @@ class Places:
                     return self.number(Ref(side, j.name), node)
         return None
 
-    def spot(self, spot: Spot, joint: Joint | None = None) -> dict[str, Any]:
+    def spot(self, spot: ScenePoint, joint: Joint | None = None) -> dict[str, Any]:
         return {"body": spot.node + 1, "at": _numbers(spot.at), "place": self.find(spot.node, spot.at, joint)}
 
     def axis(self, joint: Joint, side: str, column: int) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _pin(at: Places, pin: Pin) -> dict[str, Any]:
     kinds = () if joint is None or at.scene.description.planar else joints.JOINTS[joint.type].coordinate_kinds
     if joint is not None and pin.grounded:  # on the side that stands still, whatever the mechanism does
         still = joint.frame_first if joint.first == at.scene.description.bodies[0].name else joint.frame_second
-        spot = Spot(-1, np.asarray(still.at, dtype=float))
+        spot = ScenePoint(-1, np.asarray(still.at, dtype=float))
     return {
         "name": pin.name,
         "spot": at.spot(spot, joint),
@@ -155,9 +155,9 @@ def _guide(at: Places, g: Guide) -> dict[str, Any]:
         "pin": joint.pin or joint.name,
         "type": joint.type,
         "turns": g.turns,
-        "spot": at.spot(Spot(g.node, g.frame.p), joint),
+        "spot": at.spot(ScenePoint(g.node, g.frame.p), joint),
         "axis": at.axis(joint, "first", 0),
-        "block": at.spot(Spot(g.block, g.block_frame.p), joint),
+        "block": at.spot(ScenePoint(g.block, g.block_frame.p), joint),
         "low": float(g.low),
         "high": float(g.high),
         "curve": _curve(at, g) if len(g.curve) > 2 else None,
@@ -190,7 +190,7 @@ def _base(at: Places) -> list[dict[str, Any]]:
     for s in spots:
         if all(np.linalg.norm(s - d) > NEAR for d in distinct):
             distinct.append(s)
-    return [at.spot(Spot(-1, p)) for p in hull(np.array(distinct))] if len(distinct) > 1 else []
+    return [at.spot(ScenePoint(-1, p)) for p in hull(np.array(distinct))] if len(distinct) > 1 else []
 
 
 def bar_width(scene: Scene) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.kernels import export
 from linkwright.kernels.kernels import Kernels
-from linkwright.kernels.page_kernels import Traced, acting_on
+from linkwright.kernels.page_kernels import TracedKernel, acting_on
 from linkwright.model.description import Description
 from linkwright.system.system import System
 from linkwright.views.live.geometry import Ref, places, references
@@ -49,7 +49,7 @@ def script(system: System, drives: Sequence[str], free: Sequence[str], scene: Sc
         d = eq.loops.skel.tree.description
         return {"places": np.array(places(d, refs)), "shape": np.array(places(d, [r for r, _ in spots]))}
 
-    more = {"places": Traced(moved, ())} if free else {}
+    more = {"places": TracedKernel(moved, ())} if free else {}
     text = export.javascript(kernels, names, free=list(free), more=more)
     rows = _acting(kernels, system) if "acting" in names else []
     numbers = np.array(places(system.description, [r for r, _ in spots]), dtype=float).reshape(-1, 3)
@@ -86,7 +86,7 @@ def _possible(kernels: Kernels, system: System) -> tuple[list[str], str]:
 def _acting(kernels: Kernels, system: System) -> list[dict[str, Any]]:
     """Name, kind and body of every row of the kernel `acting`."""
     sizes, st = kernels.sizes, system.start
-    near = system.skel.pack(st.near)
+    near = system.skel.pack(st.references)
     found = acting_on(kernels.equations(()), st.q, np.zeros(sizes.nv), np.zeros(sizes.nd), np.zeros(sizes.nc), 0.0, near)
     return [{"name": x.name, "kind": x.kind, "body": x.node + 1} for x in found]
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.graph import Graph, TracingError
+from linkwright.compiler.graph import TraceGraph, TracingError
 from linkwright.errors import LinkwrightError, Source
 from linkwright.kernels import export
 from linkwright.model import file as modelfile
 from linkwright.model.description import Body, Description
 from linkwright.model.expressions import Expr, free_variables
-from linkwright.model.file.nodes import Node
+from linkwright.model.file.nodes import FileNode
 from linkwright.model.file.quantities import QuantityAlgebra, read_quantity
 from linkwright.model.file.units import ACCELERATION, ANGLE, KINDS, LENGTH, NONE, UnitSystem, display_unit
 from linkwright.model.parameters import PAIRS, Parameter, every_parameter
@@ -51,7 +51,7 @@ def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:
     """Whether the equations can be written with these numbers left open; the distance of two gears, for one, is decided beforehand."""
     try:
         kernels = export.chosen(system.kernels, [p["name"] for p in chosen])
-        return bool(kernels.equations(Graph().input("free", len(chosen))))
+        return bool(kernels.equations(TraceGraph().input("free", len(chosen))))
     except TracingError:
         return False
 
@@ -198,11 +198,11 @@ def _walked(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
 
 
-def _root(described: Description) -> Node | None:
+def _root(described: Description) -> FileNode | None:
     return getattr(described.document, "root", None)
 
 
-def _entry(node: Node | None, *path: str) -> Node | None:
+def _entry(node: FileNode | None, *path: str) -> FileNode | None:
     """The value in the file at a path of keys; None where nothing does."""
     for key in path:
         node = None if node is None or node.entries is None else node.entries.get(key)

@@ -21,7 +21,7 @@ from linkwright.views.plots.subjects import tree_of
 from linkwright.views.style import Theme, mixed
 
 MOST_LOOPS = 60
-MOST_TOLD = 12  # subsystems in the key
+MOST_LISTED = 12  # subsystems in the key
 NAMED = 16  # loops up to which blocks carry numbers
 
 
@@ -58,7 +58,7 @@ def _sheet(frame: Frame, tree: Tree, rows: np.ndarray, columns: np.ndarray) -> t
     side, top = 0.2 + 0.075 * letters, 0.32 + (0.075 * letters if _turned(tree) else 0.0) + (0.3 if frame.title else 0.0)
     high, wide = rows.sum() * unit, (columns.sum() * unit, rows.sum() * unit)
     room = (max(wide[0], 1.6), max(wide[1], 2.1))
-    foot = 0.95 + 0.17 * min(len(tree.subsystems), MOST_TOLD)
+    foot = 0.95 + 0.17 * min(len(tree.subsystems), MOST_LISTED)
     width, height = 2 * side + sum(room) + 0.3, top + high + foot
     figure = frame.figure(width, height, fixed=True)
     left = figure.add_axes((side / width, foot / height, wide[0] / width, high / height))
@@ -166,7 +166,7 @@ def _legend(figure: Any, tree: Tree, look: Theme, corner: tuple[float, float]) -
     """The subsystems with their bodies, below."""
     from matplotlib.patches import Patch
 
-    shown = tree.subsystems[:MOST_TOLD]
+    shown = tree.subsystems[:MOST_LISTED]
     texts = [f"{s.index + 1}   {_some(s.bodies)}" for s in shown]
     patches = [Patch(fc=mixed(colour_of(s.index), look.paper, look.lighten), ec="none") for s in shown]
     place = {"loc": "lower left", "bbox_to_anchor": corner, "borderaxespad": 0.0, "borderpad": 0.0, "alignment": "left"}

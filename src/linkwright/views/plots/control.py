@@ -37,7 +37,7 @@ def control(
     if other:
         return compared({name: c, **other}, path, **paper)
     _controlled(c, "this run")
-    panels, points = [*_followed(c), *_efforts(c), *_forces(c), *_grip(c)], _points(c)
+    panels, points = [*_followed(c), *_efforts(c), *_forces(c), *_authority(c)], _points(c)
     heights = [height for _, height in panels]
 
     def make(frame: Frame) -> Any:
@@ -84,11 +84,11 @@ def _kinds(c: Trajectory, names: Iterable[str]) -> dict[str, list[str]]:
 def _least(c: Trajectory, kind: str) -> float:
     """Below that an error is round-off: of a radian, of the mechanism's size, of the efforts."""
     size = float(c.frame.kappa)
-    usual = {"angle": 1.0, "length": size}
-    if kind not in usual:
+    typical = {"angle": 1.0, "length": size}
+    if kind not in typical:
         peak = effort_norms(c).metric_peak
-        usual = {"torque": peak, "force": peak / size}
-    return NOTHING * usual.get(kind, 0.0)
+        typical = {"torque": peak, "force": peak / size}
+    return NOTHING * typical.get(kind, 0.0)
 
 
 def _unit(c: Trajectory, kind: str) -> tuple[str, float]:
@@ -253,13 +253,13 @@ def _not_too_close(axes: Any, least: float) -> None:
         axes.set_ylim(0.5 * (low + high) - least, 0.5 * (low + high) + least)
 
 
-def _grip(c: Trajectory) -> list[tuple[Panel, float]]:
+def _authority(c: Trajectory) -> list[tuple[Panel, float]]:
     """Control authority relative to the start, where efforts were ever damped."""
     if "control.damping" not in c.columns or not (c["control.damping"] > 0.0).any():
         return []
 
     def draw(frame: Frame, axes: Any, x: np.ndarray) -> None:
-        axes.plot(x, np.maximum(c["control.grip"], 1e-16), lw=1.4, color=frame.look.ink)
+        axes.plot(x, np.maximum(c["control.authority"], 1e-16), lw=1.4, color=frame.look.ink)
         axes.set_yscale("log")
         y_axis(axes, "control authority", "-")
         axes.set_title("relative to the start; shaded: efforts were damped", fontsize=8, loc="left")
@@ -298,9 +298,9 @@ def compared(runs: Mapping[str, Trajectory], path: Place = None, **paper: Unpack
     first = next(iter(runs.values()))
     units = first.skel.tree.description.units
     panels = [_effort_norm(runs, units)]
-    for words, read in (("error", errors), ("force error", force_errors)):
+    for title, read in (("error", errors), ("force error", force_errors)):
         kinds = dict.fromkeys(k for run in runs.values() for k in _kinds(run, read(run)))
-        panels += [_error_norm(runs, units, kind, words, read) for kind in kinds]
+        panels += [_error_norm(runs, units, kind, title, read) for kind in kinds]
 
     def make(frame: Frame) -> Any:
         figure = frame.figure(7.4, 1.1 + 2.0 * len(panels))
@@ -332,7 +332,7 @@ def _effort_norm(runs: Mapping[str, Trajectory], units: tuple[str, ...]) -> Curv
     return out, "norm of efforts", symbol, 0.0
 
 
-def _error_norm(runs: Mapping[str, Trajectory], units: tuple[str, ...], kind: str, words: str, read: Any) -> Curves:
+def _error_norm(runs: Mapping[str, Trajectory], units: tuple[str, ...], kind: str, title: str, read: Any) -> Curves:
     symbol, size = unit_of(units, kind)
     out = {}
     for who, run in runs.items():
@@ -340,7 +340,7 @@ def _error_norm(runs: Mapping[str, Trajectory], units: tuple[str, ...], kind: st
         names = _kinds(run, found).get(kind, [])
         if names:
             out[who] = np.sqrt(np.sum(np.square([found[n] for n in names]), axis=0)) / size
-    return out, words, symbol, _least(next(iter(runs.values())), kind) / size
+    return out, title, symbol, _least(next(iter(runs.values())), kind) / size
 
 
 def _curves(axes: Any, runs: Mapping[str, Trajectory], curves: Mapping[str, np.ndarray], label: str, symbol: str, least: float) -> None:

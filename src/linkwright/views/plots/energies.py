@@ -97,7 +97,7 @@ def residuals(c: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     closed = c.arrays.get("closed")
     position, velocity = np.zeros(len(c)), np.zeros(len(c))
     for i in range(len(c)):
-        at = loops.at(c.q[i], c.v[i], float(c.t[i]), c.near[i])
+        at = loops.at(c.q[i], c.v[i], float(c.t[i]), c.references[i])
         keep = np.ones(len(at.phi), dtype=bool)
         if closed is not None:
             for rows, on in zip(at.rows, closed[i], strict=False):

@@ -63,7 +63,7 @@ def topology(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
         raise UsageError("there is no moving body, so there is no graph.")
 
     def make(frame: Frame) -> Any:
-        return Drawing(tree, frame).figure()
+        return GraphDrawing(tree, frame).figure()
 
     return drawn(make, path, **paper)
 
@@ -73,7 +73,7 @@ def _floats(tree: Tree, n: Node) -> bool:
     return n.body in tree.floating or (n.parent < 0 and JOINTS[n.joint.type].floats)
 
 
-class Drawing:
+class GraphDrawing:
     """One graph on paper, in points."""
 
     def __init__(self, tree: Tree, frame: Frame):

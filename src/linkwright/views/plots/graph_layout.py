@@ -128,13 +128,13 @@ class Layout:
         self._place()
 
     def _improve(self, group: list[int], best: float) -> float:
-        kept = list(group)
-        for order in _orders(kept):
+        retained = list(group)
+        for order in _orders(retained):
             group[:] = order
             cost = self._cost()
             if cost < best - 1e-9:
-                best, kept = cost, list(order)
-        group[:] = kept
+                best, retained = cost, list(order)
+        group[:] = retained
         return best
 
     def _cost(self) -> float:

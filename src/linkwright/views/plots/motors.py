@@ -53,10 +53,10 @@ def motor(
 
 def plate(c: Trajectory, drive: str) -> DCMotor | None:
     """What is known of a motor: as given to the run, else as the model's file says."""
-    told = re.search(r"lw\.motor\([^()]*\)", str(dict(c.settings.get("drive") or {}).get(drive, "")))
+    motor_call = re.search(r"lw\.motor\([^()]*\)", str(dict(c.settings.get("drive") or {}).get(drive, "")))
     try:
-        if told:
-            call = ast.parse(told.group(0), mode="eval").body
+        if motor_call:
+            call = ast.parse(motor_call.group(0), mode="eval").body
             return motor_of({k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}) if isinstance(call, ast.Call) else None
         own = next((dict(d.motor) for d in c.skel.tree.description.numbers().drives if d.joint == drive and d.motor), None)
         return motor_of(own) if own else None

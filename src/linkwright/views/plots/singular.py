@@ -16,7 +16,7 @@ from linkwright.views.plots.frame import PASSAGES, Flag, Frame, Paper, Place, co
 VALUES = {"singular.J": "J", "singular.dependent": "dependent part", "singular.independent": "independent part"}
 DETERMINANTS = {"det.dependent": "dependent part", "det.independent": "independent part"}
 LEAST = 1e-16
-MOST_TOLD = 8  # passages written out below the panels
+MOST_LISTED = 8  # passages written out below the panels
 
 
 def singular(c: Trajectory, path: Place = None, *, over: str | None = None, **paper: Unpack[Paper]) -> Any:
@@ -31,8 +31,8 @@ def singular(c: Trajectory, path: Place = None, *, over: str | None = None, **pa
     read = c.read([n for n in (*VALUES, *DETERMINANTS) if n in c.channels])
 
     def make(frame: Frame) -> Any:
-        told = passages[:MOST_TOLD]
-        figure = frame.figure(7.2, 5.2 + 0.16 * len(told))
+        listed = passages[:MOST_LISTED]
+        figure = frame.figure(7.2, 5.2 + 0.16 * len(listed))
         grid = figure.subplots(2, 1, sharex=True, height_ratios=[1.4, 1.0])
         axis = over or "t"
         x = x_axis(c, axis, grid[-1])
@@ -47,9 +47,9 @@ def singular(c: Trajectory, path: Place = None, *, over: str | None = None, **pa
             found = np.maximum([p.singular_values[0] for p in rank], grid[0].get_ylim()[0])
             mark = {"ms": 4.5, "color": frame.look.accent, "mec": frame.look.paper, "mew": 0.7}
             grid[0].plot(at, found, "o", ls="none", zorder=6, clip_on=False, **mark)
-        if told:
-            lines = [f"{k + 1}   t = {p.time:.6g} s   {_told(p)}" for k, p in enumerate(told)]
-            lines += [f"and {len(passages) - len(told)} more"] if len(passages) > len(told) else []
+        if listed:
+            lines = [f"{k + 1}   t = {p.time:.6g} s   {_line(p)}" for k, p in enumerate(listed)]
+            lines += [f"and {len(passages) - len(listed)} more"] if len(passages) > len(listed) else []
             grid[-1].annotate(
                 "\n".join(lines), (0.0, 0.0), (0.0, -34.0), xycoords="axes fraction", textcoords="offset points", va="top", fontsize=7.5,
                 color=frame.look.accent, linespacing=1.45, annotation_clip=False, parse_math=False,
@@ -79,7 +79,7 @@ def _determinants(frame: Frame, axes: Any, curves: dict[str, np.ndarray], x: np.
     axes.set_ylabel("determinant (SI)")
 
 
-def _told(p: Any) -> str:
+def _line(p: Any) -> str:
     rows = f"J loses {p.lost} row{'s' if p.lost != 1 else ''}, " if p.lost else ""
     without = f"; no meaning there: {', '.join(p.meaningless)}" if p.meaningless else ""
     return f"{rows}{PASSAGES[p.kind]}{without}"

@@ -24,12 +24,12 @@ import numpy as np
 from linkwright.compiler import cache as disk
 from linkwright.compiler import native as machine_code
 from linkwright.compiler import target
-from linkwright.compiler.loop_kinds import FLOAT, Kind, kind_of, packed
+from linkwright.compiler.python_loop_kinds import FLOAT, Kind, kind_of, packed
 
 FEW_INSTRUCTIONS = 25  # of a function that is copied to where it is called
 announce: list[Callable[[str], None]] = []  # called with a line of text before work that is done once per machine
 
-_compiled: dict[Any, Loop] = {}
+_compiled: dict[Any, NativeFunction] = {}
 _lock = threading.RLock()
 
 
@@ -46,7 +46,7 @@ def available() -> bool:
     return machine_code.available()
 
 
-def native(function: Callable[..., Any], example: tuple[Any, ...], lanes: bool = False) -> Loop:
+def native(function: Callable[..., Any], example: tuple[Any, ...], lanes: bool = False) -> NativeFunction:
     """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache.
 
     `lanes`: its loops run over lanes of states and are worth the vectoriser, which takes most of the time of compiling.
@@ -54,11 +54,11 @@ def native(function: Callable[..., Any], example: tuple[Any, ...], lanes: bool =
     kinds = tuple(kind_of(a) for a in example)
     with _lock:
         if (function, kinds) not in _compiled:
-            _compiled[function, kinds] = Loop(function, list(kinds), lanes)
+            _compiled[function, kinds] = NativeFunction(function, list(kinds), lanes)
         return _compiled[function, kinds]
 
 
-class Loop:
+class NativeFunction:
     """Machine code of a function with its calling sequence."""
 
     def __init__(self, function: Callable[..., Any], kinds: list[Kind], lanes: bool = False):
@@ -92,9 +92,9 @@ def _code(function: Callable[..., Any], kinds: list[Kind], lanes: bool) -> tuple
     found = disk.get(name)
     if found is not None:
         return found[1], found[0]["returns"]
-    for tell in announce:
-        tell(f"compiling native loop '{function.__name__}' (once)")
-    from linkwright.compiler.loop_text import module_text  # here, so that code from the cache is loaded without it
+    for notify in announce:
+        notify(f"compiling native loop '{function.__name__}' (once)")
+    from linkwright.compiler.python_loop_text import module_text  # here, so that code from the cache is loaded without it
 
     text = module_text(function, kinds, evaluate)
     returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")

@@ -51,9 +51,9 @@ def acting(system: System, c: Trajectory | None) -> list[str]:
     d = system.description
     driven = {x.joint for x in d.drives}
     found: list[Any] = [*d.loads, *d.springs, *d.dampers, *d.frictions, *d.stops, *(y for y in d.cylinders if y.name not in driven)]
-    told = [line(system, x, c) for x in found[:MOST_LOADS]]
+    lines = [line(system, x, c) for x in found[:MOST_LOADS]]
     more = [f"and {len(found) - MOST_LOADS} more"] if len(found) > MOST_LOADS else []
-    return [*told, *more]
+    return [*lines, *more]
 
 
 def line(system: System, x: Any, c: Trajectory | None) -> str:
@@ -143,14 +143,14 @@ def needs(found: CycleLoads, turn: bool) -> str:
     if e is None or not e.rows:
         return ""
     energy, cycle = unit_of(e.units, "energy"), "turn" if turn else "cycle"
-    told = []
+    lines = []
     for r in e.rows[:MOST_DRIVES]:
         effort = unit_of(e.units, r.kind)
         mean, work = cleaned(r.mean, r.rms) / effort[1], cleaned(r.work, r.braked) / energy[1]
         worked = f", {_signed(work)} {energy[0]} a {cycle}" if any(x.speed_max for x in e.rows) else ""
-        told.append(f"{r.drive}: mean {_signed(mean)} {effort[0]}{worked}")
+        lines.append(f"{r.drive}: mean {_signed(mean)} {effort[0]}{worked}")
     more = [f"and {len(e.rows) - MOST_DRIVES} more"] if len(e.rows) > MOST_DRIVES else []
-    return "; ".join([*told, *more])
+    return "; ".join([*lines, *more])
 
 
 def wheel(found: CycleLoads, c: Trajectory | None) -> str:

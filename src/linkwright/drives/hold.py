@@ -12,7 +12,7 @@ import numpy as np
 from linkwright.integrators.control import SAME
 
 
-class Held:
+class ZeroOrderHold:
     """What a sampler gave, and when: a zero-order hold."""
 
     def __init__(self, slots: Sequence[str] = ()) -> None:
@@ -30,7 +30,7 @@ class Held:
         self.t.append(t)
         self.values.append(values)
 
-    def take_over(self, other: Held, t: float, origin: float, every: float) -> None:
+    def take_over(self, other: ZeroOrderHold, t: float, origin: float, every: float) -> None:
         """Continue from what another one held at t.
 
         A sample of this very instant is taken again by a controller, from what was held before it: what it counted (integrals,

@@ -22,7 +22,7 @@ class Array:
     axes: int
 
     @property
-    def words(self) -> int:
+    def slots(self) -> int:
         return 1 + self.axes
 
 
@@ -34,11 +34,11 @@ class Fields:
     kinds: tuple[Any, ...]
 
     @property
-    def words(self) -> int:
-        return sum(words(k) for k in self.kinds)
+    def slots(self) -> int:
+        return sum(slots(k) for k in self.kinds)
 
     def place(self, name: str) -> int:
-        return sum(words(k) for k in self.kinds[: self.names.index(name)])
+        return sum(slots(k) for k in self.kinds[: self.names.index(name)])
 
 
 Kind = str | Array | Fields
@@ -53,9 +53,9 @@ class Value:
     axes: tuple[str, ...] = ()  # lengths of an array
 
 
-def words(kind: Kind) -> int:
+def slots(kind: Kind) -> int:
     """Number of 8-byte fields of an argument: an array its address and its lengths."""
-    return 1 if isinstance(kind, str) else kind.words
+    return 1 if isinstance(kind, str) else kind.slots
 
 
 def kind_of(example: Any) -> Kind:

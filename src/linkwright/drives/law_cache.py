@@ -2,7 +2,7 @@
 
 A key is made of values, not of objects: numbers, texts, arrays byte by byte, frozen objects field by field. Whatever was changed
 since makes another key, so that nothing stale is ever found. What cannot be compared, such as a function of the caller's, which
-may do something else tomorrow, has no key (`Unknown`), and its law is traced anew for every run.
+may do something else tomorrow, has no key (`UnkeyedValue`), and its law is traced anew for every run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from linkwright.model.expressions import Expr
 MOST = 16  # laws and their codes a mechanism keeps; those not used for longest go
 
 
-class Unknown(Exception):
+class UnkeyedValue(Exception):
     """An object whose behaviour does not follow from its value."""
 
 
@@ -41,7 +41,7 @@ class Same:
 
 
 def fingerprint(x: Any) -> Any:
-    """A value that two things share only where they do the same; raises `Unknown` where that is not known."""
+    """A value that two things share only where they do the same; raises `UnkeyedValue` where that is not known."""
     if x is None or isinstance(x, (str, bytes, bool)):
         return x
     if isinstance(x, (int, float, complex, np.generic)):
@@ -69,7 +69,7 @@ def _of_ours(x: Any) -> Any:
     if is_dataclass(x) and not isinstance(x, type) and _ours(type(x).__module__):
         own = getattr(x, "fingerprint", None)
         return own() if own is not None else (type(x), *(fingerprint(getattr(x, f.name)) for f in fields(x)))
-    raise Unknown(type(x).__name__)
+    raise UnkeyedValue(type(x).__name__)
 
 
 def _ours(module: str | None) -> bool:
@@ -80,11 +80,11 @@ def key_of(*parts: Any) -> Any:
     """A key made of these, or None where one of them is unknown."""
     try:
         return fingerprint(parts)
-    except Unknown:
+    except UnkeyedValue:
         return None
 
 
-class Kept:
+class LawCache:
     """The laws of one mechanism, the last used ones."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class Kept:
         self._lock = Lock()
 
     @classmethod
-    def of(cls, system: Any) -> Kept:
+    def of(cls, system: Any) -> LawCache:
         """The store that belongs to a mechanism."""
         return system.stores.setdefault("laws", cls())
 

@@ -87,10 +87,10 @@ class Controller:
         self._acting = np.array(found.efforts, dtype=float)
         return self._named(found.efforts)
 
-    def told(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
+    def records(self, st: State, t: Any = None, *, force: Mapping[str, Any] | None = None) -> dict[str, float]:
         """References, values and errors of what is followed, forces, and the control authority."""
         found = self._answer(st, t, force)
-        return {name: float(x) for name, x in zip(self.bound.channels, found.told, strict=True)}
+        return {name: float(x) for name, x in zip(self.bound.channels, found.records, strict=True)}
 
     def _answer(self, st: State, t: Any, force: Mapping[str, Any] | None) -> Any:
         if not isinstance(st, State):
@@ -100,7 +100,7 @@ class Controller:
         if mine != theirs:
             raise UsageError("this state belongs to another mechanism, or to the same with other cuts (then s.mirror(st) gives it here).")
         time = st.t if t is None else quantity(t, TIME, "t")
-        read, sensed = b.arrays(st.q, st.v, time, b.believed.kernels.loops.skel.pack(st.near), self._own), self._sensed(force)
+        read, sensed = b.arrays(st.q, st.v, time, b.believed.kernels.loops.skel.pack(st.references), self._own), self._sensed(force)
         if sensed is None and b.every and b.force_rows:
             sensed = b.sense(read, self._acting) if self.samples else b.before_the_start
         return b.answer(read, sensed)

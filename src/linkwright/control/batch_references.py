@@ -38,4 +38,4 @@ def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], 
 def _here(skel: Skeleton, st: State, name: str) -> tuple[list[str], list[float]]:
     """(kinds, values) of a coordinate's components at a state."""
     tasks = tasks_of(skel, name)
-    return [k for x in tasks for k in x.kinds], values_of(tasks, skel, motion(skel, st.q, st.v), st.near)
+    return [k for x in tasks for k in x.kinds], values_of(tasks, skel, motion(skel, st.q, st.v), st.references)

@@ -1,4 +1,4 @@
-"""Kernels of what is done after a step: functions of a state, traced with the row that the time loop hands to them."""
+"""Kernels of what is done after a step: functions of a state, traced with the row that the time stepper hands to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAW = ("drive", "speed", "acceleration")  # of prescribed motions
 Function = Callable[["Equations", Any, Any, Any, Any], dict[str, Any]]  # (eq, q, v, t, near) -> named arrays
 
 
-def loop_kernel(kernels: Kernels, name: str, function: Function, key: Any, gains: bool, answer: Fallback | None = None) -> Kernel:
+def step_kernel(kernels: Kernels, name: str, function: Function, key: Any, gains: bool, answer: Fallback | None = None) -> Kernel:
     """A function as kernel of these kernels, made once, its code stored on disk. It reads q, v, t, tau, the motion of drivers, two gains
     where the rates of the run have them, free, near. `key`: whatever else the function depends on, as JSON; `answer`: who
     answers states whose pivots degenerate."""
@@ -40,10 +40,10 @@ class _Trace:
         self.kernels, self.function, self.gains = kernels, function, gains
 
     def __call__(self) -> Program:
-        from linkwright.compiler.graph import Graph  # here, so that a process that finds its code on disk loads no tracer
+        from linkwright.compiler.graph import TraceGraph  # here, so that a process that finds its code on disk loads no tracer
         from linkwright.kernels.tracing import without_unused
 
-        n, g = self.kernels.sizes, Graph()
+        n, g = self.kernels.sizes, TraceGraph()
         q, v, t = g.input("q", n.nq), g.input("v", n.nv), g.input("t", 1)
         g.input("tau", n.nv)
         law = [g.input(k, n.drivers) for k in LAW]

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.control.actuators import Actuator, Placed
+from linkwright.control.actuators import Actuator, PlacedActuator
 from linkwright.control.base import Control
 from linkwright.control.binding import bind
 from linkwright.control.bound import BoundControl, is_traced
 from linkwright.control.noise import Noise
 from linkwright.control.situation import Situation
 from linkwright.drives.base import Bound
-from linkwright.drives.kept import fingerprint
+from linkwright.drives.law_cache import fingerprint
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
@@ -76,7 +76,7 @@ class Controlling:
         off: Sequence[str],
         first: bool,
         others: bool = False,
-    ) -> tuple[ControlLoop, list[Bound]]:
+    ) -> tuple[BoundFeedback, list[Bound]]:
         """The loop at a mechanism and a state, and the drives it commands."""
         now: dict[str, Any] = {"free": free, "drivers": drivers, "off": off, "first": first, "others": others}
         bound = bind(self.written, system, st, armature=armature, **now)
@@ -94,10 +94,10 @@ class Controlling:
         late = round(self.delay / bound.every) if bound.every else 0
         if late and abs(self.delay / bound.every - late) > 1e-6:
             raise UsageError(f"the delay of {self.delay:g} s is no multiple of the time between samples, {bound.every:g} s.")
-        loop = ControlLoop(bound, tuple(acting), self.noise, late, self.origin)
+        loop = BoundFeedback(bound, tuple(acting), self.noise, late, self.origin)
         return loop, [a.drive() for a in acting]
 
-    def _actuators(self, bound: BoundControl) -> list[Placed]:
+    def _actuators(self, bound: BoundControl) -> list[PlacedActuator]:
         given, names = self.actuators, [x.name for x in bound.targets]
         if given is None or isinstance(given, Actuator):
             given = dict.fromkeys(names, given or Actuator())
@@ -113,11 +113,11 @@ class Controlling:
 
 
 @dataclass(eq=False)
-class ControlLoop:
+class BoundFeedback:
     """A controller with its sensors and actuators at one mechanism."""
 
     bound: BoundControl
-    actuators: tuple[Placed, ...]
+    actuators: tuple[PlacedActuator, ...]
     noise: Noise | None = None
     late: int = 0  # samples
     origin: float = 0.0
@@ -187,14 +187,14 @@ class ControlLoop:
     def feels_others(self) -> bool:
         return len(self.bound.start["other"]) > 0
 
-    def acting(self, here: Instant, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> Acting:
-        return Acting(self, here, x, states, held, {"moved": motions, "other": others})
+    def acting(self, here: Instant, x: Mapping[str, Any], states: Any, held: Any, motions: Any, others: Any) -> FeedbackOutput:
+        return FeedbackOutput(self, here, x, states, held, {"moved": motions, "other": others})
 
 
-class Acting:
+class FeedbackOutput:
     """What the loop does at one instant, over any scalar; made lazily."""
 
-    def __init__(self, loop: ControlLoop, here: Instant, x: Mapping[str, Any], states: Any, held: Any, beside: Mapping[str, Any]):
+    def __init__(self, loop: BoundFeedback, here: Instant, x: Mapping[str, Any], states: Any, held: Any, beside: Mapping[str, Any]):
         self.loop, self.here, self.states, self.held = loop, here, states, held
         self.x = {k: x[k] for k in ("q", "v", "t", "near", "free")} | {**beside, "state": states}
 
@@ -208,9 +208,9 @@ class Acting:
         bound = self.loop.bound
         if is_traced(self.x["q"]):
             command, at = bound.law(self.read)
-            return command.efforts, command.rates, bound.told(command, at), at.margin
+            return command.efforts, command.rates, bound.records(command, at), at.margin
         found = bound.answer(self.read)
-        return found.efforts, found.rates, found.told, 1.0
+        return found.efforts, found.rates, found.records, 1.0
 
     @cached_property
     def _given(self) -> list[tuple[Any, Any]]:
@@ -245,7 +245,7 @@ class Acting:
         return 1.0 if self.loop.every else self._law[3]
 
     @property
-    def told(self) -> Sequence[Any]:
+    def records(self) -> Sequence[Any]:
         if not self.loop.every:
             return self._law[2]
         at = Situation(self.loop.bound, self.read, safe=False)
@@ -263,7 +263,7 @@ class Acting:
     def sampled(self, efforts: Any) -> np.ndarray:
         """What is held from now on. `efforts` act just before: a force sensor feels them."""
         loop, bound = self.loop, self.loop.bound
-        commands, own, told, queue = loop._spans
+        commands, own, records, queue = loop._spans
         held = np.asarray(self.held, dtype=float)
         t = float(self.x["t"][0])
         k = round(t / loop.every)
@@ -277,7 +277,7 @@ class Acting:
         out = np.zeros(loop.n_held)
         going = zip(bound.states, held[own], rates, strict=True)
         out[own] = [s.after(x, rate, loop.every) for s, x, rate in going]
-        out[told] = found.told[3 * bound.n_tasks :]
+        out[records] = found.records[3 * bound.n_tasks :]
         fresh = np.array([float(c) for c in given])
         line = np.concatenate([held[queue], fresh])
         out[commands], out[queue] = line[: len(fresh)], line[len(fresh) :]

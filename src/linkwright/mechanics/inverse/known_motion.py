@@ -19,7 +19,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.loads import Loads
 from linkwright.mechanics.inverse.methods import Solved
-from linkwright.mechanics.inverse.problem import LateTerms, Problem
+from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.scalars import is_symbolic
 from linkwright.numerics.spatial import cross
@@ -37,20 +37,20 @@ class Acted(NamedTuple):
     exact: bool = True  # False between samples, where they are interpolated and balance only about
 
 
-def given_loads(loops: Loops, q: Any, v: Any, a: Any, t: Any, near: Mapping[str, Any], acted: Acted) -> Loads:
+def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, references: Mapping[str, Any], acted: Acted) -> Loads:
     """The Loads of a state with known accelerations, multipliers, efforts and wrenches.
 
     The effort of a tree joint is what its equation of motion leaves: what the shaft hands over, a rotor's own inertia taken off.
     """
     skel, lam = loops.skel, acted.lam
     d = skel.tree.description
-    at = Instant(skel, q, v, t, near)
+    at = Instant(skel, q, v, t, references)
     acting = [(f.from_outside, w) for f in forces.of_description(d) for w in f.wrenches(at)]
     acting += [(True, (skel.node(body), _at_origin(at, skel.node(body), w))) for body, w in acted.wrenches.items()]
-    place = Instant(skel, q, v, t, near, loops=loops, motion=at.motion, external=[w for _, w in acting])
+    place = Instant(skel, q, v, t, references, loops=loops, motion=at.motion, external=[w for _, w in acting])
     T = LateTerms(place)
     names = tuple(acted.efforts)
-    p = Problem(T, place, a, names, tuple(tuple(_unit_push(d, at, name)) for name in names))
+    p = InverseProblem(T, place, a, names, tuple(tuple(_unit_push(d, at, name)) for name in names))
     u = np.array([acted.efforts[name] for name in names])
     outside = tuple(w for from_outside, w in acting if from_outside)
     loads = Loads(p, lam, u, np.zeros((T.nc + len(names), 0)), Solved(lam, u, ()), "given", outside)
@@ -59,7 +59,7 @@ def given_loads(loops: Loops, q: Any, v: Any, a: Any, t: Any, near: Mapping[str,
         return replace(loads, u=u)
     if acted.exact:
         _check(loads, left)
-    stress = Problem(T, place, a, (), ()).self_stress
+    stress = InverseProblem(T, place, a, (), ()).self_stress
     free = np.concatenate([stress, np.zeros((len(names), stress.shape[1]))])
     return replace(loads, u=u, free=free, solved=Solved(lam, u, ()))
 

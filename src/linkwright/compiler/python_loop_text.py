@@ -15,8 +15,8 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from linkwright.compiler.loop_expressions import Expressions, passed
-from linkwright.compiler.loop_kinds import FLOAT, INT, Array, Fields, Kind, Value, words
+from linkwright.compiler.python_loop_expressions import Expressions, passed
+from linkwright.compiler.python_loop_kinds import FLOAT, INT, Array, Fields, Kind, Value, slots
 
 HEAD = """declare double @llvm.sqrt.f64(double)
 declare double @llvm.fabs.f64(double)
@@ -233,7 +233,7 @@ class Module:
 
 
 def module_text(function: Any, kinds: list[Kind], evaluate: Any) -> str:
-    """A module with `loop(words)`: arguments are read from an array of 8-byte fields, the result is written after them."""
+    """A module with `loop(slots)`: arguments are read from an array of 8-byte fields, the result is written after them."""
     module = Module(evaluate)
     arguments: list[Value] = []
     lines = ["define void @loop(ptr %words) nounwind {", "entry:"]
@@ -251,7 +251,7 @@ def module_text(function: Any, kinds: list[Kind], evaluate: Any) -> str:
             arguments.append(Value(kind, address, tuple(axes)))
         else:
             arguments.append(Value(kind, at if isinstance(kind, Fields) else put(f"load {kind}, ptr {at}")))
-        place += words(kind)
+        place += slots(kind)
     name, returns = module.function(function, arguments)
     call = f"call fastcc {returns or 'void'} @{name}({', '.join(passed(a) for a in arguments)})"
     if returns is None:

@@ -18,8 +18,8 @@ def said(columns: Mapping[str, Any], t: np.ndarray, state: Any, loops: Loops, dr
     damped = np.asarray(columns["control.damping"].values) > 0.0
     if not damped.any():
         return []
-    i = int(np.argmin(columns["control.grip"].values))
-    left = float(columns["control.grip"].values[i])
+    i = int(np.argmin(columns["control.authority"].values))
+    left = float(columns["control.authority"].values[i])
     times = t[damped]
     when = f"t = {times[0]:.4g} s" if len(times) == 1 else f"t = {times[0]:.4g} .. {times[-1]:.4g} s"
     worst = state(i)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from linkwright.compiler import callbacks, loops
-from linkwright.compiler.loop_kinds import LoopError
+from linkwright.compiler import callbacks, python_loops
+from linkwright.compiler.python_loop_kinds import LoopError
 from linkwright.integrators.march import march
 from tests import ROOT
 
@@ -101,7 +101,7 @@ def scale(A: np.ndarray, by: float) -> None:
 
 
 def test_arithmetic_is_pythons(rng):
-    compiled = loops.native(arithmetic, (1.0, 1.0, 1, 1))
+    compiled = python_loops.native(arithmetic, (1.0, 1.0, 1, 1))
     for _ in range(200):
         a, b, i, j = rng.uniform(0.1, 3.0), rng.uniform(0.1, 3.0), int(rng.integers(-9, 9)), int(rng.integers(1, 5))
         assert compiled(a, b, i, j) == arithmetic(a, b, i, j), "to the last bit: nothing is fused or reordered"
@@ -111,34 +111,34 @@ def test_max_and_min_meet_nan_as_python_does():
     def extremes(a: float, b: float) -> float:
         return max(a, b) + 10.0 * min(b, a)
 
-    compiled = loops.native(extremes, (1.0, 1.0))
+    compiled = python_loops.native(extremes, (1.0, 1.0))
     for a, b in ((1.0, math.nan), (math.nan, 1.0), (2.0, 1.0), (math.inf, -1.0)):
         np.testing.assert_equal(compiled(a, b), extremes(a, b))
 
 
 def test_branches_are_pythons():
-    compiled = loops.native(branches, (1.0, 1))
+    compiled = python_loops.native(branches, (1.0, 1))
     for x in (-2.0, -1.0, 0.0, 0.25, 0.5, 0.75, 1.5, math.nan):
         for i in (-1, 0, 2, 3, 7):
             assert compiled(x, i) == branches(x, i), (x, i)
 
 
 def test_loops_are_pythons(rng):
-    compiled = loops.native(searching, (np.zeros(1), 1))
+    compiled = python_loops.native(searching, (np.zeros(1), 1))
     for _ in range(50):
         values = rng.normal(size=6) * 8.0
         ours, theirs = values.copy(), values.copy()
         assert compiled(ours, 6) == searching(theirs, 6)
         np.testing.assert_array_equal(ours, theirs)
     values = np.array([0.0, 0.5, 3.0])
-    beyond = loops.native(first_beyond, (values, 0))
+    beyond = python_loops.native(first_beyond, (values, 0))
     assert [beyond(values[:k].copy(), 0) for k in range(4)] == [0, 1, 2, 2]
 
 
 def test_arrays_tuples_and_calls(rng):
     results = []
     start = rng.normal(size=(3, 4))
-    for function in (table, loops.native(table, (np.zeros((1, 1)), np.arange(1), Nested(Pair(1, 1.0, np.zeros(1)), np.arange(1))))):
+    for function in (table, python_loops.native(table, (np.zeros((1, 1)), np.arange(1), Nested(Pair(1, 1.0, np.zeros(1)), np.arange(1))))):
         A, marks = start.copy(), np.arange(3)
         s = function(A, np.array([3, 0, 1, 2]), Nested(Pair(5, 0.7, np.array([1.0, 2.0, 3.0, 4.0])), marks))
         results.append((s, A, marks))
@@ -149,7 +149,7 @@ def test_arrays_tuples_and_calls(rng):
 
 def test_a_bound_call_sees_what_the_arrays_hold_now():
     values = np.array([0.0, 5.0])
-    call = loops.native(first_beyond, (values, 0)).bound(values, 0)
+    call = python_loops.native(first_beyond, (values, 0)).bound(values, 0)
     assert call() == 1
     values[1] = 0.0
     assert call() == 2
@@ -194,35 +194,35 @@ def array_in_branch(x: np.ndarray) -> float:
 )
 def test_what_is_not_in_the_subset_is_refused_with_its_place(function, words):
     with pytest.raises(LoopError, match=words) as error:
-        loops.native(function, (np.zeros(2),))
+        python_loops.native(function, (np.zeros(2),))
     first = function.__code__.co_firstlineno
     line = int(str(error.value).split(".py:")[1].split(":")[0])
     assert __file__ in str(error.value) and first < line < first + 6
 
 
 def test_arguments_are_checked():
-    compiled = loops.native(first_beyond, (np.zeros(1), 0))
+    compiled = python_loops.native(first_beyond, (np.zeros(1), 0))
     for wrong in (np.zeros((2, 2)), np.zeros(4)[::2], np.zeros(2, dtype=np.int64)):
         with pytest.raises(LoopError, match="kind"):
             compiled(wrong, 0)
     with pytest.raises(LoopError, match="not str"):
-        loops.native(first_beyond, ("a", 0))
+        python_loops.native(first_beyond, ("a", 0))
 
 
 def test_every_function_of_the_time_loop_is_found():
-    names = {f.__name__ for f in loops.reachable(march)}
+    names = {f.__name__ for f in python_loops.reachable(march)}
     assert {"march", "attempt", "derivative", "settle", "locate"} <= names
 
 
 SCRIPT = """
 import sys
 import numpy as np
-from linkwright.compiler import loops
+from linkwright.compiler import python_loops
 from plain_loop import halved
-loops.announce.append(print)
+python_loops.announce.append(print)
 y = np.zeros(1)
-loops.native(halved, (y, y))(np.array([1.0]), y)
-print(y[0], "linkwright.compiler.loop_text" in sys.modules)
+python_loops.native(halved, (y, y))(np.array([1.0]), y)
+print(y[0], "linkwright.compiler.python_loop_text" in sys.modules)
 """
 
 
@@ -241,9 +241,9 @@ def test_a_second_process_finds_the_code_in_the_cache(tmp_path):
 
 
 def test_code_depends_on_the_constants_it_names(monkeypatch):
-    before = loops.digest(arithmetic)
+    before = python_loops.digest(arithmetic)
     monkeypatch.setitem(arithmetic.__globals__, "SHARE", 0.4)
-    assert loops.digest(arithmetic) != before
+    assert python_loops.digest(arithmetic) != before
 
 
 def test_callbacks_have_the_form_of_a_kernel():

@@ -34,7 +34,7 @@ TURNED = 1e-6  # how far the columns of a rotation may be from orthonormal
 
 
 @dataclass(frozen=True)
-class Wish:
+class PrescribedPath:
     """A named thing, and the curve that its entries follow over the times."""
 
     name: str
@@ -78,7 +78,7 @@ class Wish:
         return found or doubts(self.curve, self.t, size, _path(self.name))
 
 
-def wish(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarray) -> Wish:
+def prescribed_path(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarray) -> PrescribedPath:
     """Reads one entry of a motion."""
     d = assembler.description
     bodies = {b.name for b in d.bodies}
@@ -88,15 +88,15 @@ def wish(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarra
     if name.split(".")[0] in bodies and "." in name:
         kinds = ("length",) * (2 if d.planar else 3)
         now = locate(assembler.skel, m, assembler.point_ref(name)).position[: len(kinds)]
-        return Wish(name, "point", kinds, _curve(assembler, given, kinds, now, name, t), t)
+        return PrescribedPath(name, "point", kinds, _curve(assembler, given, kinds, now, name, t), t)
     joint, i, kind = assembler.coordinate(name)
-    now = np.array([start.near[joint.name][i]])
+    now = np.array([start.references[joint.name][i]])
     if _is_function(given):
         first = explained(lambda: given(float(t[0])), float(t[0]), _path(name))
         if isinstance(first, tuple) and len(first) == 3:
             three = Function(given, _path(name), size=3)
-            return Wish(name, "joint", (kind,), JetFunction(lambda x: explained(lambda: three(x), x, _path(name))), t)
-    return Wish(name, "joint", (kind,), _curve(assembler, given, (kind,), now, name, t), t)
+            return PrescribedPath(name, "joint", (kind,), JetFunction(lambda x: explained(lambda: three(x), x, _path(name))), t)
+    return PrescribedPath(name, "joint", (kind,), _curve(assembler, given, (kind,), now, name, t), t)
 
 
 def _is_function(given: Any) -> bool:
@@ -165,24 +165,24 @@ def _plain(x: Any) -> Any:
 # ---------------------------------------------------------------- bodies
 
 
-def _body(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarray) -> Wish:
+def _body(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarray) -> PrescribedPath:
     planar, what = assembler.description.planar, _path(name)
     flat, whole = ("length", "length", "angle"), ("",) * 9 + ("length",) * 3
     if _is_function(given):
         takes_state(given, what, motion=True)
         poses = Function(lambda x: _entries(assembler, name, given(x)), what, size=12)
-        return _turning(Wish(name, "body", whole, _of_function(poses, t), t))
+        return _turning(PrescribedPath(name, "body", whole, _of_function(poses, t), t))
     if is_list(given) and len(given) == len(t) and len(given) > 3:
-        return _turning(Wish(name, "body", whole, _whole([_entries(assembler, name, x) for x in given], what, t), t))
+        return _turning(PrescribedPath(name, "body", whole, _whole([_entries(assembler, name, x) for x in given], what, t), t))
     if planar and not isinstance(given, Pose) and not (is_list(given) and np.shape(given[0]) == (3, 3)):
         node = assembler.skel.node(name)
         X = node_motion(assembler.skel, motion(assembler.skel, start.q, np.zeros(assembler.tree.nv)), node)[0]
         now = np.array([*(X.p + assembler.skel.origin(node))[:2], np.arctan2(X.R[1, 0], X.R[0, 0])])
-        return Wish(name, "body", flat, _curve(assembler, given, flat, now, name, t), t)
+        return PrescribedPath(name, "body", flat, _curve(assembler, given, flat, now, name, t), t)
     if isinstance(given, (Reference, str)) or (is_list(given) and len(given) != 2):
         raise UsageError(f"the {what} is a function of t that gives (R, p) or a Pose, a pose to stay at, or one pose for each time.")
     still = _entries(assembler, name, given)
-    return _turning(Wish(name, "body", whole, _whole([still] * len(t), what, t), t))
+    return _turning(PrescribedPath(name, "body", whole, _whole([still] * len(t), what, t), t))
 
 
 def _whole(rows: list[list[Any]], what: str, t: np.ndarray) -> SampledSpline:
@@ -209,7 +209,7 @@ def _entries(assembler: Assembler, name: str, value: Any) -> list[Any]:
     raise UsageError(f"the {_path(name)} needs poses: a Pose, a pair (R, p){ways}, not {short(value)}.")
 
 
-def _turning(w: Wish) -> Wish:
+def _turning(w: PrescribedPath) -> PrescribedPath:
     """The wanted motion, once its matrices are known to be rotations."""
     if len(w.kinds) == 12:
         R = w.jets.f[:, :9].reshape(-1, 3, 3)

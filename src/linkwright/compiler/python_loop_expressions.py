@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from linkwright.compiler.loop_kinds import BOOL, FLOAT, INT, Array, Fields, LoopError, Value
+from linkwright.compiler.python_loop_kinds import BOOL, FLOAT, INT, Array, Fields, LoopError, Value
 
 _ARITHMETIC = {
     ast.Add: ("add", "fadd"), ast.Sub: ("sub", "fsub"), ast.Mult: ("mul", "fmul"), ast.Div: ("", "fdiv"), ast.BitAnd: ("and", ""),

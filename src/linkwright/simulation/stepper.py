@@ -1,4 +1,4 @@
-"""From a mechanism to its time loops: the kernels, the rank-revealing answers and the events of one run, and the run.
+"""From a mechanism to its time steppers: the kernels, the rank-revealing answers and the events of one run, and the run.
 
     run = march(system, state, 5.0, tolerance=1e-10, samples=np.linspace(0, 5, 501))
     run.t, run.q, run.v, run["A.v"], run.energy
@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright import joints
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError, nearest
-from linkwright.integrators import EventSpec, Kernel, Method, Problem, Solution, integrate, python_kernel
+from linkwright.integrators import EventSpec, Method, Problem, Solution, StepKernel, integrate, python_kernel
 from linkwright.kernels.equations.variants import Variant
 from linkwright.kernels.kernels import Kernels
-from linkwright.mechanics.closing.newton import references
+from linkwright.mechanics.closing.newton import counted_references
 from linkwright.mechanics.kinematics.motion import joint_coordinates, motion
 from linkwright.numerics.metric import scale
 from linkwright.results.batch import cut_references
 from linkwright.results.state import State
-from linkwright.simulation import break_points as loop_switches
+from linkwright.simulation import break_points as step_switches
 from linkwright.simulation import stabilisers
 from linkwright.simulation.break_points import sided
 from linkwright.simulation.events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns
-from linkwright.simulation.rows import HEAD, SIDES, Row, entries
+from linkwright.simulation.rows import HEAD, SIDES, RowLayout, entries
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel as CompiledKernel
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setup:
-    """A problem of the time loops with what it was made from."""
+    """A problem of the time steppers with what it was made from."""
 
     system: Compiled = field(repr=False)
     problem: Problem = field(repr=False)
     kernels: Kernels = field(repr=False)  # of the variant
-    row: Row  # the full one
+    row: RowLayout  # the full one
     values: Mapping[str, np.ndarray] = field(repr=False)  # the parameters by block
     actuation: Any = None
     stabiliser: Mapping[str, Any] = field(default_factory=dict)  # names and numbers of it
@@ -55,10 +55,10 @@ class Setup:
 
     def between(self, first: float, last: float, cut: np.ndarray | None = None) -> Problem:
         """The problem of a run from one time to another: steps end on corners of inputs that are called back."""
-        found = self.problem if cut is None else self.near(cut)
+        found = self.problem if cut is None else self.with_references(cut)
         return found if self.actuation is None else replace(found, corners=self.actuation.corners(first, last))
 
-    def near(self, cut: np.ndarray) -> Problem:
+    def with_references(self, cut: np.ndarray) -> Problem:
         """The problem with other reference coordinates of the cut joints."""
         if np.array_equal(cut, self.values["near"]):
             return self.problem
@@ -67,7 +67,7 @@ class Setup:
 
 
 def problem(system: Compiled, tau: Any = None, **options: Any) -> Problem:
-    """The mechanism as the time loops see it; see `setup`."""
+    """The mechanism as the time steppers see it; see `setup`."""
     return setup(system, tau, **options).problem
 
 
@@ -75,7 +75,7 @@ def setup(
     system: Compiled,
     tau: Any = None,
     *,
-    near: Mapping[str, Any] | None = None,
+    references: Mapping[str, Any] | None = None,
     stabiliser: Any = "project",
     gains: Sequence[float] | None = None,
     formulation: Any = None,
@@ -88,7 +88,7 @@ def setup(
     """Kernels and parameters of runs. tau: efforts in the order of names.v, or by name; constant over the run.
 
     `stabiliser` "project" puts every step back onto the loops; others are in `stabilisers`; `gains` = (alpha, beta) set those
-    of "baumgarte" directly. `formulation` of the rates; `events`; values of the `free` parameters; `near`, reference
+    of "baumgarte" directly. `formulation` of the rates; `events`; values of the `free` parameters; `references`, reference
     coordinates of the cut joints by name (default: those of the start). `actuation` are drives of any kind, `variant`
     switches constraints and adds what they need. Samples of a controller are counted from `origin`.
     """
@@ -102,14 +102,14 @@ def setup(
     power = 3 if form.power else 0
     n_held = 0 if actuation is None else actuation.n_held
     rates = rates_kernel(kernels, formulation, held is not None, bool(keeper.corrects))
-    row = Row.of(
-        system, held is not None, drivers=len(form.drivers), x=extra + power, held=n_held, sides=loop_switches.sides(rates, actuation)
+    row = RowLayout.of(
+        system, held is not None, drivers=len(form.drivers), x=extra + power, held=n_held, sides=step_switches.sides(rates, actuation)
     )
     default = np.zeros(row.sizes["v"]) if actuation is None else actuation.tau0
     values = {name: np.zeros(n) for name, n in row.sizes.items() if name in row.parameters}
     values |= {
         "tau": entries("tau", tau, system.kernels.entries["tau"], default),
-        "near": system.loops.skel.pack(system.start.near if near is None else near),
+        "near": system.loops.skel.pack(system.start.references if references is None else references),
     }
     if actuation is not None and n_held:
         values["held"] = actuation.held.values[-1] if actuation.held.t else actuation.start["held"]
@@ -132,7 +132,7 @@ def _assembled(
     system: Compiled,
     kernels: Kernels,
     rates: CompiledKernel,
-    row: Row,
+    row: RowLayout,
     values: dict[str, np.ndarray],
     keeper: Any,
     formulation: Any,
@@ -147,7 +147,7 @@ def _assembled(
     answer = _answering(kernels, formulation)
     drives = () if actuation is None else tuple(b.target.name for b in actuation.bounds if not b.moves)
     start = system.start
-    after = keeper.correction(kernels, start.q, start.near, drives, gains=baumgarte)
+    after = keeper.correction(kernels, start.q, start.references, drives, gains=baumgarte)
     g, g_turns = event_kernel(system, whens, row) if whens else (None, False)
     inputs = None if actuation is None else actuation.inputs(row)
     sampler = None if actuation is None else actuation.sampler(row, origin)
@@ -156,14 +156,14 @@ def _assembled(
     moves = row.sizes.get("drive", 0) > 0
     turns = g_turns or (actuation is not None and actuation.counts_turns)
     turns = turns or any(reads_turns(k.inputs) for k in (rates, after.kernel if after else None) if k is not None)
-    plain = loop_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner)
-    switches = loop_switches.switching_kernel(rates, actuation, row)
+    plain = step_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner)
+    switches = step_switches.switching_kernel(rates, actuation, row)
     made = Problem(
         sided(rates, plain, inner) if answer is None else plain,
         row.sizes["q"],
         row.sizes["v"],
         row.sizes.get("x", 0),
-        project=None if after is None else loop_kernel(after.kernel, after.answer, inner),
+        project=None if after is None else step_kernel(after.kernel, after.answer, inner),
         events=g,
         event_specs=tuple(EventSpec(w.label, w.direction, w.terminal) for w in whens),
         parameters=tuple(np.concatenate([values[k] for k in row.parameters])),
@@ -189,14 +189,14 @@ def _assembled(
 
 
 def _answering(kernels: Kernels, formulation: Any) -> Any:
-    """Rates by a formulation that time loops have no kernel of; None where they have one."""
+    """Rates by a formulation that time steppers have no kernel of; None where they have one."""
     if formulation is None or isinstance(formulation, str):
         return kernels.fallbacks.get(f"loop_rates by {formulation}")
     rates: Any = kernels.fallbacks["loop_rates"]
     return partial(rates, formulation=formulation)
 
 
-def python_rates(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], dict[str, Any]], row: Row) -> Kernel:
+def python_rates(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], dict[str, Any]], row: RowLayout) -> StepKernel:
     """Rates by a formulation that has no kernel: the float path, called back at every evaluation."""
     names = [b.name for b in made.outputs if b.name != "margin"]
     size = sum(b.size for b in made.outputs if b.name != "margin")
@@ -208,7 +208,7 @@ def python_rates(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]],
     return python_kernel(values, row.n, size)
 
 
-def loop_kernel(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], dict[str, Any]] | None, row: Row) -> Kernel:
+def step_kernel(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], dict[str, Any]] | None, row: RowLayout) -> StepKernel:
     """A kernel of the loop, with the rank-revealing path behind it."""
     names = [b.name for b in made.outputs]
 
@@ -227,7 +227,7 @@ def loop_kernel(made: CompiledKernel, answer: Callable[[dict[str, np.ndarray]], 
 
 
 @dataclass(frozen=True)
-class Run:
+class SteppedRun:
     """A run by names: times, coordinates and speeds of the tree's joints, energies. `solution` has its statistics."""
 
     system: Compiled = field(repr=False)
@@ -249,9 +249,11 @@ class Run:
         return self.solution.y[:, s.nq : s.nq + s.nv]
 
     @cached_property
-    def near(self) -> np.ndarray:
+    def references(self) -> np.ndarray:
         """(times, coordinates of cut joints): turns counted."""
-        return cut_references(self.system.loops.skel, self.t, self.q, self.v, self.start.near, self.system.loops, origin=self.start.q).rows
+        return cut_references(
+            self.system.loops.skel, self.t, self.q, self.v, self.start.references, self.system.loops, origin=self.start.q
+        ).rows
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A coordinate by its name in names.q, or a speed: `run["A"]`, `run["A.v"]`."""
@@ -265,18 +267,18 @@ class Run:
     def energy(self) -> Any:
         """Kinetic and potential energy, (times, 1) each, in one call of the kernel."""
         more = {"free": self.free} if len(self.free) else {}
-        return self.system.kernels.get("energy")(self.q, self.v, t=self.t[:, None], near=self.near, **more)
+        return self.system.kernels.get("energy")(self.q, self.v, t=self.t[:, None], near=self.references, **more)
 
     def state(self, i: int) -> State:
         """The state at one of the times."""
-        return state_of(self.system, self.q[i], self.v[i], self.near[i], float(self.t[i]))
+        return state_of(self.system, self.q[i], self.v[i], self.references[i], float(self.t[i]))
 
 
 def state_of(system: Compiled, q: np.ndarray, v: np.ndarray, cut: np.ndarray, t: float) -> State:
     """A State of arrays, the turns of its cut joints counted from reference coordinates."""
     skel = system.loops.skel
-    near = skel.unpack(q, cut)
-    return State(skel, q.copy(), v.copy(), references(skel, q, near), t)
+    references = skel.unpack(q, cut)
+    return State(skel, q.copy(), v.copy(), counted_references(skel, q, references), t)
 
 
 def march(
@@ -293,12 +295,12 @@ def march(
     free: Any = None,
     samples: Sequence[float] | np.ndarray | None = None,
     **how: Any,
-) -> Run:
+) -> SteppedRun:
     """Integrate from a state to t_end; `how` are the options of `integrators.integrate`: step, tolerance, engine, progress, ..."""
     options: dict[str, Any] = {"stabiliser": stabiliser, "gains": gains, "formulation": formulation, "events": events, "free": free}
-    made = setup(system, tau, near=st.near, **options)
+    made = setup(system, tau, references=st.references, **options)
     solution = go(made, st, np.zeros(0), t_end, method, samples=samples, **how)
-    return Run(system, solution, st, made.values.get("free", np.zeros(0)))
+    return SteppedRun(system, solution, st, made.values.get("free", np.zeros(0)))
 
 
 def energy_size(system: Compiled) -> float:
@@ -311,11 +313,11 @@ def energy_size(system: Compiled) -> float:
 
 def go(made: Setup, st: State, x: np.ndarray, t_end: float, method: str | Method, **how: Any) -> Solution:
     """Run a setup from a state."""
-    made_for = made.between(st.t, t_end, made.system.loops.skel.pack(st.near))
+    made_for = made.between(st.t, t_end, made.system.loops.skel.pack(st.references))
     return integrate(made_for, np.concatenate([st.q, st.v, x]), st.t, t_end, method, **how)
 
 
-def turns_kernel(system: Compiled, row: Row) -> Kernel:
+def turns_kernel(system: Compiled, row: RowLayout) -> StepKernel:
     """Coordinates of the cut joints, angles counted on from those of the row."""
     kernels, skel = system.kernels, system.loops.skel
     kinds = {n: joints.create(j.type, j.options).coordinate_kinds for n in skel.tree.cuts for j in [skel.tree.description.joint(n)]}
@@ -332,7 +334,7 @@ def turns_kernel(system: Compiled, row: Row) -> Kernel:
             out += [new if kind == "angle" else old for new, old, kind in zip(found, near[name], kinds[name], strict=True)]
         return np.array(out)
 
-    graph = Graph()
+    graph = TraceGraph()
     program = graph.program([("near", values({k: graph.input(k, n) for k, n in row.sizes.items()}))])
     native = kernels.get("loop_rates").native
     return native_kernel(NativeCode.of(program), row.n) if native else interpreted_kernel(program, row.n)

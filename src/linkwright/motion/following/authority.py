@@ -26,27 +26,27 @@ FEW = 4  # places told
 SEE = "See docs/singularities.md"
 
 
-class Grip(NamedTuple):
+class Authority(NamedTuple):
     """At one state: the smallest singular value, and the determinant with the motions it is meant over."""
 
     smallest: float
     signed: float
     reach: Reach
 
-    def beside(self, other: Grip) -> float:
+    def beside(self, other: Authority) -> float:
         """This determinant with the motions oriented as another state's."""
         turned = other.reach.null.T @ self.reach.null
         return self.signed * float(np.sign(np.linalg.det(turned))) if turned.shape[0] == turned.shape[1] else 0.0
 
 
-def gripped(loops: Loops, c: Trajectory, drives: Sequence[str], between: Callable[[int, float], State]) -> Trajectory:
+def with_authority_notes(loops: Loops, c: Trajectory, drives: Sequence[str], between: Callable[[int, float], State]) -> Trajectory:
     """The trajectory with notes on its drives, and events "singular" where they lose control authority.
 
     between(i, share) is the state between samples i and i + 1.
     """
     if not drives:
         return c
-    at = [_grip(loops, c.state(i), drives) for i in range(len(c))]
+    at = [_authority(loops, c.state(i), drives) for i in range(len(c))]
     best = max((g.smallest for g in at if np.isfinite(g.smallest)), default=0.0)
     if best == 0.0 or any(len(g.reach.singular_values) > len(drives) for g in at):
         return c  # too few drives: whoever asks for efforts is told so
@@ -88,18 +88,18 @@ def _place(c: Trajectory, i: int, share: float) -> float:
     return float(c.t[i] + share * (c.t[i + 1] - c.t[i]) if share else c.t[i])
 
 
-def _grip(loops: Loops, st: State, drives: Sequence[str]) -> Grip:
+def _authority(loops: Loops, st: State, drives: Sequence[str]) -> Authority:
     reach = reach_of(loops, st, drive_rows(loops, st, drives), drives)
     square = reach.null.shape[1] == len(drives) and len(drives) > 0
-    return Grip(reach.smallest, float(np.linalg.det(reach.seen)) if square else 0.0, reach)
+    return Authority(reach.smallest, float(np.linalg.det(reach.seen)) if square else 0.0, reach)
 
 
-def _crossing(loops: Loops, drives: Sequence[str], a: Grip, b: Grip, between: Callable[[float], State]) -> float | None:
+def _crossing(loops: Loops, drives: Sequence[str], a: Authority, b: Authority, between: Callable[[float], State]) -> float | None:
     """The share of the way at which the sign changes; None where it was only the motions that turned between the samples."""
     low, high, left, right = 0.0, 1.0, a, b
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        here = _grip(loops, between(middle), drives)
+        here = _authority(loops, between(middle), drives)
         if left.signed * here.beside(left) > 0.0:
             low, left = middle, here
         else:
