@@ -29,7 +29,7 @@ from linkwright.exchange import PinocchioModel
 
 ENGINE = "casadi"
 FLAGS = (("-Ofast", "-march=native"), ("-Ofast", "-march=native", "-fno-tree-slp-vectorize"))
-ORDERS = {"inertias first": "usual order", "best order": "fewest operations"}
+ORDERS = {"inertias first": "standard order", "best order": "fewest operations"}
 
 
 class Terms(NamedTuple):
@@ -118,12 +118,12 @@ def forward(case: BenchCase, p: PinocchioModel, t: Terms, order: str, shop: Work
 
 
 def inverse(case: BenchCase, p: PinocchioModel, t: Terms, shop: Workshop) -> Contender:
-    """(efforts of the drives, lam) from (q, v, a): J' lam balances rnea on the passive joints, the drives take the rest."""
+    """(drive torques and forces, lam) from (q, v, a): J' lam balances rnea on the passive joints, the drives take the rest."""
     ca = import_module("casadi")
     driven = [p.model.joints[p.model.getJointId(name)].idx_v for name in case.tau]
     passive = [i for i in range(t.v.size1()) if i not in driven]
     if len(passive) != t.J.size1():
-        raise Unavailable("the drives are not as many as the freedoms")
+        raise Unavailable("the drives are not as many as the degrees of freedom")
     A = t.J[:, passive].T
     numbers = np.asarray(ca.Function("A", [t.q], [A])(p.q(case.state)).full())
     lam = ca.vertcat(*symbolic.solve_general(entries(A), column(t.rnea[passive]), numbers))

@@ -1,7 +1,7 @@
 """Exudyn on our mechanisms: bodies in absolute coordinates, every joint a set of constraints, implicit steps.
 
 Trapezoidal rule with constraints on velocity level (index 2), from the build without range checks. Its linear solvers, and Newton's
-method in full or with a kept Jacobian, are tried on each mechanism and the fastest way counts. In a plane bodies have three
+method in full or with a reused Jacobian, are tried on each mechanism and the fastest way counts. In a plane bodies have three
 coordinates and pins two rows; in space they have Euler parameters and general joints. Exudyn gives no accelerations as a function
 of a state, so the velocities after a step are what is judged.
 """
@@ -109,7 +109,7 @@ def _module() -> Any:
 
 
 def _built(mbs: Any, case: BenchCase) -> Built:
-    """Bodies with weight, all joints of the mechanism, cut or not, and efforts of the drives."""
+    """Bodies with weight, all joints of the mechanism, cut or not, and drive torques and forces."""
     items, s, d = import_module("exudyn.itemInterface"), case.system, case.system.description
     ground = d.bodies[0].name
     bodies, nodes, centres = {ground: mbs.AddObject(items.ObjectGround())}, dict[str, int](), {ground: np.zeros(3)}

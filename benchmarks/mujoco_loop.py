@@ -70,7 +70,7 @@ def _forward(case: BenchCase, shop: Workshop) -> Contender:
 
 
 def _native_calls(model: Any, data: Any, shop: Workshop) -> Callable[[float], float]:
-    """mj_forward of the loaded library, called from C; the bindings tell where model and data are."""
+    """mj_forward of the loaded library, called from C; the bindings give the addresses of model and data."""
     loop = shop.timing_loop("best_of_two_pointers")
     home = Path(str(import_module("mujoco").__file__)).parent
     found = sorted([*home.glob("libmujoco.so*"), *home.glob("libmujoco*.dylib")])

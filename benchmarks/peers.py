@@ -58,7 +58,7 @@ def offered(case: BenchCase, shop: Workshop) -> list[Contender | BenchRow]:
 
 
 def prepare(shop: Workshop) -> None:
-    """Compile the two C++ programs side by side; what is missing is told later, by those who need it."""
+    """Compile the two C++ programs side by side; a missing program is reported later, by those who need it."""
     with ThreadPoolExecutor(2) as pool:
         builds = [pool.submit(make, shop) for make in (pinocchio_cpp.timing_program, casadi_code.terms_program)]
     for build in builds:

@@ -1,7 +1,7 @@
 """Other programs on the free motion of the scraper: Pinocchio with DOP853 in Python and in C++, MuJoCo, Exudyn, Drake.
 
 Every one gets the same start and is judged by the same reference. Pinocchio's accelerations are exact, so tolerances of the
-integrator decide; loops are not corrected there, which would cost more. MuJoCo, Exudyn and Drake take fixed steps, usual ones and
+integrator decide; loops are not corrected there, which would cost more. MuJoCo, Exudyn and Drake take fixed steps, typical ones and
 such that a run takes seconds. Exudyn's error falls with the square of the step; most of Drake's is energy lost, which falls faster than
 its first order.
 """

@@ -1,6 +1,6 @@
 """What programs that only take time steps have in common: whether they are here, and what one of their steps costs.
 
-They give no accelerations as a function of a state. Beside the time of a step stands how far the mean acceleration over it,
+They give no accelerations as a function of a state. Beside the time of a step is how far the mean acceleration over it,
 (v after - v before) / step, is from the true one (`Case.step_error`).
 """
 
@@ -26,7 +26,7 @@ def needed(module: str, package: str) -> str:
 
 
 def per_step(advance: Callable[[int], float], seconds: float) -> float:
-    """Nanoseconds of one step of many, from the best run found in about that time; `advance` tells its seconds."""
+    """Nanoseconds of one step of many, from the best run found in about that time; `advance` returns its seconds."""
     begin, best = time.perf_counter(), np.inf
     while time.perf_counter() - begin < seconds or not np.isfinite(best):
         best = min(best, advance(STEPS))

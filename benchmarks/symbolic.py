@@ -44,7 +44,7 @@ def elimination_order(numbers: np.ndarray, pattern: Entries, nv: int) -> list[in
 
 
 def inertias_first(nv: int, rows: int) -> list[int]:
-    """The usual order: joints from the tips to the ground, so that the tree's zeros stay, then the loops."""
+    """The standard order: joints from the tips to the ground, so that the tree's zeros stay, then the loops."""
     return [*range(nv - 1, -1, -1), *range(nv, nv + rows)]
 
 

@@ -1,7 +1,7 @@
 """A place to compile small programs for timing: the compilers, a directory for what they make, and running processes.
 
-Everything made is kept in one directory, a temporary one unless given, under names that depend on sources and command, so
-that a directory that is kept saves compiling again. Without a compiler `Unavailable` says so.
+Everything made is stored in one directory, a temporary one unless given, under names that depend on sources and command, so
+that a directory used again saves compiling again. Without a compiler `Unavailable` says so.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Workshop:
         self._temporary = tempfile.TemporaryDirectory(prefix="linkwright-bench-") if directory is None else None
         self.directory = Path(self._temporary.name if self._temporary else directory or ".")
         self.directory.mkdir(parents=True, exist_ok=True)
-        self.say = say  # tells what takes long
+        self.say = say  # reports long work
         self._open: list[Conversation] = []
         self._failed: dict[Path, str] = {}
 
@@ -87,7 +87,7 @@ class Workshop:
     def build(
         self, language: str, sources: Sequence[Path], flags: Sequence[str], *, libraries: Sequence[str] = (), suffix: str = ""
     ) -> Path:
-        """Compile `sources[0]` (the others only tell when it has changed) unless the directory has the result already."""
+        """Compile `sources[0]` (the others only show when it has changed) unless the directory has the result already."""
         command = [self.compiler(language), *flags, str(sources[0])]
         key = hashlib.sha256("\0".join([*command, *libraries, *(s.read_text(encoding="utf-8") for s in sources)]).encode())
         target = self.directory / f"{sources[0].stem}-{key.hexdigest()[:16]}{suffix}"

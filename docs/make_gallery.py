@@ -19,7 +19,7 @@ DOCS = Path(__file__).resolve().parent
 SCRIPTS = sorted((DOCS.parent / "gallery").glob("*.py"))
 IMAGES = DOCS / "images" / "gallery"
 MOST = 40_000  # bytes of a picture
-NUMBER = "(check: "  # stands in the one line that says the number
+NUMBER = "(check: "  # is in the one line that says the number
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Linkwright: gallery</title><style>
 body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}

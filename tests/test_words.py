@@ -1,12 +1,15 @@
-"""Words of the texts people read: docstrings, messages, page, docs. Private jargon is refused, each thing has its name of the glossary.
+"""Words of texts and code: docstrings, comments, messages, page, docs, identifiers. Private jargon is refused, each thing has its
+name of the glossary.
 
-A text is searched without code: no code spans, no fenced blocks, no names of channels, no LLVM registers.
+A text is searched without code: no code spans, no fenced blocks, no names of channels, no LLVM registers. Identifiers are searched
+part by part.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -50,6 +53,15 @@ ALLOWED = {
 ALLOWED_PHRASE = re.compile("|".join(rf"\b{re.escape(p)}\b" for p in ALLOWED), re.IGNORECASE)
 CODE = re.compile(r"`[^`\n]*`|%\w+|\b[\w*]+\.\w+(?:\.\w+)*\b|\{\{?\w+\}?\}")
 
+# Parts of identifiers that are refused: the words above that can be one, and their participles.
+BANNED_PARTS = re.compile(
+    r"told|tell|tells|telling|nobody|stands?|standing|stood|kept|wish|wishes|wished|usual|usually|leans?|leant|grips?|gripped|fine|words",
+    re.IGNORECASE,
+)
+FOREIGN = {"tell": "of a stream", "break_long_words": "of textwrap"}  # names of the standard library
+PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+CLAUSE = re.compile(r"(?:What|Where|Whether|Who|Which)\b")  # a docstring begins with its term or its verb
+
 JS_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\\n]|\\.)*)`", re.DOTALL)
 
 
@@ -66,6 +78,21 @@ def docstrings_and_strings(path: Path) -> Iterator[tuple[str, int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and (id(node) in docs or " " in node.value):
             yield ("docstring" if id(node) in docs else "text"), node.lineno, node.value
+
+
+def comments(path: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield the comments of a Python file."""
+    with path.open("rb") as stream:
+        for token in tokenize.tokenize(stream.readline):
+            if token.type == tokenize.COMMENT:
+                yield "comment", token.start[0], token.string
+
+
+def refused_parts(name: str) -> list[str]:
+    """Return the refused parts of an identifier."""
+    if name in FOREIGN:
+        return []
+    return [x for x in PART.findall(name) if BANNED_PARTS.fullmatch(x)]
 
 
 def script_texts(path: Path) -> Iterator[tuple[str, int, str]]:
@@ -101,10 +128,15 @@ def abouts(path: Path) -> Iterator[tuple[str, int, str]]:
             yield "text", number, line
 
 
+def python_files() -> list[Path]:
+    return sorted(p for folder in ("src", "docs", "examples", "gallery", "benchmarks") for p in (ROOT / folder).rglob("*.py"))
+
+
 @cache
 def texts() -> list[tuple[Path, str, int, str]]:
     readers = [
-        (docstrings_and_strings, (p for folder in ("src", "docs", "examples", "gallery") for p in (ROOT / folder).rglob("*.py"))),
+        (docstrings_and_strings, python_files()),
+        (comments, python_files()),
         (script_texts, (p for p in PACKAGE.rglob("*.js") if "vendor" not in p.parts)),
         (page_texts, PACKAGE.rglob("*.html")),
         (abouts, (PACKAGE / "model" / "library").glob("*.yaml")),
@@ -118,6 +150,34 @@ def test_texts_use_the_terms_of_the_glossary() -> None:
     for path, kind, line, text in texts():
         found += [f"{path.relative_to(ROOT)}:{line}: {kind}: '{word}'" for word in refused(text)]
     assert not found, "\n".join([*found, "instead: " + "; ".join(f"{k}: {v}" for k, v in BANNED.items())])
+
+
+def test_identifiers_use_the_terms_of_the_glossary() -> None:
+    found = []
+    for path in python_files():
+        with path.open("rb") as stream:
+            names = {(t.string, t.start[0]) for t in tokenize.tokenize(stream.readline) if t.type == tokenize.NAME}
+        found += [f"{path.relative_to(ROOT)}:{line}: '{name}'" for name, line in sorted(names) if refused_parts(name)]
+        found += [f"{path.relative_to(ROOT)}: file name" for _ in refused_parts(path.stem)]
+    assert not found, "\n".join(found)
+
+
+def test_docstrings_begin_with_a_term_or_a_verb() -> None:
+    found = []
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, DOCUMENTED) and CLAUSE.match(ast.get_docstring(node) or ""):
+                found.append(f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: {(ast.get_docstring(node) or '')[:60]}")
+    assert not found, "\n".join(found)
+
+
+def test_class_names_are_defined_once() -> None:
+    places: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert not {name: files for name, files in places.items() if len(files) > 1}
 
 
 def test_all_kinds_of_texts_are_read() -> None:
@@ -139,6 +199,14 @@ def test_all_kinds_of_texts_are_read() -> None:
 )
 def test_refused_words_are_found_outside_code(text: str, words: list[str]) -> None:
     assert refused(text) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [("MOST_TOLD", ["TOLD"]), ("is_kept_here", ["kept"]), ("LeanRows", ["Lean"]), ("break_long_words", []), ("tellurium", [])],
+)
+def test_refused_parts_of_identifiers(name: str, parts: list[str]) -> None:
+    assert refused_parts(name) == parts
 
 
 def test_the_glossary_has_each_term_once_and_in_order() -> None:

@@ -14,7 +14,7 @@ def main() -> int:
         from linkwright.cli import main as run
 
         return run()
-    except KeyboardInterrupt:  # before a command has begun, or while it tells of an interrupt
+    except KeyboardInterrupt:  # before a command has begun, or while it reports an interrupt
         if sys.stderr is not None:
             print("interrupted", file=sys.stderr)
         return 130

@@ -1,4 +1,4 @@
-"""What went wrong, where, what is allowed and what to do: every error a user can meet.
+"""Every error a user can meet: what went wrong, where, what is allowed and what to do.
 
 All of them derive from `LinkwrightError`, so `except lw.LinkwrightError` catches whatever
 bad input can cause. The text is one paragraph a person can act on; data that a program may

@@ -93,7 +93,7 @@ class Designer:
 
 
 def _a_run(run: Any) -> Any:
-    """What a page or report may be of: a turn, a run, or None."""
+    """Check the subject of a page or report: a turn, a run, or None."""
     if run is not None and not isinstance(run, Trajectory):
         raise UsageError(f"run is what m.turn(), m.simulate(...) or lw.open(...) gives, not {type(run).__name__}.")
     return run

@@ -28,5 +28,5 @@ def called(kernel, row, **blocks):
 
 
 def near_of(system, st):
-    parts = [np.asarray(st.near[n], dtype=float) for n in system.tree.cuts]
+    parts = [np.asarray(st.references[n], dtype=float) for n in system.tree.cuts]
     return np.concatenate(parts) if parts else np.zeros(0)

@@ -1,4 +1,4 @@
-"""Which command a line means, and what becomes of it: exit codes, errors of one paragraph, signals, closed pipes.
+"""Dispatch of a command line: exit codes, errors of one paragraph, signals, closed pipes.
 
 A line begins with a command, or with a model: `linkwright wiper` is its page.
 """

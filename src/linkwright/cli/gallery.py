@@ -1,4 +1,4 @@
-"""What there is to start from: the shipped models and the templates of `linkwright new`, one line each; the welcome."""
+"""Starting points: the shipped models and the templates of `linkwright new`, one line each; the welcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linkwright.model import library as models
 
 _FOLDER = Path(__file__).parent / "templates"
 DEFAULT = "four-bar"
-COMFORTABLE = 60  # columns from which on a name and its line stand side by side
+COMFORTABLE = 60  # columns from which on a name and its line are side by side
 
 
 def template_names() -> list[str]:
@@ -52,7 +52,7 @@ def listing(names: Sequence[str], about: Callable[[str], str]) -> str:
 
 
 def welcome() -> str:
-    """What `linkwright` alone prints."""
+    """Return the text that `linkwright` alone prints."""
     from linkwright import __version__
 
     return "\n".join(

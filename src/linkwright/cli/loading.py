@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_run(word: str) -> bool:
-    """Whether a word names a saved turn or run."""
+    """True if a word names a saved turn or run."""
     return word.lower().endswith(files.RUNS)
 
 
@@ -47,7 +47,7 @@ def open_run(options: argparse.Namespace) -> Trajectory:
 
 
 def refuse_changes(options: argparse.Namespace) -> None:
-    """What changes a model has nothing to act on in a run."""
+    """Raise if an option that changes the model is given with a saved run."""
     for flag in ("param", "set", "cuts"):
         if getattr(options, flag, None):
             raise UsageError(f"--{flag} changes a model, but '{options.model}' is a run that was computed already. Give the model instead.")
@@ -92,7 +92,7 @@ def with_unit(m: Mechanism, text: str, kind: str) -> str:
 
 
 def turns(m: Mechanism, name: str) -> bool:
-    """Whether a joint turns, or slides (so do cylinders)."""
+    """True if a joint turns, or slides (so do cylinders)."""
     from linkwright.motion.cycle import is_rotary
 
     known = {*(j.name for j in m.description.joints), *(c.name for c in m.description.cylinders)}

@@ -37,7 +37,7 @@ def run(given: argparse.Namespace) -> None:
 
 
 def _as_written(path: Path) -> bool:
-    """Whether a file is still what `new` wrote from some template or model."""
+    """True if a file is still what `new` wrote from some template or model."""
     try:
         found = files.read_regular(path, MOST_BYTES)
     except files.Unreadable:

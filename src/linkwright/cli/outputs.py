@@ -1,4 +1,4 @@
-"""What a command gives back: JSON on stdout, files that are checked before anything is computed, and a line for each one written."""
+"""Results of a command: JSON on stdout, files that are checked before anything is computed, and a line for each one written."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _name(given: argparse.Namespace) -> str:
 
 
 def _changes(given: argparse.Namespace) -> dict[str, Any]:
-    """What is changed at every reload. A file that cannot be read now may be right later: only --set needs it at once, for its units."""
+    """Changes that apply at every reload. A file that cannot be read now may be right later: only --set needs it at once, for its units."""
     if loading.is_run(given.model):
         loading.refuse_changes(given)
         return {}

@@ -36,7 +36,7 @@ def rate_of(run: Any, name: str) -> np.ndarray | None:
 
 
 def data(m: Any, run: Any, names: Sequence[str]) -> dict[str, Any]:
-    """What `simulate --json` prints: SI and radians."""
+    """Return the data that `simulate --json` prints: SI and radians."""
     certificate = run.certificate
     return {
         "model": m.name,
@@ -81,7 +81,7 @@ def energies(run: Any) -> list[str]:
 
 
 def text(m: Any, run: Any) -> str:
-    """What `simulate` prints."""
+    """Return the text that `simulate` prints."""
     driven = ", ".join(run.settings.get("drive") or ()) or "nothing"
     head = f"{m.name}: {run.t[-1] - run.t[0]:.6g} s simulated, {len(run)} samples, driven: {driven}"
     notes = [console.wrapped(f"note: {n}", 6) for n in run.notes if n not in run.certificate.notes]

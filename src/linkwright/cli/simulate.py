@@ -40,7 +40,7 @@ def run(given: argparse.Namespace) -> int:
     with console.waiting("compiling the mechanism"):
         _check_start(m, drives, given)
         if given.channels or sys.stderr.isatty():
-            # a run of no length tells wrong names before long work, and compiles what the real one needs before its bar appears
+            # a run of no length reports wrong names before long work, and compiles what the real one needs before its bar appears
             _channels(m.simulate(0, drive=drives, **settings), given)
     stopped: SimulationError | None = None
     try:
@@ -119,7 +119,7 @@ def _check_start(m: Mechanism, drives: dict[str, Any], given: argparse.Namespace
 
 
 def _channels(found: Trajectory, given: argparse.Namespace) -> list[str]:
-    """What tables, JSON and plots show: the channels asked for, or the main ones."""
+    """Channels of tables, JSON and plots: those asked for, or the main ones."""
     if given.channels is None:
         return [n for n in found.main_channels() if found[n].ndim == 1]
     for name in given.channels:

@@ -1,4 +1,4 @@
-"""What a kernel returns: its outputs as a named tuple, and for a batch which of the states have an answer."""
+"""Results of a kernel: its outputs as a named tuple, and for a batch which of the states have an answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Answers(tuple[Any, ...]):
 
     @property
     def ok(self) -> Any:
-        """Which states have an answer: an array over the leading axes, True for one state."""
+        """Mask of the states with an answer: an array over the leading axes, True for one state."""
         first = np.asarray(self[0])
         mask = np.ones(first.shape[: first.ndim - self._axes], dtype=bool)
         for at in self.failed:

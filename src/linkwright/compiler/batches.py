@@ -38,7 +38,7 @@ def many_text(program: Program, plan: Schedule, target: Processor) -> str:
 
 
 class _Work:
-    """Where things lie in the work array, in doubles."""
+    """Offsets in the work array, in doubles."""
 
     def __init__(self, plan: Schedule):
         self.which = 0  # the eight states of a block

@@ -25,7 +25,7 @@ class Callback:
         self.n_in, self.n_out = n_in, n_out
         self.error: BaseException | None = None
         doubles = ctypes.POINTER(ctypes.c_double)
-        self._native = ctypes.CFUNCTYPE(ctypes.c_int64, doubles, doubles, doubles)(self._from_native)  # kept alive with the object
+        self._native = ctypes.CFUNCTYPE(ctypes.c_int64, doubles, doubles, doubles)(self._from_native)  # lives as long as the object
         self.address: int = ctypes.cast(self._native, ctypes.c_void_p).value or 0
 
     def __call__(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:

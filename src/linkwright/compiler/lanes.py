@@ -235,7 +235,7 @@ class _Writer:
         return self.wide[p]
 
     def column(self, column: Sequence[Signed]) -> _Column:
-        """What the members read as one of their operands."""
+        """Return what the members read as one of their operands."""
         key = self.packs.key_of(column[0][1], 0)
         signs = [s for s, _ in column]
         if key == NUMBER:

@@ -305,7 +305,7 @@ class FunctionBody:
 
 
 def declarations(widths: Sequence[int]) -> list[str]:
-    """What the bodies call, and the weights that keep far angles out of the way."""
+    """Declarations of called functions, and the weights that keep far angles out of the way."""
     lines: dict[str, None] = {}
     for count in sorted(set(widths)):
         lanes = Lanes(count)

@@ -14,7 +14,7 @@ from linkwright.compiler.program import Op, Program
 from linkwright.compiler.sums import operands
 
 MOST = 16  # parts side by side
-EXPLAINED = 0.05  # share of the operations that must tell the parts apart
+EXPLAINED = 0.05  # share of the operations that must distinguish the parts
 CHAINS, SYMMETRIC = (int(Op.ADD), int(Op.MIN)), (int(Op.ADD), int(Op.MUL), int(Op.MIN), int(Op.MAX))
 NUMBER = 1 << 60  # key of any constant; packs count from 0, the narrow operation k is ~k
 
@@ -217,7 +217,7 @@ class Packs:
             self._accept(group)
 
     def _key(self, k: int, lane: int) -> tuple[int, ...]:
-        """What an operation does to which operands, those put into an order all parts share."""
+        """Key of an operation: what it does to which operands, in an order all parts share."""
         terms, kind = self.view.terms[k], self.view.kind[k]
         keys = [self.key_of(a, lane) for _, a in terms]
         if kind in SYMMETRIC:
@@ -227,7 +227,7 @@ class Packs:
         return (kind, *keys)
 
     def key_of(self, k: int, lane: int) -> int:
-        """What a part sees as an operand: a pack, a narrow operation or a constant."""
+        """Key of an operand: a pack, a narrow operation or a constant."""
         if self.view.kind[k] == Op.CONST:
             return NUMBER
         return self.key[k, lane] if self.own[k] >> lane & 1 else ~k

@@ -42,7 +42,7 @@ def evaluate(kernel: Any, data: np.ndarray, x: int, y: int, w: int, *blocks: int
 
 
 def available() -> bool:
-    """Whether loops can be native here."""
+    """True if loops can be native here."""
     return machine_code.available()
 
 

@@ -96,7 +96,7 @@ def cost(ops: Sequence[Operation], results: Sequence[int], n: int = 1) -> float:
     wide, live = wide_ones(ops), _live(ops, results)
     across = {LANE: 1, TOTAL: n - 1, LEAST: 3 * (n - 1), INPUTS: n + 1, NUMBERS: 0, int(Op.CONST): 0, int(Op.INPUT): 0}
     total = 0.0
-    everywhere: set[int] = set()  # narrow values that stand in all lanes
+    everywhere: set[int] = set()  # narrow values that are in all lanes
     for k, op in enumerate(ops):
         if live[k]:
             total += across[op[0]] if op[0] in across else -(-n // REGISTER) if wide[k] else 1

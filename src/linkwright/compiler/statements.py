@@ -29,7 +29,7 @@ class FunctionPart(NamedTuple):
 
 @dataclass(frozen=True)
 class StatementPlan:
-    """Which values get names, where the program is cut, and where crossing values wait."""
+    """Layout of the text: values with names, cuts of the program, places of values that cross a cut."""
 
     parts: tuple[FunctionPart, ...]
     place: dict[int, int]  # of crossing values in the work array

@@ -56,7 +56,7 @@ def operands(op: Operation) -> tuple[int, ...]:
 
 
 def wide_ones(ops: Sequence[Operation]) -> bytearray:
-    """Which operations are on lanes: wide leaves and what reads them, up to where one number is taken."""
+    """Return the operations on lanes: wide leaves and what reads them, up to where one number is taken."""
     wide = bytearray(len(ops))
     for k, op in enumerate(ops):
         kind, a, b, c = op

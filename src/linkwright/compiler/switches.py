@@ -150,7 +150,7 @@ def _unfolded(program: Program) -> Program:
 
 
 def _counts_turns(program: Program, k: int) -> bool:
-    """Whether an operation is (near - atan2(y, x)) / 2 pi, up to its sign."""
+    """True if an operation is (near - atan2(y, x)) / 2 pi, up to its sign."""
     op, a, b, _ = program.ops[k]
     while op in (Op.NEG, Op.MUL) and (op == Op.NEG or program.ops[b][0] == Op.CONST):
         op, a, b, _ = program.ops[a]

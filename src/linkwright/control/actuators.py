@@ -26,7 +26,7 @@ from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.numerics.scalars import real, where
 
-CUT = 0.05  # share of a command that is missing where integrals stand still
+CUT = 0.05  # share of a command that is missing where integrals are frozen
 HUGE = 1e9  # N m, N or V: more than anything gives
 TINY = 1e-12  # N m, N or V: commands below count as this
 
@@ -87,7 +87,7 @@ class PlacedActuator:
 
     @property
     def limits(self) -> bool:
-        """Whether it may give less than is asked for."""
+        """True if it may give less than is asked for."""
         return self.limit is not None or self.motor is not None
 
     def span(self, speed: Any) -> tuple[Any, Any]:

@@ -33,7 +33,7 @@ EFFORTS = ("torque", "force")
 
 @dataclass(frozen=True)
 class Facts:
-    """What a run knows of its controller besides the channels."""
+    """Facts about the controller of a run besides the channels."""
 
     kind: str = ""
     drives: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Facts:
 
 
 def facts_of(loop: Any) -> Facts:
-    """Of a controller in a run (`control.feedback.BoundFeedback`)."""
+    """Of a controller in a run (`control.feedback.Feedback`)."""
     acting = {a.target.name: a for a in loop.actuators}
     motors = {n: {"rated": a.motor.rated, "max_current": a.motor.max_current} for n, a in acting.items() if a.motor is not None}
     limits = {n: float(a.limit) for n, a in acting.items() if a.limit is not None}
@@ -57,7 +57,7 @@ def facts_of(loop: Any) -> Facts:
 
 
 def facts(run: Trajectory) -> Facts:
-    """What the run's settings say about its controller; of a run without one, its drives alone."""
+    """Return the facts in the run's settings about its controller; of a run without one, its drives alone."""
     records = run.settings.get("control")
     if isinstance(records, Mapping):
         return Facts(**{**records, "drives": tuple(records["drives"])})
@@ -225,7 +225,7 @@ def _drive(window: Window, known: Facts, name: str, kind: str, u: np.ndarray, he
 
 
 def _at_limit(run: Trajectory, known: Facts, name: str, effort: np.ndarray) -> np.ndarray:
-    """Where the drive gave all it can."""
+    """Mask of the samples at which the drive is at its limit."""
     on = np.zeros(len(run), dtype=bool)
     if name in known.limits:
         on |= np.abs(effort) >= AT_LIMIT * known.limits[name]

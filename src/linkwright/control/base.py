@@ -1,4 +1,4 @@
-"""What a controller is: an object the caller writes, and what it says at an instant.
+"""Contract of a controller: an object the caller writes, and what it says at an instant.
 
 A written controller is frozen: a reference to follow, gains, the drives it may use. `bind` (in `binding`) puts it at a
 mechanism and a state; from then on its law is a pure function of what is measured, so that it can be traced, compiled with the
@@ -29,7 +29,7 @@ class Command(NamedTuple):
 
     efforts: Sequence[Any]
     rates: Sequence[Any] = ()
-    authority: Any = 1.0  # smallest pivot against its usual size; 1 where nothing had to be solved
+    authority: Any = 1.0  # smallest pivot against its nominal size; 1 where nothing had to be solved
     damped: Any = 0.0
     records: Sequence[Any] = ()  # values of the kind's own channels
     cut: Sequence[Any] = ()  # of each force that is held: what limits of the actuators took away from what it should be
@@ -67,10 +67,10 @@ class Control(ABC):
     rated: Mapping[str, Any] | None = None
     damping: float = 0.02
     kind = ""
-    held_elsewhere = ("reference", "drives", "model", "off", "rated")  # what of this a bound controller holds in other words
+    held_elsewhere = ("reference", "drives", "model", "off", "rated")  # fields that a bound controller holds in another form
 
     def fingerprint(self) -> Any:
-        """What its law reads of it once it is bound; see `drives.law_cache`."""
+        """Fingerprint of what its law reads once it is bound; see `drives.law_cache`."""
         return type(self), *(fingerprint(getattr(self, f.name)) for f in fields(self) if f.name not in self.held_elsewhere)
 
     def drive_names(self, description: Description) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether one controller serves runs from several states: references that begin at the position of the first one do not."""
+"""Check that one controller serves runs from several states: references that begin at the position of the first one do not."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from linkwright.results.state import State
 
 DEPENDENT = 1e-7  # singular value of normalised outputs below which they are not independent
 FAR, FAR_ANGLE = 10.0, 15.0  # of the mechanism's size, and rad: a reference that begins beyond is hardly meant
-FAST = 1e-3  # of that, per second: an offset in speed worth telling
+FAST = 1e-3  # of that, per second: an offset in speed worth a note
 
 
 def bind(
@@ -195,7 +195,7 @@ def _weights(written: Control, targets: Sequence[DriveTarget], kappa: float) -> 
 
 
 def _check_outputs(bound: BoundControl) -> None:
-    """Whether what is wanted can be had independently of each other, where the controller begins."""
+    """Check that the coordinates followed are independent where the controller begins."""
     written, n = bound.written, bound.n_tasks
     if written.kind in ("pd", "lqr"):
         return
@@ -214,7 +214,7 @@ def _check_outputs(bound: BoundControl) -> None:
 
 
 def _begins(bound: BoundControl, kappa: float) -> list[str]:
-    """What a person should know about references that begin elsewhere or with another speed."""
+    """Notes about references that begin elsewhere or with another speed."""
     at, out = Situation(bound, dict(bound.start), safe=True), []
     for label, kind, e, rate in zip(bound.labels, bound.kinds, at.error, at.error_rate, strict=True):
         unit, far = ("m", FAR * kappa) if kind == "length" else ("rad", FAR_ANGLE)
@@ -228,7 +228,7 @@ def _begins(bound: BoundControl, kappa: float) -> list[str]:
 
 
 def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
-    """Whether the drives can push what is to be followed, and whether everything that can move is followed."""
+    """Check that the drives can push what is to be followed, and that everything that can move is followed."""
     written, n, p = bound.written, bound.n_tasks, len(bound.targets)
     if written.kind in ("pd", "lqr"):
         return
@@ -245,7 +245,7 @@ def _check_reach(bound: BoundControl, st: State, first: bool) -> None:
 
 
 def _lack(found: Controllability, n: int, p: int, labels: Sequence[str], forces: int) -> str:
-    """What is wrong with n coordinates and so many forces for p drives. Degrees of degree of freedom that no drive reaches do not count."""
+    """Problem of n coordinates and so many forces for p drives. Degrees of freedom that no drive reaches do not count."""
     reached = found.freedoms - found.missing
     if n > found.freedoms:
         return (

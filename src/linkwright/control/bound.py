@@ -68,7 +68,7 @@ class BoundControl:
     force_paths: tuple[Path, ...] = ()  # what the forces of a hybrid controller shall be
     actuators: tuple[Any, ...] = ()  # those it acts through, where they have limits
     cache: LawCache = field(default_factory=LawCache, repr=False)  # the mechanism's
-    first: bool = True  # a run begins; False: it goes on after a switch
+    first: bool = True  # a run begins; False: it continues after a switch
 
     # ---------------------------------------------------------------- sizes and names
 
@@ -95,7 +95,7 @@ class BoundControl:
 
     @property
     def live_forces(self) -> tuple[int, ...]:
-        """Which of these there are: those of constraints that an event released are not."""
+        """Mask of the forces that there are: those of constraints that an event released are not."""
         return tuple(getattr(self.written, "live", ()))
 
     @property
@@ -113,7 +113,7 @@ class BoundControl:
 
     @cached_property
     def nominal(self) -> NominalSizes:
-        """What outputs are like where the controller begins."""
+        """Nominal sizes of the outputs where the controller begins."""
         return nominal(self.outputs_at_start, self.weights)
 
     @cached_property
@@ -218,7 +218,7 @@ class BoundControl:
 
     @property
     def before_the_start(self) -> np.ndarray | None:
-        """What force sensors read before anything acted."""
+        """Readings of the force sensors before anything acted."""
         return np.asarray(getattr(self.written, "begin", None), dtype=float) if self.force_rows else None
 
     def sense(self, x: Arrays, efforts: np.ndarray) -> np.ndarray | None:
@@ -231,7 +231,7 @@ class BoundControl:
         return np.asarray(self.felt_under(Situation(self, dict(x), safe=True), efforts), dtype=float)
 
     def felt_under(self, at: Situation, efforts: Any) -> list[Any]:
-        """What force sensors read under these efforts, over any scalar."""
+        """Readings of the force sensors under these efforts, over any scalar."""
         eq = self.real.equations(at.x)
         out: list[Any] = [0.0] * len(self.force_rows)
         for i in self.live_forces:
@@ -250,7 +250,7 @@ class BoundControl:
     # ---------------------------------------------------------------- called alone
 
     def arrays(self, q: Any, v: Any, t: float, cut: Any, states: Any = None) -> dict[str, np.ndarray]:
-        """What the law reads, for a measured state."""
+        """Inputs of the law for a measured state."""
         own = np.array([s.start for s in self.states]) if states is None else np.asarray(states, dtype=float)
         return {**self.start, "q": np.asarray(q), "v": np.asarray(v), "t": np.array([t]), "near": cut, "state": own,
                 "ref": np.asarray(self.reference(t), dtype=float)}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which motions drives can push: the condition that no motion of the loops leaves every drive at rest.
+"""Controllability of motions: the condition that no motion of the loops leaves every drive at rest.
 
     N = {v : J v = 0},   B_perp = {v : E v = 0},   controllable:  N and B_perp share only v = 0      [Aghili2005 (62)]
 
@@ -32,20 +32,20 @@ from linkwright.results.state import State
 TOLERANCE = 1e-8  # smallest singular value below which a motion counts as out of reach: what a closed state leaves of a zero, with room
 NEARLY = 1e-3  # below it drives have to push a thousand times as hard as an ordinary motion asks for
 ALIKE = 1e-9  # relative: singular values this close share one weakest space
-SMALL = 0.02  # entries below this share of the largest are not worth telling
+SMALL = 0.02  # entries below this share of the largest are not listed
 WORTHWHILE = 0.1  # share of a motion that a drive should see to be proposed
 MOST_LISTED = 4  # entries of a motion in a message
 
 
 class Reach(NamedTuple):
-    """What pushes B can do on the null space of J."""
+    """Reach of pushes B on the null space of J."""
 
     ok: bool
     smallest: float  # infinite where nothing can move
     singular_values: np.ndarray  # of B' on the null space, largest first, with zeros where pushes are missing
     weakest: np.ndarray  # (n, k): the motions pushed least, orthonormal; all that are out of reach where any is
-    null: np.ndarray  # (n, freedoms): motions that were asked for, orthonormal
-    seen: np.ndarray  # (p, freedoms): what the drives see of them
+    null: np.ndarray  # (n, degrees of freedom): motions that were asked for, orthonormal
+    seen: np.ndarray  # (p, degrees of freedom): speeds of the drives in these motions
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Controllability:
     drives: tuple[str, ...]
     singular_values: np.ndarray
     direction: Mapping[str, float]  # the motion that is hardest to push: speeds by coordinate; the largest dimensionless one is 1
-    motion: str  # the same in words
+    motion: str  # the same as a sentence
     missing: int  # degrees of freedom without control authority
     advice: tuple[str, ...]  # coordinates at which drives would reach them
     text: str
@@ -81,7 +81,7 @@ class Controllability:
 
 
 def controllable_of_matrices(J: np.ndarray, B: np.ndarray, tolerance: float = TOLERANCE, idle: np.ndarray | None = None) -> Reach:
-    """Whether pushes along the columns of B (n, p) can drive every v with J v = 0; columns of `idle` (n, k) are not to be driven.
+    """Test whether pushes along the columns of B (n, p) can drive every v with J v = 0; columns of `idle` (n, k) are not to be driven.
 
     B may also be the projector of [Aghili2005 (53)]. Both matrices are dimensionless: ranks are decided absolutely.
     """
@@ -108,7 +108,7 @@ def controllable(
     tolerance: float = TOLERANCE,
     idle: Sequence[np.ndarray] | None = None,
 ) -> Controllability:
-    """Whether drives can push every motion of the loops at a state.
+    """Test whether drives can push every motion of the loops at a state.
 
     rows (p, nv): the speed of drive j is rows[j] @ v (see `drive_rows`). idle: dimensionless velocities without
     a drive; found here if not given (rods that spin between ball joints).

@@ -51,7 +51,7 @@ class Controller:
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """What is followed."""
+        """Labels of the coordinates followed."""
         return self.bound.labels
 
     @property

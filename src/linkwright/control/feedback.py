@@ -144,7 +144,7 @@ class BoundFeedback:
 
     @property
     def longest_step(self) -> float:
-        """What a step may be so that states between steps are as good as at their ends: fast filters want short ones."""
+        """Longest step for which states between steps are as good as at their ends: fast filters want short ones."""
         return np.inf if self.every else min((s.closed for s in self.bound.states), default=np.inf)
 
     @property
@@ -192,7 +192,7 @@ class BoundFeedback:
 
 
 class FeedbackOutput:
-    """What the loop does at one instant, over any scalar; made lazily."""
+    """Output of the feedback at one instant, over any scalar; made lazily."""
 
     def __init__(self, loop: BoundFeedback, here: Instant, x: Mapping[str, Any], states: Any, held: Any, beside: Mapping[str, Any]):
         self.loop, self.here, self.states, self.held = loop, here, states, held
@@ -261,7 +261,7 @@ class FeedbackOutput:
         return [c for c, _ in given], self._unwound(rates, given)
 
     def sampled(self, efforts: Any) -> np.ndarray:
-        """What is held from now on. `efforts` act just before: a force sensor feels them."""
+        """Values held from now on. `efforts` act just before: a force sensor feels them."""
         loop, bound = self.loop, self.loop.bound
         commands, own, records, queue = loop._spans
         held = np.asarray(self.held, dtype=float)

@@ -42,7 +42,7 @@ def independent(loops: Loops, st: State, drives: Sequence[str]) -> list[str]:
     N = factor(loops.dimensionless(loops.at(st.q, st.v, st.t, st.references))[1]).null
     seen = (rows * loops.columns) @ N
     scale = np.array([1.0 if target(skel, n).rotary else loops.kappa for n in ordered])
-    E = (seen / scale[:, None]).T  # (freedoms, coordinates)
+    E = (seen / scale[:, None]).T  # (degrees of freedom, coordinates)
     first = [i for i in pivoted_columns(E[:, : len(drives)], FIRM)]
     chosen = pivoted_columns(E, FIRM, first=tuple(first))[: reach.freedoms]
     if len(chosen) < reach.freedoms:

@@ -1,4 +1,4 @@
-"""Whether a sampled force loop is stable, and the filter that makes it so.
+"""Stability of sampled force feedback, and the filter that makes it stable.
 
 A sampled controller senses the force that its last efforts made. With the gains G_F and G_I, the time between samples T and a
 filter that takes in the share a = 1 - exp(-T / T_f) of every reading, the filtered error m and the integral s obey

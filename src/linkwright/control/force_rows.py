@@ -46,7 +46,7 @@ class Reaction:
     kind: str = "force"
 
     def affine(self, at: Situation, r: Response, eq: Equations) -> tuple[Any, Any]:
-        """What it is without efforts, and per unit effort of each drive."""
+        """Value without efforts, and per unit effort of each drive."""
         targets, place = at.bound.targets, eq.joint_axis_terms(at.q, at.v, at.t, at.cut).place
         beside = at.other_wrenches if r is not at.model else []  # a model knows nothing of what else pushes
         base = self._component(eq, place, r.a, r.lam, beside)

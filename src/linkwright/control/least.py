@@ -28,7 +28,7 @@ class Least(NamedTuple):
 
 
 class NominalSizes(NamedTuple):
-    """What outputs are like where a controller begins: sizes of their rows, and the pivots of K."""
+    """Nominal sizes where a controller begins: of the outputs' rows, and the pivots of K."""
 
     sizes: np.ndarray
     firm: np.ndarray

@@ -49,7 +49,7 @@ class Natural(NamedTuple):
 
     pole: complex
     frequency: float  # Hz
-    damping: float  # 1: no overshoot; 0: goes on for ever; negative: grows
+    damping: float  # 1: no overshoot; 0: undamped; negative: grows
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ def by_size(poles: NDArray[np.complex128]) -> NDArray[np.complex128]:
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """What is linearised: equations, coordinates, drives, and what acts on them at an instant.
+    """A mechanism to be linearised: equations, coordinates, drives, and what acts on them at an instant.
 
     acting: from traced arrays (q, v, x, u and the fixed ones) to (tau, rates of x, efforts, margin); None: nothing but u.
     """

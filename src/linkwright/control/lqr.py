@@ -97,7 +97,7 @@ def _check_held(plant: Plant, linear: Linearised) -> None:
 
 
 def _authority(plant: Plant) -> str:
-    """What the drives cannot push directly, where there is such a motion."""
+    """Motion that the drives cannot push directly, where there is one."""
     loops = plant.eq.loops
     references: Mapping[str, Any] = plant.eq.loops.skel.unpack(plant.q, plant.fixed["near"])
     st = State(loops.skel, plant.q, plant.v, references, float(plant.fixed["t"][0]))

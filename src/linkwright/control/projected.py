@@ -34,7 +34,7 @@ class Projected(Control):
         return replace(self, P=P, D=D)
 
     def right(self, at: Situation) -> Any:
-        """What the drives must add to the accelerations of the coordinates followed."""
+        """Accelerations of the coordinates followed that the drives must add."""
         return at.wanted_rest + self.P * at.error + self.D * at.error_rate - at.J @ at.model.a
 
     def command(self, at: Situation) -> Command:

@@ -48,7 +48,7 @@ def held_integral(t: np.ndarray, y: np.ndarray, every: float, origin: float, a: 
     number = np.floor((t - origin) / every + 1e-6).astype(int)
     first, last = int(np.floor((a - origin) / every + 1e-6)), int(np.ceil((b - origin) / every - 1e-6))
     holds = np.arange(first, max(last, first + 1))
-    # the last sample of a hold, or of the moment at which it begins, tells what is held
+    # the last sample of a hold, or of the instant at which it begins, has the held value
     place = np.searchsorted(number, holds, side="right") - 1
     if (place < 0).any() or (number[place] != holds).any():
         return None

@@ -28,7 +28,7 @@ from linkwright.model.file.units import ANGLE, ANGULAR_SPEED, FREQUENCY, KINDS, 
 
 
 class Components(NamedTuple):
-    """What a reference is bound to: coordinates with their kinds, their values at t, and their names for messages."""
+    """Target of a reference: coordinates with their kinds, their values at t, and their names for messages."""
 
     kinds: tuple[str, ...]
     now: tuple[float, ...]
@@ -80,7 +80,7 @@ class Components(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reference(ABC):
-    """What all written references have in common; the repr is how they are written."""
+    """Base of all references a caller writes; the repr is how they are written."""
 
     kind = ""
 

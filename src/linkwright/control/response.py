@@ -1,4 +1,4 @@
-"""What drives can do at a state: accelerations and multipliers as affine functions of the drives' efforts.
+"""Response to the drives at a state: accelerations and multipliers as affine functions of the drives' efforts.
 
     a = a_0 + G u        lam = lam_0 + L u
 

@@ -22,7 +22,7 @@ REACH = 1e-7  # smallest singular value of [A - s, B], against A, at which a mot
 
 
 class Linear(Protocol):
-    """What is to be fed back."""
+    """A linear system under state feedback."""
 
     @property
     def A(self) -> np.ndarray: ...
@@ -172,7 +172,7 @@ def _check_reach(A: np.ndarray, B: np.ndarray, linear: Linear) -> None:
         U, values, _ = np.linalg.svd(np.column_stack([A - s * np.eye(len(A)), B]))
         if values[-1] > REACH * size:
             continue
-        w = U[:, -1]  # w' x goes on by itself, whatever the drives do
+        w = U[:, -1]  # w' x is uncontrollable: it moves by itself, whatever the drives do
         share = np.abs(w[: len(linear.coordinates)]) + np.abs(w[len(linear.coordinates) : 2 * len(linear.coordinates)])
         what = "grows" if s.real > ROUND_OFF * size else "does not die out"
         drives = ", ".join(linear.drives) or "none"

@@ -94,7 +94,7 @@ class Sampling:
         return np.concatenate([self.act.x0, np.zeros(len(self.loop.targets)), own])
 
     def _arrays(self, x: Mapping[str, Any]) -> dict[str, Any]:
-        """What drives read, with these commands held."""
+        """Inputs of the drives, with these commands held."""
         currents, commands, _ = self.spans
         held = np.zeros(self.act.n_held, dtype=object)
         held[: commands.stop - commands.start] = x["x"][commands]

@@ -1,4 +1,4 @@
-"""What a controller sees at one instant, over any scalar: errors of what it follows, and what its drives can do.
+"""Inputs of a controller at one instant, over any scalar: errors of what it follows, and the response to its drives.
 
 Made lazily: a law that needs no model (PD at the drives) never asks for one, and then nothing of it is traced.
 """

@@ -26,7 +26,7 @@ from linkwright.numerics.spatial import cross, half_angle_vector, skew
 
 
 class TaskReference(NamedTuple):
-    """What components of a task shall be, and their first and second derivatives."""
+    """Reference values of a task's components, and their first and second derivatives."""
 
     value: Sequence[Any]
     rate: Sequence[Any]

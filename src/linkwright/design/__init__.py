@@ -1,1 +1,1 @@
-"""What designers read off a machine: bearings, drives, balancing (`balancing`) and which dimension matters (`sensitivity`)."""
+"""Results for designers: bearings, drives, balancing (`balancing`) and the influence of dimensions (`sensitivity`)."""

@@ -43,7 +43,7 @@ class CycleLoads:
 
     @property
     def notes(self) -> list[str]:
-        """What limits the figures: efforts that jump between samples."""
+        """Limits of the figures: efforts that jump between samples."""
         return [] if self.efforts is None else jump_notes(self.jumps, self.units, self.efforts.dimension)
 
     def as_dict(self) -> dict[str, Any]:

@@ -184,7 +184,7 @@ class DriveSizing:
 
     @property
     def ok(self) -> bool:
-        """Whether every given limit of the motor is met; without a motor there is nothing to say."""
+        """True if every given limit of the motor is met; without a motor there is nothing to say."""
         return self._motor is not None and all(x.ok for x in self.margins)
 
     def figures(self) -> dict[str, float]:
@@ -207,7 +207,7 @@ class DriveSizing:
         }
 
     def _drive_figures(self) -> dict[str, float]:
-        """What can be said without a motor: a slider or cylinder has `force_peak` and so on in place of `torque_peak`."""
+        """Figures without a motor: a slider or cylinder has `force_peak` and so on in place of `torque_peak`."""
         r = self.load
         return {
             f"{r.kind}_peak": max(abs(r.min), abs(r.max)),

@@ -1,4 +1,4 @@
-"""What a drive has to do over a cycle: its motion and effort, their extremes, power and work."""
+"""Duty of a drive over a cycle: its motion and effort, their extremes, power and work."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _speeds(x: np.ndarray, E: np.ndarray, j: np.ndarray, w: float, I: float) -> 
     def run(constant: float) -> np.ndarray:
         return np.sqrt(np.maximum(stored + constant, 0.0) / total)
 
-    low = -float(stored.min())  # the slowest place just stands still
+    low = -float(stored.min())  # at the slowest place it is just at rest
     high = max(low, 0.0) + w * w * float(total.max()) + float(np.ptp(stored))
     if _mean_over(x, run(low)) > w:
         return None

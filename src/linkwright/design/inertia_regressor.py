@@ -1,4 +1,4 @@
-"""What a cycle's shaking force, shaking moment and drive efforts owe to each body's mass, centre and inertia.
+"""Contribution of each body's mass, centre and inertia to a cycle's shaking force, shaking moment and drive efforts.
 
 At a fixed motion all three are linear in a body's ten inertia parameters about its own origin,
 
@@ -90,7 +90,7 @@ def regressor(system: System, c: Trajectory, about: np.ndarray, *, weight: bool 
     if not len(c):
         raise UsageError("the cycle has no samples; turn the mechanism in at least one step.")
     first = State(c.skel, c.q[0], c.v[0], c.references[0], 0.0)
-    system.inverse(first, c.a[0], drives=drives, method="system")  # refuses missing masses and undriven freedoms in plain words
+    system.inverse(first, c.a[0], drives=drives, method="system")  # refuses missing masses and undriven degrees of freedom
     names = labels(system.description.planar)
     E = unit_inertias(names)
     rows = [_sample(system, c, i, E, about, drives, weight) for i in range(len(c))]

@@ -23,7 +23,7 @@ from linkwright.results.trajectory import Trajectory, unit_of
 
 FEWEST = 12  # steps of a cycle below which differences of neighbours say nothing
 PROMINENT = 1.5  # times the third largest of the three differences on either side
-WORTH = 0.01  # share of the effort's range below which a jump is not worth telling
+WORTH = 0.01  # share of the effort's range below which a jump is not reported
 MOST = 6  # steps of a drive that are looked at
 PARTS = 8  # into which a step is cut, and again the part with the jump
 DEPTH = 2  # cuts
@@ -76,7 +76,7 @@ def jumps(c: Trajectory) -> tuple[Jump, ...]:
 
 
 def can_switch(d: Description) -> bool:
-    """Whether anything acts that may change at once: loads over channels, friction, stops. Weight, springs and inertia do not."""
+    """True if anything acts that may change at once: loads over channels, friction, stops. Weight, springs and inertia do not."""
     varying = [x for load in d.loads for x in (*load.force, *load.moment)] + [y.force for y in d.cylinders]
     return bool(d.frictions or d.stops) or any(isinstance(x, (Expr, Table)) for x in varying)
 
@@ -149,7 +149,7 @@ def _peak_at_a_jump(
 
 
 def isolated(rise: np.ndarray, beside: tuple[float, float] | None) -> bool:
-    """Whether the large differences among these are together, with flat pieces away from them and, if given, in the steps `beside`."""
+    """True if the large differences among these are together, with flat pieces away from them and, if given, in the steps `beside`."""
     size = np.abs(rise)
     top = float(size.max())
     core = np.flatnonzero(size > 0.5 * top)

@@ -1,4 +1,4 @@
-"""What may be changed to balance a machine, as variables with limits, and the search for the best of them.
+"""Design variables of balancing, with limits, and the search for the best of them.
 
 A `CounterweightBlock` is a point mass m at p with m <= its limit and p within a radius of a point of the body; a
 `Redistributed` body may change mass, centre and inertia within bounds (the inertia by a factor, so it stays one that a body
@@ -352,7 +352,7 @@ class _Problem:
         return x
 
     def lightened(self, x: np.ndarray) -> np.ndarray:
-        """Where mass and radius can be traded without loss, take the least mass."""
+        """Take the least mass where mass and radius can be traded without loss."""
         now = self.value(x)[0]
         for b, s in self.weights:
             trial = x.copy()

@@ -43,7 +43,7 @@ CLOSE_SECOND = 0.99  # another peak this high may overtake the first
 
 @dataclass(frozen=True)
 class Effect:
-    """What one parameter does to the quantity. `per_milli`: per 0.001 SI, so per 1 mm or 1 g."""
+    """Effect of one parameter on the quantity. `per_milli`: per 0.001 SI, so per 1 mm or 1 g."""
 
     name: str
     kind: str
@@ -55,7 +55,7 @@ class Effect:
 
     @property
     def share(self) -> float:
-        """What the tolerance makes of it."""
+        """Change by the tolerance."""
         return 0.0 if self.tolerance is None else abs(self.derivative) * self.tolerance
 
 
@@ -244,7 +244,7 @@ class Cycle:
 
 
 def _height(w: LoadStatistic, at: Sample) -> float:
-    """What a peak, maximum or minimum compares."""
+    """Value that a peak, maximum or minimum compares."""
     value = np.real(w.read(at.loads))
     if w.statistic == "peak":
         return float(np.sqrt(value @ value))

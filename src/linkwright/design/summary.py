@@ -1,4 +1,4 @@
-"""What a designer wants to know of a mechanism at a glance: degrees of freedom, reach, swing, transmission, mass.
+"""Summary of a mechanism: degrees of freedom, reach, swing, transmission, mass.
 
 Computed from one coarse turn of the drives; `Summary` is data (`as_dict`), `str()` the text of `linkwright info`.
 """
@@ -287,7 +287,7 @@ class ChannelCurve:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a curve may have an extreme: between two samples its rate is zero, or (folded) its value a `level`; or at a `sample`."""
+    """A possible extreme of a curve: between two samples its rate is zero, or (folded) its value a `level`; or at a `sample`."""
 
     curve: int
     t: float = 0.0

@@ -1,4 +1,4 @@
-"""What `m.topology` shows: the structural tables of topology with the numerical ranks beside them.
+"""Topology as `m.topology` shows it: the structural tables of topology with the numerical ranks beside them.
 
 The structural part is pure graph work; the numerical part (true mobility, redundant rows, idle degrees of freedom) needs
 an assembled position, is computed on first use, and says so if the mechanism does not assemble.

@@ -1,4 +1,4 @@
-"""What drives a mechanism in a simulation: efforts, prescribed motions, voltages of DC motors; one file a kind.
+"""Drives of a simulation: efforts, prescribed motions, voltages of DC motors; one file a kind.
 
     drive={"A": lw.torque(lambda t, st: -2.0 * st["A.v"]), "lift": lw.position(([0, 1, 2], ["0.4 m", "0.5 m", "0.4 m"]))}
 

@@ -146,7 +146,7 @@ class Actuation:
 
     @property
     def counts_turns(self) -> bool:
-        """Whether the inputs read the reference coordinates of cut joints, and so must not turn far without renewing them."""
+        """True if the inputs read the reference coordinates of cut joints, and so must not turn far without renewing them."""
         if not self.needs_kernel or not self.equations.sizes["near"]:
             return False
         if self.program is None or self.n_held:
@@ -236,7 +236,7 @@ class Actuation:
         return out | self._wrenches(rows, n)
 
     def rows(self, t: Any, q: Any, v: Any, x: Any = None, *, near: Any = None, free: Any = None) -> np.ndarray:
-        """What `program` reads, one row a time."""
+        """Inputs of `program`, one row a time."""
         return packed(self.equations, self._blocks(t, q, v, x, near, free))
 
     def _blocks(self, t: Any, q: Any, v: Any, x: Any, near: Any, free: Any) -> dict[str, np.ndarray]:

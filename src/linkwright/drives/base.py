@@ -18,7 +18,7 @@ from linkwright.model.file.units import TIME
 
 
 class DriveOutput(NamedTuple):
-    """What a drive does at an instant: an effort, or a motion (value, speed, acceleration); and rates of its own states."""
+    """Output of a drive at an instant: an effort, or a motion (value, speed, acceleration); and rates of its own states."""
 
     effort: Any = 0.0
     motion: tuple[Any, Any, Any] | None = None
@@ -26,7 +26,7 @@ class DriveOutput(NamedTuple):
 
 
 class Start(NamedTuple):
-    """What drives are bound to: the model, the state a run starts from, and the size of the mechanism."""
+    """Start of a run that drives are bound to: the model, the state a run starts from, and the size of the mechanism."""
 
     description: Description
     here: Instant
@@ -99,7 +99,7 @@ class DriveController(Protocol):
 
     @property
     def feels_others(self) -> bool:
-        """Whether it has force sensors and something else pushes."""
+        """True if it has force sensors and something else pushes."""
         ...
 
     def fingerprint(self) -> Any:
@@ -110,7 +110,7 @@ class DriveController(Protocol):
 
 
 class ControllerOutput(Protocol):
-    """What a controller does at one instant."""
+    """Output of a controller at one instant."""
 
     @property
     def commands(self) -> Sequence[Any]:
@@ -124,12 +124,12 @@ class ControllerOutput(Protocol):
     @property
     def margin(self) -> Any: ...
     def sampled(self, efforts: Any) -> Any:
-        """What is held from now on, given the efforts that act just before."""
+        """Values held from now on, given the efforts that act just before."""
         ...
 
 
 class DriveSpecification:
-    """What all drives that a caller writes have in common: a kind, and a short text for people."""
+    """Base of all drives that a caller writes: a kind, and a short text for people."""
 
     kind = ""
 

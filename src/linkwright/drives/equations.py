@@ -155,11 +155,11 @@ class InputEquations:
 
     @cached_property
     def has_others(self) -> bool:
-        """Whether anything but a controller pushes."""
+        """True if anything but a controller pushes."""
         return bool(self.pushes) or any(not b.moves and not isinstance(b.signal, Commanded) for b in self.bounds)
 
     def _others(self, here: Instant, x: Arrays) -> Any:
-        """What pushes beside a controller, as force sensors feel it: efforts of the tree's joints, then a wrench on every node."""
+        """Pushes beside a controller, as force sensors feel them: efforts of the tree's joints, then a wrench on every node."""
         tau, wrenches = self._pushing(here, x, lambda b: not isinstance(b.signal, Commanded))
         on: list[Any] = [np.zeros(6) for _ in here.skel.tree.nodes]
         for node, w in wrenches:
@@ -209,7 +209,7 @@ class InputEquations:
         return numbers([*tau, *(m[k] for k in range(3) for m in motions), *rates])
 
     def _done(self, here: Instant, x: Arrays, chosen: Callable[[Bound], bool] = lambda b: True) -> list[tuple[Bound, DriveOutput]]:
-        """What the chosen drives do."""
+        """Outputs of the chosen drives."""
         found = []
         for b, (mine, slot) in zip(self.bounds, self._places, strict=True):
             if chosen(b):

@@ -1,4 +1,4 @@
-"""What sampled drives and controllers hold between samples, and how a run continues with it after a switch.
+"""Values that sampled drives and controllers hold between samples, and how a run continues with them after a switch.
 
 Slots have names, because a switch may take a drive away (a lock) or give it back; what was held is found again by name.
 """
@@ -13,7 +13,7 @@ from linkwright.integrators.control import SAME
 
 
 class ZeroOrderHold:
-    """What a sampler gave, and when: a zero-order hold."""
+    """A zero-order hold: values of a sampler and their times."""
 
     def __init__(self, slots: Sequence[str] = ()) -> None:
         self.slots = tuple(slots)
@@ -52,7 +52,7 @@ class ZeroOrderHold:
         return np.array([known.get(name, 0.0) for name in self.slots])
 
     def asked_already(self, t: float, every: float) -> dict[str, float]:
-        """What drives gave at this instant before a switch."""
+        """Values of the drives at this instant before a switch."""
         return self.done if abs(t - self.done_at) <= SAME * every else {}
 
     def at(self, t: np.ndarray) -> np.ndarray:

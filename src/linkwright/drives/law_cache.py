@@ -97,7 +97,7 @@ class LawCache:
         return system.stores.setdefault("laws", cls())
 
     def get(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was made under this key, or is made now; without a key (None) nothing is cached."""
+        """Return the law made under this key, or make it; without a key (None) nothing is cached."""
         if key is None:
             return make()
         with self._lock:

@@ -28,7 +28,7 @@ class DriveTarget:
 
     @property
     def alone(self) -> bool:
-        """Whether it is all that its joint can do."""
+        """True if it is all that its joint can do."""
         return isinstance(self.of, Cylinder) or joints.create(self.of.type, self.of.options).nv == 1
 
     @property

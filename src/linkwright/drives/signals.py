@@ -57,7 +57,7 @@ class Called:
 
 @dataclass(frozen=True, eq=False)
 class Commanded:
-    """What a controller commands this drive to do: an effort, or a motor's voltage."""
+    """Command of a controller to this drive: an effort, or a motor's voltage."""
 
     index: int
 

@@ -141,7 +141,7 @@ def _not_closable(system: System, cut: str, program: str) -> UsageError:
 
 
 def mass_is_singular(system: System, state: State) -> bool:
-    """Whether the tree alone has a degree of freedom without inertia at a state (of any tree of the same mechanism)."""
+    """True if the tree alone has a degree of freedom without inertia at a state (of any tree of the same mechanism)."""
     st = in_tree_of(system, state)
     M = mass_matrix(system.skel, motion(system.skel, st.q, np.zeros(system.tree.nv)))
     M = M * system.loops.columns * system.loops.columns[:, None]

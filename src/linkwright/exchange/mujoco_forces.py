@@ -1,4 +1,4 @@
-"""What MJCF can hold of a model's springs, dampers, friction and loads, and what it cannot.
+"""Springs, dampers, friction and loads of a model in MJCF, and those it cannot hold.
 
     spring, damper, friction in a joint   stiffness, springref, damping, frictionloss of that joint, if it is in the tree
     spring, damper between points         a spatial tendon with stiffness, springlength, damping
@@ -29,7 +29,7 @@ GOOD = 1e-3  # share of a gas spring's force by which the cubic may miss it with
 
 @dataclass(frozen=True)
 class Rest:
-    """What a gas spring pushes beyond its cubic, which is nothing to speak of within its stroke."""
+    """Push of a gas spring beyond its cubic: negligible within its stroke."""
 
     spring: GasSpringForce
     cubic: tuple[float, ...]

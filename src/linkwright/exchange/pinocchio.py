@@ -35,7 +35,7 @@ def _pinocchio() -> Any:
 
 
 class PinocchioJoint(NamedTuple):
-    """Where a piece of a node's joint went: entries of Pinocchio's q and v. `piece` None: a whole free joint."""
+    """Place of a piece of a node's joint: entries of Pinocchio's q and v. `piece` None: a whole free joint."""
 
     node: int
     piece: JointPiece | None

@@ -47,7 +47,7 @@ class Solutions:
 
     @property
     def complete(self) -> bool:
-        """Whether every run came to its end, or to a terminal event."""
+        """True if every run came to its end, or to a terminal event."""
         return all(s in ("finished", "event") for s in self.status)
 
     def message(self, run: int) -> str:
@@ -110,7 +110,7 @@ def _rows(what: str, given: Any, width: int, count: int | None) -> np.ndarray:
 
 
 def _error(problem: Problem, batch: _Batch, k: int, method: str | Method, t: tuple[float, float], **how: Any) -> BaseException | None:
-    """What was raised in a run: threads share the place where errors are stored, so the run is done again alone."""
+    """Error raised in a run: threads share the place where errors are stored, so the run is done again alone."""
     own = replace(problem, parameters=tuple(batch.values[k if len(batch.values) > 1 else 0]))
     return driver.integrate(own, batch.starts[k], *t, method, samples=[], **how).error
 
@@ -251,7 +251,7 @@ class _Batch:
             yield
 
     def stopping(self) -> bool:
-        """Whether someone said so, or a key was pressed while Python code was called back."""
+        """True if someone said so, or a key was pressed while Python code was called back."""
         self.stop = self.stop or self.interrupted
         return self.stop
 

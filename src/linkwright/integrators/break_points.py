@@ -105,7 +105,7 @@ def let_go(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> None:
 
 
 def hidden(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> bool:
-    """Whether a function crosses zero more than once in the step just tried, by the cubic through it: then it was too long."""
+    """True if a function crosses zero more than once in the step just tried, by the cubic through it: then it was too long."""
     n, h, last = plan.n, floats[USED], plan.K + plan.stages * plan.n
     for k in range(plan.n_watched - plan.n_events):
         counts[plan.sign_before + k] = counts[plan.side + plan.n_events + k]

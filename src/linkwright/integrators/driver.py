@@ -91,7 +91,7 @@ def integrate(
 
 
 def set_options(problem: Problem, chosen: Method, floats: np.ndarray, counts: np.ndarray, most_steps: int | None) -> None:
-    """What follows from the problem and the method."""
+    """Set the options that follow from the problem and the method."""
     floats[mem.STEP] = floats[mem.FIXED]
     floats[mem.EVERY] = problem.every
     counts[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)

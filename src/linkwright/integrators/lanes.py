@@ -1,4 +1,4 @@
-"""Which batches run in lockstep, and a block of eight runs as its thread sees it; the loops are in `lockstep`."""
+"""Batches that run in lockstep, and a block of eight runs as its thread sees it; the loops are in `lockstep`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORST = {mem.WORST_VELOCITY: lockstep.VELOCITY, mem.WORST_CORRECTION: lockstep.
 
 
 def suits(problem: Problem, table: Tableau, runs: int, threads: int, duration: float, step: float | None) -> bool:
-    """Whether runs can share their clock (fixed steps, nothing but rates and projection), have the code, and are worth it."""
+    """True if runs can share their clock (fixed steps, nothing but rates and projection), have the code, and are worth it."""
     plain = problem.nx == 0 and all(k is None for k in (problem.inputs, problem.events, problem.sampler, problem.turns, problem.switches))
     coded = all(k.eight is not None for k in (problem.rates, problem.project) if k is not None)
     explicit = len(table.error) == 0 and table.gamma == 0.0 and len(table.dense) == 0 and len(table.c) == table.stages + 1

@@ -49,7 +49,7 @@ from linkwright.integrators.stepping import NEWTON_STEPS, on_loops
 
 LANES = 8
 ALONE = -2  # some lane cannot do this step in lockstep
-FIRST, COUNT, BUDGET, TASK, LANE, SAVED = range(6)  # whole numbers: the first run, lanes with a run of their own, ..., a kept clock
+FIRST, COUNT, BUDGET, TASK, LANE, SAVED = range(6)  # whole numbers: the first run, lanes with a run of their own, ..., a saved clock
 MARCH, LOAD, TAKE, COMMIT = range(4)  # tasks
 CALLS, BACKED, VELOCITY, CORRECTION, POSITION, RECORD = range(6)  # what is counted for every lane
 
@@ -67,7 +67,7 @@ class Eight(NamedTuple):
     x: int  # row, outputs, work of the kernels
     out: int
     work: int
-    active: int  # lanes whose projection goes on; residuals of the last call and before
+    active: int  # lanes whose projection continues; residuals of the last call and before
     residual: int
     before: int
     record: int  # counted so far, and before the step
@@ -115,7 +115,7 @@ def march_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarr
 
 
 def take_lane(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, l: int) -> None:
-    """What a step alone came to, beside what was saved."""
+    """Take the result of a step done alone, beside what was saved."""
     last = e.K + plan.stages * plan.n * LANES
     for i in range(plan.n):
         g[e.new + LANES * i + l] = floats[plan.y + i]
@@ -147,7 +147,7 @@ def load_lane(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray
 
 
 def keep(e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
-    """What a step changes before it is sure to be done."""
+    """Save what a step changes before it is accepted."""
     for i in range(COUNTS):
         d[SAVED + i] = counts[i]
     for i in range(REALS):

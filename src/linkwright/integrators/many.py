@@ -35,7 +35,7 @@ class RunBatch(NamedTuple):
     reals: np.ndarray
     ends: np.ndarray
     final: np.ndarray  # terminal events, -1 without
-    place: np.ndarray  # the run to go on with, and the one to stop at
+    place: np.ndarray  # the run to continue with, and the one to stop at
 
 
 def march_many(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output, r: RunBatch, most: np.ndarray) -> int:
@@ -49,7 +49,7 @@ def march_many(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Ou
         code = march(plan, floats, counts, out, left)
         left -= counts[STEPS] + counts[REJECTIONS] - before + 1
         r.final[k] = int(out.records[counts[EVENTS] - 1, 1]) if code == EVENT else -1
-        counts[EVENTS] = 0  # events are not kept, only the one that ends a run
+        counts[EVENTS] = 0  # events are not stored, only the one that ends a run
         counts[TICKS] = 0
         store(plan, floats, counts, out, r, k, code)
         if code != RUNNING:

@@ -102,7 +102,7 @@ def march(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output,
 
 
 def full(plan: MemoryPlan, counts: np.ndarray, out: Output) -> bool:
-    """Whether another step might not fit into the output."""
+    """True if another step might not fit into the output."""
     if (plan.sampled == 0 and counts[ROWS] >= len(out.rows)) or counts[EVENTS] + plan.n_events > len(out.records):
         return True
     return (len(out.seen) > 0 and counts[SEEN] >= len(out.seen)) or (plan.ticking > 0 and counts[TICKS] >= len(out.ticks))

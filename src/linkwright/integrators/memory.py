@@ -104,7 +104,7 @@ class MemoryPlan(NamedTuple):
     out: int
     m: int
     work: int
-    spare: int  # rates of extra states nobody asked for
+    spare: int  # rates of extra states that are not used
     turned: int  # angles after the step
     g: int  # watched functions after and before the step, at any state, where in the step they cross zero
     g_before: int

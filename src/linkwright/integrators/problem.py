@@ -1,4 +1,4 @@
-"""What is integrated and what comes out: kernels with their sizes, events, and the solution with its record.
+"""A problem of integration and its solution: kernels with their sizes, events, and the solution with its record.
 
 A kernel has one form, native or Python: `status = kernel(x, y, w)` reads packed inputs x, fills packed outputs y and may use
 the workspace w. Status word: bit 0 not finite, bit 1 a pivot degenerated, bit 2 an error was stored by a `Callback`.
@@ -78,7 +78,7 @@ class _Bare(Callback):
     def __call__(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> int:
         try:
             return int(self.function(x, y, w))
-        except BaseException as error:  # kept for the caller, as native code cannot carry it
+        except BaseException as error:  # stored for the caller, as native code cannot carry it
             self.error = error
             return FAILED
 
@@ -183,7 +183,7 @@ class Solution:
     t: np.ndarray
     y: np.ndarray  # (times, states)
     events: tuple[Event, ...]
-    status: str  # finished, event, interrupted, stopped, or why it could not go on: see `driver.REASONS`
+    status: str  # finished, event, interrupted, stopped, or why it could not continue: see `driver.REASONS`
     message: str
     counters: dict[str, float]
     end_time: float
@@ -194,7 +194,7 @@ class Solution:
 
     @property
     def complete(self) -> bool:
-        """Whether the run came to its end, or to a terminal event."""
+        """True if the run came to its end, or to a terminal event."""
         return self.status in ("finished", "event")
 
     def check(self) -> Solution:

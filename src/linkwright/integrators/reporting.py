@@ -1,4 +1,4 @@
-"""What a step leaves behind: samples, events and the step itself, in order of time.
+"""Output of a step: samples, events and the step itself, in order of time.
 
 Events are sign changes of their functions between accepted steps, located on the projected state inside the step; a
 function that only touches zero is no event. Switching functions (`break_points`) are watched in the same way: a step ends at
@@ -181,7 +181,7 @@ def cross(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
 
 
 def locate(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> float:
-    """Where in the step the functions cross zero that do so over it, and those that do so before its new end: what happens at one
+    """Locate where in the step the functions cross zero that do so over it, and those that do so before its new end: what happens at one
     break point may hide what happens before and after it.
 
     Returns the place of the first terminal event or break point, NOWHERE without one, or minus the reason to stop.
@@ -217,7 +217,7 @@ def locate(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> float:
 
 
 def crosses(plan: MemoryPlan, counts: np.ndarray, e: int, now: int) -> bool:
-    """Whether a function whose sign is now this has crossed zero as it is watched for."""
+    """True if a function whose sign is now this has crossed zero as it is watched for."""
     if e >= plan.n_events and counts[plan.loose + e - plan.n_events] > 0:
         return False
     return now * counts[plan.side + e] < 0 and (counts[plan.direction + e] == 0 or counts[plan.direction + e] == now)

@@ -61,7 +61,7 @@ def create(kind: str, options: tuple[tuple[str, Any], ...] = ()) -> Any:
 
 
 def row_indices(joint: Any, planar: bool) -> tuple[int, ...]:
-    """Which of a joint's rows apply: all in space, those acting in the plane otherwise."""
+    """Indices of a joint's rows that apply: all in space, those acting in the plane otherwise."""
     return tuple(i for i, label in enumerate(joint.rows) if not planar or label in PLANE_ROWS)
 
 

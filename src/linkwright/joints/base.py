@@ -58,13 +58,13 @@ class JointType(Protocol):
     in_plane: bool  # allowed in a planar mechanism
 
     # in a model file
-    synonyms: ClassVar[tuple[str, ...]] = ()  # other words for the type, answered with "Did you mean"
+    synonyms: ClassVar[tuple[str, ...]] = ()  # synonyms of the type, answered with "Did you mean"
     options: ClassVar[Mapping[str, JointOption]] = MappingProxyType({})  # numbers of the type, required in a file
     axes: ClassVar[tuple[str, str]] = ("z", "z")  # axis of F given by `axis:`, and of M where `axes:` gives two
     axis_keys: ClassVar[tuple[str, ...]] = ()  # other keys for `axis:`
 
     # in a tree, a drawing, another program
-    span: ClassVar[Any] = None  # a constant basis of the freedoms at M's origin, where it does not depend on q
+    span: ClassVar[Any] = None  # a constant basis of the motion subspace at M's origin, where it does not depend on q
     keeps_origin: ClassVar[bool] = False  # the origins of F and M coincide at all q
     floats: ClassVar[bool] = False  # a body on it goes anywhere in space, or anywhere in its plane
     guide: ClassVar[int | None] = None  # entry of q that moves M's origin along a curve on F: a rail, slot or arc that is drawn

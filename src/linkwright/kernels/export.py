@@ -125,7 +125,7 @@ def _programs(kernels: Kernels, names: Sequence[str] | None) -> dict[str, Progra
 
 
 def possible(kernels: Kernels, name: str) -> bool:
-    """Whether the mechanism has what a kernel needs: masses, and drives that determine it."""
+    """True if the mechanism has what a kernel needs: masses, and drives that determine it."""
     needs = TRACED[name].masses if name in TRACED else KERNELS[name].masses
     if needs and any(b.mass is None for b in kernels.tree.description.bodies[1:]):
         return False
@@ -145,7 +145,7 @@ def _traced(kernels: Kernels, function: Callable[..., Mapping[str, Any]], *input
 
 
 def _drives(eq: Equations, q: Any, v: Any, near: Any) -> dict[str, Any]:
-    """Where the drives are and how fast they move."""
+    """Positions and speeds of the drives."""
     skel, cylinders = eq.loops.skel, {c.name: c for c in eq.loops.skel.tree.description.cylinders}
     m, here = motion(skel, q, v), eq.loops.skel.unpack(q, near)
     found = []
@@ -333,7 +333,7 @@ def _defined(tables: Tables, name: str) -> str:
 
 
 def _prototypes(functions: Sequence[str]) -> str:
-    """What model.h says of the functions on top: their comments and prototypes."""
+    """Comments and prototypes of the functions on top, for model.h."""
     found = re.findall(r"(^/\*\n(?:(?!\*/).)*?\*/\n)^(int \w+\([^)]*\))\n\{", "\n".join(functions), re.MULTILINE | re.DOTALL)
     return "\n".join([*_open(), *(f"{comment}{prototype};\n" for comment, prototype in found), *_close()])
 

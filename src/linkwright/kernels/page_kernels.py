@@ -210,7 +210,7 @@ def branch(eq: Equations, q: Any, near: Any) -> dict[str, Any]:
     _, pivots = eliminate(J, np.zeros(len(J)), plan.orders["kinematics"])
     product: Any = 1.0
     for pivot, least in zip(pivots, plan.nominal["kinematics"], strict=True):
-        product = product * (pivot * (1e-6 / least) if least else pivot)  # nominal sizes are a millionth of the usual ones
+        product = product * (pivot * (1e-6 / least) if least else pivot)  # nominal sizes are a millionth of the typical ones
     return {"determinant": np.array([product])}
 
 

@@ -29,7 +29,7 @@ from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.linalg import factor, ldl, pivot_order, pivoted_columns
 from linkwright.numerics.scalars import eliminate
 
-LOOP_PIVOT = 1e-5  # share of its usual size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
+LOOP_PIVOT = 1e-5  # share of its nominal size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3
 EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value of 0.05, see `Kernels.get`
 INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
 HEALTHY = 1e-3  # an order of elimination must keep this share of the pivots of the plain one
@@ -173,7 +173,7 @@ def _cheapest(eq: Equations, sizes: KernelSizes, every: Sequence[Terms]) -> Elim
 
 
 def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...]) -> bool:
-    """Whether an order gives the same accelerations with pivots that are not much smaller."""
+    """True if an order gives the same accelerations with pivots that are not much smaller."""
     for T in every:
         tau = T.h + T.columns
         a, b = (Sslm()(replace(T, order=o), tau) for o in (plain, order))

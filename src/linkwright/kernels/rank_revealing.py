@@ -1,4 +1,4 @@
-"""Who answers the states a kernel cannot: the rank-revealing float path on the kernel's own inputs.
+"""Answers to states that a kernel cannot solve: the rank-revealing float path on the kernel's own inputs.
 
 A kernel whose pivots degenerate hands the state to the functions here: singular passages get their limit, redundant rows
 least reactions, and what has no answer an explanation. One object serves one `Kernels`, the mechanism as written or a variant

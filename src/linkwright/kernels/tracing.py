@@ -1,7 +1,7 @@
-"""Which kernels there are, what they take and give, and the trace of each.
+"""The kernels: inputs, outputs, and the trace of each.
 
 Inputs come in one order: those named in `KERNELS`, of a variant with drivers their values, speeds and accelerations
-(`drive`, `speed`, `acceleration`), then t, the reference coordinates of cut joints (`near`) and the free parameters; of these
+(`drive`, `speed`, `acceleration`), then t, `near` (the packed references of cut joints, `Skeleton.pack`) and the free parameters; of these
 last three only what the kernel really reads stays an input. Kernels of time steppers (`loop_...`) keep the order q, v, t, tau,
 drive, speed, acceleration, gains, free, near.
 """

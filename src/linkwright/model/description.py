@@ -1,4 +1,4 @@
-"""What the user drew: a graph of bodies and joints with everything attached to it, as frozen data.
+"""Description of a mechanism: a graph of bodies and joints with everything attached to it, as frozen data.
 
 A `Description` is complete and normalised: names are resolved, units are SI and radians,
 drawn shapes have become coordinates in the bodies' own frames. It holds no mathematics.
@@ -38,7 +38,7 @@ def _place() -> Any:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a frame sits in another: origin `at`, axes the columns of `rotation`."""
+    """Placement of a frame in another: origin `at`, axes the columns of `rotation`."""
 
     at: Vec3 = ZERO3
     rotation: Mat3 = EYE3
@@ -261,7 +261,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Drive:
-    """What moves a joint or cylinder. `kind`: speed, position, moves, torque, motor_dc or free (named, no law).
+    """A drive of a joint or cylinder. `kind`: speed, position, moves, torque, motor_dc or free (named, no law).
 
     `value` is the speed, position or effort, of a motor the voltage; `motor` the data of its name plate.
     """
@@ -301,7 +301,7 @@ class Description:
     cuts: tuple[str, ...] | None = None
     drawing: tuple[tuple[str, Vec3], ...] = ()  # the sketch, plain floats
     about: str = ""  # one line for people
-    start_places: tuple[tuple[str, Source], ...] = field(default=(), compare=False, repr=False)  # where each of `start` stands
+    start_places: tuple[tuple[str, Source], ...] = field(default=(), compare=False, repr=False)  # line of each of `start`
     warnings: tuple[str, ...] = field(default=(), compare=False)
     document: Any = field(default=None, compare=False, repr=False)  # what it was read from, for with_()
 

@@ -123,7 +123,7 @@ class Assembler:
         point: Mapping[str, Any] | None = None,
         guess: Mapping[str, Any] | State | None = None,
     ) -> State:
-        """What `System.assemble` promises."""
+        """Assemble as `System.assemble` documents."""
         for what, wanted in (("q", q), ("v", v), ("pose", pose), ("point", point)):
             if wanted is not None and not isinstance(wanted, Mapping):
                 raise UsageError(f"{what} must be a dict by name, such as {{'A': 0.3}}, not {type(wanted).__name__}.")
@@ -173,7 +173,7 @@ class Assembler:
         )
 
     def _adds(self, st: State, readers: Sequence[Constraint], more: Constraint) -> bool:
-        """Whether one more reader fixes a degree of freedom that the others leave."""
+        """True if one more reader fixes a degree of freedom that the others leave."""
         ranks = []
         for tied in (self.loops.with_(readers), self.loops.with_([*readers, more])):
             ranks.append(tied.factored(tied.at(st.q, st.v, st.t, st.references)).rank)
@@ -196,7 +196,7 @@ class Assembler:
         return y * self.loops.columns
 
     def jacobian(self, st: State, of: str, names: Sequence[str]) -> np.ndarray:
-        """What `System.jacobian` promises: one column a name, all other drives at rest."""
+        """Jacobian as `System.jacobian` documents: one column a name, all other drives at rest."""
         planar = self.description.planar
         readers = [self.reader(name, st) for name in names]
         still = State(self.skel, st.q, np.zeros(self.tree.nv), st.references, st.t)
@@ -246,7 +246,7 @@ class Assembler:
         return v
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
-        """What `System.branches` promises."""
+        """Find assembly modes as `System.branches` documents."""
         here = self.start.instant
         held = {d.joint: cycle.coordinate_now(self.loops, d.joint, here) for d in self.description.drives} if q is None else q
         fixed = self.loops.with_(self._held(held, here))

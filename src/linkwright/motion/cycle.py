@@ -416,7 +416,7 @@ def _too_many(loops: Loops, here: Instant, drives: Sequence[str], freedoms: int)
 
 
 def _frees(loops: Loops, here: Instant, name: str) -> bool:
-    """Whether something could move if this constraint were not there."""
+    """True if something could move if this constraint were not there."""
     c = loops.at(here.q, np.zeros(loops.skel.tree.nv), 0.0, here.references)
     rows = [r for con, span in zip(loops.constraints, c.rows, strict=True) if con.name != name for r in range(span.start, span.stop)]
     J = loops.dimensionless(c)[1]

@@ -1,4 +1,4 @@
-"""What a caller may push with: efforts by joint name, wrenches by body name, as arrays the equations take.
+"""Inputs of a caller: efforts by joint name, wrenches by body name, as arrays the equations take.
 
 An effort in a tree joint is an entry of tau; in a cut joint it is the wrench pair on its two bodies.
 """

@@ -1,4 +1,4 @@
-"""What is wanted of joints and cylinders by name, as constraints: positions to walk to, positions to hold, speeds.
+"""Targets of joints and cylinders by name, as constraints: positions to walk to, positions to hold, speeds.
 
     A  C.slide                   one coordinate: a number
     lift                         a cylinder: its length
@@ -83,7 +83,7 @@ class Targets:
         return VelocityEntry(joint, jt.v_names.index(part), at, "angle" if at is None else jt.coordinate_kinds[at])
 
     def names_joint(self, name: str) -> bool:
-        """Whether a name with a dot means a joint's component, and not a point of a body of the same name."""
+        """True if a name with a dot means a joint's component, and not a point of a body of the same name."""
         try:
             found = self.part(name.removesuffix(".v"))
         except ChannelError:

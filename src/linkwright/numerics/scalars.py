@@ -1,4 +1,4 @@
-"""What numpy cannot do for every scalar: solve, branch, arctan2.
+"""Operations that numpy lacks for some scalars: solve, branch, arctan2.
 
 The algorithms run on arrays of floats, complex numbers (complex-step derivatives) or traced
 symbols (`dtype=object`). numpy's operators and its sin, cos, sqrt, exp, tanh serve all three;

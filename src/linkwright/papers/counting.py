@@ -209,7 +209,7 @@ def values(array: Any) -> np.ndarray:
 
 
 class CountedRun(NamedTuple):
-    """What a function gave, and what it cost."""
+    """Result of a function, and its cost."""
 
     result: Any
     counts: Counts

@@ -63,7 +63,7 @@ class FigureDrawing:
 
 
 def drawing(panels: Panels | Callable[[], Panels], over: str = "t [s]", columns: int = 1, title: str | None = None) -> FigureDrawing:
-    """What `Item.figure` wants, from panels or a function that gives them."""
+    """Return a figure for `Item.figure`, from panels or a function that gives them."""
     return FigureDrawing(panels, over, columns, title)
 
 

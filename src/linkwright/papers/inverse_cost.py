@@ -1,4 +1,4 @@
-"""What inverse dynamics costs by each method: the two mechanisms of [Chaudhary2007 Tables 2 and 3], counted and timed.
+"""Cost of inverse dynamics by each method: the two mechanisms of [Chaudhary2007 Tables 2 and 3], counted and timed.
 
 From q, v, a of one state to the drive's torque and the reactions of all joints. Every formula is the product's own, run
 on a scalar that records (`recording`): kinematics and the wrenches each body needs are shared; the methods differ in the
@@ -81,7 +81,7 @@ PRINTED = {
 
 
 def _structure(A: np.ndarray) -> np.ndarray:
-    """Which entries are not zero in every position."""
+    """Mask of the entries that are not zero in every position."""
     return np.array([[isinstance(x, Recorded) or x != 0.0 for x in row] for row in A]).reshape(A.shape)
 
 
@@ -121,7 +121,7 @@ def sum_of(counts: Iterable[Counts]) -> Counts:
 
 
 class Formed(NamedTuple):
-    """What all methods share."""
+    """Terms that all methods share."""
 
     problem: InverseProblem  # over recording numbers; its cached M, factors and scales are not used
     need: list[Any]  # of every body: inertia wrench minus weight and applied wrenches

@@ -26,7 +26,7 @@ FREE = (
 )
 # angles of the manipulator's cranks, falling freely from rest
 RRR_FREE = ((0.1, (0.94572058268919, 4.3403333712401, 5.6472288372324)), (0.5, (1.0046906824248, 6.3508359821875, 4.362558071629)))
-DURATION = 5.0  # s, of Figs. 7 and 8 as far as the text tells
+DURATION = 5.0  # s, of Figs. 7 and 8 as far as the text says
 ROUND_OFF = 1e-13  # of the largest: harmonics of a torque that are nothing else
 CRANKS = {"J1": "theta_1", "J8": "theta_6", "J9": "theta_7"}
 STROKE = {"J1": -0.3, "J8": 0.3, "J9": -0.3}  # rad, of the manipulator's forced motion there and back: ours

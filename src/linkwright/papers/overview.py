@@ -24,7 +24,7 @@ dl { display: grid; grid-template-columns: 6.5rem 1fr; gap: .1rem .8rem; margin:
 
 
 class Folder:
-    """Where pictures and page go. With `force` also files that Linkwright did not make are overwritten."""
+    """Folder of pictures and page. With `force` also files that Linkwright did not make are overwritten."""
 
     def __init__(self, path: str | Path, keys: Sequence[str], *, force: bool = False) -> None:
         self.path = Path(path)

@@ -72,7 +72,7 @@ class Batch:
         return loads_of_known_motion(self.loops, at.q, at.v, at.known_a, at.t, at.references, Acted(lam, efforts, wrenches))
 
     def traced(self, name: str, read: Callable[[Instant], Any]) -> Any:
-        """What `read` makes of the symbols; None where it needs numbers. Asked once for every name."""
+        """Result of `read` on the symbols; None if it needs numbers. Asked once for every name."""
         from linkwright.compiler.graph import TracingError
 
         if name not in self._read:
@@ -106,7 +106,7 @@ class Batch:
 
 
 class Before(NamedTuple):
-    """What each sample continues from: the last accepted step before it, one row a sample."""
+    """Predecessor of each sample: the last accepted step before it, one row a sample."""
 
     t: np.ndarray
     references: np.ndarray  # coordinates of the cut joints, turns counted

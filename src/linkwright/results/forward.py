@@ -1,4 +1,4 @@
-"""What `s.forward` and `s.crosscheck` give back: results by name, and tables for people."""
+"""Results of `s.forward` and `s.crosscheck`: values by name, and tables for people."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Acceleration:
 
     @property
     def unique(self) -> Mapping[str, np.ndarray]:
-        """Which multipliers are determined; the others are those of least reactions, or meaningless in a passage."""
+        """Mask of the multipliers that are determined; the others are those of least reactions, or meaningless in a passage."""
         return self._by_loop(self.solution.unique)
 
     @property

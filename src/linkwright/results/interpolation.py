@@ -36,7 +36,7 @@ class Samples(NamedTuple):
 
 
 class Between(NamedTuple):
-    """Where wanted times lie: after sample `low`, a share `s` of the way to the next; `exact` at the sample itself."""
+    """Positions of wanted times: after sample `low`, a share `s` of the way to the next; `exact` at the sample itself."""
 
     low: np.ndarray
     high: np.ndarray

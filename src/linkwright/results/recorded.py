@@ -1,4 +1,4 @@
-"""What a run writes down besides its states: columns of numbers, events, and the reference coordinates of cut joints.
+"""Records of a run besides its states: columns of numbers, events, and the reference coordinates of cut joints.
 
 Columns are channels that were computed while it ran (torques, currents, heat) and cannot be computed again from the states.
 Settings, certificates and the like are plain JSON from the beginning, so that a file gives back exactly what went in.
@@ -43,7 +43,7 @@ class RunEvent(NamedTuple):
 
 
 class RunQuality(NamedTuple):
-    """What is known about the quality of a run: its certificate, the singular positions it passed, the verdict that prints."""
+    """Quality of a run: its certificate, the singular positions it passed, the verdict that prints."""
 
     certificate: Any
     passages: tuple[Any, ...] = ()

@@ -1,4 +1,4 @@
-"""What a turn or a run gives back: samples of the state, and everything that follows from them by name.
+"""Result of a turn or a run: samples of the state, and everything that follows from them by name.
 
 A `Trajectory` holds t, q, v, a and what was recorded, and reads channels on demand (grammar in `channels`), whole runs at
 once: `run["A.v", "rpm"]`, `run["coupler.S"]`, `run["C.on.rocker"]`. It can be cut (`run[10:200]`, `run.between(1, 2)`), asked

@@ -34,7 +34,7 @@ LOOKS = 8  # samples at which it is looked which reactions are unique, where som
 
 
 class TurnLoads:
-    """What follows from the loads, over all samples of a turn. `open` are the samples that have to be solved by `instant(i)`,
+    """Results that follow from the loads, over all samples of a turn. `open` are the samples that have to be solved by `instant(i)`,
     `judged` those at which uniqueness is tested."""
 
     def __init__(self, batch: Batch, open_: np.ndarray, judged: np.ndarray, instant: Callable[[int], Instant]):
@@ -65,7 +65,7 @@ class TurnLoads:
         return cls(settled, left, np.unique(np.concatenate([looks, odd])), instant)
 
     def values(self, named: Mapping[str, Callable[[Instant], Any]]) -> dict[str, np.ndarray]:
-        """What can be read at all samples together, the open ones put in as they are solved."""
+        """Values read at all samples together, the open ones put in as they are solved."""
         found = self.batch.values(named)
         for name, x in found.items():
             for i in self.open:
@@ -203,7 +203,7 @@ def _acted(z: np.ndarray, nc: int, drives: Sequence[str]) -> Acted:
 
 
 def _agrees(batch: Batch, carried: np.ndarray, instant: Callable[[int], Instant], drives: Sequence[str]) -> bool:
-    """Whether single samples say the same: a force or joint of the user's own may compute differently on symbols."""
+    """True if single samples agree: a force or joint of the user's own may compute differently on symbols."""
     assert batch.acted is not None
     u, sure = batch.acted.efforts, np.flatnonzero(carried)
     size = 1.0 + max(float(np.abs(x).max()) for x in u.values())

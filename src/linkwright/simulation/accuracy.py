@@ -63,7 +63,7 @@ class Rerun:
 
     @property
     def given(self) -> str:
-        """What all such runs share with the first, beside its start and its model."""
+        """Options that all such runs share with the first, beside its start and its model."""
         return " and the values that were sampled" if self.changed else ""
 
     def positions(self, times: np.ndarray, st: State | None = None, **other: Any) -> Positions | None:
@@ -174,7 +174,7 @@ def _beside(sim: Simulation) -> tuple[dict[str, Any], str]:
 
 
 def _sizes(sim: Simulation) -> np.ndarray:
-    """What counts as one, of every coordinate."""
+    """Unit of every coordinate."""
     kinds = [k for jt in sim.system.loops.skel.types for k in jt.coordinate_kinds]
     return np.array([sim.system.loops.kappa if k == "length" else 1.0 for k in kinds])
 

@@ -81,7 +81,7 @@ class BatchRun:
 
     @property
     def finished(self) -> np.ndarray:
-        """Which runs came to their end."""
+        """Mask of the runs that came to their end."""
         return np.array([s in ("finished", "event") for s in self.status])
 
     def run(self, i: int) -> Trajectory:

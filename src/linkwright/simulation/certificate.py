@@ -19,7 +19,7 @@ BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was measured on a run. Lengths of residuals are in units of `size`."""
+    """Measurements on a run. Lengths of residuals are in units of `size`."""
 
     status: str
     message: str
@@ -108,7 +108,7 @@ class Certificate:
 
     @property
     def amplifies(self) -> bool:
-        """Whether the motion amplifies errors much: single values then need a far tighter tolerance, or say little."""
+        """True if the motion amplifies errors much: single values then need a far tighter tolerance, or say little."""
         return self.growth is not None and self.growth >= AMPLIFIES
 
     def __str__(self) -> str:

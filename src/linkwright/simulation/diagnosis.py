@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.run import RunPiece, Simulation
 
 PACKAGE = Path(__file__).parent.parent
-NEAR = 0.02  # a singular value below this share of what is usual on the run: near a singular position
+NEAR = 0.02  # a singular value below this share of its typical size on the run: near a singular position
 NEAR_A_STEP = 0.2  # the same for fixed steps, the next one of which would lie beyond
 OPENED = 1e-3  # of the size of the mechanism: loops that are open by this are not those of the model
 GROWN = 1e4  # times its middle size over the run: an effort or a speed that grows without bound
@@ -31,7 +31,7 @@ SHORT = 1e-4  # of the duration: steps in which no smooth effort changes by so m
 STIFF = 0.5  # fastest time constant times the step: stability, not accuracy, decides the step
 HOPELESS = 1e6  # time constants in the run: beyond the reach of explicit steps
 MOST_STATES = 120  # up to which eigenvalues are worth their while
-FEW = 60  # positions of the run that tell what is usual
+FEW = 60  # positions of the run that give the typical size
 
 
 def why(sim: Simulation) -> str:
@@ -132,7 +132,7 @@ class Diagnosis:
     def _has_inputs(self) -> bool:
         return self.setup.problem.inputs is not None
 
-    # ---------------------------------------------------------------- words
+    # ---------------------------------------------------------------- texts
 
     def _value(self, name: str, x: float, rate: bool = False) -> str:
         """A coordinate or its speed in the user's unit."""
@@ -155,7 +155,7 @@ class Diagnosis:
 
     @cached_property
     def place(self) -> str:
-        """Where the mechanism is: its driven joints, or the first one."""
+        """Position of the mechanism: its driven joints, or the first one."""
         names, q_names = self.sim.system.kernels.entries["v"], self.sim.system.kernels.entries["q"]
         driven = [n for n in (*self.sim.driven, *(d.joint for d in self.sim.system.description.drives)) if n in names]
         chosen = [n for n in dict.fromkeys([*driven, *names]) if n in q_names][: max(1, len(set(driven)))][:3]
@@ -220,7 +220,7 @@ class Diagnosis:
         return ""
 
     def _unstable(self) -> str:
-        """What was known of a controller beforehand."""
+        """Stability of a controller as known beforehand."""
         return next((n for n in self.sim.notes if "unstable" in n), "")
 
     def _not_finite(self) -> str:
@@ -396,7 +396,7 @@ class Diagnosis:
         return ""
 
     def _unexplained(self) -> str:
-        """What the loop saw, where the numbers show no cause."""
+        """Findings of the stepper, where the numbers show no cause."""
         o, status = self.sim.options, self.solution.status
         if status == "open" and not o.adaptive:
             turn = float(np.abs(self.v / self.sim.system.loops.columns).max(initial=0.0)) * (o.step or 0.0)

@@ -54,7 +54,7 @@ class Evaluator:
         return {k: named[k] for k in HEAD if k in named}, more
 
     def mechanism_row(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
-        """What the kernel of the rates takes: state, efforts, prescribed motions, parameters."""
+        """Inputs of the kernel of the rates: state, efforts, prescribed motions, parameters."""
         row = self.row(t, y, cut)
         head, _ = self.inputs(t, y, cut)
         for k, x in head.items():

@@ -129,5 +129,5 @@ def _scalar(w: When, value: Any) -> Any:
 
 
 def reads_turns(blocks: Any) -> bool:
-    """Whether a program reads the reference coordinates of cut joints."""
+    """True if a program reads the reference coordinates of cut joints."""
     return any(b.name == "near" for b in blocks)

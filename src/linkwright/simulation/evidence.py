@@ -1,4 +1,4 @@
-"""What a run leaves behind for its certificate: every accepted step, looked at when somebody asks, or when there are too many.
+"""Evidence for the certificate of a run: every accepted step, evaluated on request, or when there are too many.
 
 Steps are stored up to a bound of memory; beyond it their evidence is drawn from them at once and they are let go.
 """
@@ -23,7 +23,7 @@ from linkwright.simulation.passages import Bracket, Passage, Watch, brackets, la
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
 
-BUFFERED = 4_000_000  # numbers of steps kept in memory before they are digested: 32 MB
+BUFFERED = 4_000_000  # numbers of steps stored in memory before they are digested: 32 MB
 PART = BUFFERED // 8  # numbers looked at together: where a run is cut must not depend on the clock, as the slices of its loop do
 LOOKED_AT = 40  # positions from which the partition is chosen
 
@@ -133,7 +133,7 @@ class Evidence:
         """Reference coordinates of the cut joints for samples: those of the step before each."""
         return self.before(mode, times).references
 
-    # ---------------------------------------------------------------- what they tell
+    # ---------------------------------------------------------------- findings
 
     def digest(self) -> Findings:
         """Look at all steps, and let them go."""

@@ -76,7 +76,7 @@ class Watch:
 
 
 def brackets(part: Partition, rows: np.ndarray, J: np.ndarray) -> list[Bracket]:
-    """Where signs change between steps; a determinant that is exactly zero counts with the step before it."""
+    """Steps between which signs change; a determinant that is exactly zero counts with the step before it."""
     if not part.blocks or len(rows) < 2:
         return []
     sizes = part.determinants(J)
@@ -185,7 +185,7 @@ class Quintic(NamedTuple):
 
 
 def _changes(measure: Any, curve: Quintic, t: float) -> bool:
-    """Whether a determinant changes sign within the time that counts as the same."""
+    """True if a determinant changes sign within the time that counts as the same."""
     q = np.array([curve.at(t - SAME_TIME), curve.at(t + SAME_TIME)])
     a, b = measure(q)
     return bool(a * b < 0.0)

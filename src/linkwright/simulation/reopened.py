@@ -52,7 +52,7 @@ class Reopened:
 
     @cached_property
     def measured(self) -> Measured | str:
-        """What the samples show, or why they cannot be measured."""
+        """Measurements on the samples, or the reason why there are none."""
         try:
             return measured(self.run, self.system, self.stored.impact_losses == 0.0)
         except (LinkwrightError, ArithmeticError, ValueError, np.linalg.LinAlgError) as problem:

@@ -85,7 +85,7 @@ class Simulation:
 
     @property
     def driven(self) -> dict[str, Any]:
-        """What drives each joint: a drive, or the controller."""
+        """Drive of each joint: a drive, or the controller."""
         if self.control is None:
             return dict(self.drive)
         return {**self.drive, **{name: self.control.written for name in self.control.drives(self.system.description)}}
@@ -127,7 +127,7 @@ class Simulation:
         free = self.free if len(self.free) else None
         controlled = {"control": self.control, "off": mode.off, "first": not self.pieces}
         act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, **controlled)
-        if self.pieces:  # a controller goes on with what it holds and when it samples
+        if self.pieces:  # a controller continues with its held values and its sample times
             act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held, st.t, self.start.t, act.every)
         self.notes += [n for n in act.notes if n not in self.notes]
         watched = tuple(w for w in self.events if mode.watches(w))

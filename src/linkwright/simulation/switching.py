@@ -1,4 +1,4 @@
-"""What an event may do: stop the run, lock or free a joint, switch a constraint of a loop on or off.
+"""Actions of an event: stop the run, lock or free a joint, switch a constraint of a loop on or off.
 
 A constraint that takes hold of moving parts is an inelastic impact: the velocity jumps, in the mass metric, to the nearest
 one the constraints allow,
@@ -71,7 +71,7 @@ def engage(constraint: str) -> Action:
 
 
 def stops(w: When) -> bool:
-    """Whether an event ends the run."""
+    """True if an event ends the run."""
     return w.terminal and (not w.do or any(a.verb == "stop" for a in w.do))
 
 
@@ -135,7 +135,7 @@ def switchable(system: Compiled, name: str) -> str:
 
 @dataclass(frozen=True)
 class RunMode:
-    """Which constraints hold, and how joints are driven, between two events."""
+    """Constraints that hold and drives of the joints between two events."""
 
     drive: Mapping[str, Any] = field(default_factory=dict)
     locks: Mapping[str, float] = field(default_factory=dict)
@@ -147,7 +147,7 @@ class RunMode:
         return {**self.drive, **{joint: position(value) for joint, value in self.locks.items()}}
 
     def watches(self, when: When) -> bool:
-        """Whether an event can do anything here: one that would change nothing is not watched, as its function may be held at zero."""
+        """True if an event can do anything here: one that would change nothing is not watched, as its function may be held at zero."""
         return not when.do or any(self._changed_by(a) for a in when.do)
 
     def _changed_by(self, a: Action) -> bool:

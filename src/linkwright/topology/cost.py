@@ -21,12 +21,12 @@ FEW = 3  # subsystems touched by at least so many loops are candidates for comin
 
 @dataclass
 class _Share:
-    """What one subsystem contributes: flops of factoring it, and the loops that touch it."""
+    """Contribution of one subsystem: flops of factoring it, and the loops that touch it."""
 
     nv: int = 0
     factor: float = 0.0
     solve: float = 0.0
-    loops: list[tuple[int, int]] = field(default_factory=list)  # (freedoms that L^-1 J' fills, loop)
+    loops: list[tuple[int, int]] = field(default_factory=list)  # (degrees of freedom that L^-1 J' fills, loop)
 
 
 def forward_cost(graph: Graph, tree: Span, cuts: Iterable[int]) -> float:

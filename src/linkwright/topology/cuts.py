@@ -1,4 +1,4 @@
-"""Which joints to take out of the tree: the user's choice checked, or the program's own.
+"""Choice of the cut joints: the user's, checked, or the program's own.
 
 The program keeps joints that carry something (a drive, spring, damper, friction, gear, coupling) and
 screws, looks at every remaining spanning tree if there are not too many and at edge exchanges

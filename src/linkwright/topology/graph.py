@@ -21,7 +21,7 @@ FLOATING = -1  # in place of a joint's index: the body hangs on an implicit join
 
 @dataclass(frozen=True)
 class JointSize:
-    """What a joint counts: coordinates, velocities, and a label for each row when it is cut."""
+    """Sizes of a joint: coordinates, velocities, and a label for each row when it is cut."""
 
     nq: int
     nv: int

@@ -27,7 +27,7 @@ class InertiaTest:
         planar = graph.description.planar
         full = 3 if planar else 6
         self.rank = [full] * len(graph.bodies)
-        self.idle: set[tuple[int, int]] = set()  # (joint, body it carries): a freedom of the joint does not move that body's mass
+        self.idle: set[tuple[int, int]] = set()  # (joint, body it carries): a degree of freedom of the joint does not move that body's mass
         self.idle_afloat: set[int] = set()
         for b, body in enumerate(graph.description.bodies):
             if b == 0 or body.mass is None:  # mass not given: kinematics only, nothing to judge
@@ -83,7 +83,7 @@ def _spatial_inertia(body: Body, frame: Placement, planar: bool) -> np.ndarray:
 
 
 def _sizes(I: np.ndarray) -> np.ndarray:
-    """What an entry of each kind may weigh: the largest rotational and the largest translational one."""
+    """Bound on the inertia of an entry of each kind: the largest rotational and the largest translational one."""
     turns = len(I) // 2 if len(I) == 6 else 1
     diagonal = np.maximum(np.diag(I), 0.0)
     return np.array([diagonal[:turns].max()] * turns + [diagonal[turns:].max()] * (len(I) - turns))
@@ -99,7 +99,7 @@ def _moves_nothing(I: np.ndarray, S: np.ndarray) -> bool:
     """Is the inertia S' I S that the joint's own degrees of freedom see singular?"""
     if not S.size:
         return False
-    weight = np.einsum("ij,i,ij->j", S, _sizes(I), S)  # the most each freedom could weigh
+    weight = np.einsum("ij,i,ij->j", S, _sizes(I), S)  # the most each degree of freedom could weigh
     if np.any(weight <= 0.0):
         return True
     root = np.sqrt(weight)

@@ -1,4 +1,4 @@
-"""The machinery of a tree as data and as plain text: what `--internals` shows.
+"""The internals of a tree as data and as plain text: what `--internals` shows.
 
 Every table is a function that returns a `TextTable` (title, heads, rows of strings); `text` prints it
 in ASCII. Numbers of loops and subsystems count from 1, as people do.
@@ -119,7 +119,7 @@ def solve_table(tree: Tree, drives: Sequence[str] | None = None) -> TextTable:
 
 
 def jacobian_table(tree: Tree) -> TextTable:
-    """Which blocks J_ij of the loop Jacobian are not zero."""
+    """Table of the blocks J_ij of the loop Jacobian that are not zero."""
     heads = ("loop", *(str(s.index + 1) for s in tree.subsystems))
     if max(len(tree.loops), len(tree.subsystems)) > WIDEST:
         listed = tuple((loop.name, _numbers(loop.subsystems)) for loop in tree.loops[:WIDEST])
@@ -130,7 +130,7 @@ def jacobian_table(tree: Tree) -> TextTable:
 
 
 def gicm_table(tree: Tree) -> TextTable:
-    """Which subsystems make up each block of the GICM; the note gives the elimination order."""
+    """Table of the subsystems that make up each block of the GICM; the note gives the elimination order."""
     names = [loop.name for loop in tree.loops]
     if len(names) > WIDEST:
         return TextTable("GICM blocks", ("loop",), (), f"{len(names)} loops: too many to draw")

@@ -171,7 +171,7 @@ def _samples(system: System, turn: Trajectory | None, seconds: float | None, fps
 
 
 def _closed(turn: Trajectory) -> bool:
-    """Whether the motion ends where it began, as a programme of moves does."""
+    """True if the motion ends where it began, as a programme of moves does."""
     first, last = turn.instants[0].motion.X, turn.instants[-1].motion.X
     return all(np.allclose(a.p, b.p, atol=1e-6) and np.allclose(a.R, b.R, atol=1e-6) for a, b in zip(first, last, strict=True))
 
@@ -202,7 +202,7 @@ def _write_mp4(images: Iterator[Any], path: Path, fps: float) -> None:
                 program.stdin.write(image.crop((0, 0, *size)).tobytes())
             program.stdin.close()
         except BrokenPipeError:
-            program.kill()  # it has ended already; what it said tells why
+            program.kill()  # it has ended already; its output says why
         code = program.wait()
         log.seek(0)
         said = log.read().decode(errors="replace").strip()[-200:]

@@ -145,7 +145,7 @@ def _vectors(body: Any, view: ViewDirection, newton: float) -> list[Vector]:
 
 
 def _covers(one: Vector, two: Vector) -> bool:
-    """Whether two arrows at one place would lie on each other."""
+    """True if two arrows at one place would lie on each other."""
     a, b = one.free, two.free
     size = float(np.linalg.norm(a) * np.linalg.norm(b))
     same_place = float(np.linalg.norm(one.at - two.at)) < 1e-9 * (1.0 + float(np.linalg.norm(one.at)))

@@ -21,7 +21,7 @@ LOOKS = 60  # samples for which there must be room
 
 
 class LoadArrows:
-    """What pins do to one of their bodies at every sample, drawn over figures of a canvas."""
+    """Loads of pins on one of their bodies at every sample, drawn over figures of a canvas."""
 
     def __init__(self, c: Trajectory, canvas: Canvas):
         needs_loads(c)

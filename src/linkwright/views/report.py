@@ -48,7 +48,7 @@ def report(
 
     files.checked(path, files.PAGES)
     if isinstance(motor, Mapping):
-        Motor.of(motor)  # a wrong key is told before the long work
+        Motor.of(motor)  # a wrong key is reported before the long work
     if page.checked_steps(steps) is not None and run is not None:
         raise UsageError("steps are those of the turn a report makes; the run that is given has its own samples. Leave one of them out.")
     content = fragment(subject, run=run, motor=motor, steps=steps)
@@ -65,18 +65,18 @@ def fragment(subject: Any, *, run: Trajectory | None = None, motor: Any = None, 
 
 @dataclass
 class ReportContent:
-    """What the report is made of, each computed once."""
+    """Content of the report, each part computed once."""
 
     system: System
     run: Trajectory | None
     motor: Any = None
     steps: int | None = None  # of the turn, where no run is given
-    why: str = field(default="", init=False)  # there is no motion to tell of
+    why: str = field(default="", init=False)  # there is no motion to report
 
     @cached_property
     def summary(self) -> Summary:
         c = self.motion
-        own = c if c is not None and c.proof is None and (len(c) > ENOUGH or c.static) else None  # how it moves in the motion that is told
+        own = c if c is not None and c.proof is None and (len(c) > ENOUGH or c.static) else None  # its motion as reported
         return summarise(self.system, turn=own)
 
     @cached_property
@@ -134,7 +134,7 @@ class ReportContent:
         return f'<div class="rp-intro">{drawn}<div>{content}</div></div>\n'
 
     def _acting(self) -> list[tuple[str, str]]:
-        """What the drives work against, and what that takes; of a simulation only what acts."""
+        """Loads on the mechanism and the drive efforts for them; of a simulation only the loads."""
         c = self.motion
         rows = [("" if i else "Applied forces", said) for i, said in enumerate(report_forces.acting(self.system, c))]
         if c is not None and c.proof is not None:

@@ -136,7 +136,7 @@ def motor(sizing: Any) -> str:
 
 
 def run_motors(run: Trajectory) -> str:
-    """What the motors of a simulation did, inside their limits."""
+    """Motors of a simulation within their limits."""
     count = sum(n.startswith("motor.") and n.endswith(".current") for n in run.columns)
     if not count:
         return ""

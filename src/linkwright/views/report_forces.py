@@ -1,4 +1,4 @@
-"""What acts on a mechanism and what its drives need for it, in short lines for the head of the report.
+"""Forces on a mechanism and the drive efforts for them, in short lines for the head of the report.
 
 Loads, springs, dampers, friction, stops and pushing cylinders of the file: where each acts, and between which values over the motion;
 mean effort and work of a cycle of every drive; a flywheel for a fluctuation of 5 %.
@@ -100,7 +100,7 @@ def _directed(d: Description, x: Any, size: float) -> str:
 
 
 def _channels(x: Any) -> set[str]:
-    """What a load or cylinder depends on."""
+    """Channels that a load or cylinder depends on."""
     laws = (*x.force, *x.moment) if isinstance(x, Load) else (x.force,) if isinstance(x, Cylinder) else ()
     return {name for law in laws for name in _variables(law)}
 

@@ -26,7 +26,7 @@ MOST_PLACES = 2  # at which one extreme is reached
 CHECKED = 4  # samples of a cycle at which forward dynamics is asked to give the motion back
 AGREE = 1e-6  # share of the largest acceleration within which it does: round-off grows near singular positions
 
-LOST = "energy lost"  # what an event tells that was an impact
+LOST = "energy lost"  # value of an event that was an impact
 BALANCED = 1e-8  # share of the largest force that may be left over
 
 Verdict = tuple[bool | None, str, str]
@@ -159,7 +159,7 @@ def motion_tables(system: System, s: Summary, over: str, dimension: str) -> str:
 
 
 def drives(found: CycleLoads) -> str:
-    """What each drive has to do: what sizes it (the largest amount, with its sign), the whole range, RMS, speed, power, work."""
+    """Duty of each drive: what sizes it (the largest amount, with its sign), the whole range, RMS, speed, power, work."""
     e = found.efforts
     if e is None:
         return ""
@@ -207,7 +207,7 @@ def bearings(b: Bearings) -> str:
 
 
 def motor_table(sizings: list[Any]) -> str:
-    """What each motor sees, against what it may carry."""
+    """Load of each motor, against its limits."""
     units = sizings[0].units
     turning = unit_of(units, "angular speed")
     rows = []
@@ -258,7 +258,7 @@ def masses(system: System) -> str:
 
 
 def checks(system: System, c: Trajectory, loads: CycleLoads, sizings: list[Any]) -> list[Verdict]:
-    """What was looked at, and what came out."""
+    """Checks and their results."""
     out: list[Verdict] = []
     if system.tree.nc:
         gap = max(float(np.abs(system.loops.at(x.q, x.v, x.t, x.references).phi / system.loops.row_scale).max()) for x in c.instants[::8])

@@ -1,4 +1,4 @@
-"""What there is to draw of a mechanism: bodies, pins, guides, telescopes and lines, in the bodies' own frames.
+"""Drawable parts of a mechanism: bodies, pins, guides, telescopes and lines, in the bodies' own frames.
 
 A `Scene` is geometry without any graphics: it is made once from a System and a turn (which says how far sliders
 travel), and a `Stage` puts it into the world at one instant. Drawings in the plane and in space read the same scene.
@@ -230,7 +230,7 @@ class Scene:
     # ---------------------------------------------------------------- joints
 
     def _on_axis(self, body: str, frame: Pose) -> bool:
-        """Whether every place of a body lies on the x axis of a joint's frame."""
+        """True if every place of a body lies on the x axis of a joint's frame."""
         places = self._places(self.description.body(body))
         local = (places - frame.p) @ frame.R
         return bool(np.abs(local[:, 1:]).max(initial=0.0) < 1e-6 * max(self._size(list(places)), np.abs(local).max(initial=0.0)))
@@ -425,7 +425,7 @@ def _circle(axis: np.ndarray) -> np.ndarray:
 
 
 def _inside(spoke: np.ndarray, plate: np.ndarray) -> bool:
-    """Whether a line from a corner of a plate to a point of its plane ends inside: it would only clutter the plate."""
+    """True if a line from a corner of a plate to a point of its plane ends inside: it would only clutter the plate."""
     if np.linalg.norm(plate - spoke[0], axis=1).min() > 1e-9:
         return False
     size = float(np.ptp(plate, axis=0).max())

@@ -28,7 +28,7 @@ from linkwright.views.watch import Subject, Workshop
 HOST = "127.0.0.1"
 PATIENCE = 20.0  # s a first visitor waits for the first page
 SILENT = 20.0  # s after which a connection that sends nothing is closed
-LONGEST = 45.0  # s after which any connection is closed, however slowly it goes on sending
+LONGEST = 45.0  # s after which any connection is closed, however slowly it continues to send
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -156,7 +156,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Where the page is, with the key to it."""
+        """Address of the page, with the key to it."""
         return f"http://{HOST}:{self.server_port}/{self.key}/"
 
     def ticket(self) -> str:
@@ -166,7 +166,7 @@ class Server(ThreadingHTTPServer):
             return f"http://{HOST}:{self.server_port}/?open={self._ticket}"
 
     def redeemed(self, query: str) -> bool:
-        """Whether a query holds the ticket, which is used up by this."""
+        """True if a query holds the ticket, which is used up by this."""
         with self._lock:
             right = bool(self._ticket) and _same(query, f"open={self._ticket}")
             if right:

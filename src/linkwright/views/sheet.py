@@ -15,7 +15,7 @@ from linkwright.views.style import Theme
 
 BAND = 34.0  # points at the foot for scale and names
 PAD = 36.0  # points around the drawing
-DIRECTIONS = (45, 135, 315, 225, 90, 0, 180, 270, 67, 112, 293, 248)  # in which a label may stand, best first, degrees
+DIRECTIONS = (45, 135, 315, 225, 90, 0, 180, 270, 67, 112, 293, 248)  # in which a label may be placed, best first, degrees
 
 
 @dataclass

@@ -210,7 +210,7 @@ class Spatial:
 
 
 def on_paper(figure: Any, axes: Any, points: np.ndarray) -> np.ndarray:
-    """Where places of a drawing in space come to lie on the page, in points from its lower left corner."""
+    """Positions of a drawing in space on the page, in points from its lower left corner."""
     from mpl_toolkits.mplot3d.proj3d import proj_transform
 
     axes.apply_aspect()

@@ -14,7 +14,7 @@ ROWS = 13  # every 30 deg of a full turn
 
 
 def turn_channels(c: Trajectory) -> list[str]:
-    """What the table of a turn shows: the drive (or t), sliders, angles of the other bodies, marked points."""
+    """Channels of the table of a turn: the drive (or t), sliders, angles of the other bodies, marked points."""
     d = c.skel.tree.description
     first = natural_axis(c)
     drives = [x.joint for x in d.drives if x.joint in c.channels and c[x.joint].ndim == 1]
@@ -34,7 +34,7 @@ def turn_channels(c: Trajectory) -> list[str]:
 
 
 def _repeats(c: Trajectory, name: str, lead: Sequence[str]) -> bool:
-    """Whether a channel only repeats a leading one (a crank's angle is the drive's coordinate)."""
+    """True if a channel only repeats a leading one (a crank's angle is the drive's coordinate)."""
     return any(c.dimension(x) == c.dimension(name) and np.ptp(c[name] - c[x]) < 1e-9 for x in lead if x != "t")
 
 

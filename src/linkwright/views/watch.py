@@ -77,7 +77,7 @@ class Subject:
         return digest.hexdigest()[:16]
 
     def young(self) -> bool:
-        """Whether a file is so young that its next change might have the same stamp."""
+        """True if a file is so young that its next change might have the same stamp."""
         newest = max((s[0] for s in self.stamps() if s), default=0)
         return abs(time.time() - 1e-9 * newest) < COARSE
 
@@ -99,7 +99,7 @@ class Subject:
 
 
 def reload_path(version: str) -> str:
-    """Where a page asks for a newer version of itself, relative to its own address."""
+    """Address at which a page asks for a newer version of itself, relative to its own."""
     return f"version?have={version}"
 
 

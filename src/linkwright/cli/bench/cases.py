@@ -1,4 +1,4 @@
-"""What is compared: four mechanisms, each at one state with one set of drive efforts, and the rows a comparison yields.
+"""The comparison: four mechanisms, each at one state with one set of drive efforts, and the rows a comparison yields.
 
 Every program gets the same mechanism, state and efforts; what it answers is compared with the float path before anything is
 timed. A `Contender` is something that can be timed again and again, so that all of them can take turns.
@@ -123,11 +123,11 @@ class Unavailable(Exception):
 
 
 def attempt(engine: str, mechanism: str, quantities: tuple[str, ...], make: Callable[[], list[Contender]]) -> list[Contender | BenchRow]:
-    """What `make` gives, or one row per quantity with the reason why there is nothing: a comparison never stops at a missing program."""
+    """Return the result of `make`, or one row per quantity with the reason: a comparison never stops at a missing program."""
     try:
         return list(make())
     except Unavailable as reason:
         said = str(reason)
-    except Exception as problem:  # other programs fail in ways of their own; the table says how and goes on
+    except Exception as problem:  # other programs fail in ways of their own; the table says how and the comparison continues
         said = f"{type(problem).__name__}: {str(problem).splitlines()[0] if str(problem) else 'no message'}"
     return [BenchRow(engine, "", mechanism, quantity, note=f"not measured: {said}") for quantity in quantities]

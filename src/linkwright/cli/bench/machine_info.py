@@ -1,4 +1,4 @@
-"""Which machine, and which versions of what, a benchmark ran on."""
+"""Machine and versions of a benchmark."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def processor() -> str:
 
 
 def vector_instructions() -> list[str]:
-    """Which of FLAGS the processor has."""
+    """Return those of FLAGS that the processor has."""
     have = _cpuinfo("flags", "Features").split()
     return [f for f in FLAGS if f in have]
 

@@ -1,4 +1,4 @@
-"""What the page costs: its size, the time until it is ready in a real browser, and the time of one changed parameter.
+"""Cost of the page: its size, the time until it is ready in a real browser, and the time of one changed parameter.
 
 The browser is the Chromium or Chrome that is installed here, driven without a window and without a network by the package
 `playwright`. `chromium` and `LAUNCH` are also what the tests of the page and the pictures of the documentation use.

@@ -1,4 +1,4 @@
-"""What a user waits for: importing, the first result of a new mechanism, and the same in a second process.
+"""Waiting times of a user: importing, the first result of a new mechanism, and the same in a second process.
 
 Every figure is a process of its own, started as a user would start it, with a cache directory that is empty the first time.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from linkwright.cli.bench.cases import BenchRow
 
 ENGINE = "linkwright"
-# names are loaded when first used, so both figures stand: the bare import, and the import with what everybody uses
+# names are loaded when first used, so there are two figures: the bare import, and the import with what everybody uses
 IMPORTS = {
     "import numpy": "import numpy",
     "import linkwright": "import linkwright",

@@ -106,7 +106,7 @@ def in_turns(contenders: Sequence[Contender], rounds: int, seconds: float = SECO
             if i not in failed:
                 try:
                     best[i] = min(best[i], c.run(seconds))
-                except Exception as problem:  # another program may end in the middle; the others go on
+                except Exception as problem:  # another program may end in the middle; the others continue
                     failed[i] = f"not measured: {type(problem).__name__}: {problem}"
     rows = [replace(c.row, note=failed[i]) if i in failed else c.timed(best[i]) for i, c in enumerate(contenders)]
     return sorted(rows, key=lambda r: (r.quantity, r.ns or 0.0))

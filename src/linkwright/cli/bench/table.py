@@ -29,7 +29,7 @@ MOST_BYTES = 10_000_000  # of a file of results
 
 
 def deliver(rows: list[BenchRow], output: str | os.PathLike[str] | None, *, as_json: bool) -> list[BenchRow]:
-    """What was measured, with the machine: written as CSV if asked, and printed as JSON or as the table."""
+    """Deliver the measurements with the machine: written as CSV if asked, and printed as JSON or as the table."""
     machine = machine_info.machine()
     if output is not None:
         write_csv(rows, machine, output)

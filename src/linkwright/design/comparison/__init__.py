@@ -1,4 +1,4 @@
-"""What a controlled run was like, and several controllers side by side on one task.
+"""Report of a controlled run, and several controllers side by side on one task.
 
     print(lw.control_report(run))
     result = lw.compare(s, st, 5, {"two motors": lw.projected(...), "one motor": lw.projected(...)})

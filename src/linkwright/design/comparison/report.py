@@ -1,4 +1,4 @@
-"""What a controlled run was like: efforts drive by drive, errors, forces, work; prints as tables in the file's units."""
+"""Report of a controlled run: efforts drive by drive, errors, forces, work; prints as tables in the file's units."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from linkwright.errors import UsageError, call_explained
 from linkwright.results.trajectory import Trajectory, unit_of
 
 Deviations = Mapping[str, Deviation]
-NOTHING = 1e-12  # share of what is usual that is round-off
+NOTHING = 1e-12  # share of the typical size that is round-off
 CLEAN = 1e-7  # share of the work turned over below which none is left
-ROUTINE_NOTES = ("controller: compiled",)  # notes nobody needs to read
+ROUTINE_NOTES = ("controller: compiled",)  # notes that carry no information
 
 
 @dataclass(frozen=True)

@@ -95,14 +95,14 @@ class Comparison:
 
     @cached_property
     def _one_kind(self) -> str:
-        """What all efforts are: torques, forces, or "mixed"."""
+        """Kind of all efforts: torques, forces, or "mixed"."""
         kinds = {r.efforts.kind for r in self._reports}
         return kinds.pop() if len(kinds) == 1 else "mixed"
 
     @cached_property
     def quantities(self) -> dict[str, ComparedQuantity]:
         """Return the columns with values, by the name `best` and `values` take."""
-        several = any(len(r.efforts.by_drive) > 1 for r in self._reports)  # then a norm of all of them stands beside the peak of one
+        several = any(len(r.efforts.by_drive) > 1 for r in self._reports)  # then a norm of all of them is beside the peak of one
         texts = EFFORTS_OF_SEVERAL if several else EFFORTS
         out = {name: ComparedQuantity(text, "force" if self._one_kind == "force" else "torque") for name, text in texts.items()}
         for name, text, word, _ in DEVIATIONS:

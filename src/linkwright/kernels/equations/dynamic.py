@@ -121,7 +121,7 @@ class Equations(KinematicEquations):
         return {"M": S.T @ T.M @ S, "h": S.T @ (T.M @ a + T.h), "S": S, "a": a, "margin": margin}
 
     def responses(self, q: Any, v: Any, B: Any, t: Any, near: Any, *, multipliers: bool = True) -> Arrays:
-        """What drives can do, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the
+        """Response to the drives, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the
         drives' directions in v. Without `multipliers` L is left out."""
         T = self._terms(q, v, t, near)
         place, body_axes = _place(T), self.plan.body_axes
@@ -145,7 +145,7 @@ class Equations(KinematicEquations):
         retained = T.select(keep)
         raw = self._solve(retained, tau, formulation)
         calm = replace(retained, k_parts=tuple(0.0 * k for k in retained.k_parts))
-        # the row left out pushes against the kept rows only and moves nothing: lam balances it
+        # the row left out pushes against the retained rows only and moves nothing: lam balances it
         lam, watch = self._least(place, raw.lam, raw.a, lambda row: -self._solve(calm, row + T.h, formulation).lam)
         return {"a": raw.a, "lam": lam, "margin": self.margin(_label(formulation, self.plan), (*raw.watch, *watch))}
 
@@ -177,7 +177,7 @@ class Equations(KinematicEquations):
         return {"pivot": np.array([p for p, _ in watch]), "least": np.array(least)}
 
     def residual(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
-        """What forward dynamics makes equal to tau and to zero: M a + h - J' lam and J a + k, by recursion alone."""
+        """Residual of forward dynamics, equal to tau and to zero: M a + h - J' lam and J a + k, by recursion alone."""
         m, c, pushes = self._loaded(q, v, lam, t, near, False)
         return self._balance(m, c, a, pushes, v, t, near, False)
 
@@ -205,7 +205,7 @@ class Equations(KinematicEquations):
         return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a, body_axes), "gap": rows.k}
 
     def _rotor_efforts(self, m: Motion, a: Any, body_axes: bool) -> Any:
-        """What the joints must do for their rotors."""
+        """Efforts of the joints for their rotors."""
         if not self.armature:
             return 0.0
         return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature, body_axes), a)

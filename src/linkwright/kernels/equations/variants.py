@@ -25,7 +25,7 @@ from linkwright.topology.tree import Loop, Tree
 
 @dataclass(frozen=True)
 class Variant:
-    """What is different from the mechanism as written."""
+    """Differences from the mechanism as written."""
 
     drivers: tuple[str, ...] = ()  # joints and cylinders whose motion is given
     armature: tuple[float, ...] = ()  # one entry per velocity, added to the diagonal of M; empty: none

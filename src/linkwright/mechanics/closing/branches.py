@@ -70,7 +70,7 @@ def _signatures(loops: Loops, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _joint_points(loops: Loops, m: Motion, node: int) -> np.ndarray | None:
-    """Where the joints and rods of a body are; None if they are all in one place, which does not determine its pose."""
+    """Points of the joints and rods of a body; None if they are all in one place, which does not determine its pose."""
     d, body = loops.skel.tree.description, loops.skel.tree.nodes[node].body
     at = [j.frame_first.at if j.first == body else j.frame_second.at for j in d.joints if body in (j.first, j.second)]
     at += [d.point(ref).at for r in (*d.rods, *d.cylinders) for ref in r.between if ref[0] == body]

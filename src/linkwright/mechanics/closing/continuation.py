@@ -35,7 +35,7 @@ class Walker(NamedTuple):
     at: Instant
     smallest: float  # smallest singular value that counts here
     strong: int  # most directions stronger than the window seen so far: fewer mean a passage
-    calm: float = 0.0  # largest `smallest` seen so far: what is usual for this mechanism
+    calm: float = 0.0  # largest `smallest` seen so far: typical of this mechanism
     spectrum: np.ndarray = np.zeros(0)  # all singular values here, largest first
 
 

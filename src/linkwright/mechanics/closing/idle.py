@@ -104,7 +104,7 @@ def _ball(joint: Joint) -> bool:
 
 
 def _carries(d: Description, bodies: Sequence[str], held: Sequence[Joint]) -> bool:
-    """Whether a body of the group hangs on one joint alone (welded bodies count as one): it moves with the spin, so this is no link."""
+    """True if a body of the group hangs on one joint alone (welded bodies count as one): it moves with the spin, so this is no link."""
     piece = _connected(d, [j for j in held if not joints.JOINTS[j.type].nv])
     hung = [sum((piece[j.first] == piece[b]) != (piece[j.second] == piece[b]) for j in held) for b in bodies]
     return min(hung) < 2

@@ -41,7 +41,7 @@ class Partition:
 
     @cached_property
     def square(self) -> bool:
-        """Whether the independent coordinates make a square part as well, so that it has a determinant."""
+        """True if the independent coordinates make a square part as well, so that it has a determinant."""
         return 0 < len(self.rows) == len(self.independent)
 
     def signs(self, J: np.ndarray) -> np.ndarray:

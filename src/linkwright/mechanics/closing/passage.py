@@ -39,7 +39,7 @@ class AccelerationRows(NamedTuple):
     passages: int  # rows replaced
     redundant: int  # rows dropped
     replaced: np.ndarray  # (rows, passages): the left vectors u of the replaced rows
-    at: tuple[int, ...]  # where the replaced rows stand in A
+    at: tuple[int, ...]  # indices of the replaced rows in A
     Jdot: np.ndarray | None = None  # rate of the dimensionless J, where it was needed
 
     def solve(self) -> np.ndarray:
@@ -51,7 +51,7 @@ class RowDerivatives(NamedTuple):
 
     Jdot: np.ndarray
     kdot: np.ndarray
-    third: np.ndarray  # what stands before a in the rows differentiated once more
+    third: np.ndarray  # coefficient of a in the rows differentiated once more
 
 
 def along(loops: Loops, q: Any, v: Any, t: float, references: Mapping[str, Any]) -> RowDerivatives:

@@ -29,7 +29,7 @@ from linkwright.numerics.pickling import essentials
 if TYPE_CHECKING:
     from linkwright.compiler.straight import Straight
 
-AGREEMENT = 1e-9  # of traced and usual rows against their size: far above round-off, far below any mistake
+AGREEMENT = 1e-9  # of traced and interpreted rows against their size: far above round-off, far below any mistake
 Function = Callable[[Any, Any, Any, Any], dict[str, Any]]  # of (q, v, near of the cut joints, numbers)
 
 
@@ -104,7 +104,7 @@ class LoopTraces:
         tree = self.skel.tree
         try:
             return Straight(trace(function, q=tree.nq, v=tree.nv, references=self.skel.cut_size, x=numbers))
-        except (UsageError, TypeError):  # a branch on a traced value, or a function of numbers only: the usual path stays
+        except (UsageError, TypeError):  # a branch on a traced value, or a function of numbers only: rows stay interpreted
             return None
 
     def rows(self, constraints: Callable[[Any], Sequence[Constraint]]) -> Function:
@@ -163,7 +163,7 @@ class _Evaluator:
         self.laws_now: tuple[Any, list[list[Any]]] = (None, [])  # the laws at one time: a step asks for the same several times
 
     def prepare(self) -> bool:
-        """Whether all rows could be traced."""
+        """Trace the rows; True if all of them could be."""
         if self.codes is None:
             t = self.traces
             found = [t.code("loops", t.rows(lambda x: t.base))]
@@ -251,7 +251,7 @@ class TracedLoops(Loops):
 
 
 def _agree(found: Sequence[np.ndarray], interpreted: Closure) -> bool:
-    """Whether code says what it was made from: a joint of one's own may compute differently on symbols."""
+    """True if code agrees with what it was made from: a joint of one's own may compute differently on symbols."""
     pairs = zip(found, (interpreted.phi, interpreted.J, interpreted.k, interpreted.b), strict=True)
     return all(np.abs(a - b).max(initial=0.0) <= AGREEMENT * (1.0 + np.abs(b).max(initial=0.0)) for a, b in pairs)
 

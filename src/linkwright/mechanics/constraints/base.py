@@ -8,7 +8,7 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton
 
 
 class ConstraintRows(NamedTuple):
-    """What a constraint says at one motion."""
+    """Rows of a constraint at one motion."""
 
     phi: Any
     G: list[tuple[int, Any]]

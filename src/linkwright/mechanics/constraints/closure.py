@@ -37,7 +37,7 @@ class Closure:
     parts: tuple[ConstraintRows, ...]  # what each constraint said
     blocks: dict[tuple[int, int], Any]  # (constraint, subsystem) -> J_ij
     columns: tuple[slice, ...]  # velocities of each subsystem
-    turns: dict[int, Any] = field(default_factory=dict)  # constraint -> how its multipliers are reported, where rows are lean
+    turns: dict[int, Any] = field(default_factory=dict)  # constraint -> how its multipliers are reported, where rows are along body axes
 
     @cached_property
     def J(self) -> Any:

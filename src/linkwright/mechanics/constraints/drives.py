@@ -17,13 +17,13 @@ Order = tuple[tuple[int, ...], tuple[int, ...]]  # of the rows and columns of an
 
 @dataclass(frozen=True)
 class EliminationPlan:
-    """What numbers decided before tracing."""
+    """Decisions made on numbers before tracing."""
 
     order: tuple[int, ...]  # of elimination: loops, and late subsystems as number of loops + index
     axes: str = "first"  # of which body's axes the rows of point-holding joints are taken along
     keep: tuple[int, ...] | None = None  # independent rows; None: all
     saddle: Order | None = None  # a subsystem has no inertia: order of elimination of the whole saddle-point matrix
-    nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # usual size of the pivots of each solve
+    nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # nominal size of the pivots of each solve
     orders: Mapping[str, Order] = field(default_factory=dict)  # of the solves with drives
     idle: tuple[tuple[float, ...], ...] = ()  # constant directions of v that spin a link in place
 

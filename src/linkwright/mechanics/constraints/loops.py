@@ -32,7 +32,7 @@ class Loops:
     constraints: tuple[Constraint, ...]
     kappa: float
     columns: np.ndarray  # v = columns * dimensionless v
-    row_axes: str = "first"  # body along whose axes lean rows are taken
+    row_axes: str = "first"  # body along whose axes rows are taken
 
     @classmethod
     def of(cls, skel: Skeleton, length: float | None = None) -> Loops:

@@ -1,4 +1,4 @@
-"""Where a point, a body or a joint is wanted: targets of assembly, as constraints whose law runs from 0 to 1.
+"""Targets of assembly for points, bodies and joints, as constraints whose law runs from 0 to 1.
 
 Assembly walks t from 0 (where the mechanism is) to 1 (where it is wanted), so a target moves along a
 straight line and a body turns about one axis on the way; the branch is followed, never jumped.

@@ -26,7 +26,7 @@ UNIQUE = 1e-9  # share of the largest entry below which a self-stress does not t
 
 
 class JointWrench(NamedTuple):
-    """What the joint does to its second body: moment and force at the joint point (M's origin), world axes."""
+    """Wrench of the joint on its second body: moment and force at the joint point (M's origin), world axes."""
 
     joint: str
     moment: Any

@@ -24,7 +24,7 @@ from linkwright.mechanics.kinematics.motion import Motion, motion, turned_axes
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import common_type
 
-NO_INERTIA = 1e-11  # share of the largest inertia below which a freedom has none
+NO_INERTIA = 1e-11  # share of the largest inertia below which a degree of freedom has none
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def terms(
 
 
 def lacks_inertia(terms: Terms) -> bool:
-    """Whether some subsystem's inertia is not positive definite, in comparable units and against the largest inertia."""
+    """True if some subsystem's inertia is not positive definite, in comparable units and against the largest inertia."""
     blocks = [I * terms.columns[s] * terms.columns[s][:, None] for I, s in zip(terms.I, terms.spans, strict=True)]
     largest = max((float(np.diag(I).max(initial=0.0)) for I in blocks), default=0.0)
     for I in blocks:

@@ -60,7 +60,7 @@ def inertia_blocks(skel: Skeleton, m: Motion) -> list[np.ndarray]:
 
 
 def _shifted(r: Any, h: Any, mass: Any) -> np.ndarray:
-    """What an inertia with first moment h gains when taken about a point -r away: 2 r.h 1 - r h' - h r' + m (r.r 1 - r r')."""
+    """Increase of an inertia with first moment h when taken about a point -r away: 2 r.h 1 - r h' - h r' + m (r.r 1 - r r')."""
     g = h + 0.5 * mass * r
     both = r @ g
     out = np.zeros((3, 3), dtype=common_type(r, h))
@@ -102,7 +102,7 @@ def with_rotors(skel: Skeleton, blocks: list[Any], extra: Mapping[int, Any]) -> 
 
 
 def rotor_efforts(skel: Skeleton, extra: Mapping[int, Any], a: Any) -> Any:
-    """What the joints must do for the rotors alone."""
+    """Efforts of the joints for the rotors alone."""
     out = np.zeros(skel.tree.nv, dtype=common_type(a, *extra.values()))
     for i, D in extra.items():
         span = skel.tree.nodes[i].v
@@ -155,7 +155,7 @@ def _at_origin(m: Motion, own: list[tuple[Any, Any]]) -> list[Any]:
 
 
 def net_wrenches(skel: Skeleton, m: Motion, a: Any, external: External = ()) -> list[Any]:
-    """What each body's joint must carry for itself, at the subsystem's origin, for joint accelerations a."""
+    """Wrench that each body's joint must carry for that body, at the subsystem's origin, for joint accelerations a."""
     return _at_origin(m, newton_euler(skel, m, node_accelerations(skel, m, a), external))
 
 

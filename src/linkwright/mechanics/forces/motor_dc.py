@@ -57,7 +57,7 @@ class DCMotor:
 
     @property
     def has_current(self) -> bool:
-        """Whether the current is a state of its own."""
+        """True if the current is a state of its own."""
         return bool(self.L > 0.0)
 
 
@@ -79,7 +79,7 @@ class Flow(NamedTuple):
 
 
 def terminal_voltage(m: DCMotor, u: Any, w: Any) -> Any:
-    """What an amplifier with limits gives: within the rated voltage, and not more than drives `max_current` through the coils.
+    """Voltage of an amplifier with limits: within the rated voltage, and not more than drives `max_current` through the coils.
 
     The current limit goes before the voltage limit. With inductance the current then approaches its limit and stays within.
     """

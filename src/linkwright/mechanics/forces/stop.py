@@ -42,7 +42,7 @@ class StopForce:
         return sum(where(real(depth) > 0.0, 0.5 * self.stop.stiffness * depth * depth, 0.0) for _, depth, _ in self._ends(at))
 
     def loss(self, at: Instant) -> Any:
-        """What of the work done on the stop is not in its spring: (push - stiffness d) d', never negative."""
+        """Power done on the stop that is not stored in its spring: (push - stiffness d) d', never negative."""
         out: Any = 0.0
         for _, depth, speed in self._ends(at):
             spring = where(real(depth) > 0.0, self.stop.stiffness * depth, 0.0)

@@ -1,4 +1,4 @@
-"""What a formulation takes and gives."""
+"""Contract of a formulation: inputs and outputs."""
 
 from __future__ import annotations
 

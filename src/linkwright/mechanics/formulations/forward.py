@@ -32,7 +32,7 @@ from linkwright.numerics.pickling import essentials
 
 PIVOT_WATCH = 1e-5  # a relative pivot below this (a singular value of about 3e-3) asks for the rank-revealing path
 AT_REST = 1e-6  # a singular value below this counts as zero where nothing moves: loops closed to 1e-13 leave it open
-LOST = 1e-8  # a singular value below this no longer tells the direction of its row: half of the digits
+LOST = 1e-8  # a singular value below this no longer determines the direction of its row: half of the digits
 NOT_TANGENT = (
     "the velocity points along none of the branches that meet in this singular position. "
     "Assemble the state by the joints' speeds (s.assemble), or give a velocity along one branch."
@@ -280,7 +280,7 @@ def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) 
 
 
 def lack_of_inertia(terms: Terms, armature: np.ndarray | float = 0.0) -> str:
-    """Which joints can move without moving any mass, and what to do about it; empty where there are none."""
+    """Message on joints that can move without moving any mass; empty if there are none."""
     place, N = terms.place, factor(terms.dimensionless_J()).null
     if place is None or N.shape[1] == 0:
         return ""

@@ -73,5 +73,5 @@ def constraint_inertia(M: np.ndarray, P: np.ndarray, kind: str = "scaled", gamma
 
 
 def decoupled(M: np.ndarray, P: np.ndarray, tolerance: float = 1e-12) -> bool:
-    """Whether motion and constraint force decouple: P M = M P  [Aghili2005 prop. 3]."""
+    """True if motion and constraint force decouple: P M = M P  [Aghili2005 prop. 3]."""
     return bool(np.abs(P @ M - M @ P).max() <= tolerance * np.abs(M).max())

@@ -35,7 +35,7 @@ class ChosenLoads(NamedTuple):
 
 @dataclass(frozen=True)
 class Choices:
-    """What a caller says about what is not unique, with every name and value checked whether it is needed or not."""
+    """Choices of a caller where loads are not unique, with every name and value checked whether it is needed or not."""
 
     rated: Mapping[str, float] = field(default_factory=dict)
     preload: Mapping[str, float] = field(default_factory=dict)

@@ -29,7 +29,7 @@ UNBALANCED = 1e-6  # share of the largest effort that nothing recorded accounts 
 
 
 class Acted(NamedTuple):
-    """What acted in a motion besides the forces of the model."""
+    """Efforts and multipliers that acted in a motion besides the forces of the model."""
 
     lam: Any  # rows of the tree's loops
     efforts: Mapping[str, Any]  # by coordinate or cylinder
@@ -88,7 +88,7 @@ def _unit_push(d: Description, at: Instant, name: str) -> forces.Wrenches:
 
 
 def driven_rows(tree: Tree, names: Sequence[str]) -> dict[int, int]:
-    """Which of these efforts act in joints of the tree, and in which entry of v."""
+    """Indices of the efforts that act in joints of the tree, and their entries of v."""
     d = tree.description
     cylinders, out = {c.name for c in d.cylinders}, {}
     for i, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""What the inverse gives back: drive efforts, the reaction of every joint, and how far each is determined."""
+"""Result of inverse dynamics: drive efforts, the reaction of every joint, and how far each is determined."""
 
 from __future__ import annotations
 

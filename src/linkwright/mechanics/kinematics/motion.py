@@ -1,4 +1,4 @@
-"""Where the bodies are and how they move, for given q and v.
+"""Poses and motion of the bodies for given q and v.
 
 `motion` walks a skeleton once, ground to tips, and returns poses, joint subspaces, velocities and bias accelerations of
 all bodies. Everything is in world axes; positions are seen from each subsystem's own fixed origin (its first ground
@@ -251,7 +251,7 @@ class Located(NamedTuple):
 
 
 def locate(skel: Skeleton, m: Motion, ref: PointRef) -> Located:
-    """Where a named point is and how it moves."""
+    """Position and motion of a named point."""
     node = skel.node(ref[0])
     return locate_at(skel, m, node, array(skel.tree.description.point(ref).at))
 

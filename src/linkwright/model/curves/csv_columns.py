@@ -30,7 +30,7 @@ class Sheet:
         return self.table.path
 
     def place(self, column: Column, what: str) -> int:
-        """Which column that is: by number from 0, by its name, or by its name with its unit."""
+        """Index of a column: by number from 0, by its name, or by its name with its unit."""
         width = self.table.width
         if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < width:
             return int(column)

@@ -211,7 +211,7 @@ def _hull(flat: dict[str, tuple[float, float]]) -> list[str]:
 
 
 def _plane_polygon(context: Context, shape: Shape, corners: list[str]) -> bool:
-    """Whether the points lie in one plane; a uniform plate needs that."""
+    """True if the points lie in one plane; a uniform plate needs that."""
     import numpy as np
 
     points = np.array([context.numerics(shape.points[n]) for n in corners])
@@ -391,7 +391,7 @@ def _check(context: Context, shape: Shape, total: MassProperties, explicit: bool
 
 
 def _outline(context: Context, shape: Shape, entries: dict[str, FileNode]) -> tuple[tuple[str, ...], ...]:
-    """What a picture shows: bars as lines, three or more points as a polygon."""
+    """Outline in a picture: bars as lines, three or more points as a polygon."""
     if "outline" in entries:
         node, what = entries["outline"], f"body '{shape.name}': outline"
         return tuple(tuple(_point_of(shape, n, what) for n in line.sequence(what)) for line in node.sequence(what))

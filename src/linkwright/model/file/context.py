@@ -1,4 +1,4 @@
-"""What every section of a model file needs while it is read: units, parameters, the drawing.
+"""Context of the sections of a model file: units, parameters, the drawing.
 
 The context turns nodes into SI values: `number`, `vector`, `point_ref` and friends raise errors
 with the node's place, so the sections only say what they expect.

@@ -1,4 +1,4 @@
-"""What moves the mechanism and where it starts: `drive:`, `start:` and `cuts:`."""
+"""Drives and start of the mechanism: `drive:`, `start:` and `cuts:`."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def read_start(context: Context, node: FileNode | None, channels: ChannelDimensi
 
 
 def _one_of_several(joints: Mapping[str, Joint], head: str, tail: str) -> Dimension | None:
-    """What `slide` or `slide.v` of a joint of several coordinates is measured in; None where it is no such coordinate.
+    """Dimension of `slide` or `slide.v` of a joint of several coordinates; None if it is no such coordinate.
 
     Of a quaternion only the angular velocity has components: `wx.v`.
     """

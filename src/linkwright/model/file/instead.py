@@ -63,7 +63,7 @@ def types() -> dict[str, str]:
 
 
 def instead(word: str) -> str:
-    """What to use in place of something that does not exist, as sentences with a space after them; empty if the word is unknown."""
+    """Advice in place of something that does not exist, as sentences with a space after them; empty if the word is unknown."""
     plain = word.lower().replace("-", "_").replace(" ", "_")
     for spellings, sentence in _FEATURES.items():
         if any(plain in (w, f"{w}s", f"{w}es", f"{w}_joint") for w in spellings):

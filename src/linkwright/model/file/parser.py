@@ -34,7 +34,7 @@ class Token(NamedTuple):
 
 
 class Algebra(Protocol):
-    """What the leaves and operations of the grammar produce."""
+    """Results of the leaves and operations of the grammar."""
 
     def number(self, value: float, unit: str) -> Any: ...
     def name(self, name: str) -> Any: ...

@@ -39,7 +39,7 @@ OVERRIDES = ("gravity", "cuts", "start", "space", "name")
 
 @dataclass(frozen=True)
 class Document:
-    """What a description was read from: the tree as written, the folder of its files, and overrides."""
+    """Source of a description: the tree as written, the folder of its files, and overrides."""
 
     root: FileNode
     base: Path | None  # None: no other file may be named

@@ -200,7 +200,7 @@ class UnitSystem:
         return all(self.base(d, "")[1] == 1.0 for d in (LENGTH, MASS, TIME))
 
     def bare_factor(self, dimension: Dimension) -> float | None:
-        """What a bare number is multiplied with to be SI; None when it would be ambiguous."""
+        """Factor of a bare number to SI; None if it would be ambiguous."""
         if dimension in self.by_dimension:
             return self.by_dimension[dimension][1]
         if dimension == NONE or dimension in (LENGTH, MASS, TIME, ANGLE, CURRENT):

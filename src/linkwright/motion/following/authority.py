@@ -20,9 +20,9 @@ from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 
 HALVINGS = 10  # and then a straight line: it errs by the square of what is left
-LOST = 1e-2  # share of the grip beside it that may be left where the sign is found to change: 2^-10 of it is expected
-WEAK = 1e-2  # share of the best grip along the path below which a sample is told
-FEW = 4  # places told
+LOST = 1e-2  # share of the control authority beside it that may be left where the sign is found to change: 2^-10 of it is expected
+WEAK = 1e-2  # share of the best control authority along the path below which a sample is reported
+FEW = 4  # places listed
 SEE = "See docs/singularities.md"
 
 
@@ -49,7 +49,7 @@ def with_authority_notes(loops: Loops, c: Trajectory, drives: Sequence[str], bet
     at = [_authority(loops, c.state(i), drives) for i in range(len(c))]
     best = max((g.smallest for g in at if np.isfinite(g.smallest)), default=0.0)
     if best == 0.0 or any(len(g.reach.singular_values) > len(drives) for g in at):
-        return c  # too few drives: whoever asks for efforts is told so
+        return c  # too few drives: asking for efforts reports it
     passed = [_place(c, i, 0.0) for i, g in enumerate(at) if not g.reach.ok]
     for i, (a, b) in enumerate(pairwise(at)):
         if a.reach.ok and b.reach.ok and a.signed * b.beside(a) < 0.0:

@@ -49,7 +49,7 @@ class PrescribedPath:
         return jets(self.curve, self.t)
 
     def target(self, f: np.ndarray) -> Any:
-        """Where it should be, as `Assembler.assemble` takes it."""
+        """Prescribed value, as `Assembler.assemble` takes it."""
         if self.kind == "joint":
             return float(f[0])
         if len(self.kinds) < 12:
@@ -72,7 +72,7 @@ class PrescribedPath:
 
     @property
     def notes(self) -> list[str]:
-        """Where its accelerations are doubtful, and where it jumps or has corners."""
+        """Notes on doubtful accelerations, jumps and corners."""
         size = sizes(self.jets, self.kinds, float(self.t[-1] - self.t[0]))
         found = breaks(self.curve, self.t, self.jets, size, self.kinds, _path(self.name))
         return found or doubts(self.curve, self.t, size, _path(self.name))

@@ -1,4 +1,4 @@
-"""What a file of a run holds: one table of columns, and the JSON that says which column is what."""
+"""Content of a file of a run: one table of columns, and the JSON that says which column is what."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _mechanism(c: Any) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """What a result was made with."""
+    """Versions that a result was made with."""
     own = import_module("linkwright").__version__
     return {"linkwright": own, "numpy": np.__version__, "python": platform.python_version(), "platform": platform.platform()}
 
@@ -143,7 +143,7 @@ def fingerprint(about: Mapping[str, Any], table: Mapping[str, np.ndarray]) -> st
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Whether two trajectories hold the same bits, texts and mechanism."""
+    """True if two trajectories hold the same bits, texts and mechanism."""
     if list(one.columns) != list(other.columns) or list(one.arrays) != list(other.arrays):
         return False
     bits, texts = [], []

@@ -1,4 +1,4 @@
-"""What a stabiliser is, what it does after a step, and how two of them are combined."""
+"""Contract of a stabiliser, its correction after a step, and the combination of two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Inputs = dict[str, np.ndarray]
 
 
 class Correction(NamedTuple):
-    """What is done after every step. The kernel reads the row q, v, t, tau, [gains], free, near of the time stepper and gives
+    """Correction after every step. The kernel reads the row q, v, t, tau, [gains], free, near of the time stepper and gives
     q, v, residual, rate_residual, correction (dimensionless).
 
     Not `once`: each call is one Newton step from the position handed in, v is made consistent at that position, and the
@@ -59,7 +59,7 @@ class Stabiliser(Protocol):
         ...
 
     def correction(self, kernels: Kernels, q: Any, near: Any, drives: Sequence[str] = (), gains: bool = False) -> Correction | None:
-        """What to do after a step, or None. (q, near): the start; `drives`: joints moved by efforts, which stay as they are;
+        """Return the correction after a step, or None. (q, near): the start; `drives`: joints moved by efforts, which stay as they are;
         `gains`: the rates of this run read gains, so the row has them."""
         ...
 

@@ -1,4 +1,4 @@
-"""Which coordinates are dependent, and the tangent space they move in."""
+"""Choice of dependent coordinates, and the tangent space they move in."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ STEPS = 2  # of Gauss-Newton: after a time step the first brings h to round-off;
 
 @dataclass(frozen=True)
 class Weights:
-    """What is adjusted and how it is weighed, in SI."""
+    """Weights of the adjusted coordinates, in SI."""
 
     dependent: tuple[int, ...]  # entries of v
     M: np.ndarray  # of the dependent coordinates, (n, n)

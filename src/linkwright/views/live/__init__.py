@@ -96,7 +96,7 @@ def _system(subject: Any, run: Trajectory | None) -> System:
 
 
 def _same_machine(run: Trajectory, system: System) -> bool:
-    """Whether a run's coordinates put this mechanism's bodies where they were."""
+    """True if a run's coordinates put this mechanism's bodies where they were."""
     theirs, ours = run.skel.tree.description.numbers(), system.description.numbers()
     return theirs.bodies == ours.bodies and theirs.joints == ours.joints and theirs.rods == ours.rods
 

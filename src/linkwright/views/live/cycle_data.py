@@ -39,7 +39,7 @@ def encoded(array: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class PageMotion:
-    """What moves the mechanism in a page: the coordinates that are moved, and a cycle of them if it can be turned."""
+    """Motion of the mechanism in a page: the coordinates that are moved, and a cycle of them if it can be turned."""
 
     drives: tuple[str, ...]
     turn: Trajectory | None
@@ -135,7 +135,7 @@ def cycle_json(system: System, motion: PageMotion) -> dict[str, Any] | None:
 
 
 def _closed(system: System, c: Trajectory) -> bool:
-    """Whether the last sample shows every body where the first does, so that the cycle may be played round and round."""
+    """True if the last sample shows every body where the first does, so that the cycle may be played round and round."""
     first, last = c.instants[0].motion, c.instants[-1].motion
     gaps = [max(np.abs(A.p - B.p).max() / system.loops.kappa, np.abs(A.R - B.R).max()) for A, B in zip(first.X, last.X, strict=True)]
     return bool(max(gaps, default=0.0) < 1e-6)
@@ -275,7 +275,7 @@ def _points(system: System) -> list[str]:
 
 
 def _main(system: System, run: Trajectory, names: list[str]) -> list[str]:
-    """What is plotted first: the leading coordinate, and the efforts of the first drives or the kinetic energy."""
+    """Channels plotted first: the leading coordinate, and the efforts of the first drives or the kinetic energy."""
     joined = [*(x.joint for x in system.description.drives), *(j.name for j in system.description.joints)]
     first = [n for n in dict.fromkeys(joined) if n in names and np.ptp(run[n]) > 0.0][:1] or names[:1]
     efforts = [n for n in names if n.endswith((".torque", ".force")) and ".on." not in n and np.ptp(run[n]) > 0.0]

@@ -139,7 +139,7 @@ def _marked(d: Description) -> list[dict[str, Any]]:
 
 
 def _scale(system: System) -> dict[str, Any]:
-    """What makes steps and closing conditions dimensionless, and where quaternions begin in q."""
+    """Scales of steps and closing conditions, and where quaternions begin in q."""
     pairs = zip(system.tree.nodes, system.skel.types, strict=True)
     kinds = [k for jt in system.skel.types for k in jt.coordinate_kinds]
     return {

@@ -26,7 +26,7 @@ NEAR = 1e-9  # metres between a drawn place and the model's point it is
 
 
 class Ref(NamedTuple):
-    """What a place is: the `point` of a body, or a joint's frame (`first` or `second`): its origin or its axis `column`; or a place
+    """Reference of a place: the `point` of a body, or a joint's frame (`first` or `second`): its origin or its axis `column`; or a place
     on a joint's `guide`."""
 
     kind: str  # "point", "first", "second" or "guide"
@@ -79,7 +79,7 @@ def shapes(scene: Scene) -> dict[str, Any]:
 
 
 def references(scene: Scene) -> list[Ref]:
-    """What the numbered places of `shapes(scene)` are, in their order."""
+    """References of the numbered places of `shapes(scene)`, in their order."""
     return _listed(scene)[1]
 
 
@@ -134,7 +134,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
 def _pin(at: Places, pin: Pin) -> dict[str, Any]:
     joint, spot = pin.joint, pin.spot
     kinds = () if joint is None or at.scene.description.planar else joints.JOINTS[joint.type].coordinate_kinds
-    if joint is not None and pin.grounded:  # on the side that stands still, whatever the mechanism does
+    if joint is not None and pin.grounded:  # on the side that is at rest, whatever the mechanism does
         still = joint.frame_first if joint.first == at.scene.description.bodies[0].name else joint.frame_second
         spot = ScenePoint(-1, np.asarray(still.at, dtype=float))
     return {

@@ -1,4 +1,4 @@
-"""Which numbers of a model a page lets people move: named parameters, masses, and where no length has a name, joint points.
+"""Sliders of a page: named parameters, masses, and where no length has a name, joint points.
 
 A name for a length may have no unit of its own (`crank: 100` in a file in mm): it counts as one if it moves a joint's point.
 
@@ -48,7 +48,7 @@ def sliders(system: System) -> list[dict[str, Any]]:
 
 
 def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:
-    """Whether the equations can be written with these numbers left open; the distance of two gears, for one, is decided beforehand."""
+    """True if the equations can be written with these numbers left open; the distance of two gears, for one, is decided beforehand."""
     try:
         kernels = export.chosen(system.kernels, [p["name"] for p in chosen])
         return bool(kernels.equations(TraceGraph().input("free", len(chosen))))
@@ -84,7 +84,7 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
 
 
 def _shapes(system: System, name: str, value: float) -> bool:
-    """Whether a number without a unit moves the point of a joint in one of its bodies: a dimension, whatever it is in."""
+    """True if a number without a unit moves the point of a joint in one of its bodies: a dimension, whatever it is in."""
     try:
         here, there = _joint_points(system.description), _joint_points(system.described.numbers({name: 1.01 * value}))
     except LinkwrightError:
@@ -93,7 +93,7 @@ def _shapes(system: System, name: str, value: float) -> bool:
 
 
 def _is_distance(system: System, name: str, value: float) -> bool:
-    """Whether the opposite sign only rotates moving links: a length between pins, not a coordinate or an offset, which mirrors them."""
+    """True if the opposite sign only rotates moving links: a length between pins, not a coordinate or an offset, which mirrors them."""
     try:
         here, there = system.description, system.described.numbers({name: -value})
     except LinkwrightError:
@@ -163,7 +163,7 @@ def _range(value: float, dimension: Any, kappa: float) -> tuple[float, float]:
 
 
 def _acts_alike(described: Description, here: Mapping[str, Any], values: Mapping[str, float]) -> bool:
-    """Whether other values put into the kernels are the same mechanism as the file read with them, its drives as they are."""
+    """True if other values put into the kernels are the same mechanism as the file read with them, its drives as they are."""
     other = {name: (1.01 + 0.001 * i) * x if x else 0.01 for i, (name, x) in enumerate(values.items())}
     try:
         again = _numbers(modelfile.reread(described, **other).numbers())
@@ -301,7 +301,7 @@ def _points(system: System, known: Mapping[str, Parameter]) -> list[dict[str, An
 
 
 def _closes(system: System, p: Parameter) -> bool:
-    """Whether the loops still close and move with another value: where rows are redundant one length alone may lock them."""
+    """True if the loops still close and move with another value: where rows are redundant one length alone may lock them."""
     if system.kernels.plan.keep is None:
         return True
     try:

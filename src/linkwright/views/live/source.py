@@ -102,7 +102,7 @@ def _edits(described: Description, here: Mapping[str, Leaf], known: Parameter, s
     step = 0.01 * (abs(known.value) or float(slider["size"]))
     try:
         once, twice = (_leaves(modelfile.write(known.placed(described, k * step))) for k in (1, 2))
-    except (LinkwrightError, TypeError):  # a formula stands where the number would be
+    except (LinkwrightError, TypeError):  # there is a formula in place of the number
         return None
     if here.keys() != once.keys() or here.keys() != twice.keys():
         return None

@@ -68,7 +68,7 @@ def _sheet(frame: Frame, tree: Tree, rows: np.ndarray, columns: np.ndarray) -> t
 
 
 def _turned(tree: Tree) -> bool:
-    """Whether names above the columns are upright, for lack of room."""
+    """True if names above the columns are upright, for lack of room."""
     return len(tree.loops) > 2 and max(len(loop.name) for loop in tree.loops) > 4
 
 
@@ -82,7 +82,7 @@ def elimination(tree: Tree) -> tuple[list[int], float]:
 
 
 def filled(pattern: np.ndarray) -> np.ndarray:
-    """Which blocks the elimination in the given order makes of this pattern (symbolic Cholesky)."""
+    """Blocks that the elimination in the given order fills in this pattern (symbolic Cholesky)."""
     full = pattern.astype(bool).copy()
     for k in range(len(full)):
         later = np.flatnonzero(full[k, k + 1 :]) + k + 1

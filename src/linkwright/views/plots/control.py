@@ -21,9 +21,9 @@ from linkwright.views.plots.frame import Frame, Paper, Place, colour_of, draw_fl
 MOST_RUNS = 8
 WANTED = (0, (4, 2))  # dashes of references and wanted forces
 LOST = 0.15  # shade over the times at which a controller let go
-FAR = 30.0  # errors that differ by more than this are told apart on a logarithmic scale
+FAR = 30.0  # errors that differ by more than this need a logarithmic scale
 NEAR = 1.5  # limits farther away than this many times what was used do not stretch the picture
-NOTHING = 1e-9  # share of what is usual that is round-off
+NOTHING = 1e-9  # share of the typical size that is round-off
 VAST = 1e6  # and by more than this on none: the smaller one is zero beside the other
 TALL, LOW, SQUARE = 1.85, 1.3, 3.1  # inches of panels: of curves, of errors, of paths
 PLATE = (("voltage", "V", "rated"), ("current", "A", "max_current"))  # what limits a motor
@@ -33,7 +33,7 @@ Panel = Callable[[Frame, Any, np.ndarray], None]
 def control(
     c: Trajectory, path: Place = None, *, other: Mapping[str, Trajectory] | None = None, name: str = "this run", **paper: Unpack[Paper]
 ) -> Any:
-    """What a controller followed and did; with `other` runs by name the norms of all of them instead."""
+    """References, errors and efforts of a controller; with `other` runs by name the norms of all of them instead."""
     if other:
         return compared({name: c, **other}, path, **paper)
     _controlled(c, "this run")
@@ -145,7 +145,7 @@ def _points(c: Trajectory) -> list[tuple[str, tuple[str, str]]]:
 
 
 def _path(c: Trajectory, point: tuple[str, tuple[str, str]], frame: Frame, axes: Any) -> None:
-    """Where a point went, and where it should have gone thin over it; equal scales."""
+    """Path of a point, and its reference thin over it; equal scales."""
     name, coordinates = point
     symbol, size = _unit(c, "length")
     went, wanted = ([c[f"control.{n}.{word}"] / size for n in coordinates] for word in ("value", "reference"))

@@ -159,7 +159,7 @@ class _Panel:
 
 
 def _who(axes: Any, others: Mapping[str, Trajectory], frame: Frame) -> None:
-    """Which line is which run, above the first panel."""
+    """Legend of the runs above the first panel."""
     from matplotlib.lines import Line2D
 
     lines = [Line2D([], [], color=frame.look.ink, lw=1.6)]

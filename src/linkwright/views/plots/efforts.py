@@ -84,7 +84,7 @@ def torque(
 
 
 def near_text(c: Trajectory, i: int) -> str:
-    """What is added to a value taken at sample i."""
+    """Remark on a value taken at sample i."""
     return " (near a singular position)" if c.near_singular[i] else ""
 
 

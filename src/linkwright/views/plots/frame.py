@@ -1,4 +1,4 @@
-"""What all plots share: paper and its options, axes in the file's units, round ticks, names beside curves, flags at times.
+"""Common parts of all plots: paper and its options, axes in the file's units, round ticks, names beside curves, flags at times.
 
 A plot is a function `draw(subject, path=None, *, ..., **paper)` that hands a `make(frame)` to `drawn`. The frame gives
 figures of the right size and look, and collects names of curves, which are spread when the layout is known so that
@@ -363,7 +363,7 @@ PASSAGES = {
     "drives": "drives lose control authority",
     "coordinates": "coordinates do not determine the motion",
     "independent": "output at rest",
-}  # in few words; str(passage) says more
+}  # short; str(passage) says more
 
 
 def draw_flags(frame: Frame, panels: Iterable[Any], flags: Sequence[Flag], c: Trajectory, x: np.ndarray, *, names: bool = True) -> None:

@@ -225,7 +225,7 @@ class GraphDrawing:
     # ---------------------------------------------------------------- key
 
     def _key(self) -> None:
-        """What lines and colours mean, in two rows below the ground."""
+        """Legend of lines and colours, in two rows below the ground."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 

@@ -153,7 +153,7 @@ class Layout:
         return np.array([self.anchor(link.a, link.b), self.anchor(link.b, link.a)])
 
     def anchor(self, i: int, other: int) -> np.ndarray:
-        """Where an edge to another box leaves: straight below or above it as far as the box reaches."""
+        """Point where an edge to another box leaves: straight below or above it as far as the box reaches."""
         box, there = self.boxes[i], self.boxes[other]
         if box.layer == there.layer:
             return self.at(i)
@@ -207,7 +207,7 @@ def bow(p: np.ndarray, q: np.ndarray, push: np.ndarray) -> np.ndarray:
 
 
 def crossing(p: np.ndarray, q: np.ndarray) -> bool:
-    """Whether two straight pieces cross inside."""
+    """True if two straight pieces cross inside."""
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = *p.tolist(), *q.tolist()
     ux, uy, vx, vy, wx, wy = bx - ax, by - ay, dx - cx, dy - cy, cx - ax, cy - ay
     below = ux * vy - uy * vx

@@ -52,7 +52,7 @@ def motor(
 
 
 def plate(c: Trajectory, drive: str) -> DCMotor | None:
-    """What is known of a motor: as given to the run, else as the model's file says."""
+    """Data of a motor: as given to the run, else as the model's file says."""
     motor_call = re.search(r"lw\.motor\([^()]*\)", str(dict(c.settings.get("drive") or {}).get(drive, "")))
     try:
         if motor_call:
@@ -107,7 +107,7 @@ def _motor(axes: Any, c: Trajectory, name: str, known: DCMotor | None, look: The
 
 
 def _allowed(axes: Any, m: DCMotor, speed: np.ndarray, torque: np.ndarray, size: float, look: Theme) -> None:
-    """What voltage and current allow over the speeds shown: R i = u - Ke w with |u| <= rated, |i| <= max_current."""
+    """Torque that voltage and current allow over the speeds shown: R i = u - Ke w with |u| <= rated, |i| <= max_current."""
     if m.rated is None and m.max_current is None:
         return
     reach = max(float(np.abs(speed).max()), 1e-9)

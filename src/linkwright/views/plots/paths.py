@@ -20,14 +20,14 @@ from linkwright.views.style import Theme, mixed
 
 MOST_POINTS = 6
 DOTS = 12  # about so many on a path, unless a turn has its own round steps
-LOOKS = 40  # samples that tell how far sliders travel
+LOOKS = 40  # samples that determine how far sliders travel
 Pick = tuple[int, int]  # world axes to the right and upwards
 
 
 def path_of(
     c: Trajectory, path: Place = None, *, points: str | Sequence[str] | None = None, mechanism: bool = True, **paper: Unpack[Paper]
 ) -> Any:
-    """Where points (`"coupler.P"`; default: the marked ones) go, with equal scales; in space as front, side and top view.
+    """Paths of points (`"coupler.P"`; default: the marked ones), with equal scales; in space as front, side and top view.
 
     Dots mark equal steps of the crank or of time, so that their distance shows the speed; the ring is the start.
     `mechanism`: draw it faintly behind, where it starts.

@@ -1,4 +1,4 @@
-"""What a plot is made of: the trajectory, the system or the tree behind whatever was handed in."""
+"""Subject of a plot: the trajectory, the system or the tree behind whatever was handed in."""
 
 from __future__ import annotations
 

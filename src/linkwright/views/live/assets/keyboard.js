@@ -9,7 +9,7 @@ var LW = globalThis.LW || (globalThis.LW = {});
     [["Home", "End"], "to the beginning, to the end"],
     [["t"], "turn the drive"],
     [["s"], "free swing from here"],
-    [["m"], "machinery: cuts, loops, multipliers, singular values"],
+    [["m"], "internals: cuts, loops, multipliers, singular values"],
     [["p"], "parameters"],
     [["r"], "parameters back to the file's values"],
     [["f"], "fit the drawing"],
