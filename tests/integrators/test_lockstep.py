@@ -12,7 +12,7 @@ from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
 from linkwright.integrators import Problem, batch, integrate, integrate_many, lanes, python_kernel
 from linkwright.integrators.memory import RUNNING
-from linkwright.simulation import stepper
+from linkwright.simulation import time_stepping
 from linkwright.simulation.events import native_kernel
 
 
@@ -54,8 +54,8 @@ def assert_as_single(problem, starts, end, samples, *, parameters=None, step, **
 def moving(name: str, stabiliser: str, count: int, duration: float):
     """A mechanism's problem, and states along its free fall as starts, slower and faster."""
     s = lw.load(name).system
-    fall = stepper.march(s, s.start, duration, samples=np.linspace(0.0, duration, count))
-    made = stepper.setup(s, stabiliser=stabiliser)
+    fall = time_stepping.march(s, s.start, duration, samples=np.linspace(0.0, duration, count))
+    made = time_stepping.setup(s, stabiliser=stabiliser)
     rows = []
     for near in fall.references:
         blocks = dict(made.values) | {"near": near}

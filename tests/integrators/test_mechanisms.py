@@ -21,7 +21,7 @@ from linkwright.model import library as models
 from linkwright.results.state import State
 from linkwright.simulation.events import When
 from linkwright.simulation.rows import RowLayout
-from linkwright.simulation.stepper import march, problem
+from linkwright.simulation.time_stepping import march, problem
 from tests.reference import load
 from tests.simulation.closed_forms import slider_crank
 

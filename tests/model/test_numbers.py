@@ -10,26 +10,26 @@ import pytest
 import linkwright as lw
 from linkwright.kernels import structures
 from linkwright.model import library
-from linkwright.model.numbers import Numbers
+from linkwright.model.numbers import DesignNumbers
 
 
 @pytest.mark.parametrize("name", library.names())
 def test_filled_with_its_own_numbers_a_description_is_itself(name):
     d = lw.load(name).description.numbers()
-    n = Numbers.of(d)
+    n = DesignNumbers.of(d)
     assert n.filled([float(x) for x in n.values]) == d
     assert len(set(n.names)) == len(n.names) == len(n.values) and np.all(n.values != 0.0)
-    assert hash(n.structure) == hash(Numbers.of(d).structure)
+    assert hash(n.structure) == hash(DesignNumbers.of(d).structure)
 
 
 def test_other_dimensions_are_the_same_structure_and_a_zero_is_another():
     m = lw.load("four-bar")
-    first, second = (Numbers.of(x.description.numbers()) for x in (m, m.with_(L1=0.31, line_mass=2.0)))
+    first, second = (DesignNumbers.of(x.description.numbers()) for x in (m, m.with_(L1=0.31, line_mass=2.0)))
     assert first.structure == second.structure and not np.array_equal(first.values, second.values)
     d = m.description.numbers()
     body = replace(d.bodies[1], com=(0.0, 0.0, 0.0))
-    assert Numbers.of(replace(d, bodies=(d.bodies[0], body, *d.bodies[2:]))).structure != first.structure
-    assert Numbers.of(m.with_(gravity=0).description.numbers()).structure != first.structure
+    assert DesignNumbers.of(replace(d, bodies=(d.bodies[0], body, *d.bodies[2:]))).structure != first.structure
+    assert DesignNumbers.of(m.with_(gravity=0).description.numbers()).structure != first.structure
 
 
 def test_designs_run_on_code_that_is_there(monkeypatch):

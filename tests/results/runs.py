@@ -10,7 +10,7 @@ import numpy as np
 import linkwright as lw
 from linkwright.results.batch import cut_references
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.stepper import march
+from linkwright.simulation.time_stepping import march
 
 STARTS: dict[str, dict[str, Any]] = {
     "wiper": {"q": {"A": 0.2}, "v": {"A": 6.0}},

@@ -106,11 +106,11 @@ def test_a_prescribed_motion_has_nothing_that_grows():
 
 def test_estimates_cost_about_the_run(monkeypatch):
     """Evaluations of both companions together: 1.3 times those of the run, by the orders of the methods."""
-    from linkwright.simulation import stepper
+    from linkwright.simulation import time_stepping
 
     s = lw.compile(lw.load("four-bar"))
     run = s.simulate(s.assemble(v={"A": 3.0}), 3.0)
-    done, go = [], stepper.go
+    done, go = [], time_stepping.go
 
     def counted(*args, **how):
         done.append(go(*args, **how))

@@ -30,7 +30,7 @@ from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.metric import scale
 from linkwright.numerics.spatial import skew
 
-INDEPENDENT = 1e-7  # smallest singular value of S, dimensionless, at which coordinates still tell the motion
+INDEPENDENT = 1e-7  # smallest singular value of S, dimensionless, at which coordinates still determine the motion
 LONGEST_STEP = 0.2  # radians or kappa: short enough to stay on the branch
 MOST_STEPS = 400
 

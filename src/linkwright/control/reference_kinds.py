@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwright.errors import ModelError, UsageError
 from linkwright.model.curves import Curve
-from linkwright.model.curves.combined import Scaled, Together
+from linkwright.model.curves.combined import ScaledCurve, Together
 from linkwright.model.curves.csv_columns import read_columns
 from linkwright.model.curves.lines import Constant
 from linkwright.model.curves.profiles import MinimumJerkRise, synchronised, trapezoidal_rise
@@ -242,7 +242,7 @@ def constants(values: Sequence[float]) -> Curve:
 
 def move(rise: Curve, start: Sequence[float], end: Sequence[float]) -> Curve:
     """All components straight from one place to another, by one rise for all of them."""
-    return Together(tuple(Scaled(rise, a, b - a) for a, b in zip(start, end, strict=True)))
+    return Together(tuple(ScaledCurve(rise, a, b - a) for a, b in zip(start, end, strict=True)))
 
 
 def angular_frequency(given: Any, what: str) -> float:

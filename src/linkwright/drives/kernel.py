@@ -58,7 +58,7 @@ def _traced(equations: InputEquations, function: Callable[[Arrays], np.ndarray],
 
 
 def cannot_be_traced(equations: InputEquations, f: Called) -> bool:
-    """Whether a function refuses traced values."""
+    """True if a function refuses traced values."""
     graph = TraceGraph()
     arrays = {k: graph.input(k, n) for k, n in equations.sizes.items()}
     try:

@@ -17,7 +17,7 @@ from linkwright.drives.signals import Called, Signal, read_motion
 from linkwright.errors import UsageError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
-from linkwright.model.curves.combined import Scaled
+from linkwright.model.curves.combined import ScaledCurve
 from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.functions import differentiated
 from linkwright.model.curves.lines import Constant, Line
@@ -81,7 +81,7 @@ class Speed(DriveSpecification):
             return BoundMotion(target, Line(x0 - signal.level * t0, signal.level), signal)
         if isinstance(signal, (Piecewise, Periodic)):
             position = signal.integral()
-            return BoundMotion(target, Scaled(position, x0 - float(position.value(t0))), signal)
+            return BoundMotion(target, ScaledCurve(position, x0 - float(position.value(t0))), signal)
         size = 1.0 if target.rotary else start.kappa
         return BoundMotion(target, _curve(signal, t0, what), signal, ((f"{target.name}.prescribed", x0, size),))
 

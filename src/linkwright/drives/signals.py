@@ -1,4 +1,4 @@
-"""What a drive follows: a curve over time, or a value of the instant.
+"""Signals of a drive: a curve over time, or a value of the instant.
 
     2.5   "2 N m"   "5 V * sin(3 rad/s * t)"   (times, values)      curves, see `model.curves.reading`
     "2 N m * sin(A)"   a table over a channel                       an expression of channels (SI where no unit is given)

@@ -26,7 +26,7 @@ from linkwright.errors import LinkwrightError, SingularityError, UsageError, nea
 
 LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimisation
 NOT_FINITE, DEGENERATE = 1, 2
-FEW, POOLED = 256, 4  # states of a call whose memory is kept, and how many such memories for one number of states
+FEW, POOLED = 256, 4  # states of a call whose memory is stored, and how many such memories for one number of states
 _FLOAT = np.dtype(float)
 Fallback = Callable[[dict[str, np.ndarray]], dict[str, Any]]
 

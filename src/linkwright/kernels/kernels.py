@@ -33,7 +33,7 @@ from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.skeleton import skeleton
 from linkwright.model.description import Description
-from linkwright.model.numbers import Number, Numbers
+from linkwright.model.numbers import DesignNumbers, Number
 from linkwright.model.parameters import Parameter, with_values
 from linkwright.numerics.pickling import essentials
 from linkwright.topology.tree import Tree
@@ -72,7 +72,7 @@ class Kernels:
     made: dict[Any, Kernel] = field(default_factory=dict, compare=False)
     plans: dict[str, EliminationPlan] = field(default_factory=dict, compare=False)
     chosen: Variant = Variant()
-    numbers: Numbers | None = None  # of the structure whose numbers are the free parameters
+    numbers: DesignNumbers | None = None  # of the structure whose numbers are the free parameters
     variants: dict[Variant, Kernels] = field(default_factory=dict, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -327,7 +327,7 @@ class Kernels:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _model_texts(self) -> list[Any]:
-        """What plans and code depend on of the model; of a structure not its numbers, which decide pivot orders only."""
+        """Texts of the model that plans and code depend on; of a structure without its numbers, which decide pivot orders only."""
         d = self.tree.description
         if self.numbers is not None:
             floating = [d.body(name).start for name in self.tree.floating]

@@ -1,6 +1,6 @@
 """Kernels by structure: mechanisms that differ in their numbers only run on the same code.
 
-A `Structure` holds the kernels of the first mechanism of its kind, traced with all numbers as inputs; every other one binds them to its
+A `KernelStructure` holds the kernels of the first mechanism of its kind, with all numbers as inputs; every other one binds them to its
 own numbers. Code that is not in the cache on disk is made when it is asked for a second time, by whichever mechanism: the float path
 is quicker than making code for a single answer.
 """
@@ -17,11 +17,11 @@ from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import Kernels
 
 MOST = 64  # structures held at a time
-_known: OrderedDict[Any, Structure] = OrderedDict()
+_known: OrderedDict[Any, KernelStructure] = OrderedDict()
 _lock = RLock()
 
 
-class Structure:
+class KernelStructure:
     """Kernels with all numbers as inputs, and how often each was asked for."""
 
     def __init__(self, kernels: Kernels):
@@ -54,7 +54,7 @@ class Structure:
         return None
 
 
-def structure(kernels: Kernels) -> Structure:
+def structure(kernels: Kernels) -> KernelStructure:
     """The structure that these kernels (whose `numbers` are set) belong to: one that is known, or a new one."""
     assert kernels.numbers is not None
     d = kernels.tree.description
@@ -62,7 +62,7 @@ def structure(kernels: Kernels) -> Structure:
     key = (kernels.numbers.structure, kernels.tree.cuts, floating, kernels.drives, kernels.engine)
     with _lock:
         if key not in _known:
-            _known[key] = Structure(kernels)
+            _known[key] = KernelStructure(kernels)
             while len(_known) > MOST:
                 _known.popitem(last=False)
         _known.move_to_end(key)

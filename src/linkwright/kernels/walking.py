@@ -27,7 +27,7 @@ LONGEST = 0.3  # rad or m that a predictor may go before the corrector checks it
 SHORTEST = 1e-4  # share of the way to the next sample below which the walk stops
 MOST = 6  # evaluations for one position
 DONE, STOPPED = 1, 2
-FEW = 4  # samples of a walk whose memory is kept
+FEW = 4  # samples of a walk whose memory is stored
 LAWS = ("drive", "speed", "acceleration")
 
 
@@ -172,7 +172,7 @@ def walk(plan: WalkPlan, floats: np.ndarray, counts: np.ndarray, laws: np.ndarra
 
 
 class Memory(NamedTuple):
-    """What a walk reads and writes, and the call that does it."""
+    """Arrays of a walk, and the call that fills them."""
 
     laws: np.ndarray
     t: np.ndarray

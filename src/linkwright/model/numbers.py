@@ -1,6 +1,6 @@
 """Numbers of a mechanism apart from its structure: masses, centres, inertias, places on bodies and lengths of rods as one row.
 
-    n = Numbers.of(description)       n.structure    what code depends on: names, joints, rotations, which numbers are zero
+    n = DesignNumbers.of(description)       n.structure    what code depends on: names, joints, rotations, which numbers are zero
                                       n.values       the numbers, in an order that the structure decides
     n.filled(values)                  the description with other numbers in place, over any scalar
 
@@ -31,7 +31,7 @@ class Number(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class DesignNumbers:
     """A description's numbers, and where each goes."""
 
     description: Description
@@ -43,7 +43,7 @@ class Numbers:
     rods: tuple[int, ...]
 
     @classmethod
-    def of(cls, d: Description) -> Numbers:
+    def of(cls, d: Description) -> DesignNumbers:
         """The numbers of a description without expressions."""
         return _Collector(d).collected()
 
@@ -78,7 +78,7 @@ class Numbers:
 
 
 class _Collector:
-    """Numbers in the order in which they are met; equal places on one body are one number each."""
+    """DesignNumbers in the order in which they are met; equal places on one body are one number each."""
 
     def __init__(self, d: Description):
         self.d = d
@@ -86,7 +86,7 @@ class _Collector:
         self.values: list[float] = []
         self.places: dict[tuple[str, Any], Pattern] = {}
 
-    def collected(self) -> Numbers:
+    def collected(self) -> DesignNumbers:
         d = self.d
         bodies = tuple(self.body(b) for b in d.bodies)
         joints = tuple((self.place(j.first, j.name, j.frame_first.at), self.place(j.second, j.name, j.frame_second.at)) for j in d.joints)
@@ -97,7 +97,7 @@ class _Collector:
             tuple((r.name, r.between, i) for r, i in zip(d.rods, rods, strict=True)),
             *(getattr(d, name) for name in ELSE),
         )
-        return Numbers(d, structure, tuple(self.names), np.array(self.values), bodies, joints, rods)
+        return DesignNumbers(d, structure, tuple(self.names), np.array(self.values), bodies, joints, rods)
 
     def number(self, name: str, value: float) -> int:
         """Its place; -1 for zero."""

@@ -18,7 +18,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, skeleton
 from linkwright.model.description import Description
-from linkwright.model.numbers import Numbers
+from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
@@ -30,7 +30,7 @@ from linkwright.topology import Tree, build_tree
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
-    from linkwright.kernels.structures import Structure
+    from linkwright.kernels.structures import KernelStructure
     from linkwright.kernels.walking import Walking
 
 ENGINES = ("native", "python")
@@ -117,20 +117,20 @@ class Compiled:
         return self._structure.kernels.plan.keep is None
 
     @cached_property
-    def numbers(self) -> Numbers | None:
+    def numbers(self) -> DesignNumbers | None:
         """The numbers of this mechanism apart from its structure; None where code depends on more than that: couplings and gears count from
         the start, links spin about lines that depend on dimensions, some numbers are free already."""
         d = self.description
         apart = not self.free and not d.couplings and not d.gears and self.engine == "native"
         balls = sum(joint_types.is_ball(joint_types.create(j.type, j.options)) for j in d.joints)
-        return Numbers.of(d) if apart and balls < 2 else None
+        return DesignNumbers.of(d) if apart and balls < 2 else None
 
     @cached_property
-    def _structure(self) -> Structure:
-        from linkwright.kernels.structures import Structure, structure
+    def _structure(self) -> KernelStructure:
+        from linkwright.kernels.structures import KernelStructure, structure
 
         if self.numbers is None:
-            return Structure(self.kernels)
+            return KernelStructure(self.kernels)
         return structure(replace(self.kernels, free=self.numbers.parameters, numbers=self.numbers, made={}, plans={}, variants={}))
 
     def walking(self, drives: Sequence[str], counted: bool = True) -> Walking | None:

@@ -7,10 +7,9 @@ dead centres, and the result says so. `limits` finds how far a joint can go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -33,22 +32,18 @@ from linkwright.model.curves.tables import table
 from linkwright.model.description import Cylinder, Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import KINDS, display_unit, shown
+from linkwright.motion.native_walks import LawRows, Walking, advanced, native_walk
 from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
 from linkwright.numerics.linalg import factor
-from linkwright.results.singular_positions import PEAKS, passage_note, steep_minima
+from linkwright.results.singular_positions import PEAKS, passage_note
 from linkwright.results.trajectory import Trajectory
 
-STRIDES, BEFORE_THE_END = 720, 2  # samples of a native walk towards a dead centre, and how many before it stops are not used
-MARGIN = 2e-3  # share of a swing kept away from each dead centre, where speeds of the others are infinite
+MARGIN = 2e-3  # share of a swing left out at each dead centre, where speeds of the others are infinite
 REACH_STEP = 1e-7  # how finely a dead centre is located, as a share of the range tried
 SHORTEST = 1e-3  # share of its length at the start to which a cylinder may shrink
 STATIC = "Static analysis: inertia forces are ignored."
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that prescribe a motion
 LONGEST_SLIDE = 4.0  # multiples of kappa: how far a slide without an end of its own is tried
-
-
-LawRows = dict[tuple[float, float, int], np.ndarray]  # by first and last time and their number
-Walking = Callable[[Sequence[str]], Any]  # drives -> the native walk with their laws, or None
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,7 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), wa
     def reached(sign: float) -> float:
         laws = {**{c.name: c.law for c in still}, joint: Line(x0, sign * span)}
         tied, end = loops.with_([*still, driven(desc, joint, laws[joint])]), _before_zero(desc, joint, laws[joint], 1.0)
-        native = _native(loops, laws, {}, walking)
+        native = native_walk(loops, laws, {}, walking)
         begin = advanced(tied, walker(tied, here.q, here.references), end, native)
         return dead_centre(tied, walk(tied, begin, end, smallest_step=REACH_STEP).at, end)
 
@@ -99,18 +94,6 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), wa
         return Limits(joint, x0, x0 + span, True, False, False)
     down = reached(-1.0)
     return Limits(joint, x0 - down * span, x0 + up * span, False, down < 1.0, up < 1.0)
-
-
-def advanced(tied: Loops, begin: Walker, end: float, native: Walk | None) -> Walker:
-    """A point on the way to t = end, as far as a native walk comes without trouble: a walk on floats goes on from there."""
-    found = None if native is None else native(begin.at.q, begin.at.references, np.linspace(begin.at.t, end, STRIDES + 1))
-    known = 0 if found is None else found.reached - BEFORE_THE_END
-    if found is None or known <= 0 or steep_minima(np.abs(found.determinant[:known])):
-        return begin
-    k = known - 1
-    references = tied.skel.unpack(found.q[k], found.references[k])
-    there = walker(tied, found.q[k], references, begin.at.t + (end - begin.at.t) * k / STRIDES)
-    return there._replace(strong=max(there.strong, begin.strong), calm=max(there.calm, begin.calm))
 
 
 def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
@@ -263,32 +246,10 @@ def prepared(loops: Loops, here: Instant, lead: str | None, speed: float | None,
     return Prepared(loops, p, _at_the_beginning(loops, here, p))
 
 
-def _native(loops: Loops, laws: Mapping[str, Curve], rows: LawRows, walking: Walking | None) -> Walk | None:
-    """The walk in machine code with the laws of a motion; `rows` holds their values at the times asked for last."""
-    walks = None if walking is None else walking(list(laws))
-    if walks is None:
-        return None
-
-    def native(q: np.ndarray, references: Mapping[str, Any], times: np.ndarray) -> Any:
-        key = (float(times[0]), float(times[-1]), len(times))
-        if key not in rows:
-            rows.clear()
-            rows[key] = law_rows(list(laws.values()), times)
-        return walks(q, loops.skel.pack(references), times, rows[key])
-
-    return native
-
-
-def law_rows(laws: Sequence[Curve], times: np.ndarray) -> np.ndarray:
-    """Values of all laws at every time, then their speeds, then their accelerations: (times, 3 laws)."""
-    jets = [[np.broadcast_to(x, times.shape) for x in law(times)] for law in laws]
-    return np.array([jet[i] for i in range(3) for jet in jets]).reshape(3 * len(laws), len(times)).T
-
-
 def turn(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking: Walking | None = None) -> Trajectory:
     """One cycle of the drives in `steps` equal steps of time; see the module's text. `walking(drives)` gives the native walk, or None."""
     p, tied = ready.plan, ready.tied
-    desc, origin, native = loops.skel.tree.description, here.q, _native(loops, p.laws, ready.rows, walking)
+    desc, origin, native = loops.skel.tree.description, here.q, native_walk(loops, p.laws, ready.rows, walking)
     whole = is_rotary(desc, p.lead) or not p.open_ended
     times, found = np.linspace(0.0, p.span, steps + 1), None
     if whole:

@@ -122,7 +122,7 @@ def _bridged(loops: Loops, tied: Loops, walkers: list[Walker]) -> list[Walker]:
         found = _interpolated(loops, before.at, after.at, w.at.t)
         if np.abs(found.q[0] - w.at.q).max() > EXACT or np.abs(found.v[0] - w.at.v).max() > EXACT * (1.0 + np.abs(w.at.v).max()):
             references = CutReferences(loops.skel, found.q, found.references)[0]
-            out[i] = w._replace(at=Instant(loops.skel, found.q[0], found.v[0], w.at.t, near, found.a[0]))
+            out[i] = w._replace(at=Instant(loops.skel, found.q[0], found.v[0], w.at.t, references, found.a[0]))
     return out
 
 

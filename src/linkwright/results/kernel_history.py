@@ -1,4 +1,4 @@
-"""Loads of all samples of a turn from a kernel: efforts of the drives, and forces of pins on bodies.
+"""Loads of all samples of a turn from a kernel: drive torques and forces, and forces of pins on bodies.
 
 Only where every effort and reaction is determinate. Other channels of loads (shaking force and moment) are solved by `turn_loads`.
 """

@@ -19,7 +19,7 @@ from linkwright.integrators import integrate_many
 from linkwright.kernels.equations.variants import Variant
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation import stepper
+from linkwright.simulation import time_stepping
 from linkwright.simulation.options import NOT_OF_A_BATCH, Options
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.rows import entries
@@ -184,7 +184,7 @@ def _run(
     if limits["most_steps"] is None and act.needs_kernel and act.program is None:
         limits["most_steps"] = MOST_CALLED_BACK
     form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), (), first.needs_power)  # as a single run
-    made = stepper.setup(
+    made = time_stepping.setup(
         system, references=first.start.references, stabiliser=o.stabiliser, formulation=o.formulation, actuation=act, variant=form,
         free=first.free if len(first.free) else None,
     )  # fmt: skip

@@ -37,8 +37,8 @@ def number(name: str, value: Any) -> float:
 def by_name(name: str, given: Any) -> None:
     """That a dict is a dict."""
     if given is not None and not isinstance(given, Mapping):
-        usual = "{'A': lw.torque('2 N m')}" if name == "drive" else "{'platform': [0, 0, 0, 10, 0, 0]}"
-        raise UsageError(f"{name} is a dict by name, {name}={usual}, not {given!r:.60}.")
+        example = "{'A': lw.torque('2 N m')}" if name == "drive" else "{'platform': [0, 0, 0, 10, 0, 0]}"
+        raise UsageError(f"{name} is a dict by name, {name}={example}, not {given!r:.60}.")
 
 
 def checked(given: Options) -> Options:

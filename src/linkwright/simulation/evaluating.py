@@ -12,7 +12,7 @@ import numpy as np
 from linkwright.compiler.callbacks import DEGENERATE
 from linkwright.integrators import Method, StepKernel, integrate
 from linkwright.simulation.rows import HEAD
-from linkwright.simulation.stepper import Setup
+from linkwright.simulation.time_stepping import Setup
 
 MOST_STEPS_WITHIN = 200  # steps at most on the way to a time inside one step
 

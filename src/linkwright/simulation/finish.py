@@ -17,7 +17,7 @@ from linkwright.simulation.diagnosis import why
 from linkwright.simulation.passages import Passage
 from linkwright.simulation.recording import engine, trajectory
 from linkwright.simulation.run import Simulation
-from linkwright.simulation.stepper import energy_size
+from linkwright.simulation.time_stepping import energy_size
 
 REST = 1e-6  # share of the size of energies below which nothing moved
 ENDED = ("finished", "event", "interrupted", "stopped")  # at its end, or where the caller wanted

@@ -20,7 +20,7 @@ from linkwright.results.recorded import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.rows import HEAD
 from linkwright.simulation.run import RunPiece, Simulation
-from linkwright.simulation.stepper import state_of
+from linkwright.simulation.time_stepping import state_of
 
 
 def trajectory(sim: Simulation) -> Trajectory:

@@ -20,7 +20,7 @@ from linkwright.results.recorded import RunQuality, cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.certificate import BALANCED, CLOSED, Certificate, Checks
 from linkwright.simulation.finish import REST
-from linkwright.simulation.stepper import energy_size
+from linkwright.simulation.time_stepping import energy_size
 
 SAMPLED_CLOSED = 10.0 * CLOSED  # samples lie between steps, where without projection loops are a little more open
 SAMPLED_BALANCE = 1e-3  # share of the energy exchanged; interpolation between steps is less exact than the steps

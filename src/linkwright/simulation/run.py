@@ -24,7 +24,7 @@ from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
 from linkwright.model.curves.lines import Line
 from linkwright.results.state import State
-from linkwright.simulation import stepper
+from linkwright.simulation import time_stepping
 from linkwright.simulation.checking import checked, sample_times, time_of
 from linkwright.simulation.evaluating import Evaluator
 from linkwright.simulation.events import When
@@ -132,7 +132,7 @@ class Simulation:
         self.notes += [n for n in act.notes if n not in self.notes]
         watched = tuple(w for w in self.events if mode.watches(w))
         form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), mode.off, self.needs_power)
-        made = stepper.setup(
+        made = time_stepping.setup(
             system,
             references=st.references,
             stabiliser=o.stabiliser,
@@ -154,7 +154,7 @@ class Simulation:
         given = {**o.of_the_stepper, "progress": bar, "observe": self.evidence.add, "origin": self.start.t if act.n_held else None}
         if act.equations.control is not None and o.adaptive:
             given["largest_step"] = min(given["largest_step"], act.equations.control.longest_step)
-        solution = _with_end(stepper.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
+        solution = _with_end(time_stepping.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
         piece = RunPiece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched)
         self.pieces.append(piece)
         acting = {id(w) for w in _acting(piece)} if solution.status == "event" else set()
@@ -167,7 +167,7 @@ class Simulation:
         p, end = piece.evaluator.setup.problem, piece.solution
         q, v = np.split(end.end_state[: p.nq + p.nv], [p.nq])
         cut = end.near if p.n_near else self.evidence.cut_at(len(self.pieces) - 1, np.array([end.end_time]))[0]
-        return stepper.state_of(self.system, q, v, cut, end.end_time)
+        return time_stepping.state_of(self.system, q, v, cut, end.end_time)
 
     def _switched(self, mode: RunMode, st: State, acting: Sequence[When], piece: RunPiece) -> tuple[RunMode, State]:
         """The mode after events at one instant, and the state after the impact they may bring."""

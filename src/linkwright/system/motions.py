@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking
 
 MOST_STEPS = 100_000
-KEPT = 4  # turns of a mechanism
-MOST_KEPT = 3600  # steps of a turn that is kept: larger ones need much memory
+STORED = 4  # turns of a mechanism
+MOST_STORED = 3600  # steps of a turn that is stored: larger ones need much memory
 FARTHEST = 4.0 * np.pi  # rad, or multiples of the mechanism's length: farther ways are those of `revolutions`
 _UNIT, _NOW = np.array([0.0, 1.0]), np.zeros(1)
 
@@ -98,18 +98,18 @@ class Motions:
             core.need_drive(drive)
         value = None if speed is None else quantity(speed, KINDS[self._kind_of_speed(drive)])
         seconds = None if duration is None else quantity(duration, KINDS["time"])
-        if steps > MOST_KEPT:
+        if steps > MOST_STORED:
             return self._computed_turn(drive, steps, value, seconds)
         start = core.start.q.tobytes(), core.skel.pack(core.start.references).tobytes()
-        return _with_own_arrays(self._kept_turn(drive, steps, value, seconds, start))
+        return _with_own_arrays(self._stored_turn(drive, steps, value, seconds, start))
 
     def _kind_of_speed(self, drive: str | None) -> str:
         return "angular speed" if is_rotary(self.core.description, drive or self._lead) else "speed"
 
     @cached_property
-    def _kept_turn(self) -> Callable[..., Trajectory]:
+    def _stored_turn(self) -> Callable[..., Trajectory]:
         """The turns computed last: pages, reports and summaries of one mechanism share them."""
-        return lru_cache(KEPT)(self._computed_turn)
+        return lru_cache(STORED)(self._computed_turn)
 
     def _computed_turn(self, drive: str | None, steps: int, speed: float | None, seconds: float | None, start: Any = None) -> Trajectory:
         """Compute a turn; `start` only distinguishes turns from different positions."""

@@ -14,7 +14,7 @@ from linkwright.kernels.rank_revealing import RankRevealing
 from linkwright.mechanics.closing import passage
 from linkwright.numerics import blas
 from linkwright.numerics.linalg import factor
-from linkwright.simulation.stepper import march
+from linkwright.simulation.time_stepping import march
 from tests.kernels.test_variants import WORKSHOP, close, cut_row, given, inputs
 
 CROSSING = {

@@ -16,7 +16,7 @@ from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model import description as d
-from linkwright.simulation.stepper import march
+from linkwright.simulation.time_stepping import march
 
 SLIDER = {
     "name": "buffer", "plane": "xy", "drawing": {"C": [0, 0], "D": [1, 0]},

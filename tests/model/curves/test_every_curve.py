@@ -10,7 +10,7 @@ import pytest
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
 from linkwright.model.curves import Curve
-from linkwright.model.curves.combined import Scaled, Together
+from linkwright.model.curves.combined import ScaledCurve, Together
 from linkwright.model.curves.differences import AdaptiveDifferences, Differences
 from linkwright.model.curves.formula import Formula, Traced
 from linkwright.model.curves.functions import JetFunction
@@ -44,7 +44,7 @@ EXACT: dict[str, Curve] = {
     "sine": Sine(0.1, 0.5, 3.0, 0.2),
     "formula": Formula((2.0 * t).sin() * (1.0 + t * t).sqrt(), "a formula"),
     "function": Traced.of(lambda x: np.cos(x) * x),
-    "scaled": Scaled(natural_spline(T, Y), 0.3, -2.0),
+    "scaled": ScaledCurve(natural_spline(T, Y), 0.3, -2.0),
     "components": Together((Line(0.0, 1.0), Together((Sine(0.0, 1.0, 1.0, 0.0), Constant(2.0))))),
 }
 CALLED: dict[str, Curve] = {
@@ -95,7 +95,7 @@ def test_called_functions_are_not_traced() -> None:
 
 
 def test_corners() -> None:
-    trapezoid = Together((Scaled(trapezoidal_rise(0.2, 0.3, 0.5), 1.0, 2.0), Constant(0.0)))
+    trapezoid = Together((ScaledCurve(trapezoidal_rise(0.2, 0.3, 0.5), 1.0, 2.0), Constant(0.0)))
     np.testing.assert_allclose(trapezoid.corners(0.0, 2.0), [0.2, 0.5, 1.0, 1.3], atol=1e-15)
     np.testing.assert_allclose(polyline(T, Y).corners(0.1, 1.5), T[1:4])
     assert len(EXACT["sine"].corners(0.0, 9.0)) == 0

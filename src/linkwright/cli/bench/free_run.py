@@ -16,7 +16,7 @@ from linkwright.errors import LinkwrightError
 from linkwright.integrators import Solution, integrate
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
-from linkwright.simulation import stepper
+from linkwright.simulation import time_stepping
 from linkwright.system.system import System
 
 MECHANISM, ANGLE, QUANTITY = "carpet-scraper", "J1", "run"
@@ -33,7 +33,7 @@ class FreeRun:
 
     case: BenchCase
     duration: float
-    setup: stepper.Setup = field(repr=False)
+    setup: time_stepping.Setup = field(repr=False)
     start: np.ndarray = field(repr=False)
     angle: float
     doubt: float  # rad: how far the tight run is from what is known otherwise
@@ -76,7 +76,7 @@ def free_run(duration: float = DURATION) -> FreeRun:
     system = System(modelfile.read(models.path(MECHANISM)))
     state = system.assemble(q=setting.q, v=setting.v)
     case = BenchCase(MECHANISM, system, state, {}, system.forward(state).a)
-    setup = stepper.setup(system.core, references=state.references)
+    setup = time_stepping.setup(system.core, references=state.references)
     start = np.concatenate([state.q, state.v])
     bare = FreeRun(case, duration, setup, start, 0.0, 0.0, energy(system, state.q, state.v))
     angle, doubt = _reference(bare)

@@ -1,4 +1,4 @@
-"""What people call, each verb beside the kernel that answers it: processor time of one call, both in one run.
+"""Verbs that users call, each beside the kernel that answers it: processor time of one call, both in one run.
 
 A verb's row has the kernel's own time in its note and as ratio how many times longer the verb takes. Times are of the second use on;
 the first one may read code from the cache on disk, or make it.

@@ -112,7 +112,7 @@ class Equations(KinematicEquations):
         return {"a": a, **out, "point": np.array(points).reshape(-1, 3), "gap": gap, "margin": np.array([margin])}
 
     def reduced(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
-        """Equations of motion in the drives' coordinates x alone: M x'' + h = efforts of the drives. `S`: v = S x', the basis of the
+        """Equations of motion in the drives' coordinates x alone: M x'' + h = drive torques and forces. `S`: v = S x', the basis of the
         motions of the loops; `a`: accelerations at x'' = 0."""
         d = self._driven(q, v, [Parabola(0.0)] * len(self.drives), self.loops.skel.unpack(q, near))
         (S, pivots), (a, _) = self._speeds(d), d.solve(-d.c.k)

@@ -23,7 +23,7 @@ from linkwright.numerics.scalars import common_type, eliminate, minimum
 from linkwright.numerics.spatial import array, cross, point_acceleration
 
 Arrays = dict[str, Any]
-ORDERED_PIVOT = 1e-6  # of its usual size: below it a pivot of an elimination in fixed order asks for the rank-revealing path
+ORDERED_PIVOT = 1e-6  # of its typical size: below it a pivot of an elimination in fixed order asks for the rank-revealing path
 
 
 class Driven(NamedTuple):
@@ -118,7 +118,7 @@ class KinematicEquations:
 
     def walk(self, q: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:
         """One Newton step for q with the drives' coordinates given; at the q handed in v, the a that belongs to it, dq/dt, the
-        coordinates of cut joints, and the determinant of the driven Jacobian, whose sign tells the branch.
+        coordinates of cut joints, and the determinant of the driven Jacobian, whose sign is that of the branch.
 
         Iterated until `residual` is at round-off this closes a sample of a turn: see `walking`.
         """

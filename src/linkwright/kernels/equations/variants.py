@@ -39,7 +39,7 @@ class Variant:
         for name in self.drivers:
             if name not in names:
                 raise UsageError(f"there is no joint or cylinder '{name}' to move. {nearest(name, names, 'Joints')}")
-            driven(d, name, Parabola(0.0))  # refuses joints with several freedoms
+            driven(d, name, Parabola(0.0))  # refuses joints with several degrees of freedom
         if len(set(self.drivers)) != len(self.drivers):
             raise UsageError(f"a motion is given twice: {', '.join(self.drivers)}.")
         loops = [loop.name for loop in skel.tree.loops]

@@ -64,7 +64,7 @@ def _held(target: Constraint) -> Constraint | None:
 
 
 def _one_turn(tied: Loops, q: np.ndarray, references: Mapping[str, Any]) -> Place | None:
-    """What a turn adds to q and to the reference coordinates; None if it ends before, or elsewhere."""
+    """Changes of q and of the reference coordinates in one turn; None if it ends before, or elsewhere."""
     there = walk(tied, start(tied, q, references), 1.0).at
     if there.t < 1.0 or not returned(tied, q, there.q):
         return None

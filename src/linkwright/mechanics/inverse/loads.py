@@ -130,7 +130,7 @@ class Loads:
         return self._packed([(self._wrenches[joint], sign)], [[(s[joint], sign)] for s in self._stress_wrenches], body, frame)
 
     def on(self, pin: str, body: str, frame: str = "world") -> Wrench:
-        """What a pin does to a body's eye: the sum over the joints at that pin, however they are split."""
+        """Return the force of a pin on a body's eye: the sum over the joints at that pin, however they are split."""
         d = self.skel.tree.description
         at_pin = [j for j in d.joints if j.pin == pin and body in (j.first, j.second)] if pin else []
         if not at_pin:

@@ -12,7 +12,7 @@ from linkwright.model.curves import Curve, Jet
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled(Curve):
+class ScaledCurve(Curve):
     """offset + factor f: a rise from 0 to 1 as a move between two positions, an integral from a start."""
 
     curve: Curve

@@ -20,7 +20,7 @@ Column = str | int
 
 
 @dataclass(frozen=True)
-class Sheet:
+class CsvSheet:
     """The columns of a CSV file as numbers."""
 
     table: files.CsvTable
@@ -93,7 +93,7 @@ def _plain(cell: str) -> float:
     return float(cell)
 
 
-def read_sheet(path: Any, what: str) -> Sheet:
+def read_sheet(path: Any, what: str) -> CsvSheet:
     """The columns of a file with two rows of numbers or more."""
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"{what}: a CSV file is given by its path, not by a {type(path).__name__}.")
@@ -106,7 +106,7 @@ def read_sheet(path: Any, what: str) -> Sheet:
         raise UsageError(f"{error.where}: {what}: {error.reason}") from error
     if len(table.rows) < 2:
         raise UsageError(f"{what}: {table.path} has {len(table.rows)} rows of numbers; a curve needs two or more.")
-    return Sheet(table)
+    return CsvSheet(table)
 
 
 def read_columns(

@@ -124,7 +124,7 @@ class AdaptiveDifferences(Curve):
         return best
 
     def _open(self, x: _Local, share: float) -> bool:
-        """Whether errors are larger than a share of what they are errors of."""
+        """True if errors are larger than a share of what they are errors of."""
         return bool((x.error > share * (np.abs(x.ddf) + np.abs(x.df) / (self.high - self.low))).any())
 
 

@@ -64,7 +64,7 @@ def _shape(value: Any) -> str:
 
 
 def takes_state(function: Callable[..., Any], what: str, motion: bool = False) -> bool:
-    """Whether a function wants (t, st) and not just t."""
+    """True if a function wants (t, st) and not just t."""
     if isinstance(function, np.ufunc):
         wanted, most = function.nin, function.nin
     else:

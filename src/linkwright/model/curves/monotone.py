@@ -73,7 +73,7 @@ def quintics(h: np.ndarray, y: np.ndarray, d: np.ndarray, m: np.ndarray) -> np.n
 
 
 def _monotone(h: float, s: float, d: np.ndarray, m: np.ndarray) -> bool:
-    """Whether the piece of unit secant never turns: its derivative has no negative minimum."""
+    """True if the piece of unit secant never turns: its derivative has no negative minimum."""
     if s == 0.0:
         return True  # both ends rest
     row = quintics(np.ones(1), np.array([0.0, 1.0]), d / s, m * h / s)[0]

@@ -82,7 +82,7 @@ class Programme(Curve):
         return sum(p[0] for p in self.pieces)
 
     def corners(self, first: float, last: float, /) -> np.ndarray:
-        """Where the acceleration jumps: at the ends of trapezoidal moves, and where their speed begins and ceases to be constant."""
+        """Jumps of the acceleration: at the ends of trapezoidal moves, and where their speed begins and ceases to be constant."""
         since, found = 0.0, []
         for duration, _, law in self.pieces:
             found += [since + share * duration for share in (0.0, 1 / 3, 2 / 3, 1.0)] if law == "trapezoidal" else []

@@ -9,11 +9,11 @@ import numpy as np
 from linkwright.model.curves import Curve
 from linkwright.model.curves.tables import SampledSpline
 
-DOUBTFUL = 1e-3  # share of the largest acceleration above which its error is told
+DOUBTFUL = 1e-3  # share of the largest acceleration above which its error is reported
 JUMP, CORNER = 1e-4, 1e-3  # share of the range of values, and of the largest speed, that does not go away when looked at closely
 HALVINGS = 16
 MOST = 24  # places that are looked at closely
-FEW = 4  # of them told
+FEW = 4  # of them reported
 
 
 class Jets(NamedTuple):
@@ -90,7 +90,7 @@ Ends = tuple[np.ndarray, Jets]
 
 
 def _unexplained(a: Ends, b: Ends, size: Sizes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Whether an interval hides something; what of f, and of f', its ends do not explain (Hermite's quadrature, the trapezoid)."""
+    """True where an interval hides something; parts of f, and of f', its ends do not explain (Hermite's quadrature, the trapezoid)."""
     (ta, x), (tb, y) = a, b
     h = (tb - ta)[:, None]
     jump = y.f - x.f - 0.5 * h * (x.df + y.df) - h * h / 12.0 * (x.ddf - y.ddf)

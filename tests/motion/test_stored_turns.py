@@ -74,8 +74,8 @@ def test_writing_into_a_turn_changes_no_other() -> None:
     assert all(np.allclose(again.references[3][n], x, **close) for n, x in expected.references[3].items())
 
 
-def test_large_turns_are_not_kept(computed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(motions, "MOST_KEPT", 10)
+def test_large_turns_are_not_stored(computed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(motions, "MOST_STORED", 10)
     m = lw.load("wiper")
     m.turn(steps=11)
     m.turn(steps=11)
