@@ -116,7 +116,7 @@ def test_estimates_cost_about_the_run(monkeypatch):
         done.append(go(*args, **how))
         return done[-1]
 
-    monkeypatch.setattr(stepper, "go", counted)
+    monkeypatch.setattr(time_stepping, "go", counted)
     c = run.certificate
     assert len(done) == 2 and sum(x.counters["evaluations"] for x in done) < 2.0 * LOOSER ** (-1 / 8) * 1.15 * c.evaluations
     assert run.certificate is c and len(done) == 2  # worked out once

@@ -187,7 +187,7 @@ class Walked(NamedTuple):
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
-    near: np.ndarray
+    references: np.ndarray
     determinant: np.ndarray
     reached: int
 

@@ -86,7 +86,7 @@ class Compiled:
         return self.assembler.start
 
     @cached_property
-    def stores(self) -> dict[str, Any]:
+    def stores(self) -> dict[Any, Any]:
         """Results that other rooms compute once for this mechanism; not pickled."""
         return {}
 

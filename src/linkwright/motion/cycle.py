@@ -78,12 +78,13 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), wa
     """Walk a coordinate both ways from here until a dead centre or, for angles, a full turn."""
     desc = loops.skel.tree.description
     x0 = coordinate_now(loops, joint, here)
-    still = [driven(desc, h, Line(coordinate_now(loops, h, here), 0.0)) for h in held if h != joint]
+    rest = {h: Line(coordinate_now(loops, h, here), 0.0) for h in held if h != joint}
+    still = [driven(desc, h, law) for h, law in rest.items()]
     rotary = is_rotary(desc, joint)
     span = 2.0 * np.pi if rotary else LONGEST_SLIDE * loops.kappa
 
     def reached(sign: float) -> float:
-        laws = {**{c.name: c.law for c in still}, joint: Line(x0, sign * span)}
+        laws = {**rest, joint: Line(x0, sign * span)}
         tied, end = loops.with_([*still, driven(desc, joint, laws[joint])]), _before_zero(desc, joint, laws[joint], 1.0)
         native = native_walk(loops, laws, {}, walking)
         begin = advanced(tied, walker(tied, here.q, here.references), end, native)

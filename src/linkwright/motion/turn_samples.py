@@ -35,7 +35,7 @@ class Sampled(NamedTuple):
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
-    near: Sequence[Mapping[str, Any]]
+    references: Sequence[Mapping[str, Any]]
     spectra: Callable[[], list[np.ndarray]]  # singular values of the loops with the drives at every time
     path: Sequence[Walker] = ()  # all steps, samples included; empty where no singular position can lie between the samples
 
@@ -62,14 +62,14 @@ def swept(tied: Loops, q: np.ndarray, references: Mapping[str, Any], times: np.n
     skel, zero = tied.skel, np.zeros(tied.skel.tree.nv)
     kinds = (joint_types.create(j.type, j.options).coordinate_kinds for j in map(skel.tree.description.joint, skel.tree.cuts))
     if any("quaternion" in k for k in kinds):  # the walk counts angles only
-        near = CountedReferences(skel, found.q, lambda: cut_references(skel, times, found.q, found.v, found.references).rows)
+        counted = CountedReferences(skel, found.q, lambda: cut_references(skel, times, found.q, found.v, found.references).rows)
     else:
-        references = CutReferences(skel, found.q, found.references)
+        counted = CutReferences(skel, found.q, found.references)
 
     def spectra() -> list[np.ndarray]:
-        return [tied.factored(tied.at(q, zero, t, here)).s for q, t, here in zip(found.q, times, near, strict=True)]
+        return [tied.factored(tied.at(q, zero, t, here)).s for q, t, here in zip(found.q, times, counted, strict=True)]
 
-    return Sampled(times, found.q, found.v, found.a, near, spectra)
+    return Sampled(times, found.q, found.v, found.a, counted, spectra)
 
 
 def trajectory(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, motion, references
+from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, counted_references, motion
 from linkwright.numerics.pickling import essentials
 from linkwright.results.channels import Channels
 
@@ -23,7 +23,7 @@ class LaterReferences(Mapping[str, np.ndarray]):
 
     @cached_property
     def found(self) -> dict[str, np.ndarray]:
-        return references(self.skel, self.q, self.skel.unpack(self.q, self.row))
+        return counted_references(self.skel, self.q, self.skel.unpack(self.q, self.row))
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.found[name]

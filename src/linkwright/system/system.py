@@ -388,7 +388,7 @@ class System:
         return self.core.kernels
 
     @property
-    def stores(self) -> dict[str, Any]:
+    def stores(self) -> dict[Any, Any]:
         """Results that other rooms compute once for this mechanism; not pickled."""
         return self.core.stores
 
