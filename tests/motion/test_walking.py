@@ -9,6 +9,7 @@ import linkwright as lw
 from linkwright.kernels import walking
 from linkwright.kernels.walking import Walking
 from linkwright.motion import cycle
+from linkwright.motion.following import authority, follow
 from linkwright.results.recorded import cut_rows
 from tests.sweeps import every_model
 
@@ -102,3 +103,44 @@ def test_limits_agree_with_the_walk_on_floats(name):
     assert (found.full_turn, found.dead_low, found.dead_high) == (first.full_turn, first.dead_low, first.dead_high)
     # an end is located to REACH_STEP of the range tried, then extrapolated
     assert abs(found.low - first.low) < 1e-6 * (first.high - first.low) and abs(found.high - first.high) < 1e-6 * (first.high - first.low)
+
+
+PATHS = {
+    "five-bar": lambda s: {"left_rod.C": _moved(s, "left_rod.C", (-0.02, -0.03))},
+    "carpet-scraper": lambda s: {s.core.drive_names[0]: lambda t: 0.4 * np.sin(3.0 * t)},
+    "excavator": lambda s: dict(zip(s.core.drive_names, (_slid(x) for x in s.core.drive_positions(s.start)), strict=True)),
+    "delta": lambda s: {"platform.C": _moved(s, "platform.C", (0.02, 0.03, 0.01))},
+}
+
+
+def _moved(s, point, way):
+    at = s.point(s.start, point)
+    return lambda t: tuple(x + w * np.sin(2.0 * t) for x, w in zip(at, way, strict=False))
+
+
+def _slid(x):
+    return lambda t: x + 0.03 * t * t
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n == "delta" else []) for n in PATHS])
+def test_a_followed_path_agrees_with_the_walk_on_floats(name):
+    s = lw.compile(name)
+    times, motion = np.linspace(0.0, 1.0, 41), PATHS[name](s)
+    exact = follow(s.assembler, s.start, motion, times, s.core.drive_names)
+    c = s.follow(motion, times)
+    assert any(key[0] == "walking" for key in s.core.stores)
+    tolerance = SPIN if s.mobility.idle else AGREEMENT
+    rows = [cut_rows(x.skel, x.references) for x in (c, exact)]
+    for mine, theirs in ((c.q, exact.q), (c.v, exact.v), (c.a, exact.a), rows):
+        assert np.abs(mine - theirs).max(initial=0.0) <= tolerance * (1.0 + np.abs(theirs).max(initial=0.0))
+    assert c.notes == exact.notes and c.events == exact.events
+
+
+def test_control_authority_along_a_path_is_that_of_every_sample():
+    """Of the drives' speeds alone, and by singular values of the drives' rows on the motions of the loops."""
+    s = lw.compile("five-bar")
+    motion = {"left_rod.C": _moved(s, "left_rod.C", (-0.05, -0.06))}
+    c = s.follow(motion, np.linspace(0.0, 1.0, 41))
+    found = authority._shares(s.loops, s.core.drive_names, s._motions._drive_speeds(c, s.core.drive_names))
+    exact = np.array([s.controllable(c.state(i)).smallest for i in range(41)])
+    np.testing.assert_allclose(found, exact / exact.max(), rtol=1e-9)

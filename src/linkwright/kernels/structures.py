@@ -29,13 +29,14 @@ class KernelStructure:
         self._asked: dict[Any, int] = {}
         self._found: dict[Any, Kernel | None] = {}
 
-    def kernel(self, name: str, drives: Sequence[str] | None = None, counted: bool = True) -> Kernel | None:
-        """A kernel whose machine code is at hand or, where the call is `counted`, worth making now; None: the float path has to answer."""
+    def kernel(self, name: str, drives: Sequence[str] | None = None, calls: int = 1) -> Kernel | None:
+        """A kernel whose machine code is at hand, or asked for by more `calls` than one, this one counted as so many; None: the float path
+        has to answer."""
         key = (name, None if drives is None else tuple(drives))
         with _lock:
             if key not in self._found:
-                self._asked[key] = self._asked.get(key, 0) + counted
-                now = counted and self._asked[key] > 1
+                self._asked[key] = self._asked.get(key, 0) + calls
+                now = calls > 0 and self._asked[key] > 1
                 made = self._made(name, drives, now)
                 if made is not None or now:
                     self._found[key] = made

@@ -18,9 +18,10 @@ from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.motion.compiled import Compiled
 from linkwright.motion.following import follow, sample_times
+from linkwright.motion.following.native import WORTH
 from linkwright.motion.statics import settle
 from linkwright.numerics.pickling import essentials
-from linkwright.results.recorded import CutReferences
+from linkwright.results.recorded import CutReferences, cut_rows
 from linkwright.results.state import LaterReferences, State
 from linkwright.results.trajectory import Trajectory
 
@@ -121,7 +122,19 @@ class Motions:
 
     def follow(self, motion: Mapping[str, Any], t: Any, duration: Any, steps: int, drives: Sequence[str]) -> Trajectory:
         """See `System.follow`."""
-        return follow(self.core.assembler, self.core.start, motion, sample_times(t, duration, steps, MOST_STEPS), drives)
+        core = self.core
+        times = sample_times(t, duration, steps, MOST_STEPS)
+        return follow(core.assembler, core.start, motion, times, drives, core.walking, lambda c: self._drive_speeds(c, drives))
+
+    def _drive_speeds(self, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
+        """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""
+        core = self.core
+        kernel = core.ready("jacobian", calls=2 if len(c) > WORTH else 1) if list(drives) == core.drive_names else None
+        if kernel is None:
+            return None
+        more = {"near": cut_rows(c.skel, c.references)} if any(b.name == "near" for b in kernel.inputs) else {}
+        found = kernel(c.q, **more)
+        return None if found.failed else found.v
 
     def settled(self, start: State | None, hold: Sequence[str]) -> State:
         """See `System.settle`."""

@@ -31,7 +31,6 @@ from linkwright.mechanics.formulations.sslm import Factors, factorise
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, node_motion, pose_of, qdot
-from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import common_type, eliminate, minimum
 
 __all__ = ["EliminationPlan", "Equations", "driven", "stabilised"]
@@ -102,7 +101,8 @@ class Equations(KinematicEquations):
     def driven_loads(self, q: Any, v: Any, acceleration: Any, t: Any, near: Any) -> Arrays:
         """`loads` for accelerations of the drives, completed on the loops; also these, the points of the joints, and the gap."""
         skel = self.loops.skel
-        d = self._driven(q, v, [Parabola(0.0, 0.0, x) for x in acceleration], skel.unpack(q, near))
+        here = skel.unpack(q, near)
+        d = self._driven(q, v, self._laws(q, v, here, acceleration), here)
         a, pivots = d.solve(-d.c.k)
         out, m = self.loads(q, v, a, t, near), motion(skel, q, v)
         seconds = [(skel.node(j.second), j) for j in skel.tree.description.joints]
@@ -114,7 +114,8 @@ class Equations(KinematicEquations):
     def reduced(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """Equations of motion in the drives' coordinates x alone: M x'' + h = drive torques and forces. `S`: v = S x', the basis of the
         motions of the loops; `a`: accelerations at x'' = 0."""
-        d = self._driven(q, v, [Parabola(0.0)] * len(self.drives), self.loops.skel.unpack(q, near))
+        here = self.loops.skel.unpack(q, near)
+        d = self._driven(q, v, self._laws(q, v, here, [0.0] * len(self.drives)), here)
         (S, pivots), (a, _) = self._speeds(d), d.solve(-d.c.k)
         T = self._terms(q, v, t, near, body_axes=False)
         margin = self.margin("kinematics", [(size(p), p) for p in pivots])

@@ -17,6 +17,8 @@ from linkwright.joints import create
 from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.forces import line
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import accelerations, body_jacobian, joint_coordinates, locate_at, motion, qdot
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.scalars import common_type, eliminate, minimum
@@ -141,6 +143,15 @@ class KinematicEquations:
             "margin": self.margin("kinematics", [(size(p), p) for p in pivots]),
         }
 
+    def _laws(self, q: Any, v: Any, near: Any, accelerations: Sequence[Any]) -> list[Parabola]:
+        """Drives that accelerate so at this state; a cylinder is as long and as fast as it is, because its row is divided by its length."""
+        skel = self.loops.skel
+        cylinders = {c.name: c.between for c in skel.tree.description.cylinders if c.name in self.drives}
+        at = Instant(skel, q, v, references=near)
+        lines = {name: line(at, between) for name, between in cylinders.items()}
+        values = [(lines[n].length, lines[n].rate) if n in lines else (0.0, 0.0) for n in self.drives]
+        return [Parabola(*x, a) for x, a in zip(values, accelerations, strict=True)]
+
     def _speeds(self, d: Driven) -> tuple[Any, Any]:
         """Velocities of the tree's joints per unit speed of each drive, a column each: a basis of the motions of the loops; and pivots."""
         first, columns, pivots = len(d.J) - len(self.plan.idle) - len(self.drives), [], []
@@ -155,7 +166,8 @@ class KinematicEquations:
         """dJ/dt times the speeds of the drives: accelerations of the tree's joints, and angular acceleration and acceleration of the origin
         of every body in world axes, while the drives do not accelerate."""
         skel = self.loops.skel
-        d = self._driven(q, v, [Parabola(0.0)] * len(self.drives), skel.unpack(q, near))
+        here = skel.unpack(q, near)
+        d = self._driven(q, v, self._laws(q, v, here, [0.0] * len(self.drives)), here)
         a, pivots = d.solve(-d.c.k)
         m = motion(skel, q, v)
         rows = []
@@ -168,7 +180,8 @@ class KinematicEquations:
         """Velocities per unit speed of each drive: of the tree's joints, and of every body its angular velocity and the velocity of
         its origin, in world axes; `R`, the bodies' rotations, take points of bodies there."""
         skel = self.loops.skel
-        d = self._driven(q, np.zeros(skel.tree.nv), [Parabola(0.0)] * len(self.drives), skel.unpack(q, near))
+        here, still = skel.unpack(q, near), np.zeros(skel.tree.nv)
+        d = self._driven(q, still, self._laws(q, still, here, [0.0] * len(self.drives)), here)
         S, pivots = self._speeds(d)
         m, twists = motion(skel, q, np.zeros(skel.tree.nv)), []
         for i in range(len(skel.tree.nodes)):

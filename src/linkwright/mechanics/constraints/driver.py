@@ -14,9 +14,10 @@ import numpy as np
 from linkwright import joints
 from linkwright.mechanics.constraints.base import ConstraintRows
 from linkwright.mechanics.constraints.rod import distance_rows
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, joint_rate, locate
 from linkwright.model.curves import Curve
 from linkwright.model.description import Joint, PointRef
+from linkwright.numerics.spatial import skew
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,24 @@ class Driver:
         f, df, ddf = self.law(t)
         G = [(r.first, r.G_first[i : i + 1]), (r.second, r.G_second[i : i + 1])]
         return ConstraintRows(np.array([r.q[i] - f]), G, r.bias[i : i + 1] - ddf, np.array([-df]))
+
+
+@dataclass(frozen=True)
+class DrivenPoint:
+    """One coordinate of a point of a body follows law(t)."""
+
+    name: str
+    ref: PointRef
+    axis: int
+    law: Curve
+    labels: tuple[str, ...] = ("path",)
+    kinds: tuple[str, ...] = ("length",)
+
+    def rows(self, skel: Skeleton, m: Motion, v: Any, t: Any, references: Any) -> ConstraintRows:
+        p, pick = locate(skel, m, self.ref), slice(self.axis, self.axis + 1)
+        f, df, ddf = self.law(t)
+        G = np.concatenate([-skew(p.arm), np.eye(3)], axis=1)[pick]
+        return ConstraintRows(p.position[pick] - f, [(p.node, G)], p.acceleration[pick] - ddf, np.array([-df]))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint
-from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
+from linkwright.mechanics.constraints.driver import DrivenDistance, DrivenPoint, Driver
 from linkwright.model.curves import Curve
 from linkwright.model.description import Description
 
@@ -33,7 +33,11 @@ class EliminationPlan:
 
 
 def driven(desc: Description, drive: str, law: Curve) -> Constraint:
-    """The constraint that moves a joint's coordinate or a cylinder's length."""
+    """The constraint that moves a joint's coordinate, a cylinder's length or a coordinate of a point (`ram.P.x`)."""
+    body, _, rest = drive.partition(".")
+    point, _, axis = rest.rpartition(".")
+    if point and axis in ("x", "y", "z") and any(b.name == body for b in desc.bodies):
+        return DrivenPoint(drive, (body, point), "xyz".index(axis), law)
     for cylinder in desc.cylinders:
         if cylinder.name == drive:
             return DrivenDistance(drive, cylinder.between, law)

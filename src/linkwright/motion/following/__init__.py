@@ -6,7 +6,7 @@ a path may be is in `prescribed`, its derivatives are in `curves`, and positions
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.following.authority import with_authority_notes
+from linkwright.motion.following.native import SHORT, swept
 from linkwright.motion.following.prescribed import PrescribedPath, prescribed_path
 from linkwright.motion.following.smoothness import jets
 from linkwright.numerics.spatial import skew
@@ -26,7 +27,6 @@ from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 
 HALVINGS = 10  # of the way between two samples, to say when a path leaves the reach
-SHORT = 0.3  # rad, or multiples of kappa: samples that far apart are joined by a straight line
 STRAIGHT = 0.05  # in the same units: how far a path may be from it
 SHARES = np.array([0.137, 0.29, 0.5, 0.618, 0.83])  # of the way, where that is looked at; uneven, so that no period hides a loop
 HALVED = 8  # times at most: a jump is never straight
@@ -75,11 +75,34 @@ def sample_times(t: Any, duration: Any, steps: Any, most: int) -> np.ndarray:
     return times
 
 
-def follow(assembler: Assembler, start: State, motion: Mapping[str, Any], times: np.ndarray, drives: Sequence[str] = ()) -> Trajectory:
-    """States along the motion; the first one is walked to from `start`. Notes say what `drives` cannot do on the way."""
+def follow(
+    assembler: Assembler,
+    start: State,
+    motion: Mapping[str, Any],
+    times: np.ndarray,
+    drives: Sequence[str] = (),
+    walking: Callable[..., Any] | None = None,
+    speeds: Callable[[Trajectory], np.ndarray | None] | None = None,
+) -> Trajectory:
+    """States along the motion; the first one is walked to from `start`. Notes say what `drives` cannot do on the way.
+
+    `walking(names)` gives the native walk of these coordinates, `speeds(c)` the velocities per unit speed of each drive at every sample.
+    """
     if not isinstance(motion, Mapping) or not motion:
         raise UsageError(f"motion is a dict of paths by joint, point or body, such as {{'A': lambda t: 2 * t}}, not {motion!r:.60}.")
     paths = [prescribed_path(assembler, start, str(name), path, times) for name, path in motion.items()]
+    first, kappa = _placed(assembler, paths, start, times, 0), assembler.loops.kappa
+    c = swept(first, paths, times, walking, kappa) or _walked(assembler, start, paths, times)
+
+    def between(i: int, share: float) -> State:
+        return _at(assembler, paths, c.state(i), float(times[i] + share * (times[i + 1] - times[i])))
+
+    notes = [note for w in paths for note in w.notes]
+    return with_authority_notes(assembler.loops, replace(c, notes=tuple(notes)), drives, between, None if speeds is None else speeds(c))
+
+
+def _walked(assembler: Assembler, start: State, paths: Sequence[PrescribedPath], times: np.ndarray) -> Trajectory:
+    """The states on floats, each walked to from the one before."""
     planar = assembler.description.planar
     rows: list[tuple[Any, ...]] = []
     here = start
@@ -95,13 +118,7 @@ def follow(assembler: Assembler, start: State, motion: Mapping[str, Any], times:
             raise SingularityError(f"at t = {time:.6g} s of the motion: {error}", singular_values=error.singular_values) from error
         rows.append((here.q, v, a, here.references))
     q_all, v_all, a_all, references = (list(column) for column in zip(*rows, strict=True))
-    c = Trajectory(assembler.skel, times, np.array(q_all), np.array(v_all), np.array(a_all), references)
-
-    def between(i: int, share: float) -> State:
-        return _at(assembler, paths, c.state(i), float(times[i] + share * (times[i + 1] - times[i])))
-
-    notes = [note for w in paths for note in w.notes]
-    return with_authority_notes(assembler.loops, replace(c, notes=tuple(notes)), drives, between)
+    return Trajectory(assembler.skel, times, np.array(q_all), np.array(v_all), np.array(a_all), references)
 
 
 def _at(assembler: Assembler, paths: Sequence[PrescribedPath], guess: State, time: float) -> State:

@@ -14,7 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.control.controllability import Reach, controllable, drive_rows, reach_of
+from linkwright.drives.place import target
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.numerics.metric import scale
 from linkwright.results.recorded import RunEvent
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
@@ -39,13 +41,19 @@ class Authority(NamedTuple):
         return self.signed * float(np.sign(np.linalg.det(turned))) if turned.shape[0] == turned.shape[1] else 0.0
 
 
-def with_authority_notes(loops: Loops, c: Trajectory, drives: Sequence[str], between: Callable[[int, float], State]) -> Trajectory:
+def with_authority_notes(
+    loops: Loops, c: Trajectory, drives: Sequence[str], between: Callable[[int, float], State], speeds: np.ndarray | None = None
+) -> Trajectory:
     """The trajectory with notes on its drives, and events "singular" where they lose control authority.
 
-    between(i, share) is the state between samples i and i + 1.
+    between(i, share) is the state between samples i and i + 1; speeds (n, nv, drives) are the velocities per unit speed of each drive, if
+    these are known.
     """
     if not drives:
         return c
+    shares = None if speeds is None else _shares(loops, drives, speeds)
+    if shares is not None:
+        return replace(c, notes=(*c.notes, *_weak(c, drives, list(shares))))
     at = [_authority(loops, c.state(i), drives) for i in range(len(c))]
     best = max((g.smallest for g in at if np.isfinite(g.smallest)), default=0.0)
     if best == 0.0 or any(len(g.reach.singular_values) > len(drives) for g in at):
@@ -58,6 +66,19 @@ def with_authority_notes(loops: Loops, c: Trajectory, drives: Sequence[str], bet
     passed.sort()
     notes = _lost(loops, c, drives, passed) if passed else _weak(c, drives, [g.smallest / best for g in at])
     return replace(c, notes=(*c.notes, *notes), events=(*c.events, *(RunEvent(x, "singular") for x in passed)))
+
+
+def _shares(loops: Loops, drives: Sequence[str], speeds: np.ndarray) -> np.ndarray | None:
+    """Control authority at every sample as a share of the best; None where its sign changes between two of them.
+
+    With N an orthonormal basis of the motions and R the drives' speeds on it, the dimensionless speeds S are N R^-1: singular values of
+    R are the inverses of those of S, and det(S_a' S_b) is negative where det R changes its sign between a and b.
+    """
+    S = speeds / loops.columns[:, None] * scale([target(loops.skel, name).position_kind for name in drives], loops.kappa)
+    if (np.linalg.det(S[:-1].transpose(0, 2, 1) @ S[1:]) <= 0.0).any():
+        return None
+    smallest = 1.0 / np.linalg.svd(S, compute_uv=False)[:, 0]
+    return smallest / smallest.max()
 
 
 def _named(drives: Sequence[str]) -> str:
