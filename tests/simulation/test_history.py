@@ -60,7 +60,7 @@ def test_long_runs_are_digested_in_parts_of_fixed_length(monkeypatch):
         return str(done.checks()), done["C.angle"].tobytes()
 
     want = run()
-    monkeypatch.setattr(evidence, "KEPT", 800)
+    monkeypatch.setattr(evidence, "BUFFERED", 800)
     monkeypatch.setattr(evidence, "PART", 100)
     assert run() == want
 

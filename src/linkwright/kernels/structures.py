@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import Kernels
@@ -31,12 +33,12 @@ class KernelStructure:
 
     def kernel(self, name: str, drives: Sequence[str] | None = None, calls: int = 1) -> Kernel | None:
         """A kernel whose machine code is at hand, or asked for by more `calls` than one, this one counted as so many; None: the float path
-        has to answer."""
+        has to answer. With no calls only code that this process has loaded counts."""
         key = (name, None if drives is None else tuple(drives))
         with _lock:
-            if key not in self._found:
+            if key not in self._found and calls:
                 self._asked[key] = self._asked.get(key, 0) + calls
-                now = calls > 0 and self._asked[key] > 1
+                now = self._asked[key] > 1
                 made = self._made(name, drives, now)
                 if made is not None or now:
                     self._found[key] = made
@@ -44,15 +46,19 @@ class KernelStructure:
 
     def _made(self, name: str, drives: Sequence[str] | None, now: bool) -> Kernel | None:
         try:
-            kernel = self.kernels.get(name, drives=drives)
-            if now and self.kernels.numbers is not None and self.kernels.plan.idle:
-                return None  # links that spin about lines which depend on the numbers
-            if kernel.native and (now or kernel.at_hand):
-                _ = kernel.code.one_address
-                return kernel
-        except LinkwrightError:  # drives that do not determine the motion one by one, a joint that cannot be traced, no masses
-            pass
-        return None
+            with np.errstate(divide="raise", invalid="raise"):
+                return self._with_code(name, drives, now)
+        except (LinkwrightError, FloatingPointError):
+            return None  # drives that do not determine the motion one by one, a joint that cannot be traced, no masses
+
+    def _with_code(self, name: str, drives: Sequence[str] | None, now: bool) -> Kernel | None:
+        kernel = self.kernels.get(name, drives=drives)
+        if not kernel.native or not (now or kernel.at_hand):
+            return None
+        if now and self.kernels.numbers is not None and self.kernels.plan.idle:
+            return None  # links that spin about lines which depend on the numbers
+        _ = kernel.code.one_address
+        return kernel
 
 
 def structure(kernels: Kernels) -> KernelStructure:
@@ -64,7 +70,7 @@ def structure(kernels: Kernels) -> KernelStructure:
     with _lock:
         if key not in _known:
             _known[key] = KernelStructure(kernels)
-            while len(_known) > MOST:
-                _known.popitem(last=False)
         _known.move_to_end(key)
+        while len(_known) > MOST:
+            _known.popitem(last=False)
         return _known[key]

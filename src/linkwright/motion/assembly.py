@@ -58,7 +58,8 @@ class Assembler:
 
     def first_position(self) -> tuple[np.ndarray, dict[str, Any]]:
         """Coordinates and cut-joint references of the start: where plans of kernels are made."""
-        return self.start.q, dict(self.start.references)
+        st = self.start if self._closing is None else Assembler(self.loops).start  # plans do not depend on how the start was closed
+        return st.q, dict(st.references)
 
     @cached_property
     def start(self) -> State:

@@ -32,7 +32,7 @@ from linkwright.model.curves.tables import table
 from linkwright.model.description import Cylinder, Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import KINDS, display_unit, shown
-from linkwright.motion.native_walks import LawRows, Walking, advanced, native_walk
+from linkwright.motion.native_walks import LawRows, Walking, goes_all_the_way, native_walk
 from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
 from linkwright.numerics.linalg import factor
 from linkwright.results.singular_positions import PEAKS, passage_note
@@ -86,9 +86,9 @@ def limits(loops: Loops, here: Instant, joint: str, held: Sequence[str] = (), wa
     def reached(sign: float) -> float:
         laws = {**rest, joint: Line(x0, sign * span)}
         tied, end = loops.with_([*still, driven(desc, joint, laws[joint])]), _before_zero(desc, joint, laws[joint], 1.0)
-        native = native_walk(loops, laws, {}, walking)
-        begin = advanced(tied, walker(tied, here.q, here.references), end, native)
-        return dead_centre(tied, walk(tied, begin, end, smallest_step=REACH_STEP).at, end)
+        if goes_all_the_way(here, end, native_walk(loops, laws, {}, walking)):
+            return end
+        return dead_centre(tied, walk(tied, walker(tied, here.q, here.references), end, smallest_step=REACH_STEP).at, end)
 
     up = reached(1.0)
     if rotary and up >= 1.0:
@@ -291,7 +291,7 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
             f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
         )
     last, first = (_before_zero(desc, p.lead, law, end) for end in (p.span, -p.span))
-    ahead, back = (walk(tied, advanced(tied, begin, end, native), end, smallest_step=REACH_STEP).at for end in (last, first))
+    ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP).at for end in (last, first))
     ends = dead_centre(tied, back, first), dead_centre(tied, ahead, last)
     gap = MARGIN * (ends[1] - ends[0])
     low = ends[0] + gap if back.t > first else back.t

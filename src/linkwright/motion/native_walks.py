@@ -1,4 +1,4 @@
-"""Native walks of motions with given laws: their laws at the samples, and the way towards a dead centre."""
+"""Native walks of motions with given laws: their laws at the samples, and whether they reach their end."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.closing.continuation import Walker
-from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
 from linkwright.motion.turn_samples import Walk
 from linkwright.results.singular_positions import steep_minima
 
-STRIDES, BEFORE_THE_END = 720, 2  # samples of a native walk towards a dead centre, and how many before it stops are not used
+STRIDES = 720  # of a native walk over the range of a coordinate
 LawRows = dict[tuple[float, float, int], np.ndarray]  # by first and last time and their number
 Walking = Callable[[Sequence[str]], Any]  # drives -> the native walk with their laws, or None
 
@@ -41,13 +40,7 @@ def law_rows(laws: Sequence[Curve], times: np.ndarray) -> np.ndarray:
     return np.array([jet[i] for i in range(3) for jet in jets]).reshape(3 * len(laws), len(times)).T
 
 
-def advanced(tied: Loops, begin: Walker, end: float, native: Walk | None) -> Walker:
-    """A point on the way to t = end, as far as a native walk comes without trouble: a walk on floats continues from there."""
-    found = None if native is None else native(begin.at.q, begin.at.references, np.linspace(begin.at.t, end, STRIDES + 1))
-    known = 0 if found is None else found.reached - BEFORE_THE_END
-    if found is None or known <= 0 or steep_minima(np.abs(found.determinant[:known])):
-        return begin
-    k = known - 1
-    references = tied.skel.unpack(found.q[k], found.references[k])
-    there = walker(tied, found.q[k], references, begin.at.t + (end - begin.at.t) * k / STRIDES)
-    return there._replace(strong=max(there.strong, begin.strong), calm=max(there.calm, begin.calm))
+def goes_all_the_way(here: Instant, end: float, native: Walk | None) -> bool:
+    """True if a native walk from t = 0 reaches the end without trouble; where it does not, a walk on floats finds out why."""
+    found = None if native is None else native(here.q, here.references, np.linspace(0.0, end, STRIDES + 1))
+    return found is not None and found.reached > STRIDES and not steep_minima(np.abs(found.determinant))

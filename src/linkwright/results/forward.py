@@ -37,7 +37,7 @@ class Acceleration:
         return cls(solution.a, solution.lam, names, st, lambda: solution)
 
     def __reduce__(self) -> Any:
-        return Acceleration.of, (self.solution, self.names, self._before)
+        return _restored, (self.a, self._lam, self.names, self._before, self.solution)
 
     def __repr__(self) -> str:
         return f"Acceleration(a={self.a!r})"
@@ -114,6 +114,10 @@ class Acceleration:
 
     def _by_loop(self, values: np.ndarray) -> dict[str, np.ndarray]:
         return {loop.name: values[loop.rows] for loop in self._before.skel.tree.loops}
+
+
+def _restored(a: np.ndarray, lam: np.ndarray, names: tuple[str, ...], st: State, solution: Forward) -> Acceleration:
+    return Acceleration(a, lam, names, st, lambda: solution)
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ class Dynamics:
 
         core = self.core
         plain = wrench is None and drives is None and method == "subsystem" and not any(x is not None for x in options.values())
-        kernel = core.ready("driven_loads") if plain and self._determinate_loads and _is_of(core, st) else None
-        given = None if kernel is None else self._drive_accelerations(a)
+        kernel = core.ready("driven_loads") if plain and _is_of(core, st) else None
+        given = None if kernel is None or not self._determinate_loads else self._drive_accelerations(a)
         if kernel is not None and given is not None:
             found = kernel.healthy(st.q, st.v, given, references=core.packed_references(st), t=st.t)
             if found is not None and found.gap[0] < OPEN:

@@ -74,4 +74,4 @@ def test_a_walk_has_an_end(monkeypatch):
     monkeypatch.setattr(continuation, "MOST_STEPS", 50)
     s = lw.compile("four-bar")
     with pytest.raises(lw.AssemblyError, match="the way is too long: 50 steps"):
-        s.assemble(q={"A": 12.0})
+        s.assemble(q={"A": 20.0})
