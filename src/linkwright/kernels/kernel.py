@@ -156,6 +156,11 @@ class Kernel:
         twin._pool, twin._singles, twin._pools, twin.again = [], [], {}, None
         return twin
 
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """Names of its inputs."""
+        return frozenset(b.name for b in self.inputs)
+
     def default(self, name: str) -> np.ndarray:
         """Value of an input that a call may leave out."""
         return self._defaults[name]
@@ -259,14 +264,15 @@ class Kernel:
         exec(text, scope)
         return scope["one"]
 
-    def healthy(self, *arrays: np.ndarray, **more: Any) -> Any:
-        """Outputs for one state by native code; None where the rank-revealing path has to answer. Arrays must have the right shapes."""
+    def healthy(self, arrays: Sequence[np.ndarray], optional: Mapping[str, Any]) -> Any:
+        """Outputs for one state by native code; None where the rank-revealing path has to answer. Arrays must have the right shapes;
+        `optional` are inputs that may be left out, by name."""
         ready = self._singles.pop() if self._singles else self._single_rows()
-        rows, optional, run, copies = ready
+        rows, others, run, copies = ready
         for row, x in zip(rows, arrays, strict=True):
             row[...] = x
-        for name, row in optional:
-            row[...] = more[name] if name in more else self._defaults[name]
+        for name, row in others:
+            row[...] = optional[name] if name in optional else self._defaults[name]
         out = None if run() else tuple.__new__(self.Result, [copy() for copy in copies])
         self._singles.append(ready)
         return out

@@ -169,6 +169,13 @@ class Compiled:
         """Return the references of cut joints as kernels take them; of a state made from arrays those it is counted from."""
         return st.references.row if isinstance(st.references, LaterReferences) else self.skel.pack(st.references)
 
+    def optional_inputs(self, kernel: Kernel, st: State) -> dict[str, Any]:
+        """Return the time and the references of a state, as far as a kernel reads them."""
+        out: dict[str, Any] = {"t": st.t} if "t" in kernel.reads else {}
+        if "near" in kernel.reads:
+            out["near"] = self.packed_references(st)
+        return out
+
     def drive_positions(self, st: State) -> np.ndarray:
         """Return the coordinates of the model's drives at a state."""
         nodes, tree = self.tree.node_of_joint, self.tree

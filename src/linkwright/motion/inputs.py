@@ -6,6 +6,7 @@ An effort in a tree joint is an entry of tau; in a cut joint it is the wrench pa
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def efforts(assembler: Assembler, st: State, tau: Any) -> tuple[np.ndarray, list
         return effort, []
     if not isinstance(tau, Mapping):
         array = np.asarray(tau, dtype=float)
-        if array.shape != effort.shape or not np.isfinite(array).all():
+        if array.shape != effort.shape or not all(map(isfinite, array.tolist())):
             raise UsageError(f"tau needs {tree.nv} finite entries, one for every velocity (names.v), or a dict by joint name.")
         return array, []
     pushes: list[tuple[int, Any]] = []

@@ -60,7 +60,7 @@ class Dynamics:
         kernel = core.ready("accelerations") if plain and _is_of(core, st) else None
         if kernel is not None:
             effort, pushes = efforts(core.assembler, st, tau)
-            found = None if pushes else kernel.healthy(st.q, st.v, effort, references=core.packed_references(st), t=st.t)
+            found = None if pushes else kernel.healthy((st.q, st.v, effort), core.optional_inputs(kernel, st))
             if found is not None and found.gap[0] < OPEN:
                 return Acceleration(found.a, found.lam, self._names, st, solved)
         return Acceleration.of(solved(), self._names, st)
@@ -85,7 +85,7 @@ class Dynamics:
         kernel = core.ready("driven_loads") if plain and _is_of(core, st) else None
         given = None if kernel is None or not self._determinate_loads else self._drive_accelerations(a)
         if kernel is not None and given is not None:
-            found = kernel.healthy(st.q, st.v, given, references=core.packed_references(st), t=st.t)
+            found = kernel.healthy((st.q, st.v, given), core.optional_inputs(kernel, st))
             if found is not None and found.gap[0] < OPEN:
                 return KernelLoads(core.loops, st, core.drive_names, found, solved)
         return solved()

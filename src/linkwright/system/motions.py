@@ -149,7 +149,7 @@ class Motions:
         core = self.core
         names = core.drive_names if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
         kernel = core.ready("jacobian") if names == core.drive_names and isinstance(st, State) and st.skel is core.skel else None
-        found = None if kernel is None else kernel.healthy(st.q, references=core.packed_references(st))
+        found = None if kernel is None else kernel.healthy((st.q,), core.optional_inputs(kernel, st))
         if found is not None:
             return self._rows_of(found, of)
         for name in names:
