@@ -70,20 +70,36 @@ class NativeFunction:
     def __call__(self, *arguments: Any) -> Any:
         return self.bound(*arguments)()
 
-    def bound(self, *arguments: Any) -> Callable[[], Any]:
-        """A call with these arguments, prepared: numbers as they are now, arrays with whatever they hold when it is made."""
+    def bound(self, *arguments: Any) -> Callable[..., Any]:
+        """A call with these first arguments prepared, which takes the others: numbers as they are now, arrays with whatever they hold when
+        it is made."""
         values: list[int] = []
-        for kind, argument in zip(self.kinds, arguments, strict=True):
+        for kind, argument in zip(self.kinds[: len(arguments)], arguments, strict=True):
             packed(kind, argument, values)
-        table = np.array([*values, 0], dtype=np.int64)
-        result = table[-1:].view(np.float64) if self.returns == FLOAT else table[-1:]
-        address, call = table.ctypes.data, self._call
+        later, call, returns = self.kinds[len(arguments) :], self._call, self.returns
+        if later:
+            known = np.array(values, dtype=np.int64)
 
-        def run(_alive: Any = (self, arguments, table)) -> Any:
-            call(address)
-            return result[0].item() if self.returns else None
+            def finish(*others: Any) -> Any:
+                more: list[int] = []
+                for kind, argument in zip(later, others, strict=True):
+                    packed(kind, argument, more)
+                return _run(call, np.concatenate([known, [*more, 0]]), returns)()
 
-        return run
+            return finish
+        return _run(call, np.array([*values, 0], dtype=np.int64), returns, (self, arguments))
+
+
+def _run(call: Callable[[int], None], table: np.ndarray, returns: str, alive: Any = None) -> Callable[[], Any]:
+    """A call with the table of its arguments, which ends with the result."""
+    result = table[-1:].view(np.float64) if returns == FLOAT else table[-1:]
+    address = table.ctypes.data
+
+    def run(_alive: Any = (alive, table)) -> Any:
+        call(address)
+        return result[0].item() if returns else None
+
+    return run
 
 
 def _code(function: Callable[..., Any], kinds: list[Kind], lanes: bool) -> tuple[bytes, str]:
