@@ -27,7 +27,7 @@ from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint
 from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, to_joint_axes
 from linkwright.mechanics.formulations import RawSolution, create
 from linkwright.mechanics.formulations.kkt import saddle
-from linkwright.mechanics.formulations.sslm import Factors, factorise
+from linkwright.mechanics.formulations.sslm import Factors, Sslm, factorise
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
 from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, node_motion, pose_of, qdot
@@ -58,7 +58,9 @@ class Equations(KinematicEquations):
         """Accelerations and multipliers of the terms' rows by one formulation, or by the saddle-point matrix as a whole."""
         if self.plan.saddle is not None:
             return _saddle(T, tau, self.plan.saddle)
-        return create(formulation)(replace(T, order=self.plan.order), tau)
+        # the factors are there already: substitution takes fewer operations than the recursion, however long a subsystem is
+        method = Sslm(recursion=False) if formulation == "sslm" else create(formulation)
+        return method(replace(T, order=self.plan.order), tau)
 
     # ---------------------------------------------------------------- dynamics
 
