@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.stabilisers.baumgarte import baumgarte
     from linkwright.simulation.stabilisers.post_adjust import post_adjust
+    from linkwright.simulation.stepper import Stepper
     from linkwright.simulation.switching import engage, lock, release, unlock, when
     from linkwright.system.system import System
 
@@ -60,6 +61,7 @@ __all__ = [
     "SimulationError",
     "SingularityError",
     "State",
+    "Stepper",
     "System",
     "Trajectory",
     "UsageError",
@@ -106,6 +108,7 @@ _HOME = {
     "Mechanism": "mechanism",
     "Pose": "numerics.spatial",
     "State": "results.state",
+    "Stepper": "simulation.stepper",
     "System": "system.system",
     "Trajectory": "results.trajectory",
     "compare": "design.comparison",

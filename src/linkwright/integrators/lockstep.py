@@ -183,18 +183,33 @@ def derivative_eight(plan: MemoryPlan, e: Eight, counts: np.ndarray, g: np.ndarr
 
 
 def stage_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, g: np.ndarray, row: int) -> None:
-    """States of a stage into x; see `runge_kutta.stage`."""
-    h, n = floats[USED], LANES * plan.n
-    for i in range(n):
-        g[e.x + i] = 0.0
+    """States of a stage into x."""
+    stage_lanes(floats, plan.a + row * plan.width, row, floats[USED], g, e.x, e.y, e.K, LANES * plan.n)
+
+
+def stage_lanes(a: np.ndarray, first: int, row: int, h: float, g: np.ndarray, x: int, y: int, K: int, n: int) -> None:
+    """n numbers of g at x: y + h sum_j a[first + j] K[j] over the stages before `row`; see `runge_kutta.stage`."""
+    terms, last = 0, -1
     for j in range(row):
-        a = floats[plan.a + row * plan.width + j]
-        if a != 0.0:
-            first = e.K + j * n
-            for i in range(n):
-                g[e.x + i] += a * g[first + i]
-    for i in range(n):
-        g[e.x + i] = g[e.y + i] + h * g[e.x + i]
+        last = j if a[first + j] != 0.0 else last
+    for j in range(last + 1):
+        weight, at = a[first + j], K + j * n
+        if weight != 0.0:
+            if terms == 0 and j == last:  # one pass over the numbers for every term, and the sum with the last
+                for i in range(n):
+                    g[x + i] = g[y + i] + h * (0.0 + weight * g[at + i])
+            elif terms == 0:
+                for i in range(n):
+                    g[x + i] = 0.0 + weight * g[at + i]
+            elif j == last:
+                for i in range(n):
+                    g[x + i] = g[y + i] + h * (g[x + i] + weight * g[at + i])
+            else:
+                for i in range(n):
+                    g[x + i] += weight * g[at + i]
+            terms += 1
+    if terms == 0:
+        copy(g, y, x, n)
 
 
 def step_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray) -> bool:
@@ -224,16 +239,16 @@ def step_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarra
     return True
 
 
-def normalise_eight(plan: MemoryPlan, e: Eight, counts: np.ndarray, g: np.ndarray) -> None:
-    """Quaternions of the trial states get their length back."""
-    for u in range(plan.n_unit):
-        first = e.trial + LANES * counts[plan.unit + u]
-        for l in range(LANES):
+def normalise_lanes(places: np.ndarray, first: int, count: int, g: np.ndarray, y: int, lanes: int) -> None:
+    """Quaternions of the states at y get their length back; `count` of them start at places[first] and on."""
+    for u in range(count):
+        at = y + lanes * places[first + u]
+        for l in range(lanes):
             s = 0.0
             for i in range(4):
-                s += g[first + LANES * i + l] * g[first + LANES * i + l]
+                s += g[at + lanes * i + l] * g[at + lanes * i + l]
             for i in range(4):
-                g[first + LANES * i + l] /= math.sqrt(s)
+                g[at + lanes * i + l] /= math.sqrt(s)
 
 
 def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndarray, g: np.ndarray, t: float) -> bool:
@@ -241,7 +256,7 @@ def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndar
 
     A lane that is done is computed along with the others from the same row, so its outputs stay what they are.
     """
-    normalise_eight(plan, e, counts, g)
+    normalise_lanes(counts, plan.unit, plan.n_unit, g, e.trial, LANES)
     if plan.projects == 0:
         return True
     n, nq = LANES * plan.nm, LANES * plan.nq

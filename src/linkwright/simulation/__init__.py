@@ -6,7 +6,7 @@ switching.py    what events do, impacts                recording.py     rows -> 
 evidence.py     accepted steps, looked at afterwards   passages.py      singular positions on the way
 finish.py       the end of a run, its proof            certificate.py   the verdict
 accuracy.py     its error, estimated by cheaper runs
-batch.py        many runs at once
+batch.py        many runs at once                      stepper.py       one step, many mechanisms (single_steps.py: one)
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def simulate_batch(
     given = [states] if isinstance(states, State) else list(states)
     if not given or not all(isinstance(st, State) for st in given):
         raise UsageError("simulate_batch takes a State or several (s.assemble gives them).")
-    sets = _sets(system, options.free)
+    sets = free_sets(system, options.free)
     n = max(len(given), len(sets))
     if len(given) not in (1, n) or len(sets) not in (1, n):
         raise UsageError(f"{len(given)} states and {len(sets)} sets of parameters do not pair up; give equally many, or one of either.")
@@ -152,7 +152,8 @@ def _check_alike(drivers: Sequence[str], states: Sequence[State]) -> None:
                 )
 
 
-def _sets(system: Compiled, free: Any) -> list[np.ndarray]:
+def free_sets(system: Compiled, free: Any) -> list[np.ndarray]:
+    """Values of all free parameters: one set, or one for every row of an array or entry of arrays by name."""
     names, default = system.kernels.entries["free"], system.kernels.defaults["free"]
     if free is None or (isinstance(free, dict) and all(np.ndim(x) == 0 for x in free.values())):
         return [entries("free", free, names, default)]

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from linkwright.errors import call_explained
 from linkwright.motion.compiled import Compiled
+from linkwright.numerics.pickling import essentials
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.batch import BatchRun
     from linkwright.simulation.options import Options
+    from linkwright.simulation.single_steps import Stepping
+    from linkwright.simulation.stepper import Stepper
 
 
 class Runs:
     """Simulations of a compiled mechanism."""
+
+    __getstate__ = essentials
 
     def __init__(self, core: Compiled):
         self.core = core
@@ -35,6 +42,19 @@ class Runs:
         if given:
             self.core.need_start(given[0], (), options.free is None)
         return simulate_batch(self.core, states, duration, options, threads)
+
+    @cached_property
+    def step(self) -> Stepping:
+        """See `System.step`."""
+        from linkwright.simulation.single_steps import Stepping
+
+        return Stepping(self.core)
+
+    def stepper(self, n: int, options: Mapping[str, Any]) -> Stepper:
+        """See `System.stepper`."""
+        from linkwright.simulation.stepper import Stepper
+
+        return call_explained(Stepper, "stepper")(self.core, n, **options)
 
     def start(self, drive: Mapping[str, Any]) -> State:
         """See `System.starting`."""

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
     from linkwright.simulation.batch import BatchRun
+    from linkwright.simulation.stepper import Stepper
 
 
 class Names(NamedTuple):
@@ -339,6 +340,21 @@ class System:
         Options as in `simulate`, without events. Every run is the same bit by bit as if it were done alone.
         """
         return self._runs.many(states, duration, threads, options_of(options))
+
+    def step(self, st: Any, tau: Any = None, dt: Any = 1e-3, *, substeps: int = 1, integrator: Any = "rk4", free: Any = None) -> Any:
+        """Advance a State, or arrays (q, v) or (q, v, t), by dt in `substeps` equal steps under constant efforts; return the same kind.
+
+        tau: an array in the order of names.v, or by joint name.
+        integrator: "rk4", "euler" (semi-implicit), or an explicit fixed-step Method of linkwright.integrators.
+        """
+        return self._runs.step(st, tau, dt, substeps, integrator, free)
+
+    def stepper(self, n: int, *, dt: Any = 1e-3, substeps: int = 1, integrator: Any = "rk4", **options: Any) -> Stepper:
+        """Return n mechanisms that move together by dt at every `env.step(tau)`, with `env.q`, `env.v`, `env.ok`, `env.reset(where, q, v)`.
+
+        Further options are `start` (a State), `free` (values of free parameters, rows or arrays by name) and `threads`.
+        """
+        return self._runs.stepper(n, {"dt": dt, "substeps": substeps, "integrator": integrator, **options})
 
     def starting(self, drive: Mapping[str, Any]) -> State:
         """The start of a run: that of the file, with prescribed motions at their own position and speed."""

@@ -1,0 +1,160 @@
+"""What steps of one mechanism need: its equations as the loops see them, lengths of steps, efforts as callers give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from linkwright import joints
+from linkwright.compiler.graph import Graph
+from linkwright.compiler.native import NativeCode
+from linkwright.errors import UsageError
+from linkwright.integrators import Kernel, Problem
+from linkwright.integrators.environments import Environments, scheme_of
+from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS
+from linkwright.motion.targets import Part
+from linkwright.simulation.checking import time_of
+from linkwright.simulation.events import interpreted_kernel, native_kernel, reads_turns
+from linkwright.simulation.rows import Row
+from linkwright.simulation.time_loops import loop_kernel, turns_kernel
+
+if TYPE_CHECKING:
+    from linkwright.motion.compiled import Compiled
+
+NUMBERS = (int, float, np.integer, np.floating)
+FLOAT = np.dtype(float)
+
+
+class Equations(NamedTuple):
+    """A mechanism as the loops of single steps see it."""
+
+    problem: Problem
+    qdot: Kernel | None  # dq/dt where that is not v
+    read: bool  # equations read the references of cut joints
+    row: Row
+
+
+def equations(core: Compiled) -> Equations:
+    """Kernels and layout of the rows; made once for a mechanism."""
+    if "steps" not in core.stores:
+        core.kernels.need_masses()
+        core.stores["steps"] = _equations(core)
+    return core.stores["steps"]
+
+
+def _equations(core: Compiled) -> Equations:
+    kernels, skel, row = core.kernels, core.loops.skel, Row.of(core).mechanism
+    rates = kernels.get("loop_rates")
+    projection = kernels.get("loop_projection") if len(core.loops.row_scale) else None
+    cut = [joints.create(j.type, j.options) for j in (skel.tree.description.joint(n) for n in skel.tree.cuts)]
+    turns = any("angle" in jt.coordinate_kinds for jt in cut)
+    values = {"near": skel.pack(core.start.near), "free": kernels.defaults["free"], "tau": np.zeros(row.sizes["tau"])}
+    problem = Problem(
+        loop_kernel(rates, kernels.fallbacks["loop_rates"], row),
+        row.sizes["q"],
+        row.sizes["v"],
+        project=None if projection is None else loop_kernel(projection, kernels.fallbacks["loop_projection"], row),
+        parameters=tuple(np.concatenate([values[k] for k in row.parameters])),
+        quaternions=tuple(n.q.start for n, jt in zip(skel.tree.nodes, skel.types, strict=True) if "quaternion" in jt.coordinate_kinds),
+        turns=turns_kernel(core, row) if turns else None,
+        n_near=row.sizes["near"] if turns else 0,
+        near_at=row.spans["near"].start - row.spans["tau"].start,
+    )
+    read = any(reads_turns(k.inputs) for k in (rates, projection) if k is not None)
+    return Equations(problem, _qdot_kernel(core, row) if row.sizes["q"] != row.sizes["v"] else None, read, row)
+
+
+def _qdot_kernel(core: Compiled, row: Row) -> Kernel:
+    """dq/dt = N(q) v."""
+    graph = Graph()
+    q, v = graph.input("q", row.sizes["q"]), graph.input("v", row.sizes["v"])
+    program = graph.program([("qdot", qdot(core.loops.skel, q, v))])
+    native = core.kernels.get("loop_rates").native
+    return native_kernel(NativeCode.of(program), row.n) if native else interpreted_kernel(program, row.n)
+
+
+def environments(core: Compiled, integrator: Any, n: int, threads: int | None = None) -> Environments:
+    """Memory of n environments of a mechanism."""
+    table, eq = scheme_of(integrator), equations(core)
+    engine = "python" if core.engine == "python" else None
+    return Environments(eq.problem, table, n, qdot=eq.qdot, read=eq.read, limit=threads, engine=engine)
+
+
+def interval(dt: Any, substeps: Any) -> float:
+    """The length of one of `substeps` equal steps of dt."""
+    if dt.__class__ is not float:
+        dt = float(dt) if isinstance(dt, NUMBERS) and not isinstance(dt, bool) else time_of("dt", dt)
+    if not 0.0 < dt < np.inf:
+        raise UsageError(f"dt is a time above zero, not {dt:g} s.")
+    if substeps.__class__ is not int and not isinstance(substeps, np.integer):
+        raise UsageError(f"substeps is a whole number of one or more, not {substeps!r}.")
+    if substeps < 1:
+        raise UsageError(f"substeps is a whole number of one or more, not {substeps}.")
+    return dt / substeps
+
+
+class Efforts:
+    """Efforts as callers give them, put into rows of efforts."""
+
+    def __init__(self, core: Compiled, into: np.ndarray):
+        self.core, self.into = core, into
+        self.shapes = into.shape, into.shape[1:]
+        self.found: dict[str, tuple[slice | int, str]] = {}
+
+    def put(self, tau: Any) -> None:
+        """None: zero; an array by the order of names.v; or by joint name, numbers, quantities, or one for each environment."""
+        if tau.__class__ is np.ndarray and tau.dtype is FLOAT and tau.shape in self.shapes:
+            self.into[...] = tau
+        elif tau is None:
+            self.into[...] = 0.0
+        elif isinstance(tau, Mapping):
+            self.into[...] = 0.0
+            for name, value in tau.items():
+                self._named(str(name), value)
+        else:
+            self._array(tau)
+
+    def _array(self, tau: Any) -> None:
+        n, nv = self.into.shape
+        names = ", ".join(self.core.kernels.entries["v"])
+        wanted = f"({nv},)" if n == 1 else f"({n}, {nv}) or ({nv},)"
+        try:
+            x = np.asarray(tau, dtype=float)
+        except (TypeError, ValueError):
+            raise UsageError(f"tau is an array {wanted} of numbers, or a dict by joint name, not {type(tau).__name__}.") from None
+        if x.shape not in self.shapes:
+            raise UsageError(f"tau has shape {x.shape}; it needs {wanted}: {names}; or a dict by joint name.")
+        self.into[...] = x
+
+    def _named(self, name: str, value: Any) -> None:
+        if name not in self.found:
+            self.found[name] = self._place(name)
+        at, kind = self.found[name]
+        if isinstance(value, str):
+            value = quantity(value, KINDS[kind], f"the effort of '{name}'") if kind else np.nan
+        target = self.into[:, at]
+        try:
+            x = np.asarray(value, dtype=float)
+            if x.shape not in ((), target.shape, target.shape[1:]) or (x.ndim == 0 and kind == ""):
+                raise ValueError
+        except (TypeError, ValueError):
+            each = "a number" if kind else f"{target.shape[1]} numbers"
+            raise UsageError(f"the effort of '{name}' is {each}, or that for each of {len(target)}, not {value!r:.60}.") from None
+        if x.ndim < target.ndim and not np.isfinite(x).all():
+            raise UsageError(f"the effort of '{name}' is not a finite number: {value!r:.60}.")
+        self.into[:, at] = x
+
+    def _place(self, name: str) -> tuple[slice | int, str]:
+        """Entries of a joint in tau, and the unit of a single one."""
+        part, tree = self.core.assembler.targets.part(name), self.core.tree
+        joint = part.joint if isinstance(part, Part) else part
+        if joint.name not in tree.node_of_joint:
+            raise UsageError(
+                f"steps take efforts of the tree's joints (names.v); '{name}' is cut. Compile with other cuts: lw.compile(m, cuts=[...])."
+            )
+        span = tree.nodes[tree.node_of_joint[joint.name]].v
+        return (span.start + part.i, "torque" if part.kind == "angle" else "force") if isinstance(part, Part) else (span, "")

@@ -1,0 +1,290 @@
+"""`s.step` and `s.stepper`: fixed steps under efforts that a program gives from step to step, for one mechanism or for many at once.
+
+    env = s.stepper(1024, dt=0.01, substeps=10)
+    env.step(tau)                       # (1024, nv), (nv,), or by joint name
+    env.q, env.v, env.t, env.ok         # live views; env.status and env.why say which failed and why
+    env.reset(~env.ok)                  # back to the start
+
+Loops are projected after every step, as in `simulate`. A position that the kernels cannot solve is answered by the rank-revealing path; an
+environment without an answer stays in its last good state until it is reset, and the others are not concerned.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, UsageError, calls_explained
+from linkwright.integrators.environments import STATUS
+from linkwright.motion.compiled import OPEN
+from linkwright.results.state import LaterReferences, State
+from linkwright.simulation.batch import free_sets
+from linkwright.simulation.run import CLOSED, closed_for
+from linkwright.simulation.step_inputs import Efforts, environments, equations, interval
+
+if TYPE_CHECKING:
+    from linkwright.motion.compiled import Compiled
+
+
+@calls_explained
+class Stepper:
+    """n environments of one mechanism, each with its own state, time, efforts and free parameters, stepped together.
+
+    `q` (n, nq), `v` (n, nv), `t` (n,) and `free` (n, numbers) are read-only views of the memory that `step` and `reset` change: copy what
+    has to last. `status` is "ok", "rank-revealing" (solved, but not by the kernels), "open" or "failed" for each; `ok` is False for the
+    last two, which stay in their last good state until they are reset; `why` gives their reasons by index.
+    """
+
+    def __init__(
+        self,
+        core: Compiled,
+        n: int,
+        *,
+        dt: Any = 1e-3,
+        substeps: int = 1,
+        integrator: Any = "rk4",
+        start: State | None = None,
+        free: Any = None,
+        threads: int | None = None,
+    ):
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+            raise UsageError(f"a stepper is for one or more environments, not {n!r}.")
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1):
+            raise UsageError(f"threads is a whole number of one or more, not {threads!r}.")
+        self.core, self.n, self.integrator, self.threads = core, int(n), integrator, threads
+        self.dt, self.substeps = dt, substeps
+        self._step = interval(dt, substeps)
+        if start is not None:
+            core.need_start(start, (), free is None)
+        self.start = core.start if start is None else start
+        self._prepare()
+        self.reset(free=free)
+
+    def _prepare(self) -> None:
+        self.environments = env = environments(self.core, self.integrator, self.n, self.threads)
+        self.row, self._efforts = equations(self.core).row, Efforts(self.core, env.efforts)
+        q, v, t = (env.rows[:, self.row.spans[k]] for k in ("q", "v", "t"))
+        free = env.rows[:, self.row.spans["free"]] if "free" in self.row.spans else env.rows[:, :0]
+        for view in (q, v, t, free):
+            view.flags.writeable = False
+        self.q, self.v, self.t, self.free = q, v, t[:, 0], free
+        self._masked = False
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        failed = self.n - int(self.ok.sum())
+        return f"<Stepper of {self.core.description.name!r}: {self.n} environments, {failed} failed>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without code and memory: both are made again, with the same rows in it."""
+        env = self.environments
+        names = ("core", "n", "dt", "substeps", "integrator", "threads", "start")
+        held = {"rows": env.rows.copy(), "codes": env.codes.copy(), "errors": {k: str(e) for k, e in env.errors.items()}}
+        return {**{name: getattr(self, name) for name in names}, "held": held}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        held = state.pop("held")
+        vars(self).update(state)
+        self._step = interval(self.dt, self.substeps)
+        self._prepare()
+        self.environments.rows[...], self.environments.codes[...] = held["rows"], held["codes"]
+        self.environments.errors = {k: LinkwrightError(text) for k, text in held["errors"].items()}
+
+    # ---------------------------------------------------------------- steps
+
+    def step(self, tau: Any = None, *, mask: Any = None, dt: Any = None, substeps: int | None = None) -> None:
+        """Advance by dt in `substeps` equal steps under efforts tau, which are held.
+
+        tau: (n, nv) or (nv,) in the order of names.v, or by joint name (numbers, quantities, or one for each environment); zero by default.
+        mask: n times True or False; environments that are False stay as they are.
+        dt: with `substeps` that of the stepper, unless given.
+        """
+        h = (
+            self._step
+            if dt is None and substeps is None
+            else interval(self.dt if dt is None else dt, self.substeps if substeps is None else substeps)
+        )
+        env = self.environments
+        self._efforts.put(tau)
+        if mask is not None or self._masked:
+            self._choose(mask)
+        env.step(h, self.substeps if substeps is None else substeps)
+
+    def rollout(self, tau: Any, *, mask: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Step once for every row of efforts in one call; return q (n, times, nq) and v (n, times, nv) after each step.
+
+        tau: (n, times, nv), or (times, nv) for all. An environment that fails repeats its last good state.
+        """
+        env, nv = self.environments, self.v.shape[1]
+        try:
+            given = np.asarray(tau, dtype=float)
+        except (TypeError, ValueError):
+            raise UsageError(f"tau of a rollout is an array ({self.n}, times, {nv}) or (times, {nv}), not {type(tau).__name__}.") from None
+        if given.ndim not in (2, 3) or given.shape[-1] != nv or (given.ndim == 3 and len(given) != self.n):
+            raise UsageError(f"tau of a rollout has shape {given.shape}; it needs ({self.n}, times, {nv}) or (times, {nv}).")
+        if given.ndim == 2:
+            given = np.broadcast_to(given, (self.n, *given.shape))
+        given = np.ascontiguousarray(given)
+        if mask is not None or self._masked:
+            self._choose(mask)
+        nq, times = self.q.shape[1], given.shape[1]
+        states = np.empty((self.n, times, nq + nv))
+        if times:
+            env.roll(self._step, self.substeps, given, states)
+            env.efforts[...] = given[:, -1]
+        return states[..., :nq], states[..., nq:]
+
+    def _choose(self, mask: Any) -> None:
+        chosen = self.environments.chosen
+        if mask is None:
+            chosen[...] = 1
+        else:
+            given = np.asarray(mask)
+            if given.shape != (self.n,) or given.dtype != np.bool_:
+                raise UsageError(f"mask is an array of {self.n} values True or False, not {given.dtype} of shape {given.shape}.")
+            chosen[...] = given
+        self._masked = mask is not None
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Which environments have not failed."""
+        return self.environments.codes <= 0
+
+    @property
+    def status(self) -> np.ndarray:
+        """How the last step of each environment went: "ok", "rank-revealing", "open" or "failed"."""
+        return np.array([STATUS.get(code, "failed") for code in self.environments.codes.tolist()])
+
+    @property
+    def why(self) -> dict[int, str]:
+        """Reasons of the environments that have failed, by index."""
+        env = self.environments
+        return {int(k): f"t = {self.t[k]:.6g} s: {self._reason(int(k))}." for k in np.flatnonzero(env.codes > 0)}
+
+    def _reason(self, k: int) -> str:
+        bad = [n for n, x in zip(self.core.kernels.entries["v"], self.environments.efforts[k], strict=True) if not np.isfinite(x)]
+        return f"tau is not a finite number: {', '.join(bad)}" if bad else self.environments.reason(k)
+
+    def state(self, i: int) -> State:
+        """Return one of the environments as a State."""
+        if not -self.n <= i < self.n:
+            raise UsageError(f"there are {self.n} environments; number {i} is not among them.")
+        row = self.environments.rows[i].copy()
+        span = self.row.spans
+        q = row[span["q"]]
+        return State(self.core.skel, q, row[span["v"]], LaterReferences(self.core.skel, q, row[span["near"]]), float(row[span["t"]][0]))
+
+    # ---------------------------------------------------------------- new states
+
+    def reset(self, where: Any = None, q: Any = None, v: Any = None, *, t: Any = None, free: Any = None) -> None:
+        """Put environments into new states: closed ones, at time t.
+
+        where: an index, several, or n times True or False; all by default.
+        q: (nq,), a row for each of them, or a State; by default the start of the stepper.
+        v: alike; by default that of the State or the start, else zero.
+        t: by default 0, or that of the State.
+        free: values of the free parameters, rows or arrays by name; as they are by default. Without q the start is closed for them.
+        """
+        which, env, span = self._which(where), self.environments, self.row.spans
+        rows = env.candidates[0][: len(which)]
+        rows[...] = env.rows[which]
+        st = self.start if q is None else q if isinstance(q, State) else None
+        if st is not None and st.skel is not self.core.skel:
+            self.core.need_closed(st, most=np.inf)
+        given_q, given_v = (q, v) if st is None else (st.q, st.v if v is None else v)
+        near = self.core.skel.pack(self.core.start.near) if st is None else self.core.packed_references(st)
+        rows[:, span["q"]] = self._numbers("q", given_q, len(rows))
+        rows[:, span["v"]] = 0.0 if given_v is None else self._numbers("v", given_v, len(rows))
+        rows[:, span["t"]] = self._times(t, 0.0 if st is None else st.t, len(rows))
+        rows[:, span["near"]] = near
+        if free is not None:
+            sets = free_sets(self.core, free)
+            if len(sets) not in (1, len(rows)):
+                raise UsageError(f"free has {len(sets)} sets of values for {len(rows)} environments; give one, or one for each.")
+            if sets[0].size:
+                rows[:, span["free"]] = sets
+        self._admit(rows, which, st if q is None else None)
+        env.rows[which] = rows
+        env.forget(which)
+
+    def _which(self, where: Any) -> np.ndarray:
+        if where is None:
+            return np.arange(self.n)
+        given = np.atleast_1d(np.asarray(where))
+        if given.dtype == np.bool_ and given.shape == (self.n,):
+            return np.flatnonzero(given)
+        if given.ndim != 1 or not (np.issubdtype(given.dtype, np.integer) or given.size == 0):
+            raise UsageError(f"where is an index, several, or {self.n} values True or False, not {given.dtype} of shape {given.shape}.")
+        if given.size and not (-self.n <= given.min() and given.max() < self.n):
+            bad = given.max() if given.max() >= self.n else given.min()
+            raise UsageError(f"there are {self.n} environments; number {bad} is not among them.")
+        which = given.astype(np.int64) % self.n
+        if len(np.unique(which)) < len(which):
+            raise UsageError("where names an environment more than once.")
+        return which
+
+    def _numbers(self, name: str, given: Any, count: int) -> np.ndarray:
+        names = self.core.kernels.entries[name]
+        try:
+            x = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise UsageError(f"{name} is an array of numbers or a State, not {type(given).__name__}.") from None
+        if x.shape not in ((len(names),), (count, len(names))):
+            raise UsageError(f"{name} has shape {x.shape}; it needs ({len(names)},) or ({count}, {len(names)}): {', '.join(names)}.")
+        if not np.isfinite(x).all():
+            bad = np.argwhere(~np.isfinite(np.atleast_2d(x)))[0]
+            at = f" of environment {bad[0]}" if x.ndim == 2 else ""
+            raise UsageError(f"{name}{at} has entries that are not finite numbers: {names[bad[1]]}.")
+        return x
+
+    def _times(self, t: Any, default: float, count: int) -> np.ndarray:
+        x = np.asarray(default if t is None else t, dtype=float)
+        if x.shape not in ((), (count,)) or not np.isfinite(x).all():
+            raise UsageError(f"t is a time, or one for each of the {count} environments.")
+        return x if x.ndim == 0 else x[:, None]
+
+    def _admit(self, rows: np.ndarray, which: np.ndarray, start: State | None) -> None:
+        """Count turns at new rows; refuse those that are open, or, of a `start` that free parameters open, close them."""
+        span, (_, every, count) = self.row.spans, self.environments.candidates
+        gaps = every[: len(rows)]
+        for first in self.environments.problem.quaternions:
+            length = np.linalg.norm(rows[:, first : first + 4], axis=1)
+            if not (np.abs(length - 1.0) < OPEN).all():
+                k = int(np.argmax(np.abs(length - 1.0)))
+                names = ", ".join(self.core.kernels.entries["q"][first : first + 4])
+                raise UsageError(f"the quaternion {names} of environment {which[k]} has length {length[k]:.6g}; it needs length 1.")
+        count(len(rows))
+        if start is not None and self.free.shape[1]:
+            for k in np.flatnonzero(gaps[:, 0] > CLOSED):
+                closed = _closed(self.core, start, rows[k, span["free"]])
+                rows[k, span["q"]], rows[k, span["v"]], rows[k, span["near"]] = closed
+            count(len(rows))
+        if not len(rows):
+            return
+        speed = np.maximum(1.0, np.abs(rows[:, span["v"]] / self.core.loops.columns).max(axis=1, initial=0.0))
+        for gap, what, cure in (
+            (gaps[:, 0], "the loops of environment {} are open by {:.2g} of the mechanism's size", "closes a state"),
+            (gaps[:, 1] / speed, "the velocity of environment {} tears the loops apart ({:.2g} of its size)", "completes speeds"),
+        ):
+            k = int(np.argmax(gap))
+            if not gap[k] < OPEN:
+                problem = UsageError(f"{what.format(which[k], gap[k])}; s.assemble {cure}.")
+                problem.index = int(which[k])
+                raise problem
+
+
+def _closed(core: Compiled, start: State, free: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v and packed references of the start on the loops that free parameters make, by native code where it is at hand."""
+    walking = core.walking(core.drive_names) if core.drive_names else None
+    if walking is not None:
+        positions = core.drive_positions(start)
+        speeds = np.array([float(start[f"{name}.v"]) for name in core.drive_names])
+        laws = np.concatenate([positions, speeds, np.zeros(len(speeds))])[None]
+        found = walking(start.q, core.packed_references(start), np.zeros(1), laws, free)
+        if found.reached == 1:
+            return found.q[0], found.v[0], core.packed_references(start)
+    st = closed_for(core, start, free)
+    return st.q, st.v, core.packed_references(st)

@@ -1,0 +1,103 @@
+"""The loops of single steps as plain Python are the native ones, to the last bit; interrupts and mistakes in callbacks are raised."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.compiler.callbacks import from_address
+from linkwright.compiler.native import AOSOA
+from linkwright.integrators import Kernel, Problem, python_kernel
+from linkwright.integrators.environments import Environments, scheme_of
+from linkwright.integrators.steps import BACKED, FIRST, LAST, STEPS, Lanes, step_blocks
+from linkwright.simulation.step_inputs import equations
+
+
+def several(s, n, integrator, engine=None):
+    """Environments of a mechanism in states of its fall, with torques."""
+    eq = equations(s.core)
+    env = Environments(eq.problem, scheme_of(integrator), n, qdot=eq.qdot, read=eq.read, limit=1, engine=engine)
+    run = s.simulate(s.start, 0.2, output=0.2 / n)
+    env.rows[:, eq.row.spans["q"]], env.rows[:, eq.row.spans["v"]] = run.q[:n], run.v[:n]
+    env.efforts[...] = np.random.default_rng(0).normal(size=env.efforts.shape)
+    return env
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+@pytest.mark.parametrize("name", ["five-bar", "stewart", "change-point-four-bar"])
+def test_python_and_native_loops_have_the_same_bits(name, integrator):
+    native, python = (several(lw.compile(name), 3, integrator, engine) for engine in (None, "python"))
+    for env in (native, python):
+        env.step(1e-3, 4)
+    assert native.native and not python.native
+    np.testing.assert_array_equal(native.rows, python.rows)
+    np.testing.assert_array_equal(native.codes, python.codes)
+
+
+def in_python(p: Lanes) -> Lanes:
+    """The same kernels as callables, for one state or for blocks of eight."""
+
+    def blocks(address):
+        raw = AOSOA(address)
+        return lambda x, y, w, count: raw(x.ctypes.data, y.ctypes.data, w.ctypes.data, count)
+
+    made = {
+        k: blocks(a) if p.lanes > 1 else from_address(a) for k, a in p._asdict().items() if k in ("rates", "project", "turns", "qdot") and a
+    }
+    return p._replace(**made)
+
+
+@pytest.mark.parametrize("name", ["five-bar", "stewart"])
+def test_lanes_in_python_have_the_same_bits(name):
+    """Eight lanes, one masked and one that fails."""
+    native, python = (several(lw.compile(name), 9, "rk4") for _ in range(2))
+    for env in (native, python):
+        env.chosen[2] = 0
+        env.efforts[5] = 1e9
+    native.step(1e-3, 3)
+    worker = python._idle[-1]
+    worker.d[[FIRST, LAST, STEPS]] = 0, python.blocks, 3
+    python.h[0] = 1e-3
+    wide, one = in_python(worker.wide), in_python(worker.one)
+    step_blocks(wide, one, worker.scheme, python.rows, python.efforts, python.codes, python.chosen, worker.g, worker.d, python.h)
+    np.testing.assert_array_equal(native.rows, python.rows)
+    np.testing.assert_array_equal(native.codes, python.codes)
+    assert native.codes[5] > 0 and (np.delete(native.codes, 5) == 0).all()
+
+
+def falling(x, y, w):
+    """A mass that falls, degenerate above a height of 1."""
+    y[0], y[1] = x[1], -9.81 + x[3]
+    return 2 if x[0] > 1.0 else 0
+
+
+def test_callbacks_answer_fail_or_interrupt():
+    """Without loops and without code for lanes: rates in Python, an answer behind them."""
+    raised: list[BaseException | None] = [None]
+
+    def answer(x):
+        if raised[0] is not None:
+            raise raised[0]
+        return np.array([x[1], -9.81 + x[3]])
+
+    rates = Kernel(4, 2, function=falling, backup=python_kernel(answer, 4, 2)).with_address()
+    env = Environments(Problem(rates, 1, 1, parameters=(0.0,)), scheme_of("rk4"), 7)
+    env.rows[:, 0] = np.linspace(0.0, 1.5, 7)
+    env.step(0.01, 1)
+    assert (env.codes == np.where(env.rows[:, 0] > 1.0, BACKED, 0)).all()
+    np.testing.assert_allclose(env.rows[:, 1], -0.0981, rtol=1e-14)
+    raised[0] = lw.SingularityError("nothing to be had.")
+    env.step(0.01, 1)
+    failed = env.codes > 0
+    assert failed.sum() == 2 and env.reason(6) == "nothing to be had" and (env.rows[failed, 2] == 0.01).all()
+    env.forget(np.arange(7))
+    assert not env.errors
+    raised[0] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        env.step(0.01, 1)
+    env.forget(np.arange(7))
+    env.efforts[0] = np.inf
+    raised[0] = None
+    env.step(0.01, 1)
+    assert env.codes[0] > 0 and env.reason(0) == "accelerations are no longer finite" and (env.codes[1:] <= 0).all()
