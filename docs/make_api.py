@@ -33,6 +33,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Trajectory": ("The result of a turn, a path or a simulation ([channels and results](results.md)).", ("Trajectory",)),
     "System": ("The result of `lw.compile`: states, equations, kernels. `m.system` is the default one.", ("System",)),
     "State": ("A position with velocities, on the loops.", ("State",)),
+    "Stepper": ("The result of `s.stepper(n)`: many mechanisms, step by step ([how to](howto-steps.md)).", ("Stepper",)),
     "Drives": ("For `simulate(drive={...})` ([drives](drives.md)).", ("torque", "force", "speed", "position", "voltage", "motor")),
     "Events": (
         "For `simulate(events=[...])` ([events](simulation.md#events-and-switching)).",

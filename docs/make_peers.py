@@ -1,10 +1,10 @@
-"""Writes the tables of docs/peers.md again, from the results in docs/benchmark.csv and docs/simulation-benchmark.csv.
+"""Writes the tables of docs/peers.md again, from the results in docs/benchmark.csv, simulation-benchmark.csv and rollout-benchmark.csv.
 
     python docs/make_peers.py
 
-Measure first: `linkwright bench --peers -o docs/benchmark.csv --force` and `linkwright bench --runs only --peers -o
-docs/simulation-benchmark.csv --force`. The text of the page is written by hand; the text between `<!-- table: name -->` and
-`<!-- end -->` comes from here.
+Measure first: `linkwright bench --peers -o docs/benchmark.csv --force`, `linkwright bench --runs only --peers -o
+docs/simulation-benchmark.csv --force` and `python -m benchmarks.rollouts -o docs/rollout-benchmark.csv`. The text of the page is written by
+hand; the text between `<!-- table: name -->` and `<!-- end -->` comes from here.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from linkwright.model import library as models
 from linkwright.system.system import System
 
 DOCS = Path(__file__).resolve().parent
-PAGE, STATES, RUNS = DOCS / "peers.md", DOCS / "benchmark.csv", DOCS / "simulation-benchmark.csv"
+PAGE, STATES, RUNS, ROLLOUTS = (DOCS / name for name in ("peers.md", "benchmark.csv", "simulation-benchmark.csv", "rollout-benchmark.csv"))
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 DRIFT = re.compile(r"energy drift (\S+) J(?:, )?(.*)")
 NAMES = {"four-bar": "four-bar", "carpet-scraper": "carpet scraper", "3-rrr": "3-RRR", "stewart": "Stewart platform"}
+STEPPED = {"five-bar": "five-bar", "3-rrr": "3-RRR", "stewart": "Stewart platform", "delta": "delta robot", "leg": "floating leg"}
 
 
 def main() -> None:
@@ -107,14 +108,47 @@ def alone() -> str:
     return table(["mechanism", "what", "program", "time", "error, rad", "note"], lines)
 
 
+# -------------------------------------------------------------------- steps
+
+
+def rollouts() -> str:
+    """Times of one step of one environment against their number; of others with their ratio to each of ours."""
+    rows = [r for r in read_csv(ROLLOUTS)[0] if r.quantity.startswith("rollout of ")]
+    numbers = sorted({int(r.quantity.split()[-1]) for r in rows})
+    lines = []
+    for name, shown in STEPPED.items():
+        found = [r for r in rows if r.mechanism == name]
+        for engine, version in dict.fromkeys((r.engine, r.version) for r in found):
+            line = [next(r for r in found if r.engine == engine and r.quantity == f"rollout of {n}") for n in numbers]
+            lines.append([shown, engine, version, *(_beside(r, found) for r in line), f"{line[0].accuracy:.0e}"])
+    return table(["mechanism", "program", "version", *(f"{n:,}" for n in numbers), "error"], lines)
+
+
+def _beside(r: Row, found: Sequence[Row]) -> str:
+    own = [] if r.engine.startswith(OURS) else [x for x in found if x.quantity == r.quantity and x.engine.startswith(OURS)]
+    ratios = [times(r.ns / x.ns) for x in own if r.ns and x.ns]
+    return duration(r.ns) + (f" ({', '.join(ratios)})" if ratios else "")
+
+
+def single() -> str:
+    """Times of one step called from Python."""
+    rows = [r for r in read_csv(ROLLOUTS)[0] if r.quantity == "step from Python"]
+    lines = []
+    for engine, version in dict.fromkeys((r.engine, r.version) for r in rows):
+        at = {r.mechanism: r for r in rows if r.engine == engine}
+        lines.append([engine, version, *(duration(at[m].ns) + (f" ({times(at[m].ratio)})" if at[m].ratio else "") for m in STEPPED)])
+    return table(["call", "version", *STEPPED.values()], lines)
+
+
 # -------------------------------------------------------------------- where
 
 
 def machine() -> str:
-    """Machine and versions of both files, side by side."""
-    both = [read_csv(path)[1] for path in (STATES, RUNS)]
-    names = list(dict.fromkeys(name for facts in both for name in facts))
-    return table(["", STATES.name, RUNS.name], [[name, *(facts.get(name, "not recorded") for facts in both)] for name in names])
+    """Machine and versions of all files, side by side."""
+    every = [read_csv(path)[1] for path in (STATES, RUNS, ROLLOUTS)]
+    names = list(dict.fromkeys(name for facts in every for name in facts))
+    heads = ["", STATES.name, RUNS.name, ROLLOUTS.name]
+    return table(heads, [[name, *(facts.get(name, "not recorded") for facts in every)] for name in names])
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
@@ -130,6 +164,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "step": lambda: states("step"),
     "runs": runs,
     "alone": alone,
+    "rollouts": rollouts,
+    "single": single,
     "missing": missing,
     "machine": machine,
 }
