@@ -3,6 +3,7 @@
 A method is a file with a table (`tableaux.Method`) and a line in `driver.INTEGRATORS`; the loops are written once as plain
 Python and run as such or compiled: `runge_kutta` and `rosenbrock` (stages), `stepping` (a step), `control` (its size),
 `reporting` (samples and events), `march` (all steps). A table with gamma is a Rosenbrock method's.
+`steps` and `environments` do single steps of many states under inputs that a program gives from call to call.
 """
 
 from linkwright.integrators.batch import Solutions, integrate_many

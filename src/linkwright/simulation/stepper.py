@@ -262,7 +262,7 @@ class Stepper:
                 closed = _closed(self.core, start, rows[k, span["free"]])
                 rows[k, span["q"]], rows[k, span["v"]], rows[k, span["near"]] = closed
             count(len(rows))
-        if not len(rows):
+        if not len(rows) or gaps.max() < OPEN:
             return
         speed = np.maximum(1.0, np.abs(rows[:, span["v"]] / self.core.loops.columns).max(axis=1, initial=0.0))
         for gap, what, cure in (
