@@ -39,7 +39,7 @@ PUSH = {"five-bar": 0.2, "3-rrr": 2.0, "stewart": 20.0, "delta": 1.0, "leg": 1.0
 ENVIRONMENTS = (1, 8, 64, 512, 4096)
 STEPS = 50  # of an environment in one timed call; the error is taken after them
 SHORTEST = 0.02  # seconds of calls that are timed together
-ROUNDS = 5
+ROUNDS = 9
 ENGINES = ("rk4", "euler")
 PEER = "MuJoCo rollout"
 
