@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
-from benchmarks.mujoco_loop import lean_model
+from benchmarks.mujoco_loop import small_model
 from benchmarks.workshop import version
 from linkwright.cli.bench import machine_info, table
-from linkwright.cli.bench.cases import Contender, Row, Unavailable
+from linkwright.cli.bench.cases import BenchRow, Contender, Unavailable
 from linkwright.cli.bench.clocks import best_call, seconds_of
 from linkwright.system.system import System
 
@@ -87,7 +87,7 @@ def ours(name: str, system: System, n: int, integrator: str, tau: np.ndarray, ex
     call()
     note = "1 ms, one thread" if env.ok.all() else f"1 ms, one thread; {int((~env.ok).sum())} of {n} failed"
     return Contender(
-        Row(f"linkwright {integrator}", version("linkwright"), name, quantity(n), accuracy=error, note=note), _clock(call, tau)
+        BenchRow(f"linkwright {integrator}", version("linkwright"), name, quantity(n), accuracy=error, note=note), _clock(call, tau)
     )
 
 
@@ -117,14 +117,14 @@ def mujocos(name: str, system: System, n: int, tau: np.ndarray, exact: np.ndarra
     roller = rollout.Rollout(nthread=0)
     call = partial(roller.rollout, model, [worker], start, mapped, control_spec=kind)
     note = f"{1e3 * model.opt.timestep:g} ms, implicitfast, one thread"
-    return Contender(Row(PEER, version("mujoco"), name, quantity(n), accuracy=error, note=note), _clock(call, tau))
+    return Contender(BenchRow(PEER, version("mujoco"), name, quantity(n), accuracy=error, note=note), _clock(call, tau))
 
 
 def _model(system: System) -> tuple[Any, Any, Any]:
     if find_spec("mujoco") is None:
         raise Unavailable("the package 'mujoco' is not installed")
     case: Any = SimpleNamespace(system=system, state=system.start, tau={})
-    return lean_model(case, STEP)
+    return small_model(case, STEP)
 
 
 def _clock(call: Callable[[], Any], tau: np.ndarray) -> Callable[[float], float]:
@@ -163,7 +163,7 @@ def from_python(name: str, system: System) -> list[Contender]:
         calls["MuJoCo mj_step"] = lambda: mujoco.mj_step(model, data)
         versions["MuJoCo mj_step"] = version("mujoco")
     rows = [
-        Row(engine, versions[engine], name, "step from Python", note="rk4" if "step" in engine and "Mu" not in engine else "")
+        BenchRow(engine, versions[engine], name, "step from Python", note="rk4" if "step" in engine and "Mu" not in engine else "")
         for engine in calls
     ]
     return [Contender(row, partial(best_call, calls[row.engine])) for row in rows]
@@ -184,9 +184,9 @@ def contenders(name: str, environments: tuple[int, ...]) -> list[Contender]:
     return out
 
 
-def measured(names: list[str], environments: tuple[int, ...], rounds: int, say: Callable[[str], None]) -> list[Row]:
+def measured(names: list[str], environments: tuple[int, ...], rounds: int, say: Callable[[str], None]) -> list[BenchRow]:
     """Best of several rounds in which all contenders take turns; ratios to our rk4."""
-    rows: list[Row] = []
+    rows: list[BenchRow] = []
     for name in names:
         begun = time.perf_counter()
         found = contenders(name, environments)

@@ -124,7 +124,7 @@ def rollouts() -> str:
     return table(["mechanism", "program", "version", *(f"{n:,}" for n in numbers), "error"], lines)
 
 
-def _beside(r: Row, found: Sequence[Row]) -> str:
+def _beside(r: BenchRow, found: Sequence[BenchRow]) -> str:
     own = [] if r.engine.startswith(OURS) else [x for x in found if x.quantity == r.quantity and x.engine.startswith(OURS)]
     ratios = [times(r.ns / x.ns) for x in own if r.ns and x.ns]
     return duration(r.ns) + (f" ({', '.join(ratios)})" if ratios else "")

@@ -8,9 +8,9 @@ import pytest
 import linkwright as lw
 from linkwright.compiler.callbacks import from_address
 from linkwright.compiler.native import AOSOA
-from linkwright.integrators import Kernel, Problem, python_kernel
+from linkwright.integrators import Problem, StepKernel, python_kernel
 from linkwright.integrators.environments import Environments, scheme_of
-from linkwright.integrators.steps import BACKED, FIRST, LAST, STEPS, Lanes, step_blocks
+from linkwright.integrators.steps import BACKED, FIRST, LAST, STEPS, StepLanes, step_blocks
 from linkwright.simulation.step_inputs import equations
 
 
@@ -35,7 +35,7 @@ def test_python_and_native_loops_have_the_same_bits(name, integrator):
     np.testing.assert_array_equal(native.codes, python.codes)
 
 
-def in_python(p: Lanes) -> Lanes:
+def in_python(p: StepLanes) -> StepLanes:
     """The same kernels as callables, for one state or for blocks of eight."""
 
     def blocks(address):
@@ -81,7 +81,7 @@ def test_callbacks_answer_fail_or_interrupt():
             raise raised[0]
         return np.array([x[1], -9.81 + x[3]])
 
-    rates = Kernel(4, 2, function=falling, backup=python_kernel(answer, 4, 2)).with_address()
+    rates = StepKernel(4, 2, function=falling, backup=python_kernel(answer, 4, 2)).with_address()
     env = Environments(Problem(rates, 1, 1, parameters=(0.0,)), scheme_of("rk4"), 7)
     env.rows[:, 0] = np.linspace(0.0, 1.5, 7)
     env.step(0.01, 1)

@@ -57,8 +57,8 @@ def test_steps_are_those_of_simulate(name):
     assert np.abs(st.q - run.q[-1]).max() < 1e-10
     assert np.abs(st.v - run.v[-1]).max() < 1e-9 * max(1.0, np.abs(st.v).max())
     end = run.state(-1)
-    assert {k: np.round(np.atleast_1d(x), 8).tolist() for k, x in st.near.items() if k in s.tree.cuts} == {
-        k: np.round(np.atleast_1d(x), 8).tolist() for k, x in end.near.items() if k in s.tree.cuts
+    assert {k: np.round(np.atleast_1d(x), 8).tolist() for k, x in st.references.items() if k in s.tree.cuts} == {
+        k: np.round(np.atleast_1d(x), 8).tolist() for k, x in end.references.items() if k in s.tree.cuts
     }
 
 

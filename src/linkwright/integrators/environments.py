@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import loops, threads
+from linkwright.compiler import python_loops, threads
 from linkwright.compiler.callbacks import Callback
 from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.driver import INTEGRATORS, REASONS, is_native, method_of
 from linkwright.integrators.lanes import LEAST
 from linkwright.integrators.lockstep import LANES
-from linkwright.integrators.problem import Kernel, Problem
+from linkwright.integrators.problem import Problem, StepKernel
 from linkwright.integrators.steps import (
     ACTIVE,
     BACKED,
@@ -29,26 +29,26 @@ from linkwright.integrators.steps import (
     LAST,
     STEPS,
     TIMES,
-    Lanes,
     Scheme,
+    StepLanes,
     admit,
     roll_blocks,
     step_blocks,
     step_one,
 )  # fmt: skip
-from linkwright.integrators.tableaux import Method, Table
+from linkwright.integrators.tableaux import Method, Tableau
 
 EULER = "euler"
 ANSWERED = (LinkwrightError, np.linalg.LinAlgError)  # what the rank-revealing path may say of one state
 
 
-def scheme_of(given: Any) -> Table | None:
+def scheme_of(given: Any) -> Tableau | None:
     """The table of an explicit method of fixed steps, by name or object; None for semi-implicit Euler."""
     if isinstance(given, str) and given == EULER:
         return None
     names = [*(n for n, x in INTEGRATORS.items() if _is_fixed(x.table)), EULER]
     allowed = f"{', '.join(names)}, or an explicit Method of fixed steps (linkwright.integrators.Method)"
-    if isinstance(given, Table):
+    if isinstance(given, Tableau):
         name, table = "this table", given
     elif isinstance(given, Method) or (isinstance(given, str) and given in INTEGRATORS):
         name, table = f"'{method_of(given).name}'", method_of(given).table
@@ -61,7 +61,7 @@ def scheme_of(given: Any) -> Table | None:
     return table
 
 
-def _is_fixed(table: Table) -> bool:
+def _is_fixed(table: Tableau) -> bool:
     return len(table.error) == 0 and table.gamma == 0.0
 
 
@@ -71,10 +71,10 @@ class Environments:
     def __init__(
         self,
         problem: Problem,
-        table: Table | None,
+        table: Tableau | None,
         n: int,
         *,
-        qdot: Kernel | None = None,
+        qdot: StepKernel | None = None,
         read: bool = False,
         limit: int | None = None,
         engine: str | None = None,
@@ -91,11 +91,11 @@ class Environments:
         self.codes, self.chosen = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
         self.h = np.zeros(1)
         self.errors: dict[int, BaseException] = {}
-        self._idle: list[_Worker] = [_Worker(self)]
+        self._idle: list[_StepWorker] = [_StepWorker(self)]
         self._pace = 0.0  # ns of one step of one environment, as last measured
 
     @property
-    def _kernels(self) -> tuple[Kernel | None, ...]:
+    def _kernels(self) -> tuple[StepKernel | None, ...]:
         p = self.problem
         return (p.rates, p.project, p.turns, self.qdot if self.table is None else None)
 
@@ -117,11 +117,11 @@ class Environments:
         else:
             self._share(substeps * times, lambda worker, first, last: worker.roll(first, last, substeps, times, *flat))
 
-    def _share(self, steps: int, run: Callable[[_Worker, int, int], None]) -> None:
+    def _share(self, steps: int, run: Callable[[_StepWorker, int, int], None]) -> None:
         """Blocks over threads, where that pays."""
 
         def part(first: int, count: int) -> None:
-            worker = self._idle.pop() if self._idle else _Worker(self)
+            worker = self._idle.pop() if self._idle else _StepWorker(self)
             try:
                 run(worker, first // self.lanes, -(-(first + count) // self.lanes))
             finally:
@@ -136,7 +136,7 @@ class Environments:
         """A call that admits the only row, does steps of h and returns its code, or REFUSED; gaps (1, 2) as by `admission`."""
         worker, h = self._idle[-1], self.h
         arguments = (worker.one, worker.scheme, self.rows, self.efforts, self.codes, self.chosen, gaps, worker.g, worker.d, h)
-        run = loops.native(step_one, arguments).bound(*arguments) if self.native else lambda: step_one(*arguments)
+        run = python_loops.native(step_one, arguments).bound(*arguments) if self.native else lambda: step_one(*arguments)
 
         def step(length: float, substeps: int) -> int:
             h[0] = length
@@ -155,7 +155,7 @@ class Environments:
         counts their references of cut joints."""
         worker, rows, gaps = self._idle[-1], np.zeros_like(self.rows), np.zeros((self.n, 2))
         arguments = (worker.one, worker.scheme, rows, gaps, worker.g)
-        return rows, gaps, loops.native(admit, (*arguments, 1)).bound(*arguments) if self.native else partial(admit, *arguments)
+        return rows, gaps, python_loops.native(admit, (*arguments, 1)).bound(*arguments) if self.native else partial(admit, *arguments)
 
     def forget(self, which: Any) -> None:
         """No failure of these environments counts any longer."""
@@ -169,7 +169,7 @@ class Environments:
         return REASONS[int(self.codes[k])][1] if error is None or self.codes[k] != mem.FAILED else str(error).rstrip(".")
 
 
-class _Worker:
+class _StepWorker:
     """Scratch memory of one thread, its callbacks, and the loops bound to them."""
 
     def __init__(self, of: Environments):
@@ -208,10 +208,10 @@ class _Worker:
             self.wide, self.one, self.scheme, of.rows, of.efforts, of.codes, of.chosen, self.g, self.d, of.h,
         )  # fmt: skip
         self._step: Callable[[], Any] = (
-            loops.native(step_blocks, arguments, lanes=True).bound(*arguments) if of.native else lambda: step_blocks(*arguments)
+            python_loops.native(step_blocks, arguments, lanes=True).bound(*arguments) if of.native else lambda: step_blocks(*arguments)
         )
 
-    def _again(self, kernel: Kernel | None) -> Any:
+    def _again(self, kernel: StepKernel | None) -> Any:
         """The rank-revealing kernel behind one, which remembers errors by environment; 0 (None in Python) without."""
         if kernel is None or kernel.backup is None:
             return 0 if self.of.native else None
@@ -250,7 +250,7 @@ class _Worker:
         if not self.of.native:
             return partial(roll_blocks, *self.arguments)
         example = (*self.arguments, np.zeros((1, 1)), np.zeros((1, 1)))
-        return loops.native(roll_blocks, example, lanes=True).bound(*self.arguments)
+        return python_loops.native(roll_blocks, example, lanes=True).bound(*self.arguments)
 
     def raise_mistakes(self) -> None:
         """Raise what callbacks met that is no answer about a state: an interrupt, or a mistake of ours."""
@@ -261,7 +261,7 @@ class _Worker:
                     raise error
 
 
-def _layout(of: Environments, lanes: int, n: int, n_in: int, stages: int, free: int) -> tuple[Lanes, int]:
+def _layout(of: Environments, lanes: int, n: int, n_in: int, stages: int, free: int) -> tuple[StepLanes, int]:
     """Kernels for so many lanes and where their blocks start in the scratch floats, from `free` on; its new end."""
     kernels = [k for k in of._kernels if k is not None]
     coded = {id(k): k.eight() for k in kernels if lanes > 1 and k.eight is not None}
@@ -274,12 +274,12 @@ def _layout(of: Environments, lanes: int, n: int, n_in: int, stages: int, free: 
         starts[name] = free
         free = mem.rounded(free + size)
 
-    def slot(kernel: Kernel | None) -> Any:
+    def slot(kernel: StepKernel | None) -> Any:
         if kernel is None:
             return 0 if of.native else None
         return coded[id(kernel)][0] if lanes > 1 else kernel.address if of.native else kernel.callable
 
-    return Lanes(*(slot(k) for k in of._kernels), lanes=lanes, **starts), free
+    return StepLanes(*(slot(k) for k in of._kernels), lanes=lanes, **starts), free
 
 
 STATUS: Mapping[int, str] = {0: "ok", BACKED: "rank-revealing", mem.OPEN: "open"}  # of a code; others: "failed"

@@ -2,8 +2,8 @@
 
 An environment is a row (q, v, t, tau, parameters). Eight of them, a block, are computed in lanes (`wide`); where a lane needs more than
 that (a degenerate pivot, loops that stay open) the step is done again lane by lane (`one`), with the rank-revealing kernels behind it.
-Lanes do the same operations in the same order, so results depend neither on the neighbours nor on the number of environments.
-An environment that fails stays in its last good state. Functions of the subset that `compiler.loops` makes native.
+StepLanes do the same operations in the same order, so results depend neither on the neighbours nor on the number of environments.
+An environment that fails stays in its last good state. Functions of the subset that `compiler.python_loops` makes native.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.loops import evaluate
+from linkwright.compiler.python_loops import evaluate
 from linkwright.integrators.lockstep import copy, normalise_lanes, stage_lanes
 from linkwright.integrators.memory import DEGENERATE, NOT_FINITE, OPEN, TURNED
 from linkwright.integrators.runge_kutta import cause
@@ -27,7 +27,7 @@ BACKED = -1  # code of an environment that the rank-revealing path has answered;
 FIRST, LAST, STEPS, TIMES, ENVIRONMENT, FALLBACKS, ACTIVE = range(7)  # whole numbers: blocks, substeps, ..., a flag for each lane
 
 
-class Lanes(NamedTuple):
+class StepLanes(NamedTuple):
     """Kernels (addresses, or callables in Python) for so many states at a time, and where blocks start in the scratch floats."""
 
     rates: Any
@@ -70,8 +70,8 @@ class Scheme(NamedTuple):
 
 
 def step_blocks(
-    wide: Lanes,
-    one: Lanes,
+    wide: StepLanes,
+    one: StepLanes,
     m: Scheme,
     rows: np.ndarray,
     efforts: np.ndarray,
@@ -89,7 +89,7 @@ def step_blocks(
 
 
 def step_block(
-    wide: Lanes, one: Lanes, m: Scheme, rows: np.ndarray, codes: np.ndarray, g: np.ndarray, d: np.ndarray, h: float, block: int
+    wide: StepLanes, one: StepLanes, m: Scheme, rows: np.ndarray, codes: np.ndarray, g: np.ndarray, d: np.ndarray, h: float, block: int
 ) -> None:
     """All steps of one block in its lanes."""
     for _ in range(d[STEPS]):
@@ -103,8 +103,8 @@ def step_block(
 
 
 def roll_blocks(
-    wide: Lanes,
-    one: Lanes,
+    wide: StepLanes,
+    one: StepLanes,
     m: Scheme,
     rows: np.ndarray,
     efforts: np.ndarray,
@@ -135,7 +135,7 @@ def roll_blocks(
         store(wide, m, rows, g, d, block)
 
 
-def push(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray, given: np.ndarray, block: int, time: int) -> int:
+def push(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray, given: np.ndarray, block: int, time: int) -> int:
     """Efforts of one time into the active lanes; their number."""
     active = 0
     for l in range(p.lanes):
@@ -150,7 +150,7 @@ def push(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray, given: np.ndarray, b
 
 
 def load(
-    p: Lanes,
+    p: StepLanes,
     m: Scheme,
     rows: np.ndarray,
     efforts: np.ndarray,
@@ -178,8 +178,8 @@ def load(
     return active
 
 
-def fill(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> None:
-    """Lanes without work repeat an active one: they neither disturb the others nor leave a trace."""
+def fill(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> None:
+    """StepLanes without work repeat an active one: they neither disturb the others nor leave a trace."""
     source = 0
     while d[ACTIVE + source] == 0:
         source += 1
@@ -189,7 +189,7 @@ def fill(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> None:
                 g[p.x + p.lanes * i + l] = g[p.x + p.lanes * i + source]
 
 
-def store(p: Lanes, m: Scheme, rows: np.ndarray, g: np.ndarray, d: np.ndarray, block: int) -> None:
+def store(p: StepLanes, m: Scheme, rows: np.ndarray, g: np.ndarray, d: np.ndarray, block: int) -> None:
     """State, time and references of the active lanes back into their rows."""
     for l in range(p.lanes):
         if d[ACTIVE + l] != 0:
@@ -201,7 +201,7 @@ def store(p: Lanes, m: Scheme, rows: np.ndarray, g: np.ndarray, d: np.ndarray, b
 
 
 def one_by_one(
-    p: Lanes, one: Lanes, m: Scheme, rows: np.ndarray, codes: np.ndarray, g: np.ndarray, d: np.ndarray, h: float, block: int
+    p: StepLanes, one: StepLanes, m: Scheme, rows: np.ndarray, codes: np.ndarray, g: np.ndarray, d: np.ndarray, h: float, block: int
 ) -> int:
     """The step of every active lane by itself, from what it was before; the number of lanes that continue."""
     left = 0
@@ -235,7 +235,7 @@ def one_by_one(
 # -------------------------------------------------------------------- one step of all lanes
 
 
-def advance(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray, h: float) -> int:
+def advance(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray, h: float) -> int:
     """One step of the states in x; 0, or why some lane could not."""
     n = p.lanes * m.n
     copy(g, p.x, p.y, n + p.lanes)
@@ -262,14 +262,14 @@ def advance(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray, h: float) -> int:
     return count_turns(p, m, g)
 
 
-def clock(p: Lanes, m: Scheme, g: np.ndarray, passed: float) -> None:
+def clock(p: StepLanes, m: Scheme, g: np.ndarray, passed: float) -> None:
     """Time of every lane, so long after the beginning of the step."""
     at = p.lanes * m.n
     for l in range(p.lanes):
         g[p.x + at + l] = g[p.y + at + l] + passed
 
 
-def derivative(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray, row: int) -> int:
+def derivative(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray, row: int) -> int:
     """K[row] at the states in x; of one state a degenerate evaluation goes to the rank-revealing kernel."""
     n = p.lanes * m.n
     if p.lanes > 1:  # in place: what comes after the rates is overwritten by the next row
@@ -282,7 +282,7 @@ def derivative(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray, row: int) -> i
     return cause(status)
 
 
-def semi_implicit(p: Lanes, m: Scheme, g: np.ndarray, h: float) -> int:
+def semi_implicit(p: StepLanes, m: Scheme, g: np.ndarray, h: float) -> int:
     """Semi-implicit Euler: v + h a, then q + h N(q) v with that new v."""
     n, nq, status = p.lanes * m.n, p.lanes * m.nq, 0
     for i in range(nq, n):
@@ -305,7 +305,7 @@ def finite(g: np.ndarray, first: int, n: int) -> int:
     return NOT_FINITE if doubt != 0.0 else 0
 
 
-def settle(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> int:
+def settle(p: StepLanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> int:
     """States in x onto the loops, every lane with as many Newton steps as it needs; velocities along them.
 
     The velocity is that of the call whose gap was small: it was made consistent that near to the final position. A lane that is done is
@@ -343,7 +343,7 @@ def settle(p: Lanes, m: Scheme, g: np.ndarray, d: np.ndarray) -> int:
     return 0
 
 
-def count_turns(p: Lanes, m: Scheme, g: np.ndarray) -> int:
+def count_turns(p: StepLanes, m: Scheme, g: np.ndarray) -> int:
     """References of the cut joints at the new states; an angle that equations read must not go too far to be counted."""
     status = evaluate(p.turns, g, p.x, p.out, p.work, 1) if p.lanes > 1 else evaluate(p.turns, g, p.x, p.out, p.work)
     at, far = p.x + p.lanes * m.near, 0.0
@@ -359,7 +359,7 @@ def count_turns(p: Lanes, m: Scheme, g: np.ndarray) -> int:
 # -------------------------------------------------------------------- new states
 
 
-def admit(one: Lanes, m: Scheme, rows: np.ndarray, gaps: np.ndarray, g: np.ndarray, count: int) -> None:
+def admit(one: StepLanes, m: Scheme, rows: np.ndarray, gaps: np.ndarray, g: np.ndarray, count: int) -> None:
     """Gaps of loops and of their rates of `count` new rows, one by one, and references of the cut joints counted at them."""
     for k in range(count):
         for i in range(m.n_in):
@@ -377,7 +377,7 @@ def admit(one: Lanes, m: Scheme, rows: np.ndarray, gaps: np.ndarray, g: np.ndarr
 
 
 def step_one(
-    one: Lanes,
+    one: StepLanes,
     m: Scheme,
     rows: np.ndarray,
     efforts: np.ndarray,

@@ -12,7 +12,7 @@ from linkwright.integrators.steps import REFUSED
 from linkwright.motion.compiled import OPEN
 from linkwright.results.state import LaterReferences, State
 from linkwright.simulation.rows import entries
-from linkwright.simulation.step_inputs import FLOAT, Efforts, environments, equations, interval
+from linkwright.simulation.step_inputs import FLOAT, StepEfforts, environments, equations, interval
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -27,10 +27,10 @@ class Single:
         span = equations(core).row.spans
         self.q, self.v, self.t, self.near = (env.rows[0, span[k]] for k in ("q", "v", "t", "near"))
         self.free = env.rows[0, span["free"]] if "free" in span else np.zeros(0)
-        self.gaps, self.tau, self.put = np.zeros((1, 2)), env.efforts[0], Efforts(core, env.efforts).put
+        self.gaps, self.tau, self.put = np.zeros((1, 2)), env.efforts[0], StepEfforts(core, env.efforts).put
         self.q_shape, self.v_shape, self.has_free = self.q.shape, self.v.shape, self.free.size > 0
         self.run: Callable[[float, int], int] = env.single(self.gaps)
-        self.first_near, self.default = core.skel.pack(core.start.near), core.kernels.defaults["free"]
+        self.first_near, self.default = core.skel.pack(core.start.references), core.kernels.defaults["free"]
 
     def step(self, q: Any, v: Any, t: float, near: np.ndarray, tau: Any, h: float, substeps: int, free: Any) -> None:
         """From the given state to the one in `q`, `v`, `t` and `near`."""

@@ -1,4 +1,4 @@
-"""What steps of one mechanism need: its equations as the loops see them, lengths of steps, efforts as callers give them."""
+"""Inputs of steps of one mechanism: its equations as the loops see them, lengths of steps, efforts as callers give them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
-from linkwright.compiler.graph import Graph
+from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError
-from linkwright.integrators import Kernel, Problem
+from linkwright.integrators import Problem, StepKernel
 from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
-from linkwright.motion.targets import Part
+from linkwright.motion.targets import VelocityEntry
 from linkwright.simulation.checking import time_of
 from linkwright.simulation.events import interpreted_kernel, native_kernel, reads_turns
-from linkwright.simulation.rows import Row
-from linkwright.simulation.time_loops import loop_kernel, turns_kernel
+from linkwright.simulation.rows import RowLayout
+from linkwright.simulation.time_stepping import step_kernel, turns_kernel
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -29,16 +29,16 @@ NUMBERS = (int, float, np.integer, np.floating)
 FLOAT = np.dtype(float)
 
 
-class Equations(NamedTuple):
+class StepEquations(NamedTuple):
     """A mechanism as the loops of single steps see it."""
 
     problem: Problem
-    qdot: Kernel | None  # dq/dt where that is not v
+    qdot: StepKernel | None  # dq/dt where that is not v
     read: bool  # equations read the references of cut joints
-    row: Row
+    row: RowLayout
 
 
-def equations(core: Compiled) -> Equations:
+def equations(core: Compiled) -> StepEquations:
     """Kernels and layout of the rows; made once for a mechanism."""
     if "steps" not in core.stores:
         core.kernels.need_masses()
@@ -46,18 +46,18 @@ def equations(core: Compiled) -> Equations:
     return core.stores["steps"]
 
 
-def _equations(core: Compiled) -> Equations:
-    kernels, skel, row = core.kernels, core.loops.skel, Row.of(core).mechanism
+def _equations(core: Compiled) -> StepEquations:
+    kernels, skel, row = core.kernels, core.loops.skel, RowLayout.of(core).mechanism
     rates = kernels.get("loop_rates")
     projection = kernels.get("loop_projection") if len(core.loops.row_scale) else None
     cut = [joints.create(j.type, j.options) for j in (skel.tree.description.joint(n) for n in skel.tree.cuts)]
     turns = any("angle" in jt.coordinate_kinds for jt in cut)
-    values = {"near": skel.pack(core.start.near), "free": kernels.defaults["free"], "tau": np.zeros(row.sizes["tau"])}
+    values = {"near": skel.pack(core.start.references), "free": kernels.defaults["free"], "tau": np.zeros(row.sizes["tau"])}
     problem = Problem(
-        loop_kernel(rates, kernels.fallbacks["loop_rates"], row),
+        step_kernel(rates, kernels.fallbacks["loop_rates"], row),
         row.sizes["q"],
         row.sizes["v"],
-        project=None if projection is None else loop_kernel(projection, kernels.fallbacks["loop_projection"], row),
+        project=None if projection is None else step_kernel(projection, kernels.fallbacks["loop_projection"], row),
         parameters=tuple(np.concatenate([values[k] for k in row.parameters])),
         quaternions=tuple(n.q.start for n, jt in zip(skel.tree.nodes, skel.types, strict=True) if "quaternion" in jt.coordinate_kinds),
         turns=turns_kernel(core, row) if turns else None,
@@ -65,12 +65,12 @@ def _equations(core: Compiled) -> Equations:
         near_at=row.spans["near"].start - row.spans["tau"].start,
     )
     read = any(reads_turns(k.inputs) for k in (rates, projection) if k is not None)
-    return Equations(problem, _qdot_kernel(core, row) if row.sizes["q"] != row.sizes["v"] else None, read, row)
+    return StepEquations(problem, _qdot_kernel(core, row) if row.sizes["q"] != row.sizes["v"] else None, read, row)
 
 
-def _qdot_kernel(core: Compiled, row: Row) -> Kernel:
+def _qdot_kernel(core: Compiled, row: RowLayout) -> StepKernel:
     """dq/dt = N(q) v."""
-    graph = Graph()
+    graph = TraceGraph()
     q, v = graph.input("q", row.sizes["q"]), graph.input("v", row.sizes["v"])
     program = graph.program([("qdot", qdot(core.loops.skel, q, v))])
     native = core.kernels.get("loop_rates").native
@@ -97,8 +97,8 @@ def interval(dt: Any, substeps: Any) -> float:
     return dt / substeps
 
 
-class Efforts:
-    """Efforts as callers give them, put into rows of efforts."""
+class StepEfforts:
+    """StepEfforts as callers give them, put into rows of efforts."""
 
     def __init__(self, core: Compiled, into: np.ndarray):
         self.core, self.into = core, into
@@ -151,10 +151,10 @@ class Efforts:
     def _place(self, name: str) -> tuple[slice | int, str]:
         """Entries of a joint in tau, and the unit of a single one."""
         part, tree = self.core.assembler.targets.part(name), self.core.tree
-        joint = part.joint if isinstance(part, Part) else part
+        joint = part.joint if isinstance(part, VelocityEntry) else part
         if joint.name not in tree.node_of_joint:
             raise UsageError(
                 f"steps take efforts of the tree's joints (names.v); '{name}' is cut. Compile with other cuts: lw.compile(m, cuts=[...])."
             )
         span = tree.nodes[tree.node_of_joint[joint.name]].v
-        return (span.start + part.i, "torque" if part.kind == "angle" else "force") if isinstance(part, Part) else (span, "")
+        return (span.start + part.i, "torque" if part.kind == "angle" else "force") if isinstance(part, VelocityEntry) else (span, "")

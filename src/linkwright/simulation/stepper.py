@@ -21,7 +21,7 @@ from linkwright.motion.compiled import OPEN
 from linkwright.results.state import LaterReferences, State
 from linkwright.simulation.batch import free_sets
 from linkwright.simulation.run import CLOSED, closed_for
-from linkwright.simulation.step_inputs import Efforts, environments, equations, interval
+from linkwright.simulation.step_inputs import StepEfforts, environments, equations, interval
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -63,7 +63,7 @@ class Stepper:
 
     def _prepare(self) -> None:
         self.environments = env = environments(self.core, self.integrator, self.n, self.threads)
-        self.row, self._efforts = equations(self.core).row, Efforts(self.core, env.efforts)
+        self.row, self._efforts = equations(self.core).row, StepEfforts(self.core, env.efforts)
         q, v, t = (env.rows[:, self.row.spans[k]] for k in ("q", "v", "t"))
         free = env.rows[:, self.row.spans["free"]] if "free" in self.row.spans else env.rows[:, :0]
         for view in (q, v, t, free):
@@ -150,7 +150,7 @@ class Stepper:
 
     @property
     def ok(self) -> np.ndarray:
-        """Which environments have not failed."""
+        """Mask of the environments that have not failed."""
         return self.environments.codes <= 0
 
     @property
@@ -195,7 +195,7 @@ class Stepper:
         if st is not None and st.skel is not self.core.skel:
             self.core.need_closed(st, most=np.inf)
         given_q, given_v = (q, v) if st is None else (st.q, st.v if v is None else v)
-        near = self.core.skel.pack(self.core.start.near) if st is None else self.core.packed_references(st)
+        near = self.core.skel.pack(self.core.start.references) if st is None else self.core.packed_references(st)
         rows[:, span["q"]] = self._numbers("q", given_q, len(rows))
         rows[:, span["v"]] = 0.0 if given_v is None else self._numbers("v", given_v, len(rows))
         rows[:, span["t"]] = self._times(t, 0.0 if st is None else st.t, len(rows))
