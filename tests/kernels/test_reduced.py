@@ -9,7 +9,7 @@ import linkwright as lw
 from tests.factory import stream
 from tests.sweeps import every_model
 
-MODELS = every_model("carpet-scraper", "excavator", "3-rrr-motors", "delta", without=("bennett",))
+MODELS = every_model("carpet-scraper", "excavator", without=("bennett",))
 
 
 def moving(name):

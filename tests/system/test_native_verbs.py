@@ -16,7 +16,7 @@ from tests.factory import stream
 from tests.sweeps import every_model
 
 ROUND = 1e-11  # relative, of well-conditioned states: the two eliminate in different orders
-MODELS = every_model("carpet-scraper", "excavator", "bennett", "delta")
+MODELS = every_model("carpet-scraper", "excavator", "bennett")
 
 
 def moving(s, name):
