@@ -70,7 +70,7 @@ class Compiled:
         self.described, self.engine = described, engine  # parameters still expressions
         self.description = described.numbers()
         self.free: tuple[Parameter, ...] = tuple(choose(every_parameter(described), list(free), described)) if free else ()
-        self.tree: Tree = build_tree(self.description, cuts)
+        self.tree: Tree = build_tree(self.description, cuts, self._every_number.structure)
         self.skel: Skeleton = skeleton(self.tree)
         self.loops: Loops = TracedLoops.of(self.skel, length)
         self.forces = forces.of_description(self.description)
@@ -123,7 +123,11 @@ class Compiled:
         d = self.description
         apart = not self.free and not d.couplings and not d.gears and self.engine == "native"
         balls = sum(joint_types.is_ball(joint_types.create(j.type, j.options)) for j in d.joints)
-        return DesignNumbers.of(d) if apart and balls < 2 else None
+        return self._every_number if apart and balls < 2 else None
+
+    @cached_property
+    def _every_number(self) -> DesignNumbers:
+        return DesignNumbers.of(self.description)
 
     @cached_property
     def _structure(self) -> KernelStructure:

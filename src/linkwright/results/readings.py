@@ -49,7 +49,11 @@ class Readings:
 
     def channel(self, name: str) -> Channel:
         """See `Trajectory.channel`."""
-        return Channel("t", "time", lambda x: x.t) if name == "t" else self.table[name]
+        if name == "t":
+            return Channel("t", "time", lambda x: x.t)
+        if name in self.loads.channels and name not in self.recorded:  # without the table of everything
+            return self.loads.channels[name]
+        return self.table[name]
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
         """See `Trajectory.read`."""

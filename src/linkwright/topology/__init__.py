@@ -9,7 +9,8 @@ at assembled states). `order` finds the solve order of the subsystems, `report` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
 
 from linkwright.model.description import Description
 from linkwright.topology.build import rebind, tree_of
@@ -20,15 +21,27 @@ from linkwright.topology.tree import Loop, Node, Subsystem, Tree
 __all__ = ["Loop", "Node", "Subsystem", "Tree", "build_tree", "choose_cuts", "rebind"]
 
 
-def build_tree(description: Description, cuts: Sequence[str] | None = None) -> Tree:
+MOST_KNOWN = 256  # structures whose cuts are remembered
+_known: OrderedDict[Hashable, tuple[tuple[str, ...], str]] = OrderedDict()
+
+
+def build_tree(description: Description, cuts: Sequence[str] | None = None, structure: Hashable = None) -> Tree:
     """Spanning tree, subsystems and loops of a numeric description.
 
     `cuts` (else `description.cuts`) names the joints to take out of the tree; without either the
-    program chooses them for cheap forward dynamics.
+    program chooses them for cheap forward dynamics; for a `structure` that was met before (`model.numbers`) the same ones again.
     """
     graph = read_graph(description)
     wanted = cuts if cuts is not None else description.cuts
     if wanted is not None:
         return tree_of(graph, given_cuts(graph, wanted), "chosen by the user")
-    names, _, reason = choose_cuts(description)
+    key = None if structure is None else (structure, tuple(d.joint for d in description.drives))
+    if key is None or key not in _known:
+        names, _, reason = choose_cuts(description)
+        if key is None:
+            return tree_of(graph, [graph.joint_index[name] for name in names], reason)
+        _known[key] = (names, reason)
+        if len(_known) > MOST_KNOWN:
+            _known.popitem(last=False)
+    names, reason = _known[key]
     return tree_of(graph, [graph.joint_index[name] for name in names], reason)
