@@ -27,7 +27,6 @@ from linkwright.errors import LinkwrightError, SingularityError, UsageError, nea
 LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimisation
 NOT_FINITE, DEGENERATE = 1, 2
 FEW, POOLED = 256, 4  # states of a call whose memory is stored, and how many such memories for one number of states
-_FLOAT = np.dtype(float)
 Fallback = Callable[[dict[str, np.ndarray]], dict[str, Any]]
 
 
@@ -179,9 +178,6 @@ class Kernel:
 
     def _batch(self, arrays: Sequence[Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
         """Any leading axes, any inputs by name."""
-        found = None if more or not self.native else self._few(arrays)
-        if found is not None:
-            return found
         given = self._named(arrays, more)
         lead = np.broadcast_shapes(*(x.shape[: x.ndim - len(b.shape)] for b, x in zip(self.inputs, given, strict=True)))
         if self.native:
@@ -193,30 +189,6 @@ class Kernel:
             status = _status(self.program, packed)
         results = [outputs[i] for i in self._delivered]
         return self._result(results, self._repair(given, results, status, lead) if status.any() else {})
-
-    def _few(self, arrays: Sequence[Any]) -> Any:
-        """Some states in rows, all in the memory of a pool; None for any other form of inputs, and where a state failed."""
-        n = 0
-        for x, b in zip(arrays, self._needed, strict=False):
-            if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape[-len(b.shape) :] != b.shape:
-                return None
-            lead = x.ndim - len(b.shape)
-            if lead:
-                if lead > 1 or (n and len(x) != n):
-                    return None
-                n = len(x)
-        if not 0 < n <= FEW or len(arrays) != len(self._needed):
-            return None
-        pool = self._pools.setdefault(n, [])
-        ready = pool.pop() if pool else self._prepared_few(n)
-        rows, run, copies = ready
-        for row, x in zip(rows, arrays, strict=True):
-            row[...] = x
-        status = run()
-        out = tuple.__new__(self.Result, [copy() for copy in copies]) if status == 0 else None
-        if len(pool) < POOLED:
-            pool.append(ready)
-        return out
 
     def _prepared_few(self, n: int) -> tuple[list[np.ndarray], Callable[[], int], list[Callable[[], np.ndarray]]]:
         """Rows of the inputs a call gives, with the defaults in the others, the call, and copies of the outputs."""
@@ -238,29 +210,46 @@ class Kernel:
 
     @cached_property
     def _one(self) -> Callable[..., Any]:
-        """The call on one state, optional inputs at their defaults, unrolled for these inputs and outputs: every loop and
-        every look-up left out, because the kernel itself takes a fraction of a microsecond."""
+        """The call on one state or on some states in rows, optional inputs at their defaults, unrolled for these inputs and outputs:
+        every loop and every look-up left out, because the kernel itself takes a fraction of a microsecond."""
         inputs, outputs = range(len(self._needed)), range(len(self.outputs))
 
         def row(form: str, over: range, between: str = ", ") -> str:
             return between.join(form.format(i=i) for i in over)
 
+        if not self._needed:
+            return lambda: self._batch(())
+        every, kind = row("x{i},", inputs, " "), "x{i}.__class__ is not A or x{i}.dtype is not D or x{i}.shape"
         text = (
+            f"def few({row('x{i}', inputs)}):\n"
+            f"    n = len(x0) if x0.__class__ is A and x0.ndim else 0\n"
+            f"    if {row(kind + ' != (n, *s{i})', inputs, ' or ')} or not 0 < n <= FEW:\n"
+            f"        return batch(({every}))\n"
+            f"    mine = pools.get(n) or pools.setdefault(n, [])\n"
+            f"    ready = mine.pop() if mine else prepared_few(n)\n"
+            f"    ({row('r{i},', inputs, ' ')}), run, ({row('c{i},', outputs, ' ')}) = ready\n"
+            f"{row('    r{i}[...] = x{i}', inputs, chr(10))}\n"
+            f"    status = run()\n"
+            f"    y = new(Result, ({row('c{i}(),', outputs, ' ')}))\n"
+            f"    if len(mine) < POOLED:\n"
+            f"        mine.append(ready)\n"
+            f"    return y if status == 0 else batch(({every}))\n"
             f"def one({row('x{i}', inputs)}):\n"
-            f"    if {row('x{i}.__class__ is not A or x{i}.dtype is not D or x{i}.shape != s{i}', inputs, ' or ') or 'False'}:\n"
-            f"        return batch(({row('x{i},', inputs, ' ')}))\n"
+            f"    if {row(kind + ' != s{i}', inputs, ' or ')}:\n"
+            f"        return few({row('x{i}', inputs)})\n"
             f"    ready = pop() if pool else prepared()\n"
             f"    {row('r{i},', inputs, ' ')} run, {row('c{i},', outputs, ' ')} = ready\n"
             f"{row('    r{i}[...] = x{i}', inputs, chr(10))}\n"
             f"    status = run()\n"
             f"    y = new(Result, ({row('c{i}(),', outputs, ' ')}))\n"
             f"    push(ready)\n"
-            f"    return y if status == 0 else single(({row('x{i},', inputs, ' ')}))\n"
+            f"    return y if status == 0 else single(({every}))\n"
         )
         pool: list[Any] = []
         scope: dict[str, Any] = {"pool": pool, "pop": pool.pop, "push": pool.append, "prepared": self._prepared, "new": tuple.__new__}
         scope |= {"A": np.ndarray, "D": np.dtype(float), "Result": self.Result, "batch": self._batch, "single": self._single}
-        scope |= {f"s{i}": b.shape for i, b in enumerate(self._needed)}
+        scope |= {f"s{i}": b.shape for i, b in enumerate(self._needed)} | {"FEW": FEW, "POOLED": POOLED}
+        scope |= {"pools": self._pools, "prepared_few": self._prepared_few}
         exec(text, scope)
         return scope["one"]
 
