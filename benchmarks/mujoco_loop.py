@@ -38,7 +38,7 @@ def small_model(case: BenchCase, timestep: float = 1e-3) -> tuple[Any, Any, Mujo
     """(model, data at the state of the case, map between its coordinates and ours); its loops are as stiff as the step allows."""
     if find_spec("mujoco") is None:
         raise Unavailable("the package 'mujoco' is not installed")
-    mujoco = import_module("mujoco")
+    mujoco: Any = import_module("mujoco")
     root = xml.fromstring(to_mjcf(case.system, timestep=timestep))
     for parent in list(root.iter()):
         for drawn in [e for e in parent if e.tag == "geom" and "type" in e.attrib]:
@@ -58,7 +58,7 @@ def small_model(case: BenchCase, timestep: float = 1e-3) -> tuple[Any, Any, Mujo
 
 def _forward(case: BenchCase, shop: Workshop) -> Contender:
     model, data, there = small_model(case)
-    mujoco = import_module("mujoco")
+    mujoco: Any = import_module("mujoco")
     row = BenchRow(
         f"{ENGINE} mj_forward", version("mujoco"), case.name, "forward", accuracy=case.error(there.acceleration(case.state, data.qacc))
     )
@@ -82,7 +82,8 @@ def _native_calls(model: Any, data: Any, shop: Workshop) -> Callable[[float], fl
 
 def _rollout(case: BenchCase) -> Contender:
     model, data, there = small_model(case)
-    mujoco, rollout = import_module("mujoco"), import_module("mujoco.rollout")
+    mujoco: Any = import_module("mujoco")
+    rollout: Any = import_module("mujoco.rollout")
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
     start = np.zeros((1, mujoco.mj_stateSize(model, full)))
     mujoco.mj_getState(model, data, start[0], full)

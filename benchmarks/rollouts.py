@@ -94,7 +94,8 @@ def ours(name: str, system: System, n: int, integrator: str, tau: np.ndarray, ex
 def mujocos(name: str, system: System, n: int, tau: np.ndarray, exact: np.ndarray) -> Contender:
     """The same by `mujoco.rollout`."""
     model, data, _ = _model(system)
-    mujoco, rollout = import_module("mujoco"), import_module("mujoco.rollout")
+    mujoco: Any = import_module("mujoco")
+    rollout: Any = import_module("mujoco.rollout")
     full, kind = mujoco.mjtState.mjSTATE_FULLPHYSICS, int(mujoco.mjtState.mjSTATE_QFRC_APPLIED)
     start = np.zeros((n, mujoco.mj_stateSize(model, full)))
     mujoco.mj_getState(model, data, start[0], full)
@@ -158,7 +159,7 @@ def from_python(name: str, system: System) -> list[Contender]:
     }
     versions = dict.fromkeys(calls, version("linkwright"))
     if find_spec("mujoco") is not None:
-        mujoco = import_module("mujoco")
+        mujoco: Any = import_module("mujoco")
         model, data, _ = _model(system)
         calls["MuJoCo mj_step"] = lambda: mujoco.mj_step(model, data)
         versions["MuJoCo mj_step"] = version("mujoco")

@@ -185,7 +185,7 @@ def call_explained(function: Callable[Arguments, Result], name: str = "") -> Cal
         try:
             return function(*args, **options)
         except TypeError as problem:
-            why = _misfit(function, name or function.__name__, args, options)
+            why = _misfit(function, name or getattr(function, "__name__", repr(function)), args, options)
             if not why:  # the call fits, so the error is not the caller's
                 raise
             raise UsageError(why) from problem

@@ -8,7 +8,7 @@ import signal
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TextIO
@@ -54,7 +54,7 @@ def show(text: str) -> None:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
+def terminable() -> Generator[None]:
     """SIGTERM raises here what Ctrl-C does, so that nothing half written stays behind."""
     _signals.clear()
     ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
@@ -97,7 +97,7 @@ def wrapped(text: str, indent: int = 0) -> str:
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
+def waiting(what: str) -> Generator[None]:
     """Say what takes so long, after a moment and on a terminal only; the line vanishes when it is done."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield

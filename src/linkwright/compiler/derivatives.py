@@ -144,7 +144,7 @@ def _traced(op: int, u: Any, w: Any) -> Any:
             return g.node(Op.ATAN2, g.index(u), g.index(w))
         case Op.MIN | Op.MAX:
             first, second = (u, w) if type(u) is Sym else (w, u)
-            return getattr(first, _METHODS[op])(second)
+            return getattr(first, _METHODS[Op(op)])(second)
         case _:
             return getattr(u, _METHODS[Op(op)])()
 
@@ -167,7 +167,7 @@ def _number(op: int, u: Any, w: Any) -> Any:
         case Op.ATAN2:
             return arctan2(u, w).item()
         case _:
-            function = _NUMPY[Op(op)]
+            function: Any = _NUMPY[Op(op)]  # of one argument or of two
             return (function(u) if w is None else function(u, w)).item()
 
 

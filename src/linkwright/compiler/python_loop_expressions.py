@@ -14,7 +14,7 @@ _ARITHMETIC = {
     ast.Add: ("add", "fadd"), ast.Sub: ("sub", "fsub"), ast.Mult: ("mul", "fmul"), ast.Div: ("", "fdiv"), ast.BitAnd: ("and", ""),
     ast.BitOr: ("or", ""),
 }  # fmt: skip
-_COMPARISONS = {
+_COMPARISONS: dict[type, tuple[str, str]] = {
     ast.Lt: ("slt", "olt"), ast.LtE: ("sle", "ole"), ast.Gt: ("sgt", "ogt"), ast.GtE: ("sge", "oge"), ast.Eq: ("eq", "oeq"),
     ast.NotEq: ("ne", "une"),
 }  # fmt: skip

@@ -46,7 +46,7 @@ def available() -> bool:
     return machine_code.available()
 
 
-def native(function: Callable[..., Any], example: tuple[Any, ...], lanes: bool = False) -> NativeFunction:
+def native(function: FunctionType, example: tuple[Any, ...], lanes: bool = False) -> NativeFunction:
     """The same function as machine code, for arguments of the kinds of the example; compiled once, then from the cache.
 
     `lanes`: its loops run over lanes of states and are worth the vectoriser, which takes most of the time of compiling.
@@ -61,7 +61,7 @@ def native(function: Callable[..., Any], example: tuple[Any, ...], lanes: bool =
 class NativeFunction:
     """Machine code of a function with its calling sequence."""
 
-    def __init__(self, function: Callable[..., Any], kinds: list[Kind], lanes: bool = False):
+    def __init__(self, function: FunctionType, kinds: list[Kind], lanes: bool = False):
         self.kinds = kinds
         code, self.returns = _code(function, kinds, lanes)
         self._loaded = machine_code.Loaded(code)
@@ -102,7 +102,7 @@ def _run(call: Callable[[int], None], table: np.ndarray, returns: str, alive: An
     return run
 
 
-def _code(function: Callable[..., Any], kinds: list[Kind], lanes: bool) -> tuple[bytes, str]:
+def _code(function: FunctionType, kinds: list[Kind], lanes: bool) -> tuple[bytes, str]:
     """Object bytes and the kind returned, from the cache or made now."""
     name = disk.key(["loop", function.__qualname__, repr(kinds), lanes, digest(function)])
     found = disk.get(name)

@@ -60,7 +60,8 @@ def facts(run: Trajectory) -> Facts:
     """Return the facts in the run's settings about its controller; of a run without one, its drives alone."""
     records = run.settings.get("control")
     if isinstance(records, Mapping):
-        return Facts(**{**records, "drives": tuple(records["drives"])})
+        given: dict[str, Any] = {**records, "drives": tuple(records["drives"])}
+        return Facts(**given)
     return Facts(drives=tuple(_effort_names(run)))
 
 

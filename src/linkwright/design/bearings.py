@@ -12,7 +12,7 @@ its pin (the link that carries a pin of several links, a weld) has its average o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -154,7 +154,7 @@ class Bearings:
             if len(twins) == 2 and pair in seen:
                 continue
             seen.add(pair)
-            out.append(r if len(twins) == 2 else Bearing(**{**r.__dict__, "against": ()}))
+            out.append(r if len(twins) == 2 else replace(r, against=()))
         return out
 
     def __str__(self) -> str:

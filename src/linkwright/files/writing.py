@@ -15,7 +15,7 @@ import platform
 import re
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def _mode(path: Path) -> int | None:
 
 
 @contextmanager
-def replacing(path: Any, endings: Sequence[str]) -> Iterator[Path]:
+def replacing(path: Any, endings: Sequence[str]) -> Generator[Path]:
     """A temporary path that takes the place of `path` when the block ends well, and is removed when it does not."""
     path = checked(path, endings)
     remove_leftovers(path.resolve().parent)
@@ -94,7 +94,7 @@ def write_text(path: Any, endings: Sequence[str], text: str) -> Path:
 
 
 @contextmanager
-def atomic(path: Path, *, durable: bool = True, private: bool = False) -> Iterator[Path]:
+def atomic(path: Path, *, durable: bool = True, private: bool = False) -> Generator[Path]:
     """The same for any path, with the errors of the system. `durable`: flushed to the disk before it is renamed; `private`:
     only the user may read or write it."""
     target = Path(os.path.realpath(path))  # a link stays, what it points to is replaced

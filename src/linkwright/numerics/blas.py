@@ -8,7 +8,7 @@ By ctypes, not by threadpoolctl: the packages that Linkwright needs are a fixed 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache
 
@@ -34,7 +34,7 @@ def _threads() -> tuple[Callable[[], int], Callable[[int], None]] | None:
 
 
 @contextmanager
-def one_thread(rows: int) -> Iterator[None]:
+def one_thread(rows: int) -> Generator[None]:
     """Inside, matrices of that many rows are decomposed on one thread if they are too small to share."""
     found = _threads() if SHARED <= rows < WORTH_IT else None
     if found is None:

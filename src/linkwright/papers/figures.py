@@ -54,7 +54,7 @@ class FigureDrawing:
 
     @property
     def panels(self) -> Panels:
-        return self.source() if callable(self.source) else self.source
+        return self.source if isinstance(self.source, Sequence) else self.source()
 
     def __call__(self, path: Path) -> None:
         from linkwright.views.plots.frame import drawn

@@ -144,7 +144,7 @@ def halved(sim: Simulation, t: np.ndarray, q: np.ndarray, again: Rerun, found: A
         how: dict[str, Any] = {"tolerance": max(o.tolerance / 2.0 ** (o.method.order + 1), 1e-14)}
     else:
         how, share = {"step": (o.step or 0.0) / 2.0}, 1.0 / (1.0 - 0.5**o.method.order)  # Richardson
-    other = again.positions(t, **how)
+    other = again.positions(t, None, **how)
     if other is None:
         return replace(found, error=np.inf, where="", by="the run with half the step does not come to its end")
     n = min(len(other.q), len(t))

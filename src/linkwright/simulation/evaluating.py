@@ -77,7 +77,8 @@ class Evaluator:
         p = replace(self.setup.with_references(cut), events=None, event_specs=(), sampler=None, every=0.0, n_held=0)
         row = self.row(t0, y, cut)
         p = replace(p, parameters=tuple(row[p.n + 1 :]))
-        done = integrate(p, y, t0, t, self.method, samples=[t], **{**self.options, "step": t - t0, "most_steps": MOST_STEPS_WITHIN})
+        options: dict[str, Any] = {**self.options, "step": t - t0, "most_steps": MOST_STEPS_WITHIN}
+        done = integrate(p, y, t0, t, self.method, samples=[t], **options)
         return done.end_state if done.complete else None
 
 

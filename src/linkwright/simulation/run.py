@@ -125,7 +125,7 @@ class Simulation:
     def _run_mode(self, mode: RunMode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> RunPiece:
         system, o = self.system, self.options
         free = self.free if len(self.free) else None
-        controlled = {"control": self.control, "off": mode.off, "first": not self.pieces}
+        controlled: dict[str, Any] = {"control": self.control, "off": mode.off, "first": not self.pieces}
         act = actuation(system, mode.all_drives, st, wrench=self.wrench, free=free, **controlled)
         if self.pieces:  # a controller continues with its held values and its sample times
             act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held, st.t, self.start.t, act.every)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import SimulationError, calls_explained
-from linkwright.mechanics import formulations, inverse
+from linkwright.mechanics import formulations
 from linkwright.mechanics.closing.mobility import Mobility
 from linkwright.mechanics.constraints.closure import Closure
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.inverse import Loads
+from linkwright.mechanics.inverse import Loads, Method
 from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
 from linkwright.mechanics.kinematics.motion import displaced, locate, node_motion
 from linkwright.model.description import Description, Joint
@@ -234,7 +234,7 @@ class System:
         wrench: Mapping[str, Any] | None = None,
         *,
         drives: Sequence[str] | None = None,
-        method: str | inverse.Method = "subsystem",
+        method: str | Method = "subsystem",
         rated: Mapping[str, Any] | None = None,
         preload: Mapping[str, Any] | None = None,
         stiffness: Mapping[str, Any] | None = None,

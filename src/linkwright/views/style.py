@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +41,7 @@ def mixed(colour: str, other: str, share: float) -> tuple[float, float, float]:
 
 
 @contextmanager
-def settings(look: Theme) -> Iterator[None]:
+def settings(look: Theme) -> Generator[None]:
     """matplotlib's own defaults whatever the user's configuration says, with our few changes."""
     import matplotlib
 

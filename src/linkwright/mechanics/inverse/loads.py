@@ -226,7 +226,7 @@ class Loads:
 
     def __str__(self) -> str:
         efforts = table(("drive", "effort"), [(n, f"{x:.6g}") for n, x in self.tau.items()], left=1)
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for name in self._wrenches:
             w = self.reaction(name)
             rows.append((name, *(f"{x:.6g}" for x in (*w.force, np.linalg.norm(w.force))), "yes" if w.unique else "no"))

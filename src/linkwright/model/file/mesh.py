@@ -37,7 +37,8 @@ def triangles(path: Path, node: FileNode) -> Any:
     count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
     if len(data) == 84 + 50 * count and count >= 0:
         record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-        corners = np.frombuffer(data, dtype=record, count=count, offset=84)["corners"].astype(float)
+        facets: Any = np.frombuffer(data, dtype=record, count=count, offset=84)
+        corners = facets["corners"].astype(float)
     else:
         numbers = _VERTEX.findall(data)
         if len(numbers) % 3 or not numbers:

@@ -206,7 +206,7 @@ ABOUT = fields(
 )
 
 
-def of_class(cls: type, data: Any, where: str) -> dict[str, Any]:
+def of_class(cls: type[Any], data: Any, where: str) -> dict[str, Any]:
     """The fields of a dataclass or named tuple that JSON holds, each of its annotated type; lists as tuples."""
     kinds: dict[Any, Check] = {str: text, float: number, int: whole, bool: flag, float | None: optional(number)}
     kinds |= {tuple[str, ...]: NAMES, tuple[float, ...]: many(number)}

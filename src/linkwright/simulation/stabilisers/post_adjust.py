@@ -224,7 +224,7 @@ def _rows(key: str, value: Any, labels: Sequence[str]) -> np.ndarray:
     x = np.asarray(value, dtype=float)
     if x.shape not in ((), (len(labels),)):
         raise UsageError(f"{key} of post-adjusting needs one number, or one for each of the {len(labels)} rows {', '.join(labels)}.")
-    out = np.array(np.broadcast_to(x, len(labels)))
+    out: np.ndarray = np.array(np.broadcast_to(x, len(labels)))
     if not (out > 0.0).all():
         raise UsageError(f"{key} of post-adjusting must be positive numbers.")
     return out
