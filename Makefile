@@ -44,11 +44,8 @@ check: check-style check-types check-layers check-builds
 check-style: $(VENV)/installed-test
 	$(PY) -m ruff check --output-format=concise .
 
-# the longest of them: again only when a source has changed
-check-types: build/types
-build/types: $(shell find src benchmarks -name '*.py') $(VENV)/installed-test
-	$(PY) -m basedpyright --pythonpath $(abspath $(PY))
-	@mkdir -p build; touch $@
+check-types: $(VENV)/installed-test
+	$(PY) -m ty check --python $(VENV) --output-format concise
 
 check-layers: $(VENV)/installed-test
 	$(VENV)/bin/lint-imports

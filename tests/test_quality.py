@@ -19,7 +19,7 @@ CITATION = re.compile(r"\[((?:[A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?)|(?:RBDA))(?=[ ,
 TEXTS = {".py", ".md", ".yaml", ".yml", ".toml", ".cff", ".bib", ".html", ".js", ".css", ".sh"}
 MACHINE_PATH = re.compile(r"(?:^|[\s\"'(=`])/(?:tmp|work|farm|root|home|Users)/", re.MULTILINE)
 LEFT_OPEN = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
-SWITCHED_OFF = re.compile(r"pytest\.(?:skip|xfail)\b|mark\.(?:skip|skipif|xfail)\b|#\s*type:\s*ignore|#\s*pyright:\s*ignore|#\s*noqa")
+SWITCHED_OFF = re.compile(r"pytest\.(?:skip|xfail)\b|mark\.(?:skip|skipif|xfail)\b|#\s*(?:type|pyright|ty):\s*ignore|#\s*noqa")
 
 
 @cache

