@@ -16,6 +16,7 @@ import numpy as np
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, Bounds, Onto, PositionRows, Rule, onto
 from linkwright.mechanics.closing.passage import SUSPECT, AccelerationRows, RowDerivatives, followed, mended
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, accelerations, across, passing
+from linkwright.mechanics.constraints.closure import block_places
 from linkwright.mechanics.dynamics.terms import of_matrices
 from linkwright.mechanics.formulations import Formulation, create
 from linkwright.mechanics.formulations.forward import LOST, tangent
@@ -65,7 +66,7 @@ class TracedPassage:
         T = self._eq.joint_axis_terms(self.kernels.start()[0], np.zeros(nv), np.zeros(1), self.kernels.defaults["near"])
 
         def places(blocks: list[tuple[slice, slice]]) -> np.ndarray:
-            return np.concatenate([np.zeros(0, dtype=int), *(_flat(r, c, nv) for r, c in blocks)])
+            return np.concatenate([np.zeros(0, dtype=int), *(block_places(r, c, nv) for r, c in blocks)])
 
         in_M, in_J = places([(span, span) for span in T.spans]), places([(T.rows[i], T.spans[j]) for i, j in sorted(T.blocks)])
         scale = c / self.rows[:, None]
@@ -207,11 +208,6 @@ class TracedPassage:
             return PositionRows(there.phi, there.J, there.b)
 
         return onto(rows, self._eq.loops.displaced, x["q"], rule, PositionRows(here.phi, here.J, here.b))
-
-
-def _flat(rows: slice, columns: slice, width: int) -> np.ndarray:
-    """Places of a block in a dense matrix of that width, row by row."""
-    return (np.arange(rows.start, rows.stop)[:, None] * width + np.arange(columns.start, columns.stop)).ravel()
 
 
 def _largest(x: np.ndarray) -> float:

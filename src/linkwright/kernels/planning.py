@@ -2,7 +2,7 @@
 
 Ranks and pivots are looked at in several positions, the start and some reached from it, because one may be singular. The
 order of elimination (loops, which subsystem's inertia last, along which body's axes the rows are) is the one of fewest
-operations: candidates are traced and counted.
+operations: candidates are ranked by the pattern of the matrices, the best two are traced and counted.
 """
 
 from __future__ import annotations
@@ -34,20 +34,24 @@ EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value 
 INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
 HEALTHY = 1e-3  # an order of elimination must keep this share of the pivots of the plain one
 FEW = 3  # late subsystems tried at most
+TRACED = 2  # candidates whose operations are counted exactly
 SAMPLES = 5
-MUCH = 400  # velocities beyond which only the plain order is considered
+MUCH = 400  # velocities beyond which only the plain order is considered, and at fewer positions
+LARGE_SAMPLES = 2
 
 
-def samples(loops: Loops, q: np.ndarray, near: Any, count: int = SAMPLES, seed: int = 1) -> list[Instant]:
+def samples(loops: Loops, q: np.ndarray, near: Any, count: int | None = None, seed: int = 1) -> list[Instant]:
     """The given position and some reached from it one after the other, each with a random allowed velocity."""
     rng = np.random.default_rng(seed)
+    if count is None:
+        count = SAMPLES if loops.skel.tree.nv <= MUCH else LARGE_SAMPLES
     zero = np.zeros(loops.skel.tree.nv)
     out: list[Instant] = []
     for _ in range(count):
         J = loops.dimensionless(loops.at(q, zero, 0.0, near))[1]
         null = factor(J).null
         out.append(Instant(loops.skel, q, null @ rng.normal(size=null.shape[1]) * loops.columns, references=near))
-        there = wandered(loops, q, near, J, rng)
+        there = wandered(loops, q, near, null, rng)
         if there is not None:
             q, near = there.at.q, there.at.references
     return out
@@ -102,7 +106,8 @@ def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> Eliminat
 
 def with_pivots(eq: Equations, states: Sequence[Instant], formulation: str, loop_pivot: float = LOOP_PIVOT) -> EliminationPlan:
     """The plan with the typical pivots of another formulation than sslm, or with another share of a loop's pivots."""
-    return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, states, formulation, loop_pivot)})
+    every = [_solved_terms(eq, s) for s in states]
+    return replace(eq.plan, nominal={**eq.plan.nominal, **_nominal(eq, every, formulation, loop_pivot)})
 
 
 def constant_idle(loops: Loops, states: Sequence[Instant]) -> tuple[tuple[float, ...], ...]:
@@ -124,19 +129,26 @@ def constant_idle(loops: Loops, states: Sequence[Instant]) -> tuple[tuple[float,
 
 
 def _dynamics(eq: Equations, sizes: KernelSizes, states: Sequence[Instant]) -> EliminationPlan:
-    every = [_retained_terms(eq, s) for s in states]
-    healthy = [T for T in every if not _singular(T)] or every
+    every = [_solved_terms(eq, s) for s in states]
     if any(lacks_inertia(T) for T in every):
-        matrices = [saddle(T, T.h) for T in healthy]
+        standard = [_retained_terms(eq, s) for s in states]
+        matrices = [saddle(T, T.h) for T in [T for T in standard if not _singular(T)] or standard]
         structure = np.any([A != 0.0 for A in matrices], axis=0)
         order = pivot_order(matrices, structure)
         eq = replace(eq, plan=replace(eq.plan, saddle=(tuple(order[0]), tuple(order[1]))))
-        return replace(eq.plan, nominal=_nominal(eq, states))
+        return replace(eq.plan, nominal=_nominal(eq, every))
     best = eq.plan
     if eq.plan.keep is None and len(every[0].columns) <= MUCH:
-        best = _cheapest(eq, sizes, every)
-    eq = replace(eq, plan=best)
-    return replace(best, nominal=_nominal(eq, states))
+        best = _cheapest(eq, sizes, states, every)
+    if best.axes != eq.plan.axes:
+        every = [_solved_terms(replace(eq, plan=best), s) for s in states]
+    return replace(best, nominal=_nominal(replace(eq, plan=best), every))
+
+
+def _solved_terms(eq: Equations, s: Instant) -> Terms:
+    """Terms of the independent rows at a sample, in the rows and axes they are solved in."""
+    T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
+    return T if eq.plan.keep is None else T.select(list(eq.plan.keep))
 
 
 def _retained_terms(eq: Equations, s: Instant) -> Terms:
@@ -146,12 +158,12 @@ def _retained_terms(eq: Equations, s: Instant) -> Terms:
 
 
 def _singular(T: Terms) -> bool:
-    f = factor(T.dimensionless_J())
-    return f.rank < T.nc or (len(f.s) > 0 and f.s[-1] < 1e-6)
+    return not factor(T.dimensionless_J()).regular(1e-6)
 
 
-def _cheapest(eq: Equations, sizes: KernelSizes, every: Sequence[Terms]) -> EliminationPlan:
-    """Of the orders whose pivots are healthy, the one of fewest operations; along either body's axes in space."""
+def _cheapest(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], every: Sequence[Terms]) -> EliminationPlan:
+    """Of the orders whose pivots are healthy, the one of fewest operations; along either body's axes in space. The two of least
+    work by `elimination_work` are traced and counted."""
     count = len(every[0].k_parts)
     touched: dict[int, int] = {}
     for _, j in every[0].blocks:
@@ -161,15 +173,35 @@ def _cheapest(eq: Equations, sizes: KernelSizes, every: Sequence[Terms]) -> Elim
         hubs = [j for j in hubs if touched[j] >= FEW]
     plain = tuple(eq.plan.order)
     orders = [plain, *(o for o in ((*plain, count + j) for j in hubs) if _sound(every, plain, o))]
-    axes = ("first",) if eq.loops.skel.tree.description.planar else ("first", "second")
-    candidates = [replace(eq.plan, order=o, axes=a) for o in orders for a in axes]
-    if len(candidates) == 1:
-        return candidates[0]
-    work = []
-    for p in candidates:
-        program = trace("forward", replace(sizes, free=0), lambda free, p=p: replace(eq, plan=p), formulation="sslm")
-        work.append(program.operations)
-    return candidates[int(np.argmin(work))]
+    found: list[tuple[int, int, EliminationPlan]] = []
+    for axes in ("first",) if eq.loops.skel.tree.description.planar else ("first", "second"):
+        turned = replace(eq, plan=replace(eq.plan, axes=axes))
+        T = every[-1] if axes == eq.plan.axes else _solved_terms(turned, states[-1])
+        found += [(elimination_work(T, o), len(found) + i, replace(turned.plan, order=o)) for i, o in enumerate(orders)]
+    best = [p for _, _, p in sorted(found, key=lambda x: x[:2])[:TRACED]]
+    if len(best) == 1:
+        return best[0]
+    work = [trace("forward", replace(sizes, free=0), lambda free, p=p: replace(eq, plan=p), formulation="sslm").operations for p in best]
+    return best[int(np.argmin(work))]
+
+
+def elimination_work(T: Terms, order: Sequence[int]) -> int:
+    """Operations, about, of eliminating the inertias and loops of some terms in an order, by the pattern of their nonzero entries."""
+    count, nv = len(T.k_parts), T.nv
+    late = {node - count for node in order if node >= count}
+    places = [i for j, s in enumerate(T.spans) if j not in late for i in reversed(range(s.start, s.stop))]
+    for node in order:
+        span = T.rows[node] if node < count else T.spans[node - count]
+        places += range(span.start + (nv if node < count else 0), span.stop + (nv if node < count else 0))
+    there = np.zeros((nv + T.nc, nv + T.nc), dtype=bool)
+    there[:nv, :nv], there[nv:, :nv], there[:nv, nv:] = T.M != 0.0, T.J != 0.0, T.J.T != 0.0
+    there = there[np.ix_(places, places)]
+    work = 0
+    for p in range(len(there)):
+        below = p + 1 + np.flatnonzero(there[p + 1 :, p])
+        there[np.ix_(below, below)] = True
+        work += len(below) * (len(below) + 6)  # a symmetric update, the pivot's row, and both solves
+    return work
 
 
 def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...]) -> bool:
@@ -183,16 +215,13 @@ def _sound(every: Sequence[Terms], plain: tuple[int, ...], order: tuple[int, ...
 
 
 def _nominal(
-    eq: Equations, states: Sequence[Instant], formulation: str = "sslm", loop_pivot: float = LOOP_PIVOT
+    eq: Equations, every: Sequence[Terms], formulation: str = "sslm", loop_pivot: float = LOOP_PIVOT
 ) -> dict[str, tuple[float, ...]]:
-    """Sizes below which the pivots of a formulation ask for the rank-revealing path."""
+    """Sizes below which the pivots of a formulation ask for the rank-revealing path, from terms at the samples."""
     out: dict[str, list[np.ndarray]] = {}
-    for s in states:
-        T = placed(eq, s)._terms(s.q, s.v, np.zeros(1), eq.loops.skel.pack(s.references))
+    for T in every:
         place = T.place
         assert place is not None
-        if eq.plan.keep is not None:
-            T = T.select(list(eq.plan.keep))
         tau = along_world(place, T.h) if eq.plan.body_axes else T.h
         if eq.plan.saddle is not None:
             raw = eq._solve(T, tau, "sslm")

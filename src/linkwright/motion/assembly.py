@@ -375,8 +375,7 @@ class Assembler:
     def _rates(self, tied: Loops, here: Instant, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Position, and velocities for the wanted speeds; in a singular position on the branch the walk came along."""
         c = tied.at(here.q, np.zeros(self.tree.nv), 0.0, here.references)
-        s = tied.factored(c).s
-        if not len(s) or s[-1] > 1e-3:
+        if tied.factored(c).strong(1e-3) == min(c.J.shape):
             return here.q, self._solved(tied, here.q, here.references)
         rows = slice(c.rows[-count].start, c.rows[-1].stop)
         came, wanted = c.J[rows] @ here.v, -c.b[rows]

@@ -60,7 +60,7 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: n
 def _dependent(loops: Loops, tied: Loops, q: np.ndarray, references: Mapping[str, Any]) -> bool:
     """True if the targets are dependent at q and at a random position near it: no dead centre, but one coordinate given twice."""
     zero, own = np.zeros(loops.skel.tree.nv), len(loops.row_scale)
-    other = wandered(loops, q, references, loops.dimensionless(loops.at(q, zero, 0.0, references))[1], np.random.default_rng(0))
+    other = wandered(loops, q, references, loops.factored(loops.at(q, zero, 0.0, references)).null, np.random.default_rng(0))
     places = [(q, references)] if other is None else [(q, references), (other.at.q, other.at.references)]
     rows = [tied.dimensionless(tied.at(x, zero, 0.0, n))[1] for x, n in places]
     return all(factor(J, WEAK).rank < factor(J[:own], WEAK).rank + len(J) - own for J in rows)

@@ -1,50 +1,110 @@
 """Rank-revealing linear algebra on plain floats: ranks, null spaces, minimum-norm solves.
 
 Rank is decided on dimensionless matrices against an absolute tolerance (a relative one would never
-truncate a single vanishing row); callers scale first, see `metric`. `ldl` stays beside `scalars.eliminate`: it keeps factors for
-several right sides, at half the operations, and drops implied rows.
+truncate a single vanishing row); callers scale first, see `metric`. Large sparse matrices are judged by pivots, see `sparse`. `ldl`
+stays beside `scalars.eliminate`: it keeps factors for several right sides, at half the operations, and drops implied rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.errors import UsageError
+from linkwright.numerics.pickling import essentials
+from linkwright.numerics.sparse import SparseRows, sparse_rows
 
 RANK_TOLERANCE = 1e-9
+SURE = 2e-3  # tolerances up to this are those healthy pivots answer for
 
 
-class Factored(NamedTuple):
-    """A singular value decomposition with its rank decided: A = U s Vt. Of a stack of matrices, `rank` has an entry for each."""
+class Factored:
+    """A = U s Vt with its rank decided; of a stack of matrices, `rank` has an entry for each. Of a large sparse matrix the rank comes
+    from pivots (`sparse`), and the singular value decomposition is made where U, s or Vt are asked for."""
 
-    U: np.ndarray
-    s: np.ndarray
-    Vt: np.ndarray
-    rank: Any
+    __getstate__ = essentials
+
+    def __init__(self, A: np.ndarray, tolerance: float, thin: bool, most: int):
+        self.A, self.tolerance, self.thin, self.most = A, tolerance, thin, most
+
+    @cached_property
+    def _sparse(self) -> SparseRows | None:
+        found = sparse_rows(self.A) if self.A.ndim == 2 and 0.0 < self.tolerance <= SURE else None
+        return found if found is not None and found.rank <= self.most else None
+
+    @cached_property
+    def _decomposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        *stack, m, n = self.A.shape
+        if min(m, n) == 0:
+            return np.broadcast_to(np.eye(m), (*stack, m, m)), np.zeros((*stack, 0)), np.broadcast_to(np.eye(n), (*stack, n, n))
+        return np.linalg.svd(self.A, full_matrices=not self.thin)
 
     @property
+    def U(self) -> np.ndarray:
+        return self._decomposed[0]
+
+    @property
+    def s(self) -> np.ndarray:
+        """All singular values, largest first."""
+        return self._decomposed[1]
+
+    @property
+    def Vt(self) -> np.ndarray:
+        return self._decomposed[2]
+
+    @cached_property
+    def rank(self) -> Any:
+        if self._sparse is not None:
+            return self._sparse.rank
+        found = np.minimum(np.count_nonzero(self.s > self.tolerance, axis=-1), self.most)
+        return int(found) if self.A.ndim == 2 else found
+
+    @cached_property
     def null(self) -> np.ndarray:
         """(n, n - rank): columns span the right null space."""
-        return self.Vt[self.rank :].T
+        return self.Vt[self.rank :].T if self._sparse is None else self._sparse.null()
 
     @property
     def left_null(self) -> np.ndarray:
         """(m, m - rank): columns span the left null space."""
-        return self.U[:, self.rank :]
+        return self.U[:, self.rank :] if self._sparse is None else self._sparse.left
+
+    @cached_property
+    def smallest(self) -> float:
+        """The smallest singular value that counts; 0 if none does."""
+        if self._sparse is not None:
+            return self._sparse.smallest()
+        return float(self.s[self.rank - 1]) if self.rank else 0.0
+
+    def regular(self, limit: float) -> bool:
+        """Return True if every row counts, by singular values of at least `limit` or by the pivots of a large matrix."""
+        rows = len(self.A)
+        if self._sparse is not None:
+            return self._sparse.rank == rows
+        return len(self.s) == rows and bool((self.s >= limit).all())
+
+    def strong(self, limit: float) -> int:
+        """Directions stronger than a limit; of a large matrix all whose pivots are healthy."""
+        return int(np.count_nonzero(self.s > limit)) if self._sparse is None else self._sparse.rank
 
     def at_most(self, rank: int) -> Factored:
         """The same with no more directions than these."""
-        return self._replace(rank=min(self.rank, rank) if self.s.ndim == 1 else np.minimum(self.rank, rank))
+        found = Factored(self.A, self.tolerance, self.thin, min(self.most, rank))
+        if "_decomposed" in vars(self):
+            found._decomposed = self._decomposed
+        return found
 
     def solve(self, b: np.ndarray, damping: Any = 0.0) -> np.ndarray:
         """Minimum-norm least-squares solution of A x = b; damped, of (A'A + damping) x = A'b, in the directions that count.
 
         b is a vector or several columns; of a stack of matrices, a stack of these, with one damping or one for each.
         """
-        single = self.s.ndim == 1
+        if self._sparse is not None:
+            return self._sparse.damped(b, damping) if damping else self._sparse.solve(b)
+        single = self.A.ndim == 2
         r = self.rank if single else int(self.rank.max(initial=0))
         U, s, Vt = self.U[..., :r], self.s[..., :r], self.Vt[..., :r, :]
         if single:
@@ -57,26 +117,21 @@ class Factored(NamedTuple):
 
 
 def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE, *, thin: bool = False) -> Factored:
-    """SVD of a matrix or a stack with full bases; entries below the absolute tolerance do not count for the rank.
+    """Decompose a matrix or a stack with full bases; singular values below the absolute tolerance do not count for the rank.
 
     `thin` leaves out what only null spaces need: enough to `solve`, and much less work for a few long columns.
     """
-    m, n = A.shape[-2:]
-    if min(m, n) == 0:
-        U, Vt = (np.broadcast_to(np.eye(k), (*A.shape[:-2], k, k)) for k in (m, n))
-        return Factored(U, np.zeros((*A.shape[:-2], 0)), Vt, 0 if A.ndim == 2 else np.zeros(len(A), dtype=int))
     if not np.abs(A).max(initial=0.0) <= 1e150:  # also true for NaN
         raise UsageError(
             "numbers overflow in the equations: check the lengths, masses and speeds of the model (one is out of any proportion)."
         )
-    U, s, Vt = np.linalg.svd(A, full_matrices=not thin)
-    return Factored(U, s, Vt, int(np.count_nonzero(s > tolerance)) if A.ndim == 2 else np.count_nonzero(s > tolerance, axis=1))
+    return Factored(A, tolerance, thin, min(A.shape[-2:]))
 
 
 def least_squares(A: np.ndarray, b: np.ndarray, share: float = 1e-14) -> np.ndarray:
     """Minimum-norm least-squares solution of A x = b with units of any kind: singular values below a share of the largest do not count."""
     f = factor(A, 0.0, thin=True)
-    return f._replace(rank=int(np.count_nonzero(f.s > share * f.s.max(initial=0.0)))).solve(b)
+    return f.at_most(int(np.count_nonzero(f.s > share * f.s.max(initial=0.0)))).solve(b)
 
 
 def pivoted_columns(A: np.ndarray, tolerance: float = RANK_TOLERANCE, first: tuple[int, ...] = ()) -> list[int]:

@@ -20,7 +20,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.numerics.blas import one_thread
-from linkwright.numerics.linalg import factor
+from linkwright.numerics.linalg import Factored
 
 LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)
 CAREFUL_STEP = 0.02  # near a singular position
@@ -36,7 +36,12 @@ class Walker(NamedTuple):
     smallest: float  # smallest singular value that counts here
     strong: int  # most directions stronger than the window seen so far: fewer mean a passage
     calm: float = 0.0  # largest `smallest` seen so far: typical of this mechanism
-    spectrum: np.ndarray = np.zeros(0)  # all singular values here, largest first
+    factors: Factored | None = None  # of the dimensionless J
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        """All singular values here, largest first."""
+        return np.zeros(0) if self.factors is None else self.factors.s
 
 
 def start(loops: Loops, q: np.ndarray, references: Mapping[str, Any], t: float = 0.0) -> Walker:
@@ -49,18 +54,17 @@ def _with_rates(loops: Loops, w: Walker) -> Walker:
     q, guess, t, references = w.at.q, w.at.v, w.at.t, w.at.references
     c = loops.at(q, guess, t, references)
     f = loops.factored(c)
-    if len(f.s) == len(c.k) and (f.s >= SUSPECT).all():  # every row counts: one decomposition serves both
+    if f.regular(SUSPECT):  # every row counts: one decomposition serves both
         v = guess - f.solve((c.J @ guess + c.b) / loops.row_scale) * loops.columns
         a = -f.solve(loops.at(q, v, t, references).k / loops.row_scale) * loops.columns
     else:
         v = branch_velocity(loops, q, guess, t, references, WINDOW)
         c = loops.at(q, v, t, references)
         a = acceleration_rows(loops, c, q, v, t, references).solve() * loops.columns
-    smallest = float(f.s[f.rank - 1]) if f.rank else 0.0
-    here = int(np.count_nonzero(f.s > WINDOW))
+    smallest, here = f.smallest, f.strong(WINDOW)
     strong = max(w.strong, here)
     calm = max(w.calm, smallest) if here == strong else w.calm  # where rank is lost the smallest that is left says nothing
-    return Walker(Instant(loops.skel, q, v, t, references, a), smallest, strong, calm, f.s)
+    return Walker(Instant(loops.skel, q, v, t, references, a), smallest, strong, calm, f)
 
 
 def walk(loops: Loops, begin: Walker, end: float, *, smallest_step: float = 1e-6, steps: list[Walker] | None = None) -> Walker:
@@ -152,5 +156,4 @@ def _predict(loops: Loops, here: Walker, step: float, t: float) -> tuple[np.ndar
 
 def _strong(loops: Loops, q: np.ndarray, references: Mapping[str, Any], t: float) -> int:
     """How many directions of the constraints are stronger than the window."""
-    s = factor(loops.dimensionless(loops.at(q, np.zeros(loops.skel.tree.nv), t, references))[1]).s
-    return int(np.sum(s > WINDOW))
+    return loops.factored(loops.at(q, np.zeros(loops.skel.tree.nv), t, references)).strong(WINDOW)

@@ -74,12 +74,13 @@ def _counted(loops: Loops, q: np.ndarray, references: dict[str, np.ndarray], sam
     places = [q]
     matrices = [loops.dimensionless(loops.at(q, zero, 0.0, references))[1]]
     rng = np.random.default_rng(seed)
+    factors = [factor(matrices[0])]
     for _ in range(samples):
-        position = wandered(loops, q, references, matrices[0], rng)
+        position = wandered(loops, q, references, factors[0].null, rng)
         if position is not None:
             places.append(position.at.q)
             matrices.append(loops.dimensionless(loops.at(position.at.q, zero, 0.0, position.at.references))[1])
-    factors = [factor(J) for J in matrices]
+            factors.append(factor(matrices[-1]))
     rank = max(f.rank for f in factors)
     here, generic = next((x, f) for x, f in zip(places, factors, strict=True) if f.rank == rank)
     idle = tuple(group for group, _ in idle_motions(loops, here, generic.null))
@@ -90,7 +91,7 @@ def _counted(loops: Loops, q: np.ndarray, references: dict[str, np.ndarray], sam
         rows=matrices[0].shape[0],
         start_rank=factors[0].rank,
         redundant=_redundant(loops, [J for J, f in zip(matrices, factors, strict=True) if f.rank == rank], rank),
-        smallest=float(generic.s[rank - 1]) if rank else 1.0,
+        smallest=generic.smallest if rank else 1.0,
         positions=len(matrices),
     )
 
@@ -98,6 +99,8 @@ def _counted(loops: Loops, q: np.ndarray, references: dict[str, np.ndarray], sam
 def _redundant(loops: Loops, matrices: list[np.ndarray], rank: int) -> tuple[Redundancy, ...]:
     """Name the dependent rows, loop by loop: a row counts against the last loop that repeats it."""
     out: list[Redundancy] = []
+    if rank == len(matrices[0]):
+        return ()
     before = 0
     tree = loops.skel.tree
     for i, loop in enumerate(tree.loops):

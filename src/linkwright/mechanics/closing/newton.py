@@ -214,9 +214,8 @@ def solve_rates(loops: Loops, q: Any, references: Mapping[str, Any], t: float, v
     return y * loops.columns
 
 
-def wandered(loops: Loops, q: np.ndarray, references: Mapping[str, Any], J: np.ndarray, rng: np.random.Generator) -> Closed | None:
-    """A position a finite way off along a random allowed motion, closed again; None if it does not close."""
-    null = factor(J).null
+def wandered(loops: Loops, q: np.ndarray, references: Mapping[str, Any], null: np.ndarray, rng: np.random.Generator) -> Closed | None:
+    """A position a finite way off along a random motion in the columns of `null`, closed again; None if it does not close."""
     if null.shape[1] == 0:
         return None
     step = null @ rng.normal(size=null.shape[1])

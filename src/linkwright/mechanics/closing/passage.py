@@ -35,7 +35,6 @@ class AccelerationRows(NamedTuple):
 
     A: np.ndarray
     r: np.ndarray
-    s: np.ndarray  # singular values of the dimensionless J
     passages: int  # rows replaced
     redundant: int  # rows dropped
     replaced: np.ndarray  # (rows, passages): the left vectors u of the replaced rows
@@ -80,7 +79,7 @@ def acceleration_rows(
 
 def plain(f: Factored, k: np.ndarray, rank: int) -> AccelerationRows:
     """All rows of the generic rank as they are, in the axes of J's singular vectors; the others are redundant."""
-    return AccelerationRows(f.Vt[:rank], -(f.U[:, :rank].T @ k) / f.s[:rank], f.s, 0, len(k) - rank, np.zeros((len(k), 0)), ())
+    return AccelerationRows(f.Vt[:rank], -(f.U[:, :rank].T @ k) / f.s[:rank], 0, len(k) - rank, np.zeros((len(k), 0)), ())
 
 
 def mended(
@@ -93,8 +92,8 @@ def mended(
     """
     f = factor(J) if f is None else f
     m = len(k)
-    if int(np.sum(f.s >= SUSPECT)) == m:
-        return AccelerationRows(J, -k, f.s, 0, 0, np.zeros((m, 0)), ())
+    if f.regular(SUSPECT):
+        return AccelerationRows(J, -k, 0, 0, np.zeros((m, 0)), ())
     rates = moving() if speed > 0.0 else None
     U, lost, gone = _classify(J, speed, rates, f, m if generic is None else generic)
     A, r = U.T @ J, -(U.T @ k)
@@ -103,9 +102,9 @@ def mended(
         A[lost], r[lost] = replaced.T @ rates.third, -(replaced.T @ rates.kdot)
     Jdot = rates.Jdot if rates and lost else None
     if not gone:
-        return AccelerationRows(A, r, f.s, len(lost), 0, replaced, tuple(lost), Jdot)
+        return AccelerationRows(A, r, len(lost), 0, replaced, tuple(lost), Jdot)
     keep = [i for i in range(m) if i not in gone]
-    return AccelerationRows(A[keep], r[keep], f.s, len(lost), len(gone), replaced, tuple(keep.index(i) for i in lost), Jdot)
+    return AccelerationRows(A[keep], r[keep], len(lost), len(gone), replaced, tuple(keep.index(i) for i in lost), Jdot)
 
 
 def _classify(

@@ -20,7 +20,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver, PointTarget
-from linkwright.mechanics.constraints.closure import Closure, closure
+from linkwright.mechanics.constraints.closure import Closure, block_places, closure
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, joint_coordinates, motion, relative
 from linkwright.model.curves.lines import Parabola
@@ -74,17 +74,39 @@ class _Passing(PointTarget):
         return super().rows(skel, m, v, 0.0, references)._replace(b=-np.array(self.rate)[list(self.axes)])
 
 
+class RowCode(NamedTuple):
+    """Code of rows: phi, the entries of J inside its blocks, k, b."""
+
+    code: Straight
+    filled: np.ndarray  # places of those entries in the raveled J
+    nv: int
+
+    def arrays(self, state: list[Any], is_complex: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """phi, J, k, b at a state."""
+        y = self.code.on_complex(state) if is_complex else self.code(state)
+        n = (len(y) - len(self.filled)) // 3
+        J = np.zeros(n * self.nv, dtype=y.dtype)
+        J[self.filled] = y[n : len(y) - 2 * n]
+        return y[:n], J.reshape(n, self.nv), y[len(y) - 2 * n : len(y) - n], y[len(y) - n :]
+
+
+def _filled(c: Closure, nv: int) -> np.ndarray:
+    """Places in the raveled J of the entries of all blocks, one block after the other."""
+    return np.concatenate([np.zeros(0, dtype=int), *(block_places(c.rows[i], c.columns[j], nv) for i, j in c.blocks)])
+
+
 @dataclass
 class LoopTraces:
     """Code of one skeleton's loops and of what was handed in with them; None where it cannot be made."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Without code, which is traced again when it is needed."""
-        return {**essentials(self), "made": {}}
+        return {**essentials(self), "made": {}, "filled": {}}
 
     skel: Skeleton
     base: tuple[Constraint, ...]
     made: dict[Any, Straight | None] = field(default_factory=dict)
+    filled: dict[Any, np.ndarray] = field(default_factory=dict)  # places in the raveled J of the entries that code gives
 
     @cached_property
     def _types(self) -> dict[str, Any]:
@@ -107,12 +129,17 @@ class LoopTraces:
         except (UsageError, TypeError):  # a branch on a traced value, or a function of numbers only: rows stay interpreted
             return None
 
-    def rows(self, constraints: Callable[[Any], Sequence[Constraint]]) -> Function:
+    def rows(self, key: Any, constraints: Callable[[Any], Sequence[Constraint]], numbers: int = 0) -> RowCode | None:
+        """The code of some constraints' rows, traced once; None if it cannot be traced."""
+
         def function(q: Any, v: Any, references: Any, x: Any) -> dict[str, Any]:
             c = closure(self.skel, motion(self.skel, q, v), v, 0.0, constraints=constraints(x), references=self.skel.unpack(q, references))
-            return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
+            self.filled[key] = _filled(c, self.skel.tree.nv)
+            blocks = [np.ravel(block) for block in c.blocks.values()]
+            return {"phi": c.phi, "J": np.concatenate([np.zeros(0), *blocks]), "k": c.k, "b": c.b}
 
-        return function
+        code = self.code(key, function, numbers)
+        return None if code is None else RowCode(code, self.filled[key], self.skel.tree.nv)
 
     def places(self, q: Any, v: Any, references: Any, x: Any) -> dict[str, Any]:
         """Of every cut joint its coordinates, or where those need numbers (quaternions) the relative rotation and place."""
@@ -158,7 +185,7 @@ class _Evaluator:
 
     def __init__(self, traces: LoopTraces, forms: Sequence[Form]):
         self.traces, self.forms = traces, forms
-        self.codes: list[Straight] | None = None  # of the loops, and of every form that has no plain row
+        self.codes: list[RowCode] | None = None  # of the loops, and of every form that has no plain row
         self.usable = True
         self.laws_now: tuple[Any, list[list[Any]]] = (None, [])  # the laws at one time: a step asks for the same several times
 
@@ -166,8 +193,8 @@ class _Evaluator:
         """Trace the rows; True if all of them could be."""
         if self.codes is None:
             t = self.traces
-            found = [t.code("loops", t.rows(lambda x: t.base))]
-            found += [t.code(f.key, t.rows(lambda x, f=f: [f.made(x)]), f.size) for f in self.forms if f.column < 0]
+            found = [t.rows("loops", lambda x: t.base)]
+            found += [t.rows(f.key, lambda x, f=f: [f.made(x)], f.size) for f in self.forms if f.column < 0]
             self.codes = [code for code in found if code is not None] if None not in found else None
         return self.codes is not None
 
@@ -175,8 +202,7 @@ class _Evaluator:
         """phi, J, k, b."""
         assert self.codes is not None
         state, nv, codes = [*q.tolist(), *v.tolist(), *self.traces.skel.pack(references).tolist()], len(v), iter(self.codes)
-        first = next(codes)
-        parts = [_split(first.on_complex(state) if is_complex else first(state), nv)]
+        parts = [next(codes).arrays(state, is_complex)]
         if self.forms and self.laws_now[0] != t:
             self.laws_now = t, [f.numbers(t) for f in self.forms]
         for form, numbers in zip(self.forms, self.laws_now[1], strict=bool(self.forms)):
@@ -186,9 +212,7 @@ class _Evaluator:
                 value, speed, acceleration = numbers
                 parts.append((np.array([q[form.place] - value]), row, np.array([-acceleration]), np.array([-speed])))
             else:
-                code = next(codes)
-                x = [*state, *numbers]
-                parts.append(_split(code.on_complex(x) if is_complex else code(x), nv))
+                parts.append(next(codes).arrays([*state, *numbers], is_complex))
         return list(parts[0]) if len(parts) == 1 else [np.concatenate(x) for x in zip(*parts, strict=True)]
 
 
@@ -254,10 +278,3 @@ def _agree(found: Sequence[np.ndarray], interpreted: Closure) -> bool:
     """True if code agrees with what it was made from: a joint of one's own may compute differently on symbols."""
     pairs = zip(found, (interpreted.phi, interpreted.J, interpreted.k, interpreted.b), strict=True)
     return all(np.abs(a - b).max(initial=0.0) <= AGREEMENT * (1.0 + np.abs(b).max(initial=0.0)) for a, b in pairs)
-
-
-def _split(y: np.ndarray, nv: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """phi, J, k, b from one row of results."""
-    n = len(y) // (nv + 3)
-    at = n * (nv + 1)
-    return y[:n], y[n:at].reshape(n, nv), y[at : at + n], y[at + n :]

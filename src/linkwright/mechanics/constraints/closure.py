@@ -73,6 +73,11 @@ def closure(
     return Closure(phi, k, b, rows, parts, blocks, columns, {i: x.turn for i, x in enumerate(cheap) if x is not None})
 
 
+def block_places(rows: slice, columns: slice, width: int) -> np.ndarray:
+    """Places of a block in a dense matrix of that width, row by row."""
+    return (np.arange(rows.start, rows.stop)[:, None] * width + np.arange(columns.start, columns.stop)).ravel()
+
+
 def reported(c: Closure, lam: Any) -> Any:
     """Multipliers of economical rows as those of the standard rows."""
     return _stack([c.turns[i] @ lam[r] if i in c.turns else lam[r] for i, r in enumerate(c.rows)])

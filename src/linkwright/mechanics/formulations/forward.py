@@ -91,7 +91,7 @@ def forward(
     chosen: Formulation = create("sslm" if name == "auto" else formulation)
     J = terms.dimensionless_J()
     f = factor(J)
-    if limit == "drop" or (f.rank == terms.nc and (len(f.s) == 0 or f.s[-1] > SUSPECT)):
+    if limit == "drop" or f.regular(SUSPECT):
         place = terms.place
         if limit != "drop" and place is not None and lacks_inertia(terms) and _reduced_inertia_is_singular(terms, f):
             rows = plain(f, terms.k / terms.row_scale, terms.nc)
@@ -184,7 +184,7 @@ def _on_branch(terms: Terms, tau: np.ndarray, name: str, f: Factored, found: Bra
     alpha, beta = (0.0, 0.0) if gains is None else gains
     right = found.right - alpha * found.off(v) + beta * found.e
     lost = found.left @ factor(f.U[:, : f.rank].T @ found.left, 1e-6).null  # rows that count elsewhere and are lost here
-    rows = AccelerationRows(found.Q.T, right, f.s, passing, terms.nc - len(right), lost, ())
+    rows = AccelerationRows(found.Q.T, right, passing, terms.nc - len(right), lost, ())
     return _limit(terms, tau, name, f, rows, rows.A)
 
 

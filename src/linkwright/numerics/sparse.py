@@ -1,0 +1,122 @@
+"""Ranks and minimum-norm solutions of large sparse matrices by the pivots of A A' = L D L', in time proportional to the entries.
+
+Rows are scaled to length 1, so a pivot is the squared distance of a row from those eliminated before it. Rows with healthy pivots are
+independent. A row whose pivot vanishes is compared with all others by projection: only these few rows are decomposed. Whatever is neither
+independent nor implied beyond doubt is left to the singular value decomposition of the whole matrix (`linalg.factor`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+LARGE = 150  # rows and columns from which sparse elimination is quicker than a decomposition
+SPARSE = 0.1  # share of nonzero entries
+HEALTHY = 1e-5  # a pivot below this, a singular value of about 3e-3, is doubtful
+IMPLIED = 1e-9  # distance of a row of length 1 from the others at which it is one of their combinations
+SHIFT = 1e-10  # added to the unit diagonal: an implied row gets this pivot instead of a division by zero
+ITERATIONS = 12  # of the inverse power method
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """Independent rows of a sparse matrix with their factors, and the rows they imply."""
+
+    A: Any  # all rows
+    retained: np.ndarray  # places of the independent rows
+    B: Any  # the independent rows, each of length 1
+    lengths: np.ndarray  # they have in A
+    factors: Any  # of B B'
+    left: np.ndarray  # orthonormal combinations of rows of A that vanish, in columns
+
+    @property
+    def rank(self) -> int:
+        return len(self.retained)
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Minimum-norm least-squares solution of A x = b; b may have several columns."""
+        b = b - self.left @ (self.left.T @ b)
+        right = (b[self.retained].T / self.lengths).T
+        x = self.B.T @ self.factors.solve(right)
+        return x + self.B.T @ self.factors.solve(right - self.B @ x)  # refined: B B' has the square of B's condition
+
+    def damped(self, b: np.ndarray, damping: float) -> np.ndarray:
+        """(A'A + damping)^-1 A' b."""
+        from scipy.sparse import identity
+
+        return self.A.T @ _eliminated(self.A @ self.A.T + damping * identity(self.A.shape[0])).solve(b)
+
+    def tangential(self, x: np.ndarray) -> np.ndarray:
+        """The part of x that no row sees, found twice for the sake of round-off."""
+        for _ in range(2):
+            x = x - self.B.T @ self.factors.solve(self.B @ x)
+        return x
+
+    def null(self) -> np.ndarray:
+        """Orthonormal basis of the null space, in columns."""
+        n = self.A.shape[1]
+        random = np.random.default_rng(0).normal(size=(n, n - self.rank))
+        for _ in range(2):
+            random = np.linalg.qr(self.tangential(random))[0]
+        return random
+
+    def smallest(self) -> float:
+        """The smallest singular value that is not zero, from above and within some per cent, by inverse iteration."""
+        x = np.random.default_rng(0).normal(size=self.rank)
+        for _ in range(ITERATIONS):
+            x = self.factors.solve(x / self.lengths) / self.lengths
+            x = x / np.linalg.norm(x)
+        return float(np.linalg.norm(self.B.T @ (self.lengths * x)))
+
+
+def sparse_rows(A: np.ndarray) -> SparseRows | None:
+    """Factors of a large sparse matrix; None if it is small, full, or its rank is doubtful."""
+    m, n = A.shape
+    if min(m, n) < LARGE or np.count_nonzero(A) > SPARSE * A.size:
+        return None
+    from scipy.sparse import csr_matrix, diags  # here, because only large mechanisms need it
+
+    every = csr_matrix(A)
+    lengths = np.sqrt(np.asarray(every.multiply(every).sum(axis=1)).ravel())
+    if not lengths.max() <= 1e150 or lengths.min() < IMPLIED * lengths.max():  # also NaN
+        return None
+    unit: Any = diags(1.0 / lengths) @ every
+    weak = np.flatnonzero(_pivots(_eliminated(unit @ unit.T, SHIFT)) < HEALTHY)
+    retained = np.setdiff1d(np.arange(m), weak)
+    if len(weak) > SPARSE * m or len(retained) > n:
+        return None
+    independent = unit[retained]
+    factors = _eliminated(independent @ independent.T)
+    found = SparseRows(every, retained, independent, lengths[retained], factors, np.zeros((m, 0)))
+    if not len(weak):
+        return found
+    if _pivots(factors).min() < HEALTHY or np.abs(found.tangential(unit[weak].toarray().T)).max() > IMPLIED:
+        return None
+    return replace(found, left=_vanishing(found, weak))
+
+
+def _vanishing(found: SparseRows, implied: np.ndarray) -> np.ndarray:
+    """Orthonormal combinations of rows that vanish: each implied row without what the independent ones make of it."""
+    rows = found.A[implied].toarray().T
+    share = found.factors.solve(found.B @ rows)
+    share = share + found.factors.solve(found.B @ (rows - found.B.T @ share))
+    Z = np.zeros((found.A.shape[0], len(implied)))
+    Z[implied, np.arange(len(implied))] = 1.0
+    Z[found.retained] = -(share.T / found.lengths).T
+    return np.linalg.qr(Z)[0]
+
+
+def _eliminated(G: Any, shift: float = 0.0) -> Any:
+    """L D L' of a positive semi-definite matrix in a fill-reducing order."""
+    from scipy.sparse import identity
+    from scipy.sparse.linalg import splu
+
+    shifted = (G + shift * identity(G.shape[0])).tocsc()
+    return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+
+def _pivots(factors: Any) -> np.ndarray:
+    """Pivots by row of the matrix."""
+    return factors.U.diagonal()[factors.perm_c]
