@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwright.compiler import sincos
-from linkwright.compiler.llvm import FunctionBody, declarations, meta_of
+from linkwright.compiler.llvm import FunctionBody, declarations, function_of, meta_of
 from linkwright.compiler.program import Block, Program
-from linkwright.compiler.schedule import Schedule, schedule
+from linkwright.compiler.schedule import ProgramPiece, Schedule, schedule
 from linkwright.compiler.sincos import Lanes
 from linkwright.compiler.target import ObjectCode, Processor, emit, host, level
 
@@ -29,7 +29,7 @@ def compile_many(program: Program, target: Processor | None = None, plan: Schedu
     target = target or host()
     plan = plan or schedule(program, fuse=target.fused)
     meta = meta_of(program, plan, target) | {"work": _Work(plan).size}
-    return ObjectCode(meta, emit(many_text(program, plan, target), target, level(program.operations)))
+    return ObjectCode(meta, emit(many_text(program, plan, target), target, level(program.operations, plan.steps)))
 
 
 def many_text(program: Program, plan: Schedule, target: Processor) -> str:
@@ -58,16 +58,17 @@ def _kernel(plan: Schedule, target: Processor) -> list[str]:
     passes = STATES // lanes.count
     lines = [f'target triple = "{target.triple}"', *declarations([lanes.count]), *sincos.far_function(lanes)]
     arguments = "ptr noalias readonly %x, ptr noalias %y, ptr noalias %w"
-    single = len(plan.pieces) == 1
-    for i, piece in enumerate(plan.pieces):
+    piece = plan.pieces[0]
+    single = len(plan.pieces) == 1 and isinstance(piece, ProgramPiece)
+    if single and isinstance(piece, ProgramPiece):
         body = FunctionBody(plan.ops, lanes, target, STATES)
         body.piece(piece)
-        if single:
-            where = {j: k for k, places in piece.results.items() for j in places}
-            _status(body, [body.number(where[j]) for j in range(plan.n_out)], plan.margin)
-        extra = ", ptr noalias %s" if single else ""
-        lines += [f"define internal void @piece{i}({arguments}{extra}) noinline nounwind {{", "entry:", *body.out, "  ret void", "}"]
-    if not single:
+        where = {j: k for k, places in piece.results.items() for j in places}
+        _status(body, [body.number(where[j]) for j in range(plan.n_out)], plan.margin)
+        lines += [f"define internal void @piece0({arguments}, ptr noalias %s) noinline nounwind {{", "entry:", *body.out, "  ret void", "}"]
+    else:
+        for i, piece in enumerate(plan.pieces):
+            lines += function_of(piece, FunctionBody(plan.ops, lanes, target, STATES), f"piece{i}", arguments, "nounwind")
         body = FunctionBody(plan.ops, lanes, target, STATES)
         _status(body, [body.load("%y", j, STATES) for j in range(plan.n_out)], plan.margin)
         lines += [

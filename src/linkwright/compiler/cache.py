@@ -29,7 +29,8 @@ WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 LIMIT = 256 * 2**20  # bytes; beyond, the files not used for longest go
 LOOKED_AT = ("0", "8")  # digits of a key at which the size is looked at: one new entry in eight, as listing thousands takes long
 _room: dict[Path, int] = {}  # bytes this process may still write to a folder before it lists it again
-_GENERATOR = ("program", "sums", "parts", "lanes", "schedule", "sincos", "target", "llvm", "batches")  # modules whose text decides the code
+# modules whose text decides the code
+_GENERATOR = ("program", "sums", "parts", "lanes", "rolling", "schedule", "sincos", "target", "llvm", "batches")
 
 
 def directory() -> Path | None:

@@ -9,15 +9,17 @@ fused into sums explicitly (`sums`) and no fast-math flag is used, so one state 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from linkwright.compiler import sincos
 from linkwright.compiler.program import Op, Program
+from linkwright.compiler.rolling import Series, SeriesOperand
 from linkwright.compiler.schedule import REGISTER, ProgramPiece, Schedule, schedule, width
 from linkwright.compiler.sincos import Lanes
-from linkwright.compiler.sums import FMA, FMS, FNMA, INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation
+from linkwright.compiler.sums import FMA, FMS, FNMA, INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, operands
 from linkwright.compiler.target import ObjectCode, Processor, emit, host, level
 
 _BINARY: dict[int, str] = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
@@ -43,7 +45,7 @@ def compile_one(program: Program, target: Processor | None = None, plan: Schedul
     target = target or host()
     plan = plan or schedule(program, fuse=target.fused, one=True)
     text = one_text(plan, target)
-    return ObjectCode(meta_of(program, plan, target) | {"work": plan.slots}, emit(text, target, level(program.operations)))
+    return ObjectCode(meta_of(program, plan, target) | {"work": plan.slots}, emit(text, target, level(program.operations, plan.steps)))
 
 
 def meta_of(program: Program, plan: Schedule, target: Processor) -> dict[str, Any]:
@@ -94,8 +96,10 @@ class FunctionBody:
         return self.put(f"load {lanes.double}, ptr {at}, align {8 * min(row, lanes.count)}")
 
     def store(self, value: str, base: str, place: int, row: int, lanes: Lanes | None = None) -> None:
+        self.store_at(value, self.put(f"getelementptr double, ptr {base}, i64 {place * row}"), row, lanes)
+
+    def store_at(self, value: str, at: str, row: int, lanes: Lanes | None = None) -> None:
         lanes = lanes or self.lanes
-        at = self.put(f"getelementptr double, ptr {base}, i64 {place * row}")
         self.out.append(f"  store {lanes.double} {value}, ptr {at}, align {8 * min(row, lanes.count)}")
 
     def value(self, k: int) -> str:
@@ -163,6 +167,30 @@ class FunctionBody:
         for k, places in piece.results.items():
             for j in places:
                 self.store(self.number(k), "%y", j, self.row)
+
+    def series(self, series: Series, tables: list[str], name: str) -> None:
+        """A loop over the repeats of a series; tables of operands that follow no stride are added as globals."""
+        place = _Places(self, tables, name, series.count)
+        self.out += ["  br label %repeat", "repeat:"]
+        self.label = "repeat"
+        head = len(self.out)
+        for step in series.steps:
+            for k in dict.fromkeys(a for j in step for a in operands(self.ops[j]) if a in series.leaves):
+                if k not in self.values:
+                    self.values[k] = place.read(series.leaves[k])
+            self.step(step)
+            for k in step:
+                if k in series.stores:
+                    self.store_at(self.number(k), place.pointer("%w", series.stores[k], self.lanes.count), self.lanes.count)
+                for places in series.results.get(k, ()):
+                    self.store_at(self.number(k), place.pointer("%y", places, self.row), self.row)
+        self.out.insert(head, f"  %j = phi i64 [ 0, %entry ], [ %j.next, %{self.label} ]")
+        self.out += [
+            "  %j.next = add i64 %j, 1",
+            f"  %j.more = icmp ult i64 %j.next, {series.count}",
+            "  br i1 %j.more, label %repeat, label %end",
+            "end:",
+        ]
 
     def step(self, step: tuple[int, ...]) -> None:
         k = step[0]
@@ -304,6 +332,69 @@ class FunctionBody:
         return broken, None if margin is None else self.put(f"fcmp ule {d} {margin}, {zero}")
 
 
+class _Places:
+    """Places of the operands and results of a series in each repeat: fixed, along a stride, or by a table."""
+
+    def __init__(self, body: FunctionBody, tables: list[str], name: str, count: int):
+        self.body, self.tables, self.name, self.count = body, tables, name, count
+        self.offsets: dict[tuple[int, ...], str] = {}
+
+    def read(self, leaf: SeriesOperand) -> str:
+        """The value of a leaf in this repeat."""
+        body, lanes = self.body, self.body.lanes
+        if leaf.kind == "number":
+            if len({sincos.number(x) for x in leaf.at}) == 1:
+                return lanes.splat(leaf.at[0])
+            entry = body.put(f"getelementptr double, ptr {self._table('double', [sincos.number(x) for x in leaf.at])}, i64 %j")
+            return self._everywhere(body.put(f"load double, ptr {entry}, align 8"))
+        base, row = ("%x", body.row) if leaf.kind == "input" else ("%w", lanes.count)
+        found = body.put(f"load {lanes.double}, ptr {self.pointer(base, leaf.at, row)}, align {8 * min(row, lanes.count)}")
+        return body.put(f"fcmp une {lanes.double} {found}, {lanes.splat(0.0)}") if leaf.condition else found
+
+    def _everywhere(self, single: str) -> str:
+        lanes = self.body.lanes
+        if lanes.count == 1:
+            return single
+        first = self.body.put(f"insertelement {lanes.double} undef, double {single}, i32 0")
+        return self.body.put(f"shufflevector {lanes.double} {first}, {lanes.double} undef, <{lanes.count} x i32> zeroinitializer")
+
+    def pointer(self, base: str, at: Sequence[Any], row: int) -> str:
+        """The address of an entry that is `row` doubles long."""
+        steps = {b - a for a, b in itertools.pairwise(at)}
+        if len(steps) > 1:
+            moved, start = self._offset("table", tuple(x * row for x in at)), 0
+        else:
+            start, step = at[0] * row, steps.pop() * row
+            moved = self._offset("stride", (step,)) if step else ""
+        found = self.body.put(f"getelementptr double, ptr {base}, i64 {moved}") if moved else base
+        return self.body.put(f"getelementptr double, ptr {found}, i64 {start}")
+
+    def _offset(self, kind: str, numbers: tuple[int, ...]) -> str:
+        if numbers not in self.offsets:
+            if kind == "stride":
+                self.offsets[numbers] = self.body.put(f"mul i64 %j, {numbers[0]}")
+            else:
+                entry = self.body.put(f"getelementptr i64, ptr {self._table('i64', numbers)}, i64 %j")
+                self.offsets[numbers] = self.body.put(f"load i64, ptr {entry}, align 8")
+        return self.offsets[numbers]
+
+    def _table(self, kind: str, entries: Sequence[Any]) -> str:
+        name = f"@{self.name}.{len(self.tables)}"
+        self.tables.append(f"{name} = private constant [{self.count} x {kind}] [{', '.join(f'{kind} {x}' for x in entries)}], align 64")
+        return name
+
+
+def function_of(piece: ProgramPiece | Series, body: FunctionBody, name: str, arguments: str, traits: str) -> list[str]:
+    """A function for a piece or series, with the tables it reads."""
+    tables: list[str] = []
+    if isinstance(piece, Series):
+        body = replace(body, ops=piece.ops)
+        body.series(piece, tables, name)
+    else:
+        body.piece(piece)
+    return [*tables, f"define internal void @{name}({arguments}) noinline {traits} {{", "entry:", *body.out, "  ret void", "}"]
+
+
 def declarations(widths: Sequence[int]) -> list[str]:
     """Declarations of called functions, and the weights that keep far angles out of the way."""
     lines: dict[str, None] = {}
@@ -327,16 +418,14 @@ def one_text(plan: Schedule, target: Processor) -> str:
     arguments = "ptr noalias readonly %x, ptr noalias %y, ptr noalias %w"
     traits = "alignstack(64) nounwind" if plan.wide else "nounwind"  # wide values on the stack within lines of the cache
     main = FunctionBody(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
-    if len(plan.pieces) == 1:
-        piece = plan.pieces[0]
+    piece = plan.pieces[0]
+    if len(plan.pieces) == 1 and isinstance(piece, ProgramPiece):
         main.piece(piece)
         where = {j: k for k, places in piece.results.items() for j in places}
         outputs = [main.number(where[j]) for j in range(plan.n_out)]
     else:
         for i, piece in enumerate(plan.pieces):
-            body = FunctionBody(plan.ops, lanes, target, 1, plan.wide, plan.lanes)
-            body.piece(piece)
-            lines += [f"define internal void @piece{i}({arguments}) noinline {traits} {{", "entry:", *body.out, "  ret void", "}"]
+            lines += function_of(piece, FunctionBody(plan.ops, lanes, target, 1, plan.wide, plan.lanes), f"piece{i}", arguments, traits)
             main.out.append(f"  call void @piece{i}(ptr %x, ptr %y, ptr %w)")
         outputs = [main.load("%y", j, 1) for j in range(plan.n_out)]
     broken, poor = main.status(list(dict.fromkeys(outputs)), outputs[plan.margin] if plan.margin >= 0 else None)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from linkwright.compiler.lanes import packed, spread
 from linkwright.compiler.program import Op, Program
+from linkwright.compiler.rolling import Run, Series, SlotLayout, Step, runs
 from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, arranged, latency, operands, wide_ones
 
 CUT_ABOVE = 3000  # operations; shorter programs are one piece, which is faster
@@ -22,8 +23,6 @@ REGISTER = 4  # doubles in a register
 URGENT_BELOW = 2000  # operations; steps of short programs of one state are ordered by urgency
 WORTH = 0.97  # lanes must leave at most this share of the instructions (measured: 0.96 is 1.1 times as fast, 1.13 slower)
 _LEAF, _ANGULAR = int(Op.INPUT), (int(Op.SIN), int(Op.COS))
-
-Step = tuple[int, ...]  # operations done at once: one, or all sines and cosines of some angles
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,10 @@ class ProgramPiece:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A program in the order of its machine code; operations keep the program's numbers."""
+    """A program in the order of its machine code; operations keep the program's numbers, but within a series."""
 
     ops: tuple[Operation, ...]
-    pieces: tuple[ProgramPiece, ...]
+    pieces: tuple[ProgramPiece | Series, ...]
     slots: int
     n_in: int
     n_out: int
@@ -66,12 +65,48 @@ def schedule(program: Program, *, fuse: bool = True, piece: int = PIECE, cut_abo
             ops, results = (others, ends) if one else spread(others, ends, found.lanes)
             if one:
                 n, size, wide = found.lanes, share * size, bytes(wide_ones(ops))
+    margin = next((b.start for b in program.outputs if b.name == "margin" and b.size == 1), -1)
+    if n == 1 and size > cut_above:
+        repeated = rolled(ops, results, REGISTER if one else 1, piece)
+        if repeated is not None:
+            return Schedule(tuple(ops), *repeated, program.n_in, program.n_out, margin)
     order = steps(ops, results, n)
     if one and size <= min(URGENT_BELOW, cut_above):
         order = urgent_first(ops, order)
     pieces, slots = cut(ops, order, results, piece if size > cut_above else len(order) + 1, wide, width(n))
-    margin = [b.start for b in program.outputs if b.name == "margin" and b.size == 1]
-    return Schedule(tuple(ops), pieces, slots, program.n_in, program.n_out, margin[0] if margin else -1, n, wide)
+    return Schedule(tuple(ops), pieces, slots, program.n_in, program.n_out, margin, n, wide)
+
+
+def rolled(
+    ops: Sequence[Operation], results: Sequence[int], angles: int, piece: int
+) -> tuple[tuple[ProgramPiece | Series, ...], int] | None:
+    """Pieces and series of a program that repeats itself, with the number of their slots; None if it does not. Sines of at most
+    `angles` angles are one step: many would tie cells together."""
+    order = steps(ops, results, 1, angles)
+    found = runs(ops, order)
+    if not found:
+        return None
+    layout = SlotLayout(ops, order, results, found, piece)
+    pieces: list[ProgramPiece | Series] = []
+    for part in layout.parts:
+        if isinstance(part, Run):
+            pieces.append(layout.series(part))
+        else:
+            pieces.append(_piece(ops, order[slice(*part)], layout))
+    late = layout.late + [r for r in layout.places if ops[r][0] <= Op.INPUT]
+    if late:
+        slots = {k: layout.slot[k] for k in late if k in layout.slot}
+        pieces.append(ProgramPiece((), slots, {}, {k: tuple(layout.places[k]) for k in late}))
+    return tuple(pieces), layout.slots
+
+
+def _piece(ops: Sequence[Operation], part: Sequence[Step], layout: SlotLayout) -> ProgramPiece:
+    """A piece whose values have the slots of a layout."""
+    made = [k for step in part for k in step]
+    inside = set(made)
+    loads = {a: layout.slot[a] for k in made for a in operands(ops[k]) if a in layout.slot and a not in inside}
+    stores = {k: layout.slot[k] for k in made if k in layout.slot}
+    return ProgramPiece(tuple(part), loads, stores, {k: tuple(layout.places[k]) for k in made if k in layout.places})
 
 
 def urgent_first(ops: Sequence[Operation], order: Sequence[Step]) -> list[Step]:
@@ -105,10 +140,10 @@ def cost(ops: Sequence[Operation], results: Sequence[int], n: int = 1) -> float:
     return total + len(everywhere)
 
 
-def steps(ops: Sequence[Operation], results: Sequence[int], n: int = 1) -> list[Step]:
-    """Depth first from the results, the operand that needs more registers first; angles of a group all at once."""
+def steps(ops: Sequence[Operation], results: Sequence[int], n: int = 1, most: int = ANGLES) -> list[Step]:
+    """Depth first from the results, the operand that needs more registers first; angles of a group, at most `most`, all at once."""
     need = _registers(ops)
-    groups = {k: (angles, group) for angles, group in _angle_groups(ops, results, n) for k in group}
+    groups = {k: (angles, group) for angles, group in _angle_groups(ops, results, n, most) for k in group}
     done = bytearray(len(ops))
     order: list[Step] = []
     stack = list(reversed(results))
@@ -148,7 +183,7 @@ def _registers(ops: Sequence[Operation]) -> list[int]:
     return need
 
 
-def _angle_groups(ops: Sequence[Operation], results: Sequence[int], n: int) -> list[tuple[list[int], Step]]:
+def _angle_groups(ops: Sequence[Operation], results: Sequence[int], n: int, most: int) -> list[tuple[list[int], Step]]:
     """Angles whose sine or cosine is wanted, with those operations; angles of a group depend on no sine of their own group."""
     if not any(op[0] in _ANGULAR for op in ops):
         return []
@@ -164,9 +199,9 @@ def _angle_groups(ops: Sequence[Operation], results: Sequence[int], n: int) -> l
     groups = []
     for (_, lanes), found in sorted(angles.items()):
         together = list(found.items())
-        most = max(1, ANGLES // n) if lanes else ANGLES
-        for i in range(0, len(together), most):
-            some = together[i : i + most]
+        size = max(1, most // n) if lanes else most
+        for i in range(0, len(together), size):
+            some = together[i : i + size]
             groups.append(([a for a, _ in some], tuple(k for _, ks in some for k in ks)))
     return groups
 

@@ -80,6 +80,6 @@ def emit(text: str, target: Processor, optimisation: int = LEVEL) -> bytes:
     return machine(target, optimisation).emit_object(module)
 
 
-def level(operations: int) -> int:
-    """How hard LLVM tries on a program of that size."""
-    return LOW_LEVEL if operations > LOW_LEVEL_ABOVE else LEVEL
+def level(operations: int, steps: int) -> int:
+    """How hard LLVM tries on a program of that size, whose code has so many steps: few where they are repeated."""
+    return LOW_LEVEL if min(operations, 2 * steps) > LOW_LEVEL_ABOVE else LEVEL

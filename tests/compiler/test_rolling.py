@@ -1,0 +1,91 @@
+"""Programs that repeat themselves: code written once for all repeats gives the bits of code written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwright.compiler import batches, llvm, rolling, schedule
+from linkwright.compiler.graph import trace
+from linkwright.compiler.native import NativeCode
+from linkwright.numerics.scalars import minimum, where
+from linkwright.papers.chain_cost import chain
+
+
+def cells(n, uneven=0):
+    """n cells in a row: each reads its own inputs and constants and what the cell before hands on; then back through them."""
+    lengths = 1.1 + np.arange(n) % 5 / 7.0
+
+    def function(x, v, g):
+        passed, kept, smallest = 0.3, [], 1.0
+        for i in range(n):
+            s, c = np.sin(x[i]), np.cos(x[i])
+            pivot = 2.0 + lengths[i] * c * c - 0.1 * passed
+            passed = (s * v[i] - g[0] * passed + lengths[i] * x[i]) / pivot
+            kept.append((passed, pivot, where(s < 0.25, c, passed)))
+            smallest = minimum(smallest, pivot)
+        back, a = 0.0, []
+        for passed, pivot, chosen in reversed(kept):
+            back = passed - back * chosen / pivot
+            a.append(back)
+        more = {"extra": np.array([p for p, _, _ in kept[: n // 2]])} if uneven else {}
+        return {"a": np.array(a[::-1]), **more, "margin": np.array([smallest])}
+
+    return trace(function, x=n, v=n, g=1)
+
+
+def codes(program):
+    """The program as code written out and as rolled code, each for one state and for many."""
+    rolled = [schedule.schedule(program, one=one, cut_above=100) for one in (True, False)]
+    flat = [schedule.Schedule(tuple(p.ops), *_cut(p, program), program.n_in, program.n_out, p.margin) for p in rolled]
+    assert all(any(isinstance(piece, rolling.Series) for piece in p.pieces) for p in rolled)
+    return [
+        NativeCode(
+            lambda kind, one=one, many=many: (
+                llvm.compile_one(program, plan=one) if kind == "one" else batches.compile_many(program, plan=many)
+            )
+        )
+        for one, many in (flat, rolled)
+    ]
+
+
+def _cut(plan, program):
+    results = schedule.arranged(program)[1]
+    return schedule.cut(plan.ops, schedule.steps(plan.ops, results), results, 120)
+
+
+@pytest.mark.parametrize("program", [cells(64), cells(61, uneven=1)], ids=["even", "uneven"])
+def test_rolled_code_gives_the_same_bits(program):
+    flat, rolled = codes(program)
+    x = np.random.default_rng(0).normal(size=(11, program.n_in))
+    x[3, 5] = 1e9  # an angle that needs exact reduction
+    for row in x:
+        (y, status), (z, other) = flat.call(row), rolled.call(row)
+        assert np.array_equal(y, z) and status == other
+    rows = [x[:, b.start : b.start + b.size] for b in program.inputs]
+    (wide, status), (again, other) = flat.call_many(rows), rolled.call_many(rows)
+    assert all(np.array_equal(a, b) for a, b in zip(wide, again, strict=True)) and np.array_equal(status, other)
+    assert np.array_equal(np.concatenate([a[4].ravel() for a in again]), rolled.call(x[4])[0])
+    x[2, 0] = np.nan
+    assert rolled.call(x[2])[1] & 1
+
+
+def test_code_does_not_grow_with_the_number_of_cells():
+    sizes = {n: schedule.schedule(chain(n).kernel("forward").program, one=True) for n in (40, 80)}
+    assert sizes[80].steps < 1.2 * sizes[40].steps < 2000
+    text = {n: len(llvm.one_text(plan, llvm.host())) for n, plan in sizes.items()}
+    assert text[80] < 1.5 * text[40]
+
+
+def test_programs_without_repeats_stay_as_they_are():
+    rng = np.random.default_rng(0)
+    picks = rng.integers(20, size=(400, 2))
+
+    def function(x):
+        values = list(x)
+        for i, (a, b) in enumerate(picks):
+            values.append(values[-1 - a % len(values)] * values[-1 - b % len(values)] if i % 3 else values[a] - values[b])
+        return {"y": np.array(values[-5:])}
+
+    plan = schedule.schedule(trace(function, x=20), cut_above=50)
+    assert all(isinstance(piece, schedule.ProgramPiece) for piece in plan.pieces)
