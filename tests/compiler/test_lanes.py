@@ -100,7 +100,7 @@ def test_signs_go_into_constants_and_cost_nothing(rng: np.random.Generator) -> N
     program = legs(6, mirrored(6, rng))
     found = packed(program)
     assert found is not None
-    ops, results = spread(*found)
+    ops, results, _ = spread(*found)
     again = Program(tuple(ops), tuple(results), program.inputs, program.outputs)
     X = states(program, rng)
     np.testing.assert_allclose(interpret(again, X), interpret(program, X), rtol=1e-13, atol=1e-14)
@@ -170,7 +170,7 @@ def test_any_operation_in_lanes(n: int, rng: np.random.Generator) -> None:
     X = rng.normal(size=(9, program.n_in))
     found = packed(program)
     assert found is not None and found.lanes == n
-    ops, results = spread(*found)
+    ops, results, _ = spread(*found)
     again = Program(tuple(ops), tuple(results), program.inputs, program.outputs)
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(interpret(again, X), interpret(program, X), rtol=1e-9, atol=1e-11)
@@ -216,8 +216,8 @@ def test_mechanisms_without_like_parts_are_left_alone() -> None:
 
 
 def _instructions(plan: Schedule) -> int:
-    """A wide operation counts twice: six numbers are two registers."""
-    steps: Sequence[int] = [k for piece in plan.pieces for step in piece.steps for k in step]
+    """A wide operation counts twice, six numbers are two registers; one in a series once for every repeat."""
+    steps: Sequence[int] = [k for p in plan.pieces for step in p.steps for k in step for _ in range(getattr(p, "count", 1))]
     return sum(2 if plan.wide and plan.wide[k] else 1 for k in steps)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import linkwright as lw
 from linkwright.compiler import batches, llvm, rolling, schedule
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
@@ -39,14 +40,9 @@ def codes(program):
     rolled = [schedule.schedule(program, one=one, cut_above=100) for one in (True, False)]
     flat = [schedule.Schedule(tuple(p.ops), *_cut(p, program), program.n_in, program.n_out, p.margin) for p in rolled]
     assert all(any(isinstance(piece, rolling.Series) for piece in p.pieces) for p in rolled)
-    return [
-        NativeCode(
-            lambda kind, one=one, many=many: (
-                llvm.compile_one(program, plan=one) if kind == "one" else batches.compile_many(program, plan=many)
-            )
-        )
-        for one, many in (flat, rolled)
-    ]
+    makers = {"one": llvm.compile_one, "many": batches.compile_many}
+    plans = [dict(zip(makers, pair, strict=True)) for pair in (flat, rolled)]
+    return [NativeCode(lambda kind, plan=plan: makers[kind](program, plan=plan[kind])) for plan in plans]
 
 
 def _cut(plan, program):
@@ -54,7 +50,7 @@ def _cut(plan, program):
     return schedule.cut(plan.ops, schedule.steps(plan.ops, results), results, 120)
 
 
-@pytest.mark.parametrize("program", [cells(64), cells(61, uneven=1)], ids=["even", "uneven"])
+@pytest.mark.parametrize("program", [cells(300), cells(301, uneven=1)], ids=["even", "uneven"])
 def test_rolled_code_gives_the_same_bits(program):
     flat, rolled = codes(program)
     x = np.random.default_rng(0).normal(size=(11, program.n_in))
@@ -68,6 +64,20 @@ def test_rolled_code_gives_the_same_bits(program):
     assert np.array_equal(np.concatenate([a[4].ravel() for a in again]), rolled.call(x[4])[0])
     x[2, 0] = np.nan
     assert rolled.call(x[2])[1] & 1
+
+
+@pytest.mark.parametrize("kernel", ["forward", "inverse"])
+def test_legs_share_their_code(kernel):
+    k = lw.compile("stewart").kernel(kernel)
+    plan = schedule.schedule(k.program)
+    assert {piece.count for piece in plan.pieces if isinstance(piece, rolling.Series)} == {6}
+    assert plan.steps < 0.5 * sum(len(p.steps) * getattr(p, "count", 1) for p in plan.pieces)
+    x = np.random.default_rng(1).normal(size=(9, k.program.n_in))
+    found = NativeCode(lambda kind: batches.compile_many(k.program, plan=plan) if kind == "many" else llvm.compile_one(k.program))
+    every, status = found.call_many([x[:, b.start : b.start + b.size].reshape(-1, *b.shape) for b in k.program.inputs])
+    for i, row in enumerate(x):
+        y, word = found.call(row)
+        assert word == status[i] and np.array_equal(y, np.concatenate([a[i].ravel() for a in every]), equal_nan=True)
 
 
 def test_code_does_not_grow_with_the_number_of_cells():

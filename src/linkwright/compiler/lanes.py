@@ -276,16 +276,26 @@ def across(n: int) -> list[tuple[int, int]]:
     return [*((j % 2, j) for j in range(2, even)), (0, 1), *([(0, n - 1)] if n % 2 else [])]
 
 
-def spread(ops: Sequence[Operation], results: Sequence[int], n: int) -> tuple[list[Operation], list[int]]:
+class Spread(NamedTuple):
+    """Operations without wide ones, where the results are, and what each of the given operations became."""
+
+    ops: list[Operation]
+    results: list[int]
+    made: list[range]
+
+
+def spread(ops: Sequence[Operation], results: Sequence[int], n: int) -> Spread:
     """The same arithmetic without wide operations."""
     out: list[Operation] = []
     lanes: list[list[int]] = []  # one number, or one for every lane
+    made: list[range] = []
 
     def put(kind: int, a: Any, b: int = -1, c: int = -1) -> int:
         out.append((kind, a, b, c))
         return len(out) - 1
 
     for kind, a, b, c in ops:
+        first = len(out)
         if kind <= Op.INPUT:
             single = Op.CONST if kind in (Op.CONST, NUMBERS) else Op.INPUT
             lanes.append([put(single, x) for x in (a if kind < 0 else (a,))])
@@ -300,4 +310,5 @@ def spread(ops: Sequence[Operation], results: Sequence[int], n: int) -> tuple[li
             read = [lanes[k] for k in operands((kind, a, b, c))]
             width = max(map(len, read))
             lanes.append([put(kind, *(r[i % len(r)] for r in read)) for i in range(width)])
-    return out, [lanes[r][0] for r in results]
+        made.append(range(first, len(out)))
+    return Spread(out, [lanes[r][0] for r in results], made)

@@ -168,12 +168,11 @@ class FunctionBody:
             for j in places:
                 self.store(self.number(k), "%y", j, self.row)
 
-    def series(self, series: Series, tables: list[str], name: str) -> None:
-        """A loop over the repeats of a series; tables of operands that follow no stride are added as globals."""
-        place = _Places(self, tables, name, series.count)
+    def series(self, series: Series, name: str) -> list[str]:
+        """A loop over the repeats of a series; returns the tables it reads, as globals."""
+        place = _Places(self, series.count)
         self.out += ["  br label %repeat", "repeat:"]
-        self.label = "repeat"
-        head = len(self.out)
+        self.label, head = "repeat", len(self.out)
         for step in series.steps:
             for k in dict.fromkeys(a for j in step for a in operands(self.ops[j]) if a in series.leaves):
                 if k not in self.values:
@@ -184,13 +183,15 @@ class FunctionBody:
                     self.store_at(self.number(k), place.pointer("%w", series.stores[k], self.lanes.count), self.lanes.count)
                 for places in series.results.get(k, ()):
                     self.store_at(self.number(k), place.pointer("%y", places, self.row), self.row)
-        self.out.insert(head, f"  %j = phi i64 [ 0, %entry ], [ %j.next, %{self.label} ]")
+        tables, pointers = place.rows(name)
+        self.out[head:head] = [f"  %j = phi i64 [ 0, %entry ], [ %j.next, %{self.label} ]", *pointers]
         self.out += [
             "  %j.next = add i64 %j, 1",
             f"  %j.more = icmp ult i64 %j.next, {series.count}",
             "  br i1 %j.more, label %repeat, label %end",
             "end:",
         ]
+        return tables
 
     def step(self, step: tuple[int, ...]) -> None:
         k = step[0]
@@ -333,20 +334,20 @@ class FunctionBody:
 
 
 class _Places:
-    """Places of the operands and results of a series in each repeat: fixed, along a stride, or by a table."""
+    """Places of the operands and results of a series in each repeat: fixed, along a stride, or by the repeat's row of a table."""
 
-    def __init__(self, body: FunctionBody, tables: list[str], name: str, count: int):
-        self.body, self.tables, self.name, self.count = body, tables, name, count
+    def __init__(self, body: FunctionBody, count: int):
+        self.body, self.count = body, count
+        self.tables: dict[str, list[Sequence[Any]]] = {"double": [], "i64": []}  # columns
         self.offsets: dict[tuple[int, ...], str] = {}
+        self.moved: dict[tuple[str, int], str] = {}  # pointers that advance with the repeats
 
     def read(self, leaf: SeriesOperand) -> str:
         """The value of a leaf in this repeat."""
         body, lanes = self.body, self.body.lanes
         if leaf.kind == "number":
-            if len({sincos.number(x) for x in leaf.at}) == 1:
-                return lanes.splat(leaf.at[0])
-            entry = body.put(f"getelementptr double, ptr {self._table('double', [sincos.number(x) for x in leaf.at])}, i64 %j")
-            return self._everywhere(body.put(f"load double, ptr {entry}, align 8"))
+            numbers = [sincos.number(x) for x in leaf.at]
+            return lanes.splat(leaf.at[0]) if len(set(numbers)) == 1 else self._everywhere(self._entry("double", numbers))
         base, row = ("%x", body.row) if leaf.kind == "input" else ("%w", lanes.count)
         found = body.put(f"load {lanes.double}, ptr {self.pointer(base, leaf.at, row)}, align {8 * min(row, lanes.count)}")
         return body.put(f"fcmp une {lanes.double} {found}, {lanes.splat(0.0)}") if leaf.condition else found
@@ -360,28 +361,35 @@ class _Places:
 
     def pointer(self, base: str, at: Sequence[Any], row: int) -> str:
         """The address of an entry that is `row` doubles long."""
-        steps = {b - a for a, b in itertools.pairwise(at)}
-        if len(steps) > 1:
-            moved, start = self._offset("table", tuple(x * row for x in at)), 0
-        else:
-            start, step = at[0] * row, steps.pop() * row
-            moved = self._offset("stride", (step,)) if step else ""
-        found = self.body.put(f"getelementptr double, ptr {base}, i64 {moved}") if moved else base
-        return self.body.put(f"getelementptr double, ptr {found}, i64 {start}")
+        strides = {b - a for a, b in itertools.pairwise(at)}
+        if len(strides) > 1:
+            offsets = tuple(x * row for x in at)
+            if offsets not in self.offsets:
+                self.offsets[offsets] = self._entry("i64", offsets)
+            return self.body.put(f"getelementptr double, ptr {base}, i64 {self.offsets[offsets]}")
+        stride = strides.pop() * row
+        if stride and (base, stride) not in self.moved:
+            by = self.body.put(f"mul i64 %j, {stride}")
+            self.moved[base, stride] = self.body.put(f"getelementptr double, ptr {base}, i64 {by}")
+        return self.body.put(f"getelementptr double, ptr {self.moved.get((base, stride), base)}, i64 {at[0] * row}")
 
-    def _offset(self, kind: str, numbers: tuple[int, ...]) -> str:
-        if numbers not in self.offsets:
-            if kind == "stride":
-                self.offsets[numbers] = self.body.put(f"mul i64 %j, {numbers[0]}")
-            else:
-                entry = self.body.put(f"getelementptr i64, ptr {self._table('i64', numbers)}, i64 %j")
-                self.offsets[numbers] = self.body.put(f"load i64, ptr {entry}, align 8")
-        return self.offsets[numbers]
+    def _entry(self, kind: str, column: Sequence[Any]) -> str:
+        """An entry of the table's row of this repeat."""
+        table = self.tables[kind]
+        table.append(column)
+        at = self.body.put(f"getelementptr {kind}, ptr %{kind}.row, i64 {len(table) - 1}")
+        return self.body.put(f"load {kind}, ptr {at}, align 8")
 
-    def _table(self, kind: str, entries: Sequence[Any]) -> str:
-        name = f"@{self.name}.{len(self.tables)}"
-        self.tables.append(f"{name} = private constant [{self.count} x {kind}] [{', '.join(f'{kind} {x}' for x in entries)}], align 64")
-        return name
+    def rows(self, name: str) -> tuple[list[str], list[str]]:
+        """The tables as globals, and the pointers to a repeat's rows."""
+        lines, pointers = [], []
+        for kind, columns in self.tables.items():
+            if columns:
+                entries = [f"{kind} {x}" for row in zip(*columns, strict=True) for x in row]
+                lines.append(f"@{name}.{kind} = private constant [{len(entries)} x {kind}] [{', '.join(entries)}], align 64")
+                pointers.append(f"  %{kind}.at = mul i64 %j, {len(columns)}")
+                pointers.append(f"  %{kind}.row = getelementptr {kind}, ptr @{name}.{kind}, i64 %{kind}.at")
+        return lines, pointers
 
 
 def function_of(piece: ProgramPiece | Series, body: FunctionBody, name: str, arguments: str, traits: str) -> list[str]:
@@ -389,7 +397,7 @@ def function_of(piece: ProgramPiece | Series, body: FunctionBody, name: str, arg
     tables: list[str] = []
     if isinstance(piece, Series):
         body = replace(body, ops=piece.ops)
-        body.series(piece, tables, name)
+        tables = body.series(piece, name)
     else:
         body.piece(piece)
     return [*tables, f"define internal void @{name}({arguments}) noinline {traits} {{", "entry:", *body.out, "  ret void", "}"]

@@ -17,10 +17,13 @@ from linkwright.compiler.program import Op
 from linkwright.compiler.sums import Operation, operands
 
 Step = tuple[int, ...]  # operations done at once: one, or all sines and cosines of some angles
+Part = Sequence[Sequence[Step]]  # repeats of the same steps; one: a piece
 FEWEST, MANY = 4, 16  # repeats of a series: at least, and of one that is looked for first
 SHORTEST, LONG = 24, 100  # steps of these in all
 BODY, LONGEST = 16, 600  # steps of one repeat: short ones are joined, for a loop costs some cycles
 COVERED = 0.6  # share of the steps that must be in series
+DISTINCT = 0.03  # patterns an operation, at most, of a program that may repeat itself (chains 0.02 and less, a biped 0.04)
+_ADJACENT = 16  # operations up to which a distance is part of a pattern
 _GRAM = 8  # steps in a row that are compared to find periods
 _NEAR = 24  # steps up to which the distance of an operand counts in that comparison
 _CANDIDATES = 24  # periods tried
@@ -59,6 +62,18 @@ class Run:
     @property
     def stop(self) -> int:
         return self.first + self.length * self.count
+
+
+def repetitive(ops: Sequence[Operation]) -> bool:
+    """Return True if a program consists of few patterns, so that looking for repeats is worth the time."""
+    patterns: set[tuple[int, int, int, int]] = set()
+    count = 0
+    for k, (kind, a, b, c) in enumerate(ops):
+        if kind > Op.INPUT:
+            near = [0 if x < 0 else k - x if k - x < _ADJACENT else -2 - int(ops[x][0]) for x in (a, b, c)]
+            patterns.add((int(kind), near[0], near[1], near[2]))
+            count += 1
+    return len(patterns) < DISTINCT * count
 
 
 def runs(ops: Sequence[Operation], order: Sequence[Step]) -> list[Run]:
@@ -142,75 +157,93 @@ def _taken(period: int, alike: np.ndarray, free: np.ndarray, fewest: int, shorte
     return found
 
 
-class SlotLayout:
-    """Slots of all values that leave their repeat or piece. Values of a series lie repeat by repeat, so that strides address them."""
+def parts(order: Sequence[Step], found: Sequence[Run], piece: int) -> list[Part]:
+    """The steps of an order as runs of repeats and, between them, pieces of at most `piece` steps."""
+    out: list[Part] = []
+    at = 0
+    for run in [*found, Run(len(order), 1, 0)]:
+        out += [[order[i : min(i + piece, run.first)]] for i in range(at, run.first, piece)]
+        if run.count:
+            out.append([order[i : i + run.length] for i in range(run.first, run.stop, run.length)])
+        at = run.stop
+    return out
 
-    def __init__(self, ops: Sequence[Operation], order: Sequence[Step], results: Sequence[int], found: Sequence[Run], piece: int):
-        self.ops, self.order = ops, order
-        self.parts: list[Run | tuple[int, int]] = []  # runs, and pieces of other steps as (first, stop)
-        at = 0
-        for run in [*found, Run(len(order), 0, 0)]:
-            self.parts += [(i, min(i + piece, run.first)) for i in range(at, run.first, piece)]
-            if run.count:
-                self.parts.append(run)
-            at = run.stop
-        self.places: dict[int, list[int]] = {}
+
+class SlotLayout:
+    """Slots of all values that leave their repeat, along strides. Those of a long series lie repeat by repeat; others are used again."""
+
+    def __init__(self, ops: Sequence[Operation], parts: Sequence[Part], results: Sequence[int]):
+        self.ops, self.parts = ops, parts
+        self.places: dict[int, list[int]] = {}  # of results in the outputs
         for j, r in enumerate(results):
             self.places.setdefault(r, []).append(j)
         self.slot: dict[int, int] = {}
         self.slots = 0
+        self.late: list[int] = []  # results of some repeats only: they are delivered from their slots at the end
         self._crossing()
 
-    def repeats(self, run: Run) -> list[list[int]]:
-        """Operations of every repeat, in order."""
-        starts = range(run.first, run.stop, run.length)
-        return [[k for step in self.order[i : i + run.length] for k in step] for i in starts]
-
     def _crossing(self) -> None:
-        home: dict[int, int] = {}
-        groups: list[list[list[int]]] = []  # of every part its repeats
-        at = 0
-        for part in self.parts:
-            groups.append(self.repeats(part) if isinstance(part, Run) else [[k for step in self.order[part[0] : part[1]] for k in step]])
-            for repeat in groups[-1]:
-                home.update(dict.fromkeys(repeat, at))
-                at += 1
-        leaves = {a for k, h in home.items() for a in operands(self.ops[k]) if home.get(a, h) != h}
-        for repeats in groups:
-            rows = [r for r in range(len(repeats[0])) if any(x[r] in leaves for x in repeats) or self._uneven(repeats, r)]
-            for repeat in repeats:
-                for r in rows:
-                    self.slot[repeat[r]] = self.slots
-                    self.slots += 1
+        flat = [[_flat(repeat) for repeat in part] for part in self.parts]
+        where = {k: (p, i) for p, part in enumerate(flat) for i, repeat in enumerate(part) for k in repeat}
+        last: dict[int, int] = {}  # part that reads a value of another repeat last
+        for k, here in where.items():
+            for a in operands(self.ops[k]):
+                if where.get(a, here) != here:
+                    last[a] = max(last.get(a, 0), here[0])
+        free: dict[int, list[int]] = {}  # slots that can be used again, by their number
+        expiring: list[list[tuple[int, int]]] = [[] for _ in flat]
+        for p, repeats in enumerate(flat):
+            uneven = [r for r in range(len(repeats[0])) if self._uneven(repeats, r)]
+            self.late += [x[r] for r in uneven for x in repeats if x[r] in self.places]
+            rows = sorted({*uneven, *(r for x in repeats for r, k in enumerate(x) if k in last)})
+            count = len(repeats)
+            if count > MANY:
+                self._place(repeats, rows, self._new(count * len(rows)), len(rows))
+                continue
+            for r in rows:
+                start = free[count].pop() if free.get(count) else self._new(count)
+                self._place(repeats, [r], start, 1)
+                if r not in uneven:
+                    expiring[max(last.get(x[r], 0) for x in repeats)].append((count, start))
+            for count, start in expiring[p]:  # only now: a part may write before it reads
+                free.setdefault(count, []).append(start)
+
+    def _new(self, count: int) -> int:
+        self.slots += count
+        return self.slots - count
+
+    def _place(self, repeats: Sequence[Sequence[int]], rows: Sequence[int], start: int, stride: int) -> None:
+        for i, repeat in enumerate(repeats):
+            for j, r in enumerate(rows):
+                self.slot[repeat[r]] = start + i * stride + j
 
     def _uneven(self, repeats: Sequence[Sequence[int]], r: int) -> bool:
-        """True if an operation is a result in some repeats only: such results are delivered at the end."""
+        """True if an operation is a result in some repeats only."""
         return len({len(self.places.get(x[r], ())) for x in repeats}) > 1
 
-    def series(self, run: Run) -> Series:
-        repeats = self.repeats(run)
-        inside = [{k: r for r, k in enumerate(x)} for x in repeats]
+    def series(self, part: Part) -> Series:
+        """The repeats of a part as one."""
+        repeats = [_flat(repeat) for repeat in part]
+        first = {k: r for r, k in enumerate(repeats[0])}
         leaves: dict[tuple[int, ...], int] = {}
         ops: list[Operation] = []
         for r, k in enumerate(repeats[0]):
-            every = list(zip(*(operands(self.ops[x[r]]) for x in repeats), strict=True))
-            read = [inside[0][a[0]] if a[0] in inside[0] else leaves.setdefault(a, len(repeats[0]) + len(leaves)) for a in every]
+            every = zip(*(operands(self.ops[x[r]]) for x in repeats), strict=True)
+            read = [first[a[0]] if a[0] in first else leaves.setdefault(a, len(first) + len(leaves)) for a in every]
             a, b, c = [*read, -1, -1][:3]
             ops.append((self.ops[k][0], a, b, c))
         ops += [(self.ops[a[0]][0], None, -1, -1) for a in leaves]
-        numbers = iter(range(len(repeats[0])))
-        steps = tuple(tuple(next(numbers) for _ in step) for step in self.order[run.first : run.first + run.length])
-        uneven = [self._uneven(repeats, r) for r in range(len(repeats[0]))]
+        numbers = iter(range(len(first)))
         return Series(
             tuple(ops),
-            steps,
-            run.count,
+            tuple(tuple(next(numbers) for _ in step) for step in part[0]),
+            len(part),
             {i: self._leaf(a) for a, i in leaves.items()},
-            {r: tuple(self.slot[x[r]] for x in repeats) for r, k in enumerate(repeats[0]) if k in self.slot},
+            {r: tuple(self.slot[x[r]] for x in repeats) for k, r in first.items() if k in self.slot},
             {
                 r: tuple(zip(*(self.places[x[r]] for x in repeats), strict=True))
-                for r, k in enumerate(repeats[0])
-                if k in self.places and not uneven[r]
+                for k, r in first.items()
+                if k in self.places and not self._uneven(repeats, r)
             },
         )
 
@@ -220,10 +253,6 @@ class SlotLayout:
             return SeriesOperand("number" if kind == Op.CONST else "input", tuple(self.ops[k][1] for k in every))
         return SeriesOperand("slot", tuple(self.slot[k] for k in every), kind in (Op.LT, Op.LE))
 
-    @property
-    def late(self) -> list[int]:
-        """Results that are delivered from their slots at the end."""
-        runs = [self.repeats(part) for part in self.parts if isinstance(part, Run)]
-        return [
-            x[r] for repeats in runs for r in range(len(repeats[0])) if self._uneven(repeats, r) for x in repeats if x[r] in self.places
-        ]
+
+def _flat(repeat: Sequence[Step]) -> list[int]:
+    return [k for step in repeat for k in step]

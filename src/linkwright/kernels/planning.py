@@ -2,7 +2,7 @@
 
 Ranks and pivots are looked at in several positions, the start and some reached from it, because one may be singular. The
 order of elimination (loops, which subsystem's inertia last, along which body's axes the rows are) is the one of fewest
-operations: candidates are ranked by the pattern of the matrices, the best two are traced and counted.
+operations: candidates are ranked by the pattern of the matrices, and the best two traced and counted where that is not clear.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EARLY_PIVOT = 2.5e-3  # the same for runs that do not project: a singular value 
 INERTIA_PIVOT = 1e-10  # an inertia's pivot may vary more; it vanishes only where a body has no mass
 HEALTHY = 1e-3  # an order of elimination must keep this share of the pivots of the plain one
 FEW = 3  # late subsystems tried at most
-TRACED = 2  # candidates whose operations are counted exactly
+CLEAR = (1.02, 1.3)  # the second best order is traced too if its estimated work is within these times the best: else equal, or worse
 SAMPLES = 5
 MUCH = 400  # velocities beyond which only the plain order is considered, and at fewer positions
 LARGE_SAMPLES = 2
@@ -162,8 +162,8 @@ def _singular(T: Terms) -> bool:
 
 
 def _cheapest(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], every: Sequence[Terms]) -> EliminationPlan:
-    """Of the orders whose pivots are healthy, the one of fewest operations; along either body's axes in space. The two of least
-    work by `elimination_work` are traced and counted."""
+    """Of the orders whose pivots are healthy, the one of fewest operations; along either body's axes in space. Where the estimate
+    of `elimination_work` does not decide, the best two are traced and counted."""
     count = len(every[0].k_parts)
     touched: dict[int, int] = {}
     for _, j in every[0].blocks:
@@ -178,7 +178,8 @@ def _cheapest(eq: Equations, sizes: KernelSizes, states: Sequence[Instant], ever
         turned = replace(eq, plan=replace(eq.plan, axes=axes))
         T = every[-1] if axes == eq.plan.axes else _solved_terms(turned, states[-1])
         found += [(elimination_work(T, o), len(found) + i, replace(turned.plan, order=o)) for i, o in enumerate(orders)]
-    best = [p for _, _, p in sorted(found, key=lambda x: x[:2])[:TRACED]]
+    found.sort(key=lambda x: x[:2])
+    best = [p for work, _, p in found[:2] if CLEAR[0] * found[0][0] <= work <= CLEAR[1] * found[0][0] or p is found[0][2]]
     if len(best) == 1:
         return best[0]
     work = [trace("forward", replace(sizes, free=0), lambda free, p=p: replace(eq, plan=p), formulation="sslm").operations for p in best]
