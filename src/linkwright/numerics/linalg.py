@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError
+from linkwright.numerics.blas import one_thread
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.sparse import SparseRows, sparse_rows
 
@@ -40,7 +41,8 @@ class Factored:
         *stack, m, n = self.A.shape
         if min(m, n) == 0:
             return np.broadcast_to(np.eye(m), (*stack, m, m)), np.zeros((*stack, 0)), np.broadcast_to(np.eye(n), (*stack, n, n))
-        return np.linalg.svd(self.A, full_matrices=not self.thin)
+        with one_thread(max(m, n)):
+            return np.linalg.svd(self.A, full_matrices=not self.thin)
 
     @property
     def U(self) -> np.ndarray:
