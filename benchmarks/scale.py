@@ -57,7 +57,7 @@ def chain(n: int) -> System:
 def scissor(n: int) -> System:
     """A scissor lift of n bays, cut between its bays."""
     cuts = [x for i in range(1, n) for x in (f"L{i}", f"R{i}")]
-    return System(modelfile.read(models.path("scissor-lift"), N=n), ["R0", "top", *cuts])
+    return System(modelfile.read(models.path("scissor-lift"), N=n), ["R0", f"L{n}", *cuts])
 
 
 def biped() -> System:

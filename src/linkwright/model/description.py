@@ -306,10 +306,18 @@ class Description:
     document: Any = field(default=None, compare=False, repr=False)  # what it was read from, for with_()
 
     def body(self, name: str) -> Body:
-        return _named(self.bodies, name, "body", "Bodies")
+        found = self._by_name["bodies"].get(name)
+        return _named(self.bodies, name, "body", "Bodies") if found is None else found
 
     def joint(self, name: str) -> Joint:
-        return _named(self.joints, name, "joint", "Joints")
+        found = self._by_name["joints"].get(name)
+        return _named(self.joints, name, "joint", "Joints") if found is None else found
+
+    @cached_property
+    def _by_name(self) -> dict[str, dict[str, Any]]:
+        """Bodies and joints, the first of each name."""
+        every = {"bodies": self.bodies, "joints": self.joints}
+        return {section: {thing.name: thing for thing in reversed(things)} for section, things in every.items()}
 
     def point(self, ref: PointRef) -> Point:
         return self.body(ref[0]).point(ref[1])

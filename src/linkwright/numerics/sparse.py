@@ -78,7 +78,7 @@ def sparse_rows(A: np.ndarray) -> SparseRows | None:
         return None
     from scipy.sparse import csr_matrix, diags  # here, because only large mechanisms need it
 
-    every = csr_matrix(A)
+    every: Any = csr_matrix(A)
     lengths = np.sqrt(np.asarray(every.multiply(every).sum(axis=1)).ravel())
     if not lengths.max() <= 1e150 or lengths.min() < IMPLIED * lengths.max():  # also NaN
         return None

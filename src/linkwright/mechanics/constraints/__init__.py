@@ -38,12 +38,9 @@ CONSTRAINTS: dict[str, Any] = {
 
 def of_loops(skel: Skeleton) -> tuple[Constraint, ...]:
     """The closing constraints of a tree in the order of its loops."""
-    out = []
-    for loop in skel.tree.loops:
-        section, make = CONSTRAINTS[loop.kind]
-        data = next(x for x in getattr(skel.tree.description, section) if x.name == loop.name)
-        out.append(make(skel, data))
-    return tuple(out)
+    made = {kind: make for kind, (_, make) in CONSTRAINTS.items()}
+    data = {(kind, x.name): x for kind, (section, _) in CONSTRAINTS.items() for x in getattr(skel.tree.description, section)}
+    return tuple(made[loop.kind](skel, data[loop.kind, loop.name]) for loop in skel.tree.loops)
 
 
 __all__ = [

@@ -142,7 +142,7 @@ def lacks_inertia(terms: Terms) -> bool:
     largest = max((float(np.diag(I).max(initial=0.0)) for I in blocks), default=0.0)
     for I in blocks:
         d = np.diag(I)
-        if len(d) and (d.min() <= NO_INERTIA * largest or np.linalg.eigvalsh(I / np.sqrt(np.outer(d, d)))[0] < NO_INERTIA):
+        if len(d) and (d.min() <= NO_INERTIA * largest or np.linalg.eigvalsh(I / np.outer(np.sqrt(d), np.sqrt(d)))[0] < NO_INERTIA):
             return True
     return False
 

@@ -33,7 +33,10 @@ def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | Non
             raise entry.error("a joint cannot be called 't', which is the time. Rename it.")
         explicit.append(_explicit(context, shapes, name, entry))
     pins = _shared_pins(context, shapes)
-    covered = {pin: [j for j in explicit if j.pin == pin] for pin in pins}
+    covered: dict[str, list[Joint]] = {pin: [] for pin in pins}
+    for joint in explicit:
+        if joint.pin in covered:
+            covered[joint.pin].append(joint)
     automatic: list[Joint] = []
     for pin, bodies in pins.items():
         if covered[pin]:
