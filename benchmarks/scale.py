@@ -98,7 +98,7 @@ def _mujoco(s: System, state: State) -> dict[str, Any]:
     """First use and mj_forward of MuJoCo on the converted model."""
     if find_spec("mujoco") is None:
         return {"note": "the package 'mujoco' is not installed"}
-    mujoco = import_module("mujoco")
+    mujoco: Any = import_module("mujoco")
     text = to_mjcf(s, timestep=1e-3)
     found: list[Any] = []
 
