@@ -9,6 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import UsageError
+from linkwright.kernels import structures
 from linkwright.model.description import TorsionSpring
 from linkwright.results.kernel_loads import KernelLoads
 from linkwright.results.state import LaterReferences, State
@@ -17,6 +18,11 @@ from tests.sweeps import every_model
 
 ROUND = 1e-11  # relative, of well-conditioned states: the two eliminate in different orders
 MODELS = every_model("carpet-scraper", "excavator", "bennett")
+
+
+@pytest.fixture(autouse=True)
+def made_at_once(monkeypatch):
+    monkeypatch.setattr(structures, "MAKING", 0.0)
 
 
 def moving(s, name):

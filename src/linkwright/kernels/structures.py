@@ -1,8 +1,8 @@
 """Kernels by structure: mechanisms that differ in their numbers only run on the same code.
 
 A `KernelStructure` holds the kernels of the first mechanism of its kind, with all numbers as inputs; every other one binds them to its
-own numbers. Code that is not in the cache on disk is made when it is asked for a second time, by whichever mechanism: the float path
-is quicker than making code for a single answer.
+own numbers. Code that is not in the cache on disk is made when answers on floats, of whichever mechanism, have taken about as long as
+making it does.
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import Kernels
 
 MOST = 64  # structures held at a time
+MAKING = 0.2  # seconds that making code takes, roughly: as many are spent on floats before it is made, so neither way is much dearer
+ONE_ANSWER = 0.005  # seconds of an answer on floats at one state
 _known: OrderedDict[Any, KernelStructure] = OrderedDict()
 _lock = RLock()
 
 
 class KernelStructure:
-    """Kernels with all numbers as inputs, and how often each was asked for."""
+    """Kernels with all numbers as inputs, and the time that answers on floats took."""
 
     def __init__(self, kernels: Kernels):
         self.kernels = kernels
-        self._asked: dict[Any, int] = {}
+        self._spent: dict[Any, float] = {}  # seconds on floats so far
         self._found: dict[Any, Kernel | None] = {}
 
-    def kernel(self, name: str, drives: Sequence[str] | None = None, calls: int = 1) -> Kernel | None:
-        """A kernel whose machine code is at hand, or asked for by more `calls` than one, this one counted as so many; None: the float path
-        has to answer. With no calls only code that this process has loaded counts."""
+    def kernel(self, name: str, drives: Sequence[str] | None = None, seconds: float = ONE_ANSWER) -> Kernel | None:
+        """A kernel whose machine code is at hand, or worth making now; None: the float path has to answer, in about so many seconds.
+        With no seconds only code that this process has loaded counts."""
         key = (name, None if drives is None else tuple(drives))
         with _lock:
-            if key not in self._found and calls:
-                self._asked[key] = self._asked.get(key, 0) + calls
-                now = self._asked[key] > 1
+            if key not in self._found and seconds > 0.0:
+                self._spent[key] = self._spent.get(key, 0.0) + seconds
+                now = self._spent[key] > MAKING
                 made = self._made(name, drives, now)
                 if made is not None or now:
                     self._found[key] = made

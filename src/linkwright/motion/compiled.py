@@ -99,12 +99,12 @@ class Compiled:
         drives = tuple(self.drive_names)
         return Kernels(self.loops, self.described, drives, self.free, self.assembler.first_position, answers, self.engine)
 
-    def ready(self, name: str, drives: Sequence[str] | None = None, calls: int = 1) -> Kernel | None:
+    def ready(self, name: str, drives: Sequence[str] | None = None, seconds: float = 0.005) -> Kernel | None:
         """Return a kernel of this structure, bound to the numbers of this mechanism, whose machine code is at hand; None where there is
-        none, or where the float path is done before it is made. A call that is worth several counts as so many `calls`."""
+        none, or where the float path, which takes about so many seconds, is done before it is made."""
         key = ("kernel", name, None if drives is None else tuple(drives))
         if key not in self.stores:
-            found = self._structure.kernel(name, drives, calls)
+            found = self._structure.kernel(name, drives, seconds)
             if found is None:
                 return None
             own = {} if self.numbers is None else {"free": self.numbers.values}
@@ -137,9 +137,9 @@ class Compiled:
             return KernelStructure(self.kernels)
         return structure(replace(self.kernels, free=self.numbers.parameters, numbers=self.numbers, made={}, plans={}, variants={}))
 
-    def walking(self, drives: Sequence[str], calls: int = 1) -> Walking | None:
+    def walking(self, drives: Sequence[str], seconds: float = 0.15) -> Walking | None:
         """Return the walk along the loops in machine code, where kernel `walk` is ready."""
-        kernel = self.ready("walk", drives, calls)
+        kernel = self.ready("walk", drives, seconds)
         if kernel is None:
             return None
         key = ("walking", tuple(drives))
@@ -154,7 +154,7 @@ class Compiled:
     ) -> tuple[np.ndarray, dict[str, Any]] | None:
         """A position on the loops near q with the drives at these values, or after a walk `to` others, in machine code that is at hand;
         None where there is none, or the way is not a plain one."""
-        walks = self.walking(list(drives), calls=0) if self.numbers is not None and drives else None
+        walks = self.walking(list(drives), seconds=0.0) if self.numbers is not None and drives else None
         if walks is None:
             return None
         x = np.array(list(drives.values()))

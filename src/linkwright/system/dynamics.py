@@ -136,7 +136,7 @@ class Dynamics:
         """Efforts u and reactions `wrench` along a turn by kernel `loads`; None where some are not determinate, or code is not ready."""
         if list(c.drives) != self.core.drive_names:
             return None
-        kernel = self.core.ready("loads")
+        kernel = self.core.ready("loads", seconds=0.1)
         if kernel is None or not self._determinate_loads:
             return None
         more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references)}

@@ -18,7 +18,7 @@ from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.motion.compiled import Compiled
 from linkwright.motion.following import follow, sample_times
-from linkwright.motion.following.native import WORTH
+from linkwright.motion.following.native import ON_FLOATS
 from linkwright.motion.statics import settle
 from linkwright.numerics.pickling import essentials
 from linkwright.results.recorded import CutReferences, cut_rows
@@ -55,7 +55,7 @@ class Motions:
         every = [x is None or (isinstance(x, Mapping) and len(x) == len(names) and all(n in x for n in names)) for x in (q, v)]
         at = core.start if guess is None else guess
         plain = pose is None and point is None and all(every) and q and isinstance(at, State) and at.skel is core.skel
-        walks = core.walking(names) if plain else None
+        walks = core.walking(names, seconds=0.005) if plain else None
         found = None if walks is None else self._walked(walks, at, q, v)
         return core.assembler.assemble(q, v, pose=pose, point=point, guess=guess) if found is None else found
 
@@ -129,7 +129,7 @@ class Motions:
     def _drive_speeds(self, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
         """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""
         core = self.core
-        kernel = core.ready("jacobian", calls=2 if len(c) > WORTH else 1) if list(drives) == core.drive_names else None
+        kernel = core.ready("jacobian", seconds=ON_FLOATS * len(c)) if list(drives) == core.drive_names else None
         if kernel is None:
             return None
         more = {"near": cut_rows(c.skel, c.references)} if any(b.name == "near" for b in kernel.inputs) else {}

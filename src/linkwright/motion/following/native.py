@@ -15,7 +15,7 @@ from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 
 SHORT = 0.3  # rad, or multiples of kappa: samples that far apart are joined by a straight line
-WORTH = 30  # samples from which on making code is quicker than a walk on floats
+ON_FLOATS = 0.008  # seconds of a sample walked to on floats
 
 
 def swept(
@@ -25,7 +25,7 @@ def swept(
     if walking is None or any(w.kind == "body" or not close_together(w, times, kappa) for w in paths):
         return None
     names = [f"{w.name}.{axis}" if w.kind == "point" else w.name for w in paths for axis in "xyz"[: len(w.kinds)]]
-    walks = walking(names, calls=2 if len(times) > WORTH else 1)
+    walks = walking(names, seconds=ON_FLOATS * len(times))
     if walks is None:
         return None
     skel = first.skel
