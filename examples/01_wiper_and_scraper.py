@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import linkwright as lw
+from linkwright.files.columns import table
 from linkwright.views import plots
 from linkwright.views.page import Page
-from linkwright.views.text import aligned, turn_table
+from linkwright.views.text import turn_table
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/demo")
 folder.mkdir(parents=True, exist_ok=True)
@@ -44,9 +45,9 @@ for name in ("wiper", "carpet-scraper"):
     info = m.info()
     print(info)
     c = m.turn(steps=120)  # every 3 degrees: positions, velocities, accelerations of everything
-    print(f"\n{aligned(*turn_table(c))}\n")
+    print(f"\n{table(*turn_table(c))}\n")
     run, what, listed, drawn = simulated(name, m)
-    print(f"{name}: {what}\n{aligned(*run_table(run, listed))}\n{run.checks()}\n")
+    print(f"{name}: {what}\n{table(*run_table(run, listed))}\n{run.checks()}\n")
 
     m.picture(folder / f"{name}.png", turn=c)
     m.animate(folder / f"{name}.gif", turn=c)

@@ -40,7 +40,6 @@ def test_example_runs(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     check_files(script, tmp_path)
 
 
-@pytest.mark.slow
 def test_the_demo_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "error", "PYTHONUTF8": "1"}
     done = subprocess.run(

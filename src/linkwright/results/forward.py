@@ -25,7 +25,7 @@ from linkwright.results.state import State
 class Acceleration:
     """Accelerations and loop multipliers at a state. `acc["A"]`, `acc.lam["C"]`, `acc.unique["C"]`, `acc.rank`.
 
-    `st` is the state without them; `solution` is worked out by `solve` when somebody asks for more than a and lam.
+    `st` is the state without them; `solution` is worked out by `solve` on demand.
     """
 
     def __init__(self, a: np.ndarray, lam: np.ndarray, names: tuple[str, ...], st: State, solve: Callable[[], Forward]):

@@ -1,4 +1,4 @@
-"""Loads of one state from a kernel: efforts and reactions at once, everything else solved on floats when somebody asks.
+"""Loads of one state from a kernel: efforts and reactions at once, everything else solved on floats on demand.
 
 Only where every effort and reaction is determinate, so that all ways of solving agree.
 """

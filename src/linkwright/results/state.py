@@ -16,7 +16,7 @@ from linkwright.results.channels import Channels
 
 
 class LaterReferences(Mapping[str, np.ndarray]):
-    """Reference coordinates of every joint at q, counted from a packed row of another position when somebody reads them."""
+    """Reference coordinates of every joint at q, counted from a packed row of another position on first use."""
 
     def __init__(self, skel: Skeleton, q: np.ndarray, row: np.ndarray):
         self.skel, self.q, self.row = skel, q, row
