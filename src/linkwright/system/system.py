@@ -278,10 +278,6 @@ class System:
         names = self.core.drive_names
         return replace(c, system=self, drives=tuple(names if not c.drive or c.drive in names else [c.drive, *names]))
 
-    def computed_turn(self, steps: int) -> Trajectory:
-        """Compute a turn of the leading drive anew, whatever turns are stored: for measuring."""
-        return self._motions._computed_turn(None, steps, None, None)
-
     def follow(self, motion: Mapping[str, Any], t: Any = None, *, duration: Any = 1.0, steps: int = 100, drives: Any = None) -> Trajectory:
         """Return states and loads along a motion of drives, points or bodies, by name.
 

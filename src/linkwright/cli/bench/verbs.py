@@ -108,6 +108,8 @@ def _of_states(m: Any) -> list[tuple[str, Call, Call | None, str]]:
 
 def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
     """Verbs over a cycle of 361 samples."""
+    from linkwright.system.motions import Motions
+
     c = m.turn()
     walk = m.system.kernel("kinematics")
     zero = np.zeros((len(c), len(m.system.core.drive_names)))
@@ -116,7 +118,7 @@ def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
     loads = [n for n in c.channels if ".on." in n or n in efforts]
 
     def turned() -> Any:
-        return m.system.computed_turn(360)
+        return Motions(m.system.core).turn(None, 360, None, None)  # no turns are stored in it yet
 
     parameter = next((p for p, x in m.description.parameters if isinstance(x, float) and p not in ("g", "N")), None)
     calls: list[tuple[str, Call, Call | None, str]] = [
