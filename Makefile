@@ -7,8 +7,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 export CHROMIUM
 PYTEST_FLAGS ?= -n auto --dist worksteal
-# the wheel and the site: built and tested by `make check`
-BUILDS := tests/test_wheel.py tests/views/browser/test_site.py
+# tests of `make check`, in one process: texts and sizes of the sources (parsed once), the wheel and the site
+BUILDS := tests/test_words.py tests/test_quality.py tests/test_wheel.py tests/views/browser/test_site.py
 
 # What draws the pages in the tests of tests/views/browser: CHROMIUM=/path/to/it, or the first of these that is found
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
-from functools import cache
 from pathlib import Path
 
 from tests import ROOT
+from tests.sources import python_files, source
 
-SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")])
+SOURCES = python_files("src", "benchmarks")
 MOST_LINES_OF_A_FILE = 450
 MOST_LINES_OF_A_FUNCTION = 80
 
@@ -20,12 +19,6 @@ TEXTS = {".py", ".md", ".yaml", ".yml", ".toml", ".cff", ".bib", ".html", ".js",
 MACHINE_PATH = re.compile(r"(?:^|[\s\"'(=`])/(?:tmp|work|farm|root|home|Users)/", re.MULTILINE)
 LEFT_OPEN = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 SWITCHED_OFF = re.compile(r"pytest\.(?:skip|xfail)\b|mark\.(?:skip|skipif|xfail)\b|#\s*(?:type|pyright|ty):\s*ignore|#\s*noqa")
-
-
-@cache
-def syntax() -> dict[Path, ast.Module]:
-    """The syntax tree of every source file."""
-    return {p: ast.parse(p.read_text(encoding="utf-8")) for p in SOURCES}
 
 
 def repository_texts() -> list[Path]:
@@ -58,17 +51,15 @@ def test_files_are_short() -> None:
 
 def test_functions_fit_a_screen() -> None:
     long = []
-    for path, module in syntax().items():
-        for node in ast.walk(module):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                if lines > MOST_LINES_OF_A_FUNCTION:
-                    long.append(f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {lines} lines")
+    for path in SOURCES:
+        for line, name, lines in source(path).functions:
+            if lines > MOST_LINES_OF_A_FUNCTION:
+                long.append(f"{path.relative_to(ROOT)}:{line} {name}: {lines} lines")
     assert not long, "\n".join(long)
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    silent = [str(path.relative_to(ROOT)) for path, module in syntax().items() if module.body and not ast.get_docstring(module)]
+    silent = [str(path.relative_to(ROOT)) for path in SOURCES if not source(path).described]
     assert not silent, f"no module docstring: {silent}"
 
 

@@ -7,9 +7,7 @@ part by part.
 
 from __future__ import annotations
 
-import ast
 import re
-import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests import ROOT
+from tests.sources import PACKAGE, python_files, source
 
-PACKAGE = ROOT / "src" / "linkwright"
-DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+SEARCHED = ("src", "docs", "examples", "gallery", "benchmarks")
 
 # What is refused, and a term to take instead.
 BANNED = {
@@ -41,7 +39,7 @@ BANNED = {
     r"(?:energy|J) turned over": "energy exchanged",
     r"zero throughout": "zero over the whole cycle",
 }
-REFUSED = re.compile("|".join(rf"\b(?:{p})\b" for p in BANNED), re.IGNORECASE)
+REFUSED = re.compile(rf"\b(?:{'|'.join(BANNED)})\b", re.IGNORECASE)
 
 # Plain English uses that are right, with the reason.
 ALLOWED = {
@@ -67,27 +65,20 @@ JS_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\
 
 def refused(text: str) -> list[str]:
     """Return the refused words of a text."""
+    if not REFUSED.search(text):  # most texts: code need not be taken out
+        return []
     return [m.group(0) for m in REFUSED.finditer(ALLOWED_PHRASE.sub(" ", CODE.sub(" ", text)))]
 
 
-def docstrings_and_strings(path: Path) -> Iterator[tuple[str, int, str]]:
-    """Yield (kind, line, text) of docstrings and of other strings that are sentences; identifiers and keys have no space."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    documented = [n for n in ast.walk(tree) if isinstance(n, DOCUMENTED) and ast.get_docstring(n)]
-    docs = {id(n.body[0].value) for n in documented if isinstance(n.body[0], ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (id(node) in docs or " " in node.value):
-            yield ("docstring" if id(node) in docs else "text"), node.lineno, node.value
+def python_texts(path: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield (kind, line, text) of docstrings, comments and strings that are sentences; identifiers and keys have no space."""
+    read = source(path)
+    for kind, found in (("docstring", read.docstrings), ("text", read.sentences), ("comment", read.comments)):
+        for line, text in found:
+            yield kind, line, text
 
 
-def comments(path: Path) -> Iterator[tuple[str, int, str]]:
-    """Yield the comments of a Python file."""
-    with path.open("rb") as stream:
-        for token in tokenize.tokenize(stream.readline):
-            if token.type == tokenize.COMMENT:
-                yield "comment", token.start[0], token.string
-
-
+@cache
 def refused_parts(name: str) -> list[str]:
     """Return the refused parts of an identifier."""
     if name in FOREIGN:
@@ -128,15 +119,10 @@ def abouts(path: Path) -> Iterator[tuple[str, int, str]]:
             yield "text", number, line
 
 
-def python_files() -> list[Path]:
-    return sorted(p for folder in ("src", "docs", "examples", "gallery", "benchmarks") for p in (ROOT / folder).rglob("*.py"))
-
-
 @cache
 def texts() -> list[tuple[Path, str, int, str]]:
     readers = [
-        (docstrings_and_strings, python_files()),
-        (comments, python_files()),
+        (python_texts, python_files(*SEARCHED)),
         (script_texts, (p for p in PACKAGE.rglob("*.js") if "vendor" not in p.parts)),
         (page_texts, PACKAGE.rglob("*.html")),
         (abouts, (PACKAGE / "model" / "library").glob("*.yaml")),
@@ -154,29 +140,26 @@ def test_texts_use_the_terms_of_the_glossary() -> None:
 
 def test_identifiers_use_the_terms_of_the_glossary() -> None:
     found = []
-    for path in python_files():
-        with path.open("rb") as stream:
-            names = {(t.string, t.start[0]) for t in tokenize.tokenize(stream.readline) if t.type == tokenize.NAME}
-        found += [f"{path.relative_to(ROOT)}:{line}: '{name}'" for name, line in sorted(names) if refused_parts(name)]
+    for path in python_files(*SEARCHED):
+        names = sorted(source(path).identifiers)
+        found += [f"{path.relative_to(ROOT)}:{line}: '{name}'" for line, name in names if refused_parts(name)]
         found += [f"{path.relative_to(ROOT)}: file name" for _ in refused_parts(path.stem)]
     assert not found, "\n".join(found)
 
 
 def test_docstrings_begin_with_a_term_or_a_verb() -> None:
     found = []
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, DOCUMENTED) and CLAUSE.match(ast.get_docstring(node) or ""):
-                found.append(f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: {(ast.get_docstring(node) or '')[:60]}")
+    for path in python_files("src"):
+        begun = ((line, text.strip()) for line, text in source(path).docstrings)
+        found += [f"{path.relative_to(ROOT)}:{line}: {text[:60]}" for line, text in begun if CLAUSE.match(text)]
     assert not found, "\n".join(found)
 
 
 def test_class_names_are_defined_once() -> None:
     places: dict[str, list[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    for path in python_files("src"):
+        for _, name in source(path).classes:
+            places.setdefault(name, []).append(str(path.relative_to(ROOT)))
     assert not {name: files for name, files in places.items() if len(files) > 1}
 
 
