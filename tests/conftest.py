@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import getpass
 import os
 import sys
@@ -25,6 +26,30 @@ sys.dont_write_bytecode = False
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # compiled code of all workers in one place that is not the user's; its key holds the source, so nothing stale is ever met
 os.environ.setdefault("LINKWRIGHT_CACHE", str(Path(tempfile.gettempdir()) / f"linkwright-tests-{getpass.getuser()}"))
+
+# A worker holds some million objects (models, programs, traces); going through them as often as Python does takes a tenth of the time.
+gc.set_threshold(200_000, 50, 50)
+REPETITIONS = Path(__file__).with_name("repetitions.txt")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark repetitions as slow, before slow tests are left out."""
+    listed = {line for line in REPETITIONS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
+    for item in items:
+        if item.nodeid in listed:
+            item.add_marker("slow")
+    if not any("::" in name for name in config.args):
+        files = {item.nodeid.split("::")[0] for item in items}
+        gone = {name for name in listed if name.split("::")[0] in files} - {item.nodeid for item in items}
+        if gone:
+            raise pytest.UsageError(f"{REPETITIONS.name} names tests that do not exist: {', '.join(sorted(gone))}")
+
+
+def pytest_collection_finish() -> None:
+    """Take everything imported and collected out of the collector's sight."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

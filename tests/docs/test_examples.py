@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from linkwright.views import animation
 from tests import ROOT
 from tests.sweeps import some
 
@@ -40,6 +41,19 @@ def test_example_runs(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     check_files(script, tmp_path)
 
 
+def test_the_demo_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Of its two animations a few frames only: a hundred of them are half of its time."""
+    monkeypatch.setattr(animation, "MOST_FRAMES", 3)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(DEMO), str(tmp_path / "out")])
+    runpy.run_path(str(DEMO), run_name="__main__")
+    out, err = capfd.readouterr()
+    assert out.strip() and not err
+    check_files(DEMO, tmp_path)
+    check_page(tmp_path / "out" / "index.html")
+
+
+@pytest.mark.slow
 def test_the_demo_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "error", "PYTHONUTF8": "1"}
     done = subprocess.run(
