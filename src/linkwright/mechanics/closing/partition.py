@@ -19,6 +19,7 @@ from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.pickling import essentials
 
 STRUCTURE = 1e-12  # entries of the dimensionless J below this in every position are zeros
+FEW_ROWS = 64  # up to these, components are found from powers of the pattern
 
 
 class DependentBlock(NamedTuple):
@@ -87,20 +88,39 @@ def _weakest(J: np.ndarray, rank: int) -> float:
 
 def _blocks(pattern: np.ndarray, rows: Sequence[int], columns: Sequence[int]) -> tuple[DependentBlock, ...]:
     """Irreducible blocks: strong components of the matched pattern."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
-
     if not rows:
         return ()
     square = pattern[np.ix_(rows, columns)]
-    match = maximum_bipartite_matching(csr_matrix(square), perm_type="column")  # column of every row
+    match = _matching(square)
     if (match < 0).any():
         return (DependentBlock(tuple(rows), tuple(columns)),)
-    follows = square[np.argsort(match)]  # row i is matched with column i
-    _, label = connected_components(csr_matrix(follows), connection="strong")
     owner = np.argsort(match)
+    label = _components(square[owner])  # row i is matched with column i
     out = []
-    for k in dict.fromkeys(label):
+    for k in dict.fromkeys(label.tolist()):
         members = np.flatnonzero(label == k)
         out.append(DependentBlock(tuple(sorted(rows[int(owner[i])] for i in members)), tuple(columns[int(i)] for i in members)))
     return tuple(out)
+
+
+def _matching(square: np.ndarray) -> np.ndarray:
+    """Column matched with every row, -1 where there is none. Which perfect matching it is changes no component."""
+    if square.diagonal().all():
+        return np.arange(len(square))
+    from scipy.sparse import csr_matrix  # here and below: importing it takes longer than a short run
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    return maximum_bipartite_matching(csr_matrix(square), perm_type="column")
+
+
+def _components(follows: np.ndarray) -> np.ndarray:
+    """Label of the strong component of every node: nodes that reach each other."""
+    if len(follows) > FEW_ROWS:
+        from scipy.sparse import csr_matrix
+        from scipy.sparse.csgraph import connected_components
+
+        return connected_components(csr_matrix(follows), connection="strong")[1]
+    reach = follows | np.eye(len(follows), dtype=bool)
+    for _ in range(max(1, len(follows) - 1).bit_length()):  # paths of twice the length each time
+        reach = (reach.astype(float) @ reach) > 0.0
+    return np.argmax(reach & reach.T, axis=1)  # the first node of the component
