@@ -17,8 +17,6 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.motion.compiled import Compiled
-from linkwright.motion.following import follow, sample_times
-from linkwright.motion.following.native import ON_FLOATS
 from linkwright.motion.statics import settle
 from linkwright.numerics.pickling import essentials
 from linkwright.results.recorded import CutReferences, cut_rows
@@ -122,12 +120,16 @@ class Motions:
 
     def follow(self, motion: Mapping[str, Any], t: Any, duration: Any, steps: int, drives: Sequence[str]) -> Trajectory:
         """See `System.follow`."""
+        from linkwright.motion.following import follow, sample_times  # here: it loads the controllers' room
+
         core = self.core
         times = sample_times(t, duration, steps, MOST_STEPS)
         return follow(core.assembler, core.start, motion, times, drives, core.walking, lambda c: self._drive_speeds(c, drives))
 
     def _drive_speeds(self, c: Trajectory, drives: Sequence[str]) -> np.ndarray | None:
         """Velocities per unit speed of each drive at all samples, (n, nv, drives); None where a kernel does not give them."""
+        from linkwright.motion.following.native import ON_FLOATS
+
         core = self.core
         kernel = core.ready("jacobian", seconds=ON_FLOATS * len(c)) if list(drives) == core.drive_names else None
         if kernel is None:
