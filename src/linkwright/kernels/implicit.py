@@ -1,95 +1,244 @@
-"""Exact derivatives of forward dynamics: differentiate the residual, solve with the factors that are there already.
+"""Derivatives of kernels: `s.kernel("inverse", by=("q", "v", "a", "free"))` also gives u_q, u_v, u_a, u_free, lam_q and so on.
 
-With r(q, v, a, lam) = (M a + h - J' lam - tau, J a + k) = 0 every derivative solves the same saddle-point system,
+A kernel that solves equations is differentiated by the implicit function theorem: with r(x, z) = 0 linear in z,
 
-    [ M  -J' ] [ da   ]     [ d(M a + h - J' lam) - d tau ]
-    [ J   0  ] [ dlam ] = - [        d(J a + k)           ]        a, lam held on the right
+    r_z dz = -r_x dx        z held on the right
 
-and the residual, a recursion without any elimination, is cheap to differentiate. Positions move in the space of v (a
-quaternion along dq/dt = N(q) v). Mechanisms with redundant rows or massless subsystems are differentiated through their
-elimination instead, which is dearer and needs no second thought.
+the residual r, a recursion without any elimination, is cheap to differentiate, and every direction is one more right side of the
+elimination that the kernel does anyway. Equal operations are one node of the graph, so doing it again costs nothing.
+
+    forward      M a + h - J' lam - tau = 0,   J a + k = 0
+    inverse      M a + h - J' lam - B u = 0
+    kinematics   J dq + phi = 0,   J v + b = 0,   J a + k = 0        with the rows of the drives
+    turn_...     phi = 0,   J v + b = 0,   J a + k = 0, one after the other: q follows the drives and the numbers, v follows q, a both
+
+Everything else is differentiated operation by operation, and so are mechanisms with redundant rows, massless subsystems or idle spins.
+Positions move in the space of v: a quaternion along dq/dt = N(q) v.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.derivatives import jacobian, places
+from linkwright.compiler.derivatives import jacobian
 from linkwright.compiler.program import Program
 from linkwright.kernels.equations.dynamic import Equations
+from linkwright.mechanics.constraints.closure import reported
 from linkwright.mechanics.dynamics.terms import along_world, to_joint_axes
 from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.numerics.scalars import eliminate, minimum
 
-WITH_RESPECT_TO = ("q", "v", "tau", "free")
-
-
-def derivatives(make: Any, arrays: dict[str, Any], law: dict[str, Any], free: Any, trace: Any) -> dict[str, Any]:
-    """a, lam and their derivatives, traced; `make(free)` gives equations, `trace(name)` another kernel's program, `law` the
-    given motion of drivers, which is not differentiated."""
-    eq: Equations = make(free)
-    implicit = eq.plan.body_axes and eq.plan.saddle is None
-    values, columns = (_implicit if implicit else _through)(eq, arrays, {**law, "free": free}, trace)
-    out = {"a": values["a"], "lam": values["lam"]}
-    for name in WITH_RESPECT_TO:
-        if name in columns:
-            out[f"a_{name}"], out[f"lam_{name}"] = columns[name]
-    return {**out, "margin": values["margin"]}
+MEASURES = ("margin", "gap", "residual", "rate_residual", "correction", "moved")  # outputs that say how good others are: not differentiated
+Columns = Mapping[str, Any]  # input -> (entries, directions)
 
 
-def _directions(eq: Equations, program: Program, q: Any) -> list[Any]:
-    """Seeds of the position: one per velocity, q moved along dq/dt = N(q) e_k."""
-    at = places(program, "q")
+@dataclass(frozen=True)
+class Differentiation:
+    """A kernel with the directions along which it is differentiated, all on symbols of one graph."""
+
+    eq: Equations
+    values: Mapping[str, Any]  # inputs
+    trace: Callable[[str], Program]  # of another kernel of the same equations
+    spans: Mapping[str, slice]  # columns of each input that is varied
+    own: Columns
+
+    @classmethod
+    def of(cls, eq: Equations, values: Mapping[str, Any], trace: Callable[[str], Program], by: tuple[str, ...]) -> Differentiation:
+        """Unit directions of the inputs `by`; those of q in the space of v."""
+        nv = eq.loops.skel.tree.nv
+        widths = {name: nv if name == "q" else len(values[name]) for name in by}
+        ends = np.cumsum([0, *widths.values()])
+        spans = {name: slice(int(a), int(b)) for name, a, b in zip(by, ends, ends[1:], strict=False)}
+        own = {}
+        for name, span in spans.items():
+            own[name] = np.zeros((len(values[name]), int(ends[-1])), dtype=object)
+            own[name][:, span] = _rates(eq, values["q"]) if name == "q" else np.eye(widths[name])
+        return cls(eq, values, trace, spans, own)
+
+    @property
+    def width(self) -> int:
+        return max((s.stop for s in self.spans.values()), default=0)
+
+    @cached_property
+    def rates(self) -> Any:
+        """N(q): columns are dq/dt of unit velocities."""
+        return _rates(self.eq, self.values["q"])
+
+    def along(self, name: str, more: Columns, columns: Columns, width: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Outputs of another kernel and their derivatives (entries, directions); `more` are values of its other inputs."""
+        program = self.trace(name)
+        known = {**self.values, **more}
+        packed = [x for b in program.inputs for x in np.asarray(known[b.name], dtype=object).ravel()]
+        seeds: list[dict[int, Any]] = [{} for _ in range(width)]
+        for b in program.inputs:
+            for i, row in enumerate(columns.get(b.name, ())):
+                for k, x in enumerate(row):
+                    if not _zero(x):
+                        seeds[k][b.start + i] = x
+        found = jacobian(program, packed, seeds)
+        D, results = found.dense(), np.array([*found.results, None], dtype=object)
+        return {b.name: results[b.span].reshape(b.shape) for b in program.outputs}, {b.name: D[b.span] for b in program.outputs}
+
+    def held(self, name: str, more: Columns | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Along the own directions, everything else held."""
+        return self.along(name, more or {}, self.own, self.width)
+
+    def followed(self, name: str, more: Columns, change: Columns) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Along the own directions while other inputs change by so much in each; `change["q"]` in the space of v.
+
+        Either every direction is followed through the program, or, where there are more of them than entries of these inputs, the
+        derivatives by the inputs are found once and multiplied.
+        """
+        size = sum(len(x) for x in change.values())
+        moving = sum(any(not _zero(e) for x in change.values() for e in x[:, k]) for k in range(self.width))
+        if moving <= size:
+            total = {key: self.rates @ x if key == "q" else x for key, x in change.items()}
+            both = {key: x + self.own[key] if key in self.own else x for key, x in total.items()}
+            return self.along(name, more, {**self.own, **both}, self.width)
+        columns = {key: np.concatenate([x, np.zeros((len(x), size), dtype=object)], axis=1) for key, x in self.own.items()}
+        at = self.width
+        for key, x in change.items():
+            unit = self.rates if key == "q" else np.eye(len(x))
+            block = columns.setdefault(key, np.zeros((len(unit), self.width + size), dtype=object))
+            block[:, at : at + len(x)] = unit
+            at += len(x)
+        tails = np.concatenate(list(change.values()))
+        outputs, found = self.along(name, more, columns, self.width + size)
+        return outputs, {key: D[:, : self.width] + D[:, self.width :] @ tails for key, D in found.items()}
+
+
+def differentiated(name: str, x: Differentiation, plain: bool) -> dict[str, Any]:
+    """Outputs of a kernel and their derivatives `u_q` ...; `plain`: it has no formulation or gains of its own."""
+    fits, solved = IMPLICIT.get(name, (None, None))
+    values, D = solved(x) if plain and fits is not None and solved is not None and fits(x.eq) else x.held(name)
+    out = {key: y for key, y in values.items() if key != "margin"}
+    for by, span in x.spans.items():
+        for key in (k for k in D if k not in MEASURES):
+            shape = np.shape(values[key]) if key in values else (len(D[key]),)
+            out[f"{key}_{by}"] = D[key][:, span].reshape(*shape, span.stop - span.start)
+    return {**out, **{key: y for key, y in values.items() if key == "margin"}}
+
+
+# -------------------------------------------------------------------- kernels that solve equations
+
+
+def _forward(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """In the rows and axes forward dynamics is solved in; the accelerations reported turn with the bodies, which is one more term."""
+    eq, given = x.eq, x.values
+    F, place = eq.factors(given["q"], given["v"], given["t"], given["near"])
+    a, lam = F.solve(along_world(place, given["tau"]) - F.terms.h, F.terms.k)
+    out, D = x.held("balance", {"a": a, "lam": lam})
+    change = to_joint_axes(place, *F.solve(-D["effort"], D["gap"]))
+    da, dlam = D["a"] + change[0], D["lam"] + change[1]
+    if "tau" in x.spans:
+        by_tau = da[:, x.spans["tau"]]
+        for i in range(len(by_tau)):
+            by_tau[i, :i] = by_tau[:i, i]  # symmetric: half of it need not be computed
+    return {"a": out["a"], "lam": out["lam"], "margin": eq.margin("sslm", F.watch)}, {"a": da, "lam": dlam}
+
+
+def _rates_of(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """dq/dt is explicit."""
+    values, D = _forward(x)
+    _, rates = x.held("velocities")
+    a, margin = values["a"], values["margin"]
+    return {"qdot": qdot(x.eq.loops.skel, x.values["q"], x.values["v"]), "a": a, "margin": margin}, {"qdot": rates["qdot"], "a": D["a"]}
+
+
+def _inverse(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+    given = x.values
+    return _efforts(x, {"a": given["a"]}, lambda more: x.held("inverse_balance", more))
+
+
+def _efforts(x: Differentiation, motion: Columns, along: Callable[[Columns], Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """u, lam of a motion, and their derivatives: [J' B] (dlam, du) = d(M a + h - J' lam - B u) with lam, u held."""
+    eq, given = x.eq, {**x.values, **motion}
+    A, g, _, place = eq.inverse_system(given["q"], given["v"], given["a"], given["t"], given["near"])
+    order = eq.plan.orders["inverse"]
+    z, pivots = eliminate(A, g, order)
+    nc = len(place.closure.k)
+    lam, u = z[:nc], z[nc:]
+    out, D = along({**motion, "lam": lam, "u": u})
+    change, _ = eliminate(A, D["effort"], order)
+    values = {"u": u, "lam": out["lam"], "margin": eq.margin("inverse", [(abs(p), p) for p in pivots])}
+    return values, {"u": change[nc:], "lam": D["lam"] + reported(place.closure, change[:nc])}
+
+
+def _loads(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+    values, D = _inverse(x)
+    out, W = x.followed("wrenches", {"lam": values["lam"], "u": values["u"]}, {"lam": D["lam"], "u": D["u"]})
+    return {**values, "wrench": out["wrench"]}, {**D, "wrench": W["wrench"]}
+
+
+def _kinematics(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """All three levels at once: their residuals have the same matrix."""
+    values = x.eq.kinematics(**{key: x.values[key] for key in ("q", "v", "drive", "speed", "acceleration", "near")})
+    d, steps = x.eq.driven_solutions(x.values)
+    _, D = x.held("driven_rows", {"step": steps["step"], "rate": steps["rate"], "a": steps["a"]})
+    found = {key: d.solve(-D[rows])[0] for key, rows in (("step", "phi"), ("rate", "velocity"), ("a", "gap"))}
+    _, Q = x.followed("stepped", {"step": steps["step"]}, {"step": found["step"]})
+    return values, {"q": Q["q"], "v": found["rate"], "a": found["a"]}
+
+
+def _turn_motion(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """q closed at the drives' coordinates: A q_p = -phi_p, A v_p = -(J v + b)_p - (J v + b)_q q_p, and so on; A has the drives' rows."""
+    d, found = x.eq.driven_solutions(x.values, following=True)
+    v, a = found["rate"], found["a"]
+    _, D = x.held("driven_positions")
+    dq, pivots = d.solve(-D["phi"])
+    _, D = x.followed("driven_velocities", {"v": v}, {"q": dq})
+    dv, _ = d.solve(-D["velocity"])
+    _, D = x.followed("driven_accelerations", {"v": v, "a": a}, {"q": dq, "v": dv})
+    da, _ = d.solve(-D["gap"])
+    margin = x.eq.margin("kinematics", [(abs(p), p) for p in pivots])
+    return {"v": v, "a": a, "margin": margin}, {"q": dq, "v": dv, "a": da}
+
+
+def _turn_loads(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The loads of that motion: [J' B] (lam_p, u_p) = r_p + r_q q_p + r_v v_p + r_a a_p, then every reaction."""
+    moved, D = _turn_motion(x)
+    motion, change = {"v": moved["v"], "a": moved["a"]}, {"q": D["q"], "v": D["v"], "a": D["a"]}
+    pushed, E = _efforts(x, motion, lambda more: x.followed("inverse_balance", more, change))
+    more = {**motion, "lam": pushed["lam"], "u": pushed["u"]}
+    out, W = x.followed("wrenches", more, {**change, "lam": E["lam"], "u": E["u"]})
+    margin = np.array([minimum(moved["margin"][0], pushed["margin"][0])])
+    return {**moved, **pushed, "wrench": out["wrench"], "margin": margin}, {**D, **E, "wrench": W["wrench"]}
+
+
+def _saddle_free(eq: Equations) -> bool:
+    return eq.plan.body_axes and eq.plan.saddle is None
+
+
+def _square(eq: Equations) -> bool:
+    return eq.plan.body_axes and not eq.plan.idle and "inverse" in eq.plan.orders
+
+
+Solved = Callable[[Differentiation], tuple[dict[str, Any], dict[str, Any]]]
+IMPLICIT: dict[str, tuple[Callable[[Equations], bool], Solved]] = {
+    "forward": (_saddle_free, _forward),
+    "rates": (_saddle_free, _rates_of),
+    "loop_rates": (_saddle_free, _rates_of),
+    "inverse": (_square, _inverse),
+    "loads": (_square, _loads),
+    "kinematics": (lambda eq: True, _kinematics),
+    "turn_motion": (lambda eq: True, _turn_motion),
+    "turn_loads": (_square, _turn_loads),
+}
+
+
+def _rates(eq: Equations, q: Any) -> Any:
+    """N(q), with plain numbers where it is constant."""
     nv = eq.loops.skel.tree.nv
-    moves = [qdot(eq.loops.skel, q, np.eye(nv)[k]) for k in range(nv)]
-    return [{place: x for place, x in zip(at, move, strict=True) if not _zero(x)} for move in moves]
+    out = np.zeros((len(q), nv), dtype=object)
+    for k in range(nv):
+        out[:, k] = qdot(eq.loops.skel, q, np.eye(nv)[k])
+    return out
 
 
 def _zero(x: Any) -> bool:
     return isinstance(x, (int, float, np.floating)) and x == 0.0
-
-
-def _seeds(eq: Equations, program: Program, q: Any, names: tuple[str, ...]) -> tuple[list[Any], dict[str, slice]]:
-    """Directions for all quantities asked for, and which columns belong to which."""
-    seeds: list[Any] = []
-    where: dict[str, slice] = {}
-    known = {b.name for b in program.inputs}
-    for name in names:
-        more = _directions(eq, program, q) if name == "q" else places(program, name) if name in known else []
-        if more:
-            where[name] = slice(len(seeds), len(seeds) + len(more))
-            seeds += more
-    return seeds, where
-
-
-def _packed(program: Program, values: dict[str, Any]) -> np.ndarray:
-    return np.concatenate([np.asarray(values[b.name], dtype=object).ravel() for b in program.inputs])
-
-
-def _implicit(eq: Equations, arrays: dict[str, Any], more: dict[str, Any], trace: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """In the rows and axes forward dynamics is solved in; what is reported turns with the bodies, which is one more term."""
-    q, v, tau = arrays["q"], arrays["v"], arrays["tau"]
-    F, place = eq.factors(q, v, arrays["t"], arrays["near"])
-    a, lam = F.solve(along_world(place, tau) - F.terms.h, F.terms.k)
-    R = trace("balance")
-    seeds, where = _seeds(eq, R, q, WITH_RESPECT_TO)
-    D = jacobian(R, _packed(R, {**arrays, **more, "a": a, "lam": lam}), seeds).dense()
-    spans = {b.name: b.span for b in R.outputs}
-    change = to_joint_axes(place, *F.solve(-D[spans["effort"]], D[spans["gap"]]))
-    da, dlam = D[spans["a"]] + change[0], D[spans["lam"]] + change[1]
-    by_tau = da[:, where["tau"]]
-    for i in range(len(by_tau)):
-        by_tau[i, :i] = by_tau[:i, i]  # symmetric: half of it need not be computed
-    solution = to_joint_axes(place, a, lam)
-    values = {"a": solution[0], "lam": solution[1], "margin": eq.margin("sslm", F.watch)}
-    return values, {name: (da[:, cut], dlam[:, cut]) for name, cut in where.items()}
-
-
-def _through(eq: Equations, arrays: dict[str, Any], more: dict[str, Any], trace: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """By differentiating forward dynamics operation by operation."""
-    P = trace("forward")
-    seeds, where = _seeds(eq, P, arrays["q"], WITH_RESPECT_TO)
-    D = jacobian(P, _packed(P, {**arrays, **more}), seeds).dense()
-    spans = {b.name: b.span for b in P.outputs}
-    return eq.forward(**arrays), {name: (D[spans["a"], cut], D[spans["lam"], cut]) for name, cut in where.items()}

@@ -27,7 +27,7 @@ from linkwright.joints import JOINTS
 from linkwright.kernels.equations.variants import Variant, loops_without
 from linkwright.kernels.kernel import Fallback, Kernel
 from linkwright.kernels.sources import digest
-from linkwright.kernels.tracing import KERNELS, KernelSizes, trace
+from linkwright.kernels.tracing import DRIVER_INPUTS, FOLLOWING, KERNELS, TIMED, UNDRIVEN, KernelSizes, trace
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
@@ -47,11 +47,13 @@ TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")  # of a body: angular velocity, vel
 OWN = "linkwright."  # modules of this package
 POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
 EARLY = ", not projected"  # name of the plan whose pivots ask for the rank-revealing path earlier
+DRIVEN_ROWS = ("driven_rows", "driven_positions", "driven_velocities", "driven_accelerations")
 SOLVES = {  # kernels with eliminations of their own
-    **dict.fromkeys(("inverse", "loads"), "inverse"),
-    **dict.fromkeys(("kinematics", "walk", "jacobian", "jacobian_rate", "reduced"), "kinematics"),
-    "driven_loads": "inverse and kinematics",
+    **dict.fromkeys(("inverse", "loads", "inverse_balance", "wrenches"), "inverse"),
+    **dict.fromkeys(("kinematics", "walk", "turn_motion", "jacobian", "jacobian_rate", "reduced", *DRIVEN_ROWS), "kinematics"),
+    **dict.fromkeys(("driven_loads", "turn_loads"), "inverse and kinematics"),
 }
+DERIVATIVES = ("q", "v", "tau", "free")  # inputs by which kernel "derivatives" differentiates "forward"
 
 
 def _nowhere() -> tuple[np.ndarray, Mapping[str, Any]]:
@@ -113,8 +115,9 @@ class Kernels:
         drives: Sequence[str] | None = None,
         baumgarte: bool = False,
         projected: bool = True,
+        by: Sequence[str] = (),
     ) -> Kernel:
-        """A kernel by name; made on first use, then the same object again.
+        """A kernel by name; made on first use, then the same object again. `by`: inputs by which its outputs are differentiated.
 
         Rates of a run that is not `projected` turn to the rank-revealing path earlier: its states are beside the loops, and what they are
         off is divided by the square of the smallest singular value.
@@ -122,17 +125,20 @@ class Kernels:
         if not isinstance(formulation, str | None):
             formulation = self._named(formulation)
         powered = self.chosen.power and name in POWERED
-        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected)
+        inputs = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs)
         if key not in self.made:
             chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
-            self.made[key] = chosen._make(name, formulation, baumgarte, projected)
-            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected))
+            self.made[key] = chosen._make(name, formulation, baumgarte, projected, inputs)
+            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected, inputs))
         return self.made[key]
 
-    def _make(self, name: str, formulation: str | None, baumgarte: bool, projected: bool) -> Kernel:
+    def _make(self, asked: str, formulation: str | None, baumgarte: bool, projected: bool, by: tuple[str, ...]) -> Kernel:
+        name, by = ("forward", tuple(n for n in DERIVATIVES if n != "free" or self.free)) if asked == "derivatives" else (asked, by)
         if name not in KERNELS:
-            raise UsageError(f"there is no kernel '{name}'. {nearest(name, KERNELS, 'Kernels')}")
+            raise UsageError(f"there is no kernel '{name}'. {nearest(name, [*KERNELS, 'derivatives'], 'Kernels')}")
         signature = KERNELS[name]
+        self._need_inputs(name, by)
         if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
             raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
         if signature.masses:
@@ -148,11 +154,24 @@ class Kernels:
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"
             solve = solve if projected or self.plan.saddle is not None else f"{solve}{EARLY}"
-            return trace(name, self.sizes, lambda free: self.equations(free, solve), **options)
+            return trace(name, self.sizes, lambda free: self.equations(free, solve), by, **options)
 
         chosen = sorted((k, str(v)) for k, v in options.items())
-        parts = None if self.model_key is None else [name, chosen, projected, self.model_key]
-        return Kernel(name, program, parts, self.entries, self.defaults, self.fallbacks.get(name), self.engine)
+        parts = None if self.model_key is None else [name, chosen, projected, *([list(by)] if by else []), self.model_key]
+        fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
+        return Kernel(asked, program, parts, self.entries, self.defaults, fallback, self.engine)
+
+    def _need_inputs(self, name: str, by: Sequence[str]) -> None:
+        """Raise UsageError unless a kernel can be differentiated by these inputs."""
+        drivers = DRIVER_INPUTS if self.chosen.drivers and name not in UNDRIVEN else ()
+        known = [n for n in (*(key for key, _ in KERNELS[name].inputs), *drivers, *(["t"] if name in TIMED else []), "free")]
+        known = [n for n in dict.fromkeys(known) if not (name in FOLLOWING and n == "q")]
+        for key in by:
+            if key not in known:
+                more = " Its q follows from the drives." if name in FOLLOWING and key == "q" else ""
+                raise UsageError(f"kernel '{name}' is not differentiated by '{key}'.{more} {nearest(str(key), known, 'Inputs')}")
+        if "free" in by and not self.free:
+            raise UsageError("by='free' needs free numbers: name them, lw.compile(m, free=['L1', 'crank.mass']).")
 
     @property
     def generic_rank(self) -> int:
@@ -296,7 +315,7 @@ class Kernels:
         eq = replace(self._numeric, plan=self.plan)
         if solve in ("inverse", "kinematics"):
             return planning.with_drives(eq, self._samples, solve)
-        if solve == SOLVES["driven_loads"]:
+        if solve == SOLVES["turn_loads"]:
             return planning.with_drives(replace(eq, plan=self.plan_of("inverse")), self._samples, "kinematics")
         if solve.endswith(EARLY):
             return planning.with_pivots(eq, self._samples, solve.removesuffix(EARLY), planning.EARLY_PIVOT)

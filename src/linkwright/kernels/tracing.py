@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations
 
 OPTIONAL = ("t", "near", "free")
-_SSLM = {"forward": "sslm"}
 
 
 class Signature(NamedTuple):
@@ -32,16 +31,18 @@ class Signature(NamedTuple):
 
 
 STATE = (("q", "nq"), ("v", "nv"))
+DRIVE = (("drive", "nd"), ("speed", "nd"), ("acceleration", "nd"))
 KERNELS: dict[str, Signature] = {
     "forward": Signature((*STATE, ("tau", "nv")), "forward", options=("formulation", "gains")),
     "rates": Signature((*STATE, ("tau", "nv")), "rates", options=("formulation", "gains", "power")),
     "accelerations": Signature((*STATE, ("tau", "nv")), "accelerations"),
-    "derivatives": Signature((*STATE, ("tau", "nv")), "derivatives"),
     "residual": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "residual"),
     "balance": Signature((*STATE, ("a", "nv"), ("lam", "nc"), ("tau", "nv")), "balance"),
+    "inverse_balance": Signature((*STATE, ("a", "nv"), ("lam", "nc"), ("u", "nd")), "inverse_balance"),
     "inverse": Signature((*STATE, ("a", "nv")), "inverse"),
     "loads": Signature((*STATE, ("a", "nv")), "loads"),
     "driven_loads": Signature((*STATE, ("acceleration", "nd")), "driven_loads"),
+    "wrenches": Signature((*STATE, ("a", "nv"), ("lam", "nc"), ("u", "nd")), "wrenches"),
     "reactions": Signature((*STATE, ("a", "nv"), ("lam", "nc")), "reactions"),
     "projection": Signature(STATE, "projection"),
     "terms": Signature(STATE, "terms"),
@@ -50,8 +51,16 @@ KERNELS: dict[str, Signature] = {
     "along": Signature(STATE, "blocks"),
     "energy": Signature(STATE, "energy"),
     "closure": Signature(STATE, "closure", masses=False),
-    "kinematics": Signature((*STATE, ("drive", "nd"), ("speed", "nd"), ("acceleration", "nd")), "kinematics", masses=False),
-    "walk": Signature((("q", "nq"), ("drive", "nd"), ("speed", "nd"), ("acceleration", "nd")), "walk", masses=False),
+    "kinematics": Signature((*STATE, *DRIVE), "kinematics", masses=False),
+    "walk": Signature((("q", "nq"), *DRIVE), "walk", masses=False),
+    "turn_motion": Signature((("q", "nq"), *DRIVE), "turn_motion", masses=False),
+    "turn_loads": Signature((("q", "nq"), *DRIVE), "turn_loads"),
+    "driven_rows": Signature((*STATE, *DRIVE, ("step", "nv"), ("rate", "nv"), ("a", "nv")), "driven_rows", masses=False),
+    "driven_positions": Signature((("q", "nq"), ("drive", "nd")), "driven_positions", masses=False),
+    "driven_velocities": Signature((*STATE, ("drive", "nd"), ("speed", "nd")), "driven_velocities", masses=False),
+    "driven_accelerations": Signature((*STATE, ("a", "nv"), *DRIVE), "driven_accelerations", masses=False),
+    "stepped": Signature((("q", "nq"), ("step", "nv")), "stepped", masses=False),
+    "velocities": Signature(STATE, "velocities", masses=False),
     "jacobian": Signature((("q", "nq"),), "jacobian", masses=False),
     "jacobian_rate": Signature(STATE, "jacobian_rate", masses=False),
     "reduced": Signature(STATE, "reduced"),
@@ -64,9 +73,11 @@ TIMED = {
     "forward",
     "accelerations",
     "driven_loads",
+    "inverse_balance",
+    "wrenches",
+    "turn_loads",
     "reduced",
     "rates",
-    "derivatives",
     "residual",
     "balance",
     "inverse",
@@ -80,8 +91,9 @@ TIMED = {
     "blocks",
     "along",
 }  # those that may read t
-UNDRIVEN = ("energy", "poses", "points")  # those in which drivers have no rows
+UNDRIVEN = ("energy", "poses", "points", "velocities", "stepped")  # those in which drivers have no rows
 DRIVER_INPUTS = ("drive", "speed", "acceleration")
+FOLLOWING = ("turn_motion", "turn_loads")  # those whose derivatives let q follow the drives and the free parameters
 
 
 @dataclass(frozen=True)
@@ -98,39 +110,48 @@ class KernelSizes:
     drivers: int = 0  # of a variant, whose rows are part of nc
 
 
-def trace(name: str, sizes: KernelSizes, equations: Callable[[Any], Equations], **options: Any) -> Program:
-    """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters."""
+def trace(name: str, sizes: KernelSizes, equations: Callable[[Any], Equations], by: Sequence[str] = (), **options: Any) -> Program:
+    """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters. With `by` its
+    outputs are differentiated by these inputs."""
     from linkwright.compiler.graph import TraceGraph  # here and below, so that a process that finds its code on disk loads no tracer
-    from linkwright.kernels.implicit import derivatives
 
     signature = KERNELS[name]
     g = TraceGraph()
     arrays = {key: g.input(key, getattr(sizes, size)) for key, size in signature.inputs}
     law = {} if name in UNDRIVEN or not sizes.drivers else {key: g.input(key, sizes.drivers) for key in DRIVER_INPUTS}
+    given = dict(options)
 
     def moved(free: Any) -> Equations:
         return equations(free).moved(**law) if law else equations(free)
 
     if options.get("gains"):
-        options["gains"] = g.input("gains", 2)
+        given["gains"] = g.input("gains", 2)
     if name in TIMED:
         arrays["t"] = g.input("t", 1)
     if signature.packed:
         free, near = g.input("free", sizes.free), g.input("near", sizes.near)
     else:
         near, free = g.input("near", sizes.near), g.input("free", sizes.free)
+    if by:
+        from linkwright.kernels.implicit import Differentiation, differentiated
+
+        def other(wanted: str) -> Program:
+            return trace(wanted, sizes, equations, **(options if wanted == name else {}))
+
+        values = {**arrays, **law, "near": near, "free": free, "gains": given.get("gains")}
+        plain = not any(options.get(key) for key in ("gains", "power")) and options.get("formulation", "sslm") in (None, "sslm")
+        found = differentiated(name, Differentiation.of(moved(free), values, other, tuple(by)), plain)
+        return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
     if name == "loop_projection":
         del arrays["tau"]  # stays an input, so that both kernels of a time stepper read one row
-    if name not in ("poses", "points"):
+    if name not in ("poses", "points", "velocities", "stepped"):
         arrays["near"] = near
-    if name == "derivatives":
-        found = derivatives(moved, arrays, law, free, lambda other: trace(other, sizes, equations, formulation=_SSLM.get(other)))
-    elif name == "along":
+    if name == "along":
         from linkwright.kernels.motion_derivatives import along
 
         found = along(moved(free), arrays, {**law, "free": free}, trace("blocks", sizes, equations))
     else:
-        found = getattr(moved(free), signature.method)(**arrays, **{k: x for k, x in options.items() if x is not None})
+        found = getattr(moved(free), signature.method)(**arrays, **{k: x for k, x in given.items() if x is not None})
     return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
 
 

@@ -1,9 +1,12 @@
-"""Every number of a model that may vary: named parameters, masses, centres, inertias, joint points, rod lengths.
+"""Every number of a model that may vary: named parameters, masses, centres, inertias, points, rods, springs, dampers, gravity.
 
     L1                        a parameter of the model file, everything written with it moves along
     crank.mass                crank.com.x, crank.inertia (in space crank.inertia.xx ... yz), about the centre of mass
     crank.B.x                 the joint point B on the crank, in the crank's own frame: one eye, all joints of the pin in it
+    coupler.P.x               a marked point without a joint; springs, rods and loads there move along
     rod.length                of a massless rod
+    coil.stiffness            numbers of springs, dampers, friction, stops, couplings; of loads and cylinders where they are constant
+    gravity.y
 
 A dimension alone moves no mass: `crank.B.x` leaves the crank's centre and inertia where they are. A `Parameter` gives the
 model's numbers with a step added, over any scalar; a complex step carries a derivative.
@@ -30,19 +33,33 @@ class Parameter:
     """One number: its value, what one per cent of it means, and how to change it."""
 
     name: str
-    kind: str  # "length", "mass", "inertia", or "" for a parameter of the file
+    kind: str  # "length", "mass", "inertia", or "" where a tolerance may have any unit
     value: float
     size: float  # 1 % is a hundredth of this: the value, or for coordinates the body's size
     geometry: bool  # bodies move when it changes
     stepped: Callable[[Any], Description]  # the model's numbers with this step added
     placed: Callable[[Description, Any], Description] | None = None  # any numbers with this step added; None: a named parameter
+    by_default: bool = True  # among those of a sensitivity in which none is named
 
 
 Placed = Callable[[Description, Any], Description]
 
 
-def _parameter(numbers: Description, name: str, kind: str, value: float, size: float, geometry: bool, placed: Placed) -> Parameter:
-    return Parameter(name, kind, value, size, geometry, partial(placed, numbers), placed)
+SECTIONS = {  # numbers of what acts on bodies: section of the description -> fields
+    "springs": ("stiffness", "free", "preload", "force", "length", "stroke", "progression"),
+    "dampers": ("coefficient",),
+    "frictions": ("coulomb", "viscous", "speed", "mu", "radius"),
+    "stops": ("stiffness", "lower", "upper", "damping"),
+    "couplings": ("ratio", "offset"),
+    "loads": ("force", "moment"),
+    "cylinders": ("force",),
+}
+
+
+def _parameter(
+    numbers: Description, name: str, kind: str, value: float, size: float, geometry: bool, placed: Placed, by_default: bool = True
+) -> Parameter:
+    return Parameter(name, kind, value, size, geometry, partial(placed, numbers), placed, by_default)
 
 
 def with_values(described: Description, chosen: Sequence[Parameter], values: Sequence[Any]) -> Description:
@@ -57,7 +74,7 @@ def with_values(described: Description, chosen: Sequence[Parameter], values: Seq
 
 
 def every_parameter(described: Description) -> dict[str, Parameter]:
-    """Named parameters first, then those of every body, then the joint points, then the rods."""
+    """Named parameters first, then those of every body, then the joint points and rods, then marked points, forces and gravity."""
     numbers = described.numbers()
     out: list[Parameter] = _named(described)
     for body in numbers.bodies[1:]:
@@ -67,6 +84,13 @@ def every_parameter(described: Description) -> dict[str, Parameter]:
     for rod in numbers.rods:
         longer = partial(_with_rod, rod.name)
         out.append(_parameter(numbers, f"{rod.name}.length", "length", float(rod.length), float(rod.length), True, longer))
+    for body in numbers.bodies:
+        out += _of_marked_points(numbers, body)
+    for section, names in SECTIONS.items():
+        out += [p for thing in getattr(numbers, section) for name in names for p in _of_field(numbers, section, thing, name)]
+    fall = float(np.linalg.norm([float(x) for x in numbers.gravity])) or 1.0
+    for i, axis in enumerate(numbers.plane or "xyz"):
+        out.append(_parameter(numbers, f"gravity.{axis}", "", float(numbers.gravity[i]), fall, False, partial(_with_gravity, i), False))
     found: dict[str, Parameter] = {}
     for p in out:
         found.setdefault(p.name, p)
@@ -74,10 +98,10 @@ def every_parameter(described: Description) -> dict[str, Parameter]:
 
 
 def choose(known: dict[str, Parameter], wanted: Sequence[str] | None, described: Description) -> list[Parameter]:
-    """By name or pattern (`*.mass`); None: all but the named parameters, which would count the same things twice."""
+    """By name or pattern (`*.mass`); None: masses, joint points and rods, without the named parameters, which would count them twice."""
     if wanted is None:
         named = {name for name, _ in described.parameters}
-        return [p for name, p in known.items() if name not in named]
+        return [p for name, p in known.items() if name not in named and p.by_default]
     if isinstance(wanted, str):
         wanted = [wanted]
     out: dict[str, Parameter] = {}
@@ -174,6 +198,41 @@ def _of_points(d: Description, body: Body) -> list[Parameter]:
             moved = partial(_with_eye, body.name, eye, frozenset(j.name for j in joints), i)
             out.append(_parameter(d, f"{body.name}.{eye}.{axis}", "length", float(at[i]), size, True, moved))
     return out
+
+
+def _of_marked_points(d: Description, body: Body) -> list[Parameter]:
+    """Points of a body that no joint holds."""
+    held, size, out = set(_eyes(d, body)), _size(d, body.name), []
+    for p in (p for p in body.points if p.name not in held):
+        for i, axis in enumerate(d.plane or "xyz"):
+            moved = partial(_with_eye, body.name, p.name, frozenset(), i)
+            out.append(_parameter(d, f"{body.name}.{p.name}.{axis}", "length", float(p.at[i]), size, True, moved, False))
+    return out
+
+
+def _of_field(d: Description, section: str, thing: Any, name: str) -> list[Parameter]:
+    """A number of a spring, damper and so on, or the components of a vector; none where it is not given, or varies."""
+    value = getattr(thing, name, None)
+    parts = {f".{axis}": (i, value[i]) for i, axis in enumerate(d.plane or "xyz")} if isinstance(value, tuple) else {"": (-1, value)}
+    out = []
+    for tail, (i, x) in parts.items():
+        if isinstance(x, (int, float)) and (x != 0.0 or (i < 0 and section != "frictions")):  # zero: no such force or friction
+            changed = partial(_with_field, section, thing.name, name, i)
+            key, size = f"{thing.name}.{name}{tail}", abs(float(x)) or 1.0
+            out.append(_parameter(d, key, "", float(x), size, section == "couplings", changed, False))
+    return out
+
+
+def _with_field(section: str, thing: str, name: str, i: int, d: Description, step: Any) -> Description:
+    def changed(x: Any) -> Any:
+        value = getattr(x, name)
+        return replace(x, **{name: value + step if i < 0 else _moved(value, i, step)})
+
+    return replace(d, **{section: tuple(changed(x) if x.name == thing else x for x in getattr(d, section))})
+
+
+def _with_gravity(i: int, d: Description, step: Any) -> Description:
+    return replace(d, gravity=_moved(d.gravity, i, step))
 
 
 def _with_eye(name: str, eye: str, names: frozenset[str], i: int, d: Description, step: Any) -> Description:

@@ -227,7 +227,7 @@ def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None, leading: 
                 scale = pivot
         watch.append((pivot, scale))
         if not traced:
-            ratio = pivot / scale if scale != 0.0 else 0.0
+            ratio = float(np.real(pivot / scale)) if scale != 0.0 else 0.0  # a complex step does not decide a rank
             if not ratio > tolerance:
                 zero.append(j)
                 continue
@@ -240,7 +240,7 @@ def ldl(A: np.ndarray, tolerance: float = 1e-12, diagonal: Any = None, leading: 
                 entry = entry - D[i, k] * L[j, k]
             D[i, j] = entry
             L[i, j] = entry * inverse[j]
-    return Ldl(L, inverse, tuple(zero), float(smallest), tuple(watch))
+    return Ldl(L, inverse, tuple(zero), smallest, tuple(watch))
 
 
 def pivot_order(samples: Sequence[np.ndarray], structure: np.ndarray, threshold: float = 0.1) -> tuple[list[int], list[int]]:

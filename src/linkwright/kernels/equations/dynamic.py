@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.kernels.equations.kinematic import Arrays, KinematicEquations, largest, normalised, size
-from linkwright.mechanics.constraints.closure import Closure, loop_wrenches
+from linkwright.kernels.equations.kinematic import Arrays, largest, normalised, size
+from linkwright.kernels.equations.residuals import ResidualEquations
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.dynamics import tree as dynamics
@@ -30,14 +30,14 @@ from linkwright.mechanics.formulations.kkt import saddle
 from linkwright.mechanics.formulations.sslm import Factors, Sslm, factorise
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.problem import unit_pushes
-from linkwright.mechanics.kinematics.motion import Motion, motion, node_accelerations, node_motion, pose_of, qdot
+from linkwright.mechanics.kinematics.motion import motion, node_motion, pose_of, qdot
 from linkwright.numerics.scalars import common_type, eliminate, minimum
 
 __all__ = ["EliminationPlan", "Equations", "driven", "stabilised"]
 
 
 @dataclass(frozen=True)
-class Equations(KinematicEquations):
+class Equations(ResidualEquations):
     """A mechanism's loops, forces and drives with the plan to solve them by."""
 
     # ---------------------------------------------------------------- parts
@@ -179,40 +179,6 @@ class Equations(KinematicEquations):
         least = self.plan.nominal.get(_label("sslm", self.plan), ())[: len(watch)]
         return {"pivot": np.array([p for p, _ in watch]), "least": np.array(least)}
 
-    def residual(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
-        """Residual of forward dynamics, equal to tau and to zero: M a + h - J' lam and J a + k, by recursion alone."""
-        m, c, pushes = self._loaded(q, v, lam, t, near, False)
-        return self._balance(m, c, a, pushes, v, t, near, False)
-
-    def balance(self, q: Any, v: Any, a: Any, lam: Any, tau: Any, t: Any, near: Any) -> Arrays:
-        """The same in economical rows and axes, with tau, and the standard a and lam those are reported as: for derivatives."""
-        m, c, pushes = self._loaded(q, v, lam, t, near, True)
-        out = self._balance(m, c, a, pushes, v, t, near, True)
-        place = Instant(self.loops.skel, q, v, t[0], self.loops.skel.unpack(q, near), loops=self.loops, motion=m, closure=c)
-        solution = to_joint_axes(place, a, lam)
-        return {"effort": out["effort"] - along_world(place, tau), "gap": out["gap"], "a": solution[0], "lam": solution[1]}
-
-    def _loaded(self, q: Any, v: Any, lam: Any, t: Any, near: Any, body_axes: bool) -> tuple[Motion, Closure, list[tuple[int, Any]]]:
-        """Motion, closure, and the wrenches of forces and multipliers on the bodies."""
-        skel, references = self.loops.skel, self.loops.skel.unpack(q, near)
-        m = motion(skel, q, v, world_axes=body_axes)
-        at = Instant.moving(skel, m, t[0], references)
-        c = replace(self.loops, row_axes=self.plan.axes).closure(m, v, t[0], references, body_axes)
-        return m, c, [*at.pushes(self.forces), *loop_wrenches(skel, c, lam)]
-
-    def _balance(self, m: Motion, c: Closure, a: Any, pushes: Any, v: Any, t: Any, near: Any, body_axes: bool) -> Arrays:
-        skel = self.loops.skel
-        acc = node_accelerations(skel, m, a)
-        moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc])  # rows read accelerations where the bias was: k + J a
-        rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.loops.skel.unpack(m.q, near), body_axes)
-        return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a, body_axes), "gap": rows.k}
-
-    def _rotor_efforts(self, m: Motion, a: Any, body_axes: bool) -> Any:
-        """Efforts of the joints for their rotors."""
-        if not self.armature:
-            return 0.0
-        return dynamics.rotor_efforts(self.loops.skel, dynamics.rotors(self.loops.skel, m, self.armature, body_axes), a)
-
     def factors(self, q: Any, v: Any, t: Any, near: Any) -> tuple[Factors, Instant]:
         """The factored matrix of forward dynamics, for several right sides (economical rows)."""
         T = replace(self._terms(q, v, t, near), order=self.plan.order)
@@ -299,6 +265,21 @@ class Equations(KinematicEquations):
 
     def _inverse(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> tuple[Arrays, Any]:
         """The efforts and multipliers, and the accelerations with idle degrees of freedom let go."""
+        A, g, acceleration, place = self.inverse_system(q, v, a, t, near)
+        order = self._order("inverse", A)
+        z, pivots = eliminate(A, g, order)
+        nc = A.shape[1] - len(self.drives) - len(self.plan.idle)
+        lam, u = z[:nc], z[nc : nc + len(self.drives)]
+        if self.plan.keep is not None:
+            pushed = place.with_external((*place.external, *self._drive_pushes(place, u)))
+            lam, _ = self._least(pushed, lam, acceleration, lambda row: eliminate(A, row, order)[0][:nc])
+        free = acceleration
+        if self.plan.body_axes:
+            free, lam = to_joint_axes(place, acceleration, lam)
+        return {"u": u, "lam": lam, "margin": self.margin("inverse", [(size(p), p) for p in pivots])}, free
+
+    def inverse_system(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> tuple[Any, Any, Any, Instant]:
+        """[J' B N] and M a + h in economical rows, the accelerations with those of idle degrees of freedom N, and where it is."""
         T = self._terms(q, v, t, near)
         place = _place(T)
         skel, m = place.loops.skel, place.motion
@@ -311,31 +292,23 @@ class Equations(KinematicEquations):
             acceleration = acceleration + N @ spin
         g = dynamics.inverse_tree(skel, m, acceleration, place.external) + self._rotor_efforts(m, acceleration, self.plan.body_axes)
         J = T.J if self.plan.keep is None else T.J[list(self.plan.keep)]
-        A = np.concatenate([J.T, self._effort_columns(place), N], axis=1)
-        order = self._order("inverse", A)
-        z, pivots = eliminate(A, g, order)
-        lam, u = z[: len(J)], z[len(J) : len(J) + len(self.drives)]
-        if self.plan.keep is not None:
-            pushed = place.with_external((*place.external, *self._drive_pushes(place, u)))
-            lam, _ = self._least(pushed, lam, acceleration, lambda row: eliminate(A, row, order)[0][: len(J)])
-        free = acceleration
-        if self.plan.body_axes:
-            free, lam = to_joint_axes(place, acceleration, lam)
-        return {"u": u, "lam": lam, "margin": self.margin("inverse", [(size(p), p) for p in pivots])}, free
-
-    def _drive_pushes(self, place: Instant, u: Any) -> list[tuple[int, Any]]:
-        """Wrenches of the efforts of drives that are not joints of the tree."""
-        tree, out = place.loops.skel.tree, []
-        for name, effort in zip(self.drives, u, strict=True):
-            if name not in tree.node_of_joint:
-                out += [(node, w * effort) for node, w in unit_pushes(tree.description, place, [name])[0]]
-        return out
+        return np.concatenate([J.T, self._effort_columns(place), N], axis=1), g, acceleration, place
 
     def loads(self, q: Any, v: Any, a: Any, t: Any, near: Any) -> Arrays:
         """u, lam, and the reaction of every joint on its second body: [moment; force] at the joint, world axes."""
         out, a = self._inverse(q, v, a, t, near)
+        return {**out, **self.wrenches(q, v, a, out["lam"], out["u"], t, near)}
+
+    def turn_loads(self, q: Any, drive: Any, speed: Any, acceleration: Any, t: Any, near: Any) -> Arrays:
+        """`turn_motion` with the loads of that motion."""
+        moved = self.turn_motion(q, drive, speed, acceleration, near)
+        out = self.loads(q, moved["v"], moved["a"], t, near)
+        return {**moved, **out, "margin": np.array([minimum(moved["margin"][0], out["margin"][0])])}
+
+    def wrenches(self, q: Any, v: Any, a: Any, lam: Any, u: Any, t: Any, near: Any) -> Arrays:
+        """The reaction of every joint for known accelerations, multipliers, and drive torques and forces."""
         place = _place(self._terms(q, v, t, near, body_axes=False))
-        return {**out, "wrench": self._wrenches(place, a, out["lam"], self._drive_pushes(place, out["u"]))}
+        return {"wrench": self._wrenches(place, a, lam, self._drive_pushes(place, u))}
 
     def reactions(self, q: Any, v: Any, a: Any, lam: Any, t: Any, near: Any) -> Arrays:
         """The reaction of every joint for known accelerations and multipliers."""

@@ -21,7 +21,7 @@ from linkwright.mechanics.forces import line
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import accelerations, body_jacobian, joint_coordinates, locate_at, motion, qdot
 from linkwright.model.curves.lines import Parabola
-from linkwright.numerics.scalars import common_type, eliminate, minimum
+from linkwright.numerics.scalars import common_type, eliminate, minimum, real
 from linkwright.numerics.spatial import array, cross, point_acceleration
 
 Arrays = dict[str, Any]
@@ -38,8 +38,9 @@ class Driven(NamedTuple):
     order: Order
 
     def solve(self, right: Any) -> tuple[Any, Any]:
-        """x with J x = right, idle degrees of freedom at rest, and the pivots."""
-        return eliminate(self.J, np.concatenate([right[self.rows], np.zeros(len(self.J) - len(self.rows))]), self.order)
+        """x with J x = right (one column or several), idle degrees of freedom at rest, and the pivots."""
+        rest = np.zeros((len(self.J) - len(self.rows), *right.shape[1:]))
+        return eliminate(self.J, np.concatenate([right[self.rows], rest]), self.order)
 
     @property
     def gap(self) -> Any:
@@ -72,7 +73,9 @@ class KinematicEquations:
     def margin(self, solve: str, watch: Sequence[tuple[Any, Any]]) -> Any:
         """Smallest pivot relative to its typical size, minus one: not positive where the rank-revealing path must take over."""
         nominal = self.plan.nominal.get(solve, ())
-        sizes = [pivot * (1.0 / size) for (pivot, _), size in zip(watch, nominal, strict=False) if size != 0.0 and not constant(pivot)]
+        sizes = [
+            real(pivot) * (1.0 / size) for (pivot, _), size in zip(watch, nominal, strict=False) if size != 0.0 and not constant(pivot)
+        ]
         smallest: Any = 2.0
         for x in sizes:
             smallest = minimum(smallest, x)
@@ -93,10 +96,14 @@ class KinematicEquations:
         c = self.loops.at(q, v, t[0], self.loops.skel.unpack(q, near))
         return {"phi": c.phi, "J": c.J, "k": c.k, "b": c.b}
 
+    def tied(self, laws: Sequence[Parabola]) -> Loops:
+        """The loops with the rows of the drives."""
+        description = self.loops.skel.tree.description
+        return self.loops.with_([driven(description, n, law) for n, law in zip(self.drives, laws, strict=True)])
+
     def _driven(self, q: Any, v: Any, laws: Sequence[Parabola], near: Any) -> Driven:
         """The loops with the rows of the drives, of which as many are taken as there are velocities; idle degrees of freedom rest."""
-        skel = self.loops.skel
-        tied = self.loops.with_([driven(skel.tree.description, n, law) for n, law in zip(self.drives, laws, strict=True)])
+        skel, tied = self.loops.skel, self.tied(laws)
         c = tied.at(q, v, 0.0, near)
         rows = [*(range(skel.tree.nc) if self.plan.keep is None else self.plan.keep), *range(skel.tree.nc, len(c.phi))]
         J = np.concatenate([c.J[rows], np.array(self.plan.idle, dtype=float).reshape(-1, c.J.shape[1])])
