@@ -281,7 +281,6 @@ def test_numbers_that_are_none_are_refused_by_name(bad: float) -> None:
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), "text"), "numbers"),
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), np.zeros(7), speed=1), "speed"),
         (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), np.array(["a"] * 7)), "numbers"),
-        (lambda s: s.kernel("forward")(np.zeros(7), np.zeros(7), 1j * np.ones(7)), "numbers"),
         (lambda s: s.kernel("forward")(*[np.zeros(7)] * 4), "4 arrays"),
         (lambda s: s.kernel("energy", "sslm"), "formulation"),
         (lambda s: lw.compile("wiper", free=["crank.mas"]), "crank.mass"),

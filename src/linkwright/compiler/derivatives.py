@@ -1,7 +1,7 @@
 """A flat program evaluated on other values, and differentiated (forward mode, sparse).
 
-`replay` runs a program on numbers, complex numbers or Syms of another graph. `jacobian` does the same and carries with every
-value its derivatives along the chosen directions, as a dict without zeros; on Syms the derivatives are traced as well, share
+`replay` runs a program on numbers, complex numbers, arrays of either or Syms of another graph. `jacobian` does the same and carries with
+every value its derivatives along the chosen directions, as a dict without zeros; on Syms the derivatives are traced as well, share
 their subexpressions with everything else in that graph, and a second program comes out.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.compiler.graph import Sym
-from linkwright.compiler.program import Op, Program
+from linkwright.compiler.program import Op, Program, operation
 from linkwright.errors import UsageError
 from linkwright.numerics.scalars import arctan2, common_type, real, where
 
@@ -42,12 +42,13 @@ class Jacobian:
         return sum(len(c) for c in self.columns)
 
     def dense(self) -> np.ndarray:
-        """(results, directions); what is structurally zero is 0.0."""
-        kind = common_type(*([x] for column in self.columns for x in column.values()))
-        out = np.zeros((len(self.results), len(self.columns)), dtype=kind)
+        """(..., results, directions), leading axes those of arrays; what is structurally zero is 0.0."""
+        entries = [x for column in self.columns for x in column.values()]
+        lead = np.broadcast_shapes(*(x.shape for x in entries if isinstance(x, np.ndarray)))
+        out = np.zeros((*lead, len(self.results), len(self.columns)), dtype=common_type(*([x] for x in entries)))
         for j, column in enumerate(self.columns):
             for i, x in column.items():
-                out[i, j] = x
+                out[..., i, j] = x
         return out
 
 
@@ -61,7 +62,7 @@ def places(program: Program, *names: str) -> list[int]:
 
 
 def replay(program: Program, x: Sequence[Any] | np.ndarray) -> list[Any]:
-    """The results of a program on packed inputs that are numbers, complex numbers or Syms, in any mixture."""
+    """The results of a program on packed inputs that are numbers, complex numbers, arrays of them, or Syms, in any mixture of numbers."""
     values: list[Any] = []
     x = _packed(program, x)
     with np.errstate(all="ignore"):
@@ -151,6 +152,8 @@ def _traced(op: int, u: Any, w: Any) -> Any:
 
 def _number(op: int, u: Any, w: Any) -> Any:
     """Comparisons, and what has a kink, look at the real part, so that complex-step derivatives pass."""
+    if isinstance(u, np.ndarray) or isinstance(w, np.ndarray):
+        return operation(op, u, w)
     match op:
         case Op.LT:
             return float(real(u) < real(w))
@@ -172,7 +175,7 @@ def _number(op: int, u: Any, w: Any) -> Any:
 
 
 def _chosen(condition: Any, a: Any, b: Any) -> Any:
-    return where(condition if type(condition) is Sym else bool(condition), a, b)
+    return where(condition if isinstance(condition, (Sym, np.ndarray)) else bool(condition), a, b)
 
 
 # ---------------------------------------------------------------- derivatives
@@ -258,7 +261,8 @@ def _power(u: Any, w: Any, r: Any, du: Tangent, dw: Tangent) -> Tangent:
     """d(u^w) = w u^(w - 1) du + r log(u) dw"""
     out = _scaled(w * _apply(Op.POW, u, w - 1.0), du) if du else {}
     if dw and not _zero(u):  # of 0^w it is zero
-        out = _sum(out, _scaled(r * _apply(Op.LOG, u), dw))
+        rise = _apply(Op.LOG, u)
+        out = _sum(out, _scaled(r * (np.where(u == 0, 0.0, rise) if isinstance(u, np.ndarray) else rise), dw))
     return out
 
 
@@ -278,16 +282,16 @@ def _sum(a: Tangent, b: Tangent) -> Tangent:
 def _scaled(factor: Any, a: Tangent) -> Tangent:
     if not a or _zero(factor):
         return {}
-    if type(factor) is not Sym and factor == 1:
+    if not isinstance(factor, (Sym, np.ndarray)) and factor == 1:
         return a
     return {n: d for n, x in a.items() if not _zero(d := factor * x)}
 
 
 def _selected(condition: Any, a: Tangent, b: Tangent) -> Tangent:
-    if type(condition) is not Sym:
+    if not isinstance(condition, (Sym, np.ndarray)):
         return a if condition else b
     return {n: d for n in {**a, **b} if not _zero(d := _chosen(condition, a.get(n, 0.0), b.get(n, 0.0)))}
 
 
 def _zero(x: Any) -> bool:
-    return type(x) is not Sym and x == 0
+    return not isinstance(x, (Sym, np.ndarray)) and x == 0

@@ -3,7 +3,7 @@
     ops[k] = (op, a, b, c)      operands are indices of earlier operations (-1: none)
     CONST: a is the number;  INPUT: a is the place in the packed input vector
 
-`interpret` runs it on floats or on whole arrays of states: for debugging, and where no native code can be made.
+`interpret` runs it on whole arrays of states, real or complex: where no native code can be made, and for complex numbers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from linkwright.numerics.scalars import arctan2, is_complex, real
 
 
 class Op(IntEnum):
@@ -88,6 +90,19 @@ class Program:
     def operations(self) -> int:
         """How many operations one evaluation does (constants and inputs are none; sine and cosine count one each)."""
         return sum(1 for op in self.ops if op[0] > Op.INPUT)
+
+    @cached_property
+    def last_uses(self) -> list[int]:
+        """The last operation that reads each one; those of results are read at the end."""
+        last = [-1] * len(self.ops)
+        for k, (op, a, b, c) in enumerate(self.ops):
+            if op > Op.INPUT:
+                for i in (a, b, c):
+                    if i >= 0:
+                        last[i] = k
+        for r in self.results:
+            last[r] = len(self.ops)
+        return last
 
     def counts(self) -> dict[str, int]:
         """Operations by kind."""
@@ -166,25 +181,47 @@ _UNARY: dict[int, Any] = {
 }  # fmt: skip
 
 
+_ANALYTIC: dict[int, Any] = {  # on complex numbers: comparisons, and what has a kink, look at the real part
+    Op.ATAN2: arctan2,
+    Op.MIN: lambda u, w: np.where((real(u) < real(w)) | (u != u), u, w),
+    Op.MAX: lambda u, w: np.where((real(u) > real(w)) | (u != u), u, w),
+    Op.LT: lambda u, w: np.less(real(u), real(w)),
+    Op.LE: lambda u, w: np.less_equal(real(u), real(w)),
+    Op.ABS: lambda u: np.where(real(u) < 0.0, -u, u),
+    Op.ROUND: lambda u: np.rint(real(u)),
+}
+
+
+def operation(op: int, u: Any, w: Any = None) -> Any:
+    """One operation on arrays or numpy's numbers; comparisons give 1 or 0, as in every back end."""
+    table: Any = _UNARY if w is None else _BINARY
+    function = _ANALYTIC[op] if op in _ANALYTIC and (is_complex(u) or is_complex(w)) else table[op]
+    found = function(u) if w is None else function(u, w)
+    return found.astype(float) if op in (Op.LT, Op.LE) else found
+
+
 def interpret(program: Program, x: np.ndarray) -> np.ndarray:
-    """Evaluate on packed inputs of shape (..., n_in); returns (..., n_out)."""
-    x = np.asarray(x, dtype=float)
+    """Evaluate on packed inputs of shape (..., n_in), real or complex; returns (..., n_out)."""
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "c" else x.astype(float)
     values: list[Any] = []
+    last = program.last_uses
     with np.errstate(all="ignore"):
-        for op, a, b, c in program.ops:
+        for k, (op, a, b, c) in enumerate(program.ops):
             if op == Op.CONST:
                 values.append(np.float64(a))
-            elif op == Op.INPUT:
+                continue
+            if op == Op.INPUT:
                 values.append(x[..., a])
-            elif op == Op.SELECT:
+                continue
+            if op == Op.SELECT:
                 values.append(np.where(values[a], values[b], values[c]))
-            elif op in (Op.LT, Op.LE):
-                values.append(_BINARY[op](values[a], values[b]).astype(float))  # 1 or 0, as in every back end
-            elif b >= 0:
-                values.append(_BINARY[op](values[a], values[b]))
             else:
-                values.append(_UNARY[op](values[a]))
-    out = np.empty((*x.shape[:-1], len(program.results)))
+                values.append(operation(op, values[a], values[b] if b >= 0 else None))
+            for i in (a, b, c):
+                if i >= 0 and last[i] == k:
+                    values[i] = None  # as many arrays as are needed at a time
+    out = np.empty((*x.shape[:-1], len(program.results)), dtype=x.dtype)
     for k, r in enumerate(program.results):
         out[..., k] = values[r]
     return out

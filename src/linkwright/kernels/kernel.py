@@ -6,11 +6,14 @@
 The code itself checks that results are finite and pivots healthy and returns a status word. A state that fails goes to the
 rank-revealing path, which either answers it (singular passages, redundant rows) or says what is wrong with it. One state without
 an answer raises; in a batch its outputs are NaN, `ok` is False there, and the others have their answers.
+
+Complex arrays give complex results: the program is run by numpy over the batch, analytic wherever it is smooth.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -23,9 +26,11 @@ from linkwright.compiler.answers import Index, result_class
 from linkwright.compiler.program import Block, Program, interpret
 from linkwright.compiler.switches import Switched, switched
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, nearest
+from linkwright.numerics.scalars import is_complex
 
 LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimisation
 NOT_FINITE, DEGENERATE = 1, 2
+AT_ONCE = 4096  # states that numpy runs a program on at a time
 FEW, POOLED = 256, 4  # states of a call whose memory is stored, and how many such memories for one number of states
 Fallback = Callable[[dict[str, np.ndarray]], dict[str, Any]]
 
@@ -180,15 +185,20 @@ class Kernel:
         """Any leading axes, any inputs by name."""
         given = self._named(arrays, more)
         lead = np.broadcast_shapes(*(x.shape[: x.ndim - len(b.shape)] for b, x in zip(self.inputs, given, strict=True)))
-        if self.native:
+        if self.native and not any(map(is_complex, given)):
             outputs, status = self.code.call_many(given)
         else:
-            rows = [np.broadcast_to(x, (*lead, *b.shape)).reshape(*lead, b.size) for b, x in zip(self.inputs, given, strict=True)]
-            packed = interpret(self.program, np.concatenate(rows, axis=-1) if rows else np.zeros((*lead, 0)))
-            outputs = list(self.program.unpack(packed).values())
-            status = _status(self.program, packed)
+            packed = self._interpreted(given, lead)
+            outputs, status = list(self.program.unpack(packed).values()), _status(self.program, packed)
         results = [outputs[i] for i in self._delivered]
         return self._result(results, self._repair(given, results, status, lead) if status.any() else {})
+
+    def _interpreted(self, given: Sequence[np.ndarray], lead: tuple[int, ...]) -> np.ndarray:
+        """All outputs in rows, by numpy over some states at a time."""
+        rows = [np.broadcast_to(x, (*lead, *b.shape)).reshape(-1, b.size) for b, x in zip(self.inputs, given, strict=True)]
+        x = np.concatenate(rows, axis=-1) if rows else np.zeros((math.prod(lead), 0))
+        parts = [interpret(self.program, x[i : i + AT_ONCE]) for i in range(0, max(len(x), 1), AT_ONCE)]
+        return np.concatenate(parts).reshape(*lead, self.program.n_out)
 
     def _prepared_few(self, n: int) -> tuple[list[np.ndarray], Callable[[], int], list[Callable[[], np.ndarray]]]:
         """Rows of the inputs a call gives, with the defaults in the others, the call, and copies of the outputs."""
@@ -301,7 +311,7 @@ class Kernel:
         return *rows, run, *(y[b.span].reshape(b.shape).copy for b in self.outputs)
 
     def _named(self, arrays: Sequence[Any], more: Mapping[str, Any]) -> list[np.ndarray]:
-        """All inputs in order as float arrays of the right shape."""
+        """All inputs in order as arrays of floats or complex numbers, of the right shape."""
         needed = [b.name for b in self._needed]
         if len(arrays) > len(needed):
             raise UsageError(f"kernel '{self.name}' takes {', '.join(needed)}; {len(arrays)} arrays were given.")
@@ -321,9 +331,7 @@ class Kernel:
         if isinstance(value, Mapping):
             value = self._by_name(b, value)
         try:
-            if np.iscomplexobj(value):
-                raise TypeError
-            x = np.asarray(value, dtype=float)
+            x = np.asarray(value, dtype=complex if np.iscomplexobj(value) else float)
         except (TypeError, ValueError):
             raise UsageError(f"input '{b.name}' of kernel '{self.name}' must be numbers, not {type(value).__name__}.") from None
         if x.ndim == 0 and b.shape == (1,):
@@ -339,7 +347,7 @@ class Kernel:
             if key not in names:
                 raise UsageError(f"'{key}' is not an entry of '{b.name}'. {nearest(str(key), names, 'Entries')}")
         base = self._defaults.get(b.name, np.zeros(b.size))
-        return np.array([float(value.get(n, base[i])) for i, n in enumerate(names)])
+        return np.array([value.get(n, base[i]) for i, n in enumerate(names)])
 
     # ---------------------------------------------------------------- states that failed
 
@@ -356,7 +364,7 @@ class Kernel:
                 failed[at], found = error, {b.name: np.full(b.shape, np.nan) for b in self.outputs}
             for b, y in zip(self.outputs, outputs, strict=False):
                 if b.name in found:
-                    y[at] = np.asarray(found[b.name], dtype=float).reshape(b.shape)
+                    y[at] = np.asarray(found[b.name], dtype=y.dtype).reshape(b.shape)
         return failed
 
     def _anyway(self, inputs: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -367,7 +375,7 @@ class Kernel:
                 bad = [str(n) for n, value in zip(entries, x.ravel(), strict=False) if not np.isfinite(value)]
                 raise UsageError(f"input '{name}' has entries that are not finite numbers: {', '.join(bad)}.")
         unsolved = f"kernel '{self.name}' cannot solve its equations: the mechanism is singular here, or the drives cannot hold it."
-        if self._fallback is None:
+        if self._fallback is None or any(map(is_complex, inputs.values())):  # ranks are those of real numbers
             raise SingularityError(unsolved)
         try:
             found = self._fallback(inputs)
@@ -405,5 +413,5 @@ def _status(program: Program, packed: np.ndarray) -> np.ndarray:
     status = np.where(np.isfinite(packed).all(axis=-1), 0, NOT_FINITE)
     margin = [b for b in program.outputs if b.name == "margin"]
     if margin:
-        status = status | np.where(packed[..., margin[0].start] > 0.0, 0, DEGENERATE)
+        status = status | np.where(packed[..., margin[0].start].real > 0.0, 0, DEGENERATE)
     return status

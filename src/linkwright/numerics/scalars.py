@@ -79,14 +79,19 @@ def minimum(a: Any, b: Any) -> Any:
     return b.minimum(a) if hasattr(b, "minimum") else min(a, b)
 
 
+def is_complex(x: Any) -> bool:
+    """True for a complex number or an array of them."""
+    return isinstance(x, (complex, np.complexfloating)) or (isinstance(x, np.ndarray) and x.dtype.kind == "c")
+
+
 def real(x: Any) -> Any:
     """The real part: what comparisons look at on the complex-step path."""
-    return x.real if isinstance(x, (complex, np.complexfloating)) else x
+    return x.real if is_complex(x) else x
 
 
 def arctan2(y: Any, x: Any) -> Any:
     """Angle of (x, y) in (-pi, pi], analytic in both (complex step passes through)."""
-    if isinstance(y, (complex, np.complexfloating)) or isinstance(x, (complex, np.complexfloating)):
+    if is_complex(y) or is_complex(x):
         a = np.arctan2(real(y), real(x))
         c, s = np.cos(a), np.sin(a)
         return a + np.arctan((c * y - s * x) / (c * x + s * y))
