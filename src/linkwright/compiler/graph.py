@@ -211,6 +211,10 @@ class Sym:
 
     # ---------------------------------------------------------------- functions, by numpy's names
 
+    def lifted(self, x: float) -> Sym:
+        """A number as a node of the same graph."""
+        return Sym(self.g, self.g.constant(float(x)))
+
     def sqrt(self) -> Sym:
         return self.g.node(Op.SQRT, self.i)
 

@@ -134,7 +134,7 @@ def _forward(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
     a, lam = F.solve(along_world(place, given["tau"]) - F.terms.h, F.terms.k)
     out, D = x.held("balance", {"a": a, "lam": lam})
     change = to_joint_axes(place, *F.solve(-D["effort"], D["gap"]))
-    da, dlam = D["a"] + change[0], D["lam"] + change[1]
+    da, dlam = D["a"] + change[0], D["lam"] + change[1] if len(lam) else D["lam"]
     if "tau" in x.spans:
         by_tau = da[:, x.spans["tau"]]
         for i in range(len(by_tau)):
@@ -166,7 +166,7 @@ def _efforts(x: Differentiation, motion: Columns, along: Callable[[Columns], Any
     out, D = along({**motion, "lam": lam, "u": u})
     change, _ = eliminate(A, D["effort"], order)
     values = {"u": u, "lam": out["lam"], "margin": eq.margin("inverse", [(abs(p), p) for p in pivots])}
-    return values, {"u": change[nc:], "lam": D["lam"] + reported(place.closure, change[:nc])}
+    return values, {"u": change[nc:], "lam": D["lam"] + reported(place.closure, change[:nc]) if nc else D["lam"]}
 
 
 def _loads(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -203,11 +203,16 @@ def _turn_loads(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
     """The loads of that motion: [J' B] (lam_p, u_p) = r_p + r_q q_p + r_v v_p + r_a a_p, then every reaction."""
     moved, D = _turn_motion(x)
     motion, change = {"v": moved["v"], "a": moved["a"]}, {"q": D["q"], "v": D["v"], "a": D["a"]}
-    pushed, E = _efforts(x, motion, lambda more: x.followed("inverse_balance", more, change))
-    more = {**motion, "lam": pushed["lam"], "u": pushed["u"]}
-    out, W = x.followed("wrenches", more, {**change, "lam": E["lam"], "u": E["u"]})
+    if _square(x.eq):
+        pushed, E = _efforts(x, motion, lambda more: x.followed("inverse_balance", more, change))
+        more = {**motion, "lam": pushed["lam"], "u": pushed["u"]}
+        out, W = x.followed("wrenches", more, {**change, "lam": E["lam"], "u": E["u"]})
+        pushed, E = {**pushed, "wrench": out["wrench"]}, {**E, "wrench": W["wrench"]}
+    else:
+        pushed, E = x.followed("loads", motion, change)
+        E.pop("margin")
     margin = np.array([minimum(moved["margin"][0], pushed["margin"][0])])
-    return {**moved, **pushed, "wrench": out["wrench"], "margin": margin}, {**D, **E, "wrench": W["wrench"]}
+    return {**moved, **pushed, "margin": margin}, {**D, **E}
 
 
 def _saddle_free(eq: Equations) -> bool:
@@ -227,7 +232,7 @@ IMPLICIT: dict[str, tuple[Callable[[Equations], bool], Solved]] = {
     "loads": (_square, _loads),
     "kinematics": (lambda eq: True, _kinematics),
     "turn_motion": (lambda eq: True, _turn_motion),
-    "turn_loads": (_square, _turn_loads),
+    "turn_loads": (lambda eq: True, _turn_loads),
 }
 
 

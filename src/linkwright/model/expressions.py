@@ -284,9 +284,8 @@ def apply(function: str, *args: Any) -> Any:
         return Expr(function, tuple(_leaf(a) for a in args))
     if function in ("min", "max"):
         return apply(function, args[1], args[0])
-    symbol = type(args[-1])
-    if hasattr(symbol, "constant"):  # a traced symbol that lifts numbers
-        return apply(function, symbol.constant(first), *rest)
+    if hasattr(args[-1], "lifted"):  # a traced symbol beside a number
+        return apply(function, args[-1].lifted(first), *rest)
     raise ModelError(f"{function}() does not work on a {type(first).__name__}; use numbers, or sqrt, sin, cos, exp which all scalars know.")
 
 

@@ -31,19 +31,23 @@ class Batch:
     """A mechanism's instant on symbols: reads channels over arrays of samples.
 
     `rows` are the arrays by name, one row a sample: q, v, and where known a, t, near (of the cut joints). `acted` has the
-    multipliers, efforts and wrenches of a run in such arrays.
+    multipliers, efforts and wrenches of a run in such arrays. `varied` gives the loops for numbers of the model in the array `free`.
     """
 
-    def __init__(self, loops: Loops, rows: Mapping[str, np.ndarray], acted: Acted | None = None):
+    def __init__(
+        self, loops: Loops, rows: Mapping[str, np.ndarray], acted: Acted | None = None, varied: Callable[[Any], Loops] | None = None
+    ):
         from linkwright.compiler.graph import TraceGraph
 
-        self.loops, self.skel, self.n, self.acted = loops, loops.skel, len(rows["q"]), acted
+        self.n, self.acted = len(rows["q"]), acted
         self.rows = dict(rows)
         if acted is not None:
             self.act(acted)
         self.graph = TraceGraph()
         self._read: dict[str, Any] = {}
         self._inputs: dict[str, Any] = {name: self.graph.input(name, x.shape[1]) for name, x in self.rows.items()}
+        self.loops = loops if varied is None else varied(self._inputs["free"])
+        self.skel = self.loops.skel
 
     def act(self, acted: Acted) -> None:
         """Multipliers, efforts and wrenches from now on: of the same names as before."""
@@ -95,6 +99,25 @@ class Batch:
             parts.append(interpret(program, packed))
         out = program.unpack(np.concatenate(parts) if parts else np.zeros((0, program.n_out)))
         return {name: x for name, x in out.items() if np.isfinite(x).all()}
+
+    def slopes(self, channels: Sequence[Channel], changes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Derivatives of channels, (n, ..., directions), from those of the arrays, (n, entries, directions); untraceable ones left out."""
+        from linkwright.compiler.derivatives import jacobian
+
+        found = {c.name: self.traced(c.name, c.read) for c in channels}
+        program = self.graph.program([(name, x) for name, x in found.items() if x is not None])
+        width = next(iter(changes.values())).shape[2]
+        size = max(64, VALUES_AT_ONCE // max(1, len(program.ops) * (width + 1)))
+        parts = []
+        for first in range(0, self.n, size):
+            some = slice(first, first + size)
+            x = [column for b in program.inputs for column in self.rows[b.name][some].T]
+            moved = [(b.start + i, changes[b.name][some, i]) for b in program.inputs if b.name in changes for i in range(b.size)]
+            seeds = [{place: d[:, k] for place, d in moved if d[:, k].any()} for k in range(width)]
+            D = jacobian(program, x, seeds).dense()
+            parts.append(np.broadcast_to(D, (len(self.rows["q"][some]), *D.shape[-2:])))
+        D = np.concatenate(parts)
+        return {b.name: D[:, b.span].reshape(self.n, *b.shape, width) for b in program.outputs}
 
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, those left out that have to be read sample by sample."""

@@ -291,6 +291,15 @@ class Trajectory:
         """Return several channels at once, in SI."""
         return self._readings.read(names)
 
+    def derivatives(self, by: str | Sequence[str]) -> Any:
+        """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
+
+        The drives move as they do, everything else follows. Names and patterns as in `lw.compile(free=...)`.
+        """
+        if self.system is None:
+            raise UsageError("derivatives need the mechanism of this motion; take it from m.turn().")
+        return self.system.derivatives_of(self, by)
+
     def dimension(self, name: str) -> str:
         return self.channel(name).dimension
 

@@ -25,6 +25,7 @@ from linkwright.results.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking
+    from linkwright.results.derivatives import MotionDerivatives
 
 MOST_STEPS = 100_000
 STORED = 4  # turns of a mechanism
@@ -117,6 +118,12 @@ class Motions:
         if key not in core.stores:
             core.stores[key] = cycle.prepared(core.loops, here, drive, speed, seconds)
         return cycle.turn(core.loops, here, core.stores[key], steps, core.walking)
+
+    def derivatives(self, c: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
+        """See `Trajectory.derivatives`."""
+        from linkwright.motion.turn_derivatives import turn_derivatives
+
+        return turn_derivatives(self.core, c, by)
 
     def follow(self, motion: Mapping[str, Any], t: Any, duration: Any, steps: int, drives: Sequence[str]) -> Trajectory:
         """See `System.follow`."""

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from linkwright.control.linearise import Linearised
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
+    from linkwright.results.derivatives import MotionDerivatives
     from linkwright.simulation.batch import BatchRun
     from linkwright.simulation.stepper import Stepper
 
@@ -251,6 +252,9 @@ class System:
 
     def loads_of_samples(self, c: Trajectory) -> Any:
         return self._dynamics.loads_of_samples(c)
+
+    def derivatives_of(self, c: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
+        return self._motions.derivatives(c, by)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
         """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows."""

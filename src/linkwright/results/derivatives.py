@@ -1,0 +1,128 @@
+"""Derivatives of a motion by numbers of the model: every channel, over all samples.
+
+    d = c.derivatives(["L1", "crank.mass"])        d["A.torque", "L1"]   (n,)        d["coupler.P"]   (n, 2, 2), parameters last
+
+How positions, velocities, accelerations and loads change is known (`q`, `v`, `a`, `lam`, `u`); a channel is a function of these and of
+the numbers themselves. It is read once on symbols, and its program is differentiated in forward mode over arrays of all samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import UsageError, nearest
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.inverse.known_motion import Acted
+from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.results.batch import Batch
+from linkwright.results.channels import Channel, Channels
+from linkwright.results.load_channels import load_channels
+from linkwright.results.recorded import cut_rows
+
+if TYPE_CHECKING:
+    from linkwright.results.trajectory import Trajectory
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MotionDerivatives:
+    """Derivatives of the channels of a motion. Samples without an answer (`ok` is False) are NaN; `why` has the reasons."""
+
+    motion: Trajectory = field(repr=False)
+    names: tuple[str, ...]  # of the parameters
+    values: np.ndarray
+    varied: Callable[[Any], Loops] = field(repr=False)  # the loops with (traced) values of the parameters
+    q: np.ndarray  # (n, nv, parameters), in the space of v
+    v: np.ndarray
+    a: np.ndarray
+    efforts: Mapping[str, np.ndarray]  # by drive, (n,)
+    lam_values: np.ndarray | None = None  # (n, nc)
+    u: np.ndarray | None = None  # (n, drives, parameters); None where loads are not known
+    lam: np.ndarray | None = None
+    wrench: np.ndarray | None = None  # (n, joints, 6, parameters)
+    why: Mapping[int, str] = field(default_factory=dict)
+    unloaded: str = "without loads"  # why u is None
+
+    def __repr__(self) -> str:
+        return f"<Derivatives of {self.motion!r} by {', '.join(self.names)}>"
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Mask of the samples that have derivatives."""
+        out = np.ones(len(self.motion), dtype=bool)
+        out[list(self.why)] = False
+        return out
+
+    def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
+        """`d["A.torque", "L1"]`: derivative of a channel by a parameter, SI; `d["A.torque"]` by all of them, the last axis."""
+        channel, parameter = (key, None) if isinstance(key, str) else key
+        if parameter is not None and parameter not in self.names:
+            raise UsageError(f"there are no derivatives by '{parameter}' here. {nearest(str(parameter), self.names, 'Parameters')}")
+        found = self.read([channel])[channel]
+        return found if parameter is None else found[..., self.names.index(parameter)]
+
+    def read(self, channels: Sequence[str]) -> dict[str, np.ndarray]:
+        """Derivatives of several channels, (n, ..., parameters) each."""
+        wanted = {name: self._channel(name) for name in channels if name not in self._known}
+        missing = [name for name in wanted if name not in self._known]
+        if missing:
+            found = self._batch.slopes([wanted[name] for name in missing], self._changes)
+            for name in missing:
+                if name not in found:
+                    raise UsageError(f"channel '{name}' chooses between formulas and has no derivative here; ask for what it is made of.")
+                self._known[name] = found[name]
+        return {name: self._known[name] for name in channels}
+
+    @cached_property
+    def _known(self) -> dict[str, np.ndarray]:
+        """Channels read so far, beginning with the drive torques and forces."""
+        if self.u is None:
+            return {}
+        loads = load_channels(self.motion.skel.tree.description, tuple(self.efforts))
+        names = {f"{n}.{kind}": i for i, n in enumerate(self.efforts) for kind in ("torque", "force")}
+        return {name: self.u[:, i] for name, i in names.items() if name in loads}
+
+    def _channel(self, name: str) -> Channel:
+        self.motion.channel(name)  # says what is meant, if there is none
+        if name in self._table:
+            return self._table[name]
+        if name in self.motion.load_channels:
+            raise UsageError(f"channel '{name}' has no derivatives here: {self.unloaded}.")
+        raise UsageError(f"channel '{name}' was recorded and is no function of the state: it has no derivative.")
+
+    @cached_property
+    def _table(self) -> Channels:
+        """Channels on the skeleton whose numbers are symbols."""
+        loads = {} if self.u is None else load_channels(self._batch.skel.tree.description, tuple(self.efforts))
+        return Channels(self._batch.skel, loads)
+
+    @cached_property
+    def _batch(self) -> Batch:
+        c = self.motion
+        rows = {"q": c.q, "v": c.v, "a": c.a, "t": c.t[:, None], "near": cut_rows(c.skel, c.references)}
+        rows["free"] = np.tile(self.values, (len(c), 1))
+        acted = None if self.lam_values is None else Acted(self.lam_values, self.efforts, {})
+        return Batch(c.frame, rows, acted, self.varied)
+
+    @cached_property
+    def _changes(self) -> dict[str, np.ndarray]:
+        """Derivatives of the rows, (n, entries, parameters)."""
+        n, size = len(self.motion), len(self.names)
+        out = {"q": self.dq, "v": self.v, "a": self.a, "free": np.broadcast_to(np.eye(size), (n, size, size))}
+        if self.u is not None and self.lam is not None:
+            out["lam"] = self.lam
+            out |= {f"effort {name}": self.u[:, i : i + 1] for i, name in enumerate(self.efforts)}
+        return out
+
+    @cached_property
+    def dq(self) -> np.ndarray:
+        """Derivatives of the coordinates themselves, quaternions included: (n, nq, parameters)."""
+        skel = self.motion.skel
+        if skel.tree.nq == skel.tree.nv:
+            return self.q
+        moved = [[qdot(skel, q, step) for step in steps.T] for q, steps in zip(self.motion.q, self.q, strict=True)]
+        return np.array(moved).transpose(0, 2, 1)
