@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from linkwright.design.topology_view import TopologyView
     from linkwright.motion.cycle import Limits
     from linkwright.results.state import State
+    from linkwright.system.turns import Turns
 
 
 class Designer:
@@ -139,6 +140,28 @@ class Mechanism:
     def turn(self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None) -> Trajectory:
         """Return one cycle of the drive: positions, velocities and accelerations of everything, by name."""
         return self.system.turn(drive, steps=steps, speed=speed, duration=duration)
+
+    def turns(
+        self,
+        designs: Mapping[str, Any],
+        drive: str | None = None,
+        *,
+        steps: int = 360,
+        speed: Any = None,
+        duration: Any = None,
+        read: str | Sequence[str] | None = None,
+        threads: int | None = None,
+    ) -> Turns:
+        """Return one cycle of many designs: `t = m.turns({"L1": [0.28, 0.30], "crank.mass": 0.4})`, then `t["A.torque"]`, designs by samples.
+
+        `designs` has arrays in SI by the names of parameters (of the file, or as `lw.compile(..., free=...)` names them), which broadcast
+        against each other. Every design is as `m.with_(...).turn()` gives it; one that cannot be assembled, or does not turn fully where
+        the model does, is NaN, with `t.ok` False and the reason in `t.why`. `read` names the channels that are computed and stored; without
+        it the motions are stored, and every channel can be read.
+        """
+        from linkwright.system.turns import turns
+
+        return turns(self.system, designs, {"drive": drive, "steps": steps, "speed": speed, "duration": duration}, read, threads)
 
     def follow(self, motion: Mapping[str, Any], t: Any = None, **options: Any) -> Trajectory:
         """Return states and loads along a motion of drives, points or bodies: functions of t, references, or arrays over t.

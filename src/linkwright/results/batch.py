@@ -31,12 +31,13 @@ class Batch:
     """A mechanism's instant on symbols: reads channels over arrays of samples.
 
     `rows` are the arrays by name, one row a sample: q, v, and where known a, t, near (of the cut joints). `acted` has the
-    multipliers, efforts and wrenches of a run in such arrays. `varied` gives the loops for numbers of the model in the array `free`.
+    multipliers, efforts and wrenches of a run in such arrays.
     """
 
     def __init__(
-        self, loops: Loops, rows: Mapping[str, np.ndarray], acted: Acted | None = None, varied: Callable[[Any], Loops] | None = None
+        self, loops: Loops, rows: Mapping[str, np.ndarray], acted: Acted | None = None, design: Callable[[Any], Loops] | None = None
     ):
+        """`design` gives the loops for symbols of the array `free`, where the numbers of the mechanism differ from row to row."""
         from linkwright.compiler.graph import TraceGraph
 
         self.n, self.acted = len(rows["q"]), acted
@@ -46,8 +47,9 @@ class Batch:
         self.graph = TraceGraph()
         self._read: dict[str, Any] = {}
         self._inputs: dict[str, Any] = {name: self.graph.input(name, x.shape[1]) for name, x in self.rows.items()}
-        self.loops = loops if varied is None else varied(self._inputs["free"])
+        self.loops = loops if design is None else design(self._inputs["free"])
         self.skel = self.loops.skel
+        self._programs: dict[tuple[str, ...], Any] = {}
 
     def act(self, acted: Acted) -> None:
         """Multipliers, efforts and wrenches from now on: of the same names as before."""
@@ -55,6 +57,10 @@ class Batch:
         self.rows["lam"] = acted.lam
         self.rows |= {f"effort {name}": x[:, None] for name, x in acted.efforts.items()}
         self.rows |= {f"wrench {name}": x for name, x in acted.wrenches.items()}
+
+    def take(self, rows: Mapping[str, np.ndarray]) -> None:
+        """Other samples from now on, in arrays of the same names."""
+        self.n, self.rows = len(rows["q"]), dict(rows)
 
     def input(self, name: str) -> Any:
         """The symbols of one of the arrays."""
@@ -90,8 +96,10 @@ class Batch:
         """(n, ...) of everything that can be traced and comes out finite."""
         from linkwright.compiler.program import interpret
 
-        found = {name: self.traced(name, read) for name, read in named.items()}
-        program = self.graph.program([(name, x) for name, x in found.items() if x is not None])
+        if tuple(named) not in self._programs:
+            found = {name: self.traced(name, read) for name, read in named.items()}
+            self._programs[tuple(named)] = self.graph.program([(name, x) for name, x in found.items() if x is not None])
+        program = self._programs[tuple(named)]
         size = max(64, VALUES_AT_ONCE // max(1, len(program.ops)))
         parts = []
         for first in range(0, self.n, size):

@@ -83,17 +83,12 @@ class Dynamics:
         core = self.core
         plain = wrench is None and drives is None and method == "subsystem" and not any(x is not None for x in options.values())
         kernel = core.ready("driven_loads") if plain and _is_of(core, st) else None
-        given = None if kernel is None or not self._determinate_loads else self._drive_accelerations(a)
+        given = None if kernel is None or not self.core.determinate_loads else self._drive_accelerations(a)
         if kernel is not None and given is not None:
             found = kernel.healthy((st.q, st.v, given), core.optional_inputs(kernel, st))
             if found is not None and found.gap[0] < OPEN:
                 return KernelLoads(core.loops, st, core.drive_names, found, solved)
         return solved()
-
-    @cached_property
-    def _determinate_loads(self) -> bool:
-        """True if every effort and reaction is determinate in most positions, and friction does not depend on them."""
-        return self.core.all_rows_count and not any(f.mu for f in self.core.description.frictions)
 
     def _drive_accelerations(self, a: Any) -> np.ndarray | None:
         """Accelerations of the drives, zero unless named; None where other coordinates are given."""
@@ -137,7 +132,7 @@ class Dynamics:
         if list(c.drives) != self.core.drive_names:
             return None
         kernel = self.core.ready("loads", seconds=0.1)
-        if kernel is None or not self._determinate_loads:
+        if kernel is None or not self.core.determinate_loads:
             return None
         more = {"t": lambda: c.t[:, None], "near": lambda: cut_rows(c.skel, c.references)}
         found = kernel(c.q, c.v, c.a, **{b.name: more[b.name]() for b in kernel.inputs if b.name in more})

@@ -17,6 +17,7 @@ from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.motion import cycle
 from linkwright.motion.compiled import Compiled
+from linkwright.motion.lane_turns import LaneTurns
 from linkwright.motion.statics import settle
 from linkwright.numerics.pickling import essentials
 from linkwright.results.recorded import CutReferences, cut_rows
@@ -25,6 +26,7 @@ from linkwright.results.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from linkwright.kernels.walking import Walking
+    from linkwright.motion.designs import Designs
     from linkwright.results.derivatives import MotionDerivatives
 
 MOST_STEPS = 100_000
@@ -91,17 +93,31 @@ class Motions:
 
     def turn(self, drive: str | None, steps: int, speed: Any, duration: Any) -> Trajectory:
         """See `System.turn`."""
+        value, seconds = self._asked(drive, steps, speed, duration)
+        if steps > MOST_STORED:
+            return self._computed_turn(drive, steps, value, seconds)
+        return _with_own_arrays(self._stored_turn(drive, steps, value, seconds, self._begin))
+
+    def lanes(self, designs: Designs, drive: str | None, steps: int, speed: Any, duration: Any) -> LaneTurns:
+        """Turns of designs in lanes of native code, around that of the model."""
+        value, seconds = self._asked(drive, steps, speed, duration)
+        return LaneTurns(designs, self._prepared(drive, value, seconds, self._begin), steps, (drive, value, seconds))
+
+    @property
+    def _begin(self) -> tuple[bytes, bytes]:
+        """The start, as a key of what depends on it."""
+        start = self.core.start
+        return start.q.tobytes(), self.core.skel.pack(start.references).tobytes()
+
+    def _asked(self, drive: str | None, steps: int, speed: Any, duration: Any) -> tuple[float | None, float | None]:
+        """Speed and duration of a turn in SI; raise UsageError unless drive and steps are usable, too."""
         core = self.core
         if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
             raise UsageError(f"steps must be a whole number from 2 to {MOST_STEPS}, not {steps!r}.")
         if drive is not None:
             core.need_drive(drive)
         value = None if speed is None else quantity(speed, KINDS[self._kind_of_speed(drive)])
-        seconds = None if duration is None else quantity(duration, KINDS["time"])
-        if steps > MOST_STORED:
-            return self._computed_turn(drive, steps, value, seconds)
-        start = core.start.q.tobytes(), core.skel.pack(core.start.references).tobytes()
-        return _with_own_arrays(self._stored_turn(drive, steps, value, seconds, start))
+        return value, None if duration is None else quantity(duration, KINDS["time"])
 
     def _kind_of_speed(self, drive: str | None) -> str:
         return "angular speed" if is_rotary(self.core.description, drive or self._lead) else "speed"
@@ -113,11 +129,14 @@ class Motions:
 
     def _computed_turn(self, drive: str | None, steps: int, speed: float | None, seconds: float | None, start: Any = None) -> Trajectory:
         """Compute a turn; `start` only distinguishes turns from different positions."""
-        core, here = self.core, self.core.start.instant
-        key = ("cycle", drive, speed, seconds, start)
+        core = self.core
+        return cycle.turn(core.loops, core.start.instant, self._prepared(drive, speed, seconds, start), steps, core.walking)
+
+    def _prepared(self, drive: str | None, speed: float | None, seconds: float | None, start: Any) -> cycle.Prepared:
+        core, key = self.core, ("cycle", drive, speed, seconds, start)
         if key not in core.stores:
-            core.stores[key] = cycle.prepared(core.loops, here, drive, speed, seconds)
-        return cycle.turn(core.loops, here, core.stores[key], steps, core.walking)
+            core.stores[key] = cycle.prepared(core.loops, core.start.instant, drive, speed, seconds)
+        return core.stores[key]
 
     def derivatives(self, c: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
         """See `Trajectory.derivatives`."""

@@ -1,0 +1,234 @@
+"""Designs of one mechanism: values of its parameters in arrays, and what follows from them for all at once.
+
+    d = Designs.of(core, {"L1": [0.28, 0.30], "crank.mass": 0.4})      broadcast against each other
+    d.description(i)       the model with the numbers of design i, as `m.with_` gives it
+    d.kernels              kernels of the mechanism whose input `free` are these numbers
+
+Kernels evaluate expressions of the model file (a mass that follows from a length) themselves, so a design is a row of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, UsageError, nearest
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.expressions import Expr, free_variables
+from linkwright.model.numbers import DesignNumbers
+from linkwright.model.parameters import Parameter, every_parameter, with_values
+from linkwright.motion.compiled import Compiled
+from linkwright.numerics.pickling import essentials
+
+if TYPE_CHECKING:
+    from linkwright.kernels.kernels import Kernels
+
+PROBES = 6  # designs that are read from the model file again, to see that nothing but numbers changes
+ROUND_OFF = 1e-12  # relative: by which these may differ
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Designs:
+    """Values (designs, parameters) of chosen parameters; `shape` are the axes that the arrays of the call had."""
+
+    __getstate__ = essentials
+
+    core: Compiled
+    chosen: tuple[Parameter, ...]
+    shape: tuple[int, ...]
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, core: Compiled, given: Mapping[str, Any]) -> Designs:
+        """Check names and numbers; raise UsageError for those that are not usable."""
+        if not isinstance(given, Mapping) or not given:
+            raise UsageError(f"designs are arrays by the names of parameters, such as {{'crank.mass': [0.3, 0.4]}}, not {given!r:.60}.")
+        if "parameters" not in core.stores:
+            core.stores["parameters"] = every_parameter(core.described)
+        known = core.stores["parameters"]
+        for name in given:
+            if name not in known:
+                raise UsageError(f"there is no parameter '{name}'. {nearest(str(name), known, 'Known')}")
+        arrays = {name: _numbers(name, x) for name, x in given.items()}
+        try:
+            shape = np.broadcast_shapes(*(x.shape for x in arrays.values()))
+        except ValueError:
+            sizes = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
+            raise UsageError(f"the arrays do not fit each other: {sizes}. Their axes must be equal, 1 or absent.") from None
+        rows = [np.broadcast_to(x, shape).ravel() for x in arrays.values()]
+        return cls(core, tuple(known[name] for name in arrays), shape, np.array(rows).T.copy())
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def index(self, i: int) -> Any:
+        """Return the index of a design in arrays of `shape`: a number where there is one axis."""
+        at = tuple(int(k) for k in np.unravel_index(i, self.shape)) if self.shape else ()
+        return at[0] if len(at) == 1 else at
+
+    def numbers(self, i: int) -> dict[str, float]:
+        """Return the values of a design by name."""
+        return {p.name: float(x) for p, x in zip(self.chosen, self.values[i], strict=True)}
+
+    def named(self, i: int) -> dict[str, float]:
+        """Return those of them that are parameters of the model file."""
+        return {p.name: float(x) for p, x in zip(self.chosen, self.values[i], strict=True) if p.placed is None}
+
+    def description(self, i: int) -> Description:
+        """Return the model with the numbers of a design, read again with its parameters; raise ModelError where they are impossible."""
+        named, base = self.named(i), self.core.described
+        if named:
+            base = modelfile.reread(base, **named) if base.document is not None else base.numbers(named)
+        moved = [(p.placed, x - p.value) for p, x in zip(self.chosen, self.values[i], strict=True) if p.placed is not None]
+        for placed, step in moved:
+            base = placed(base.numbers(), float(step))
+        return base
+
+    # ---------------------------------------------------------------- code
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.chosen)
+
+    @property
+    def nominal(self) -> np.ndarray:
+        """Return the values of the model itself."""
+        return np.array([p.value for p in self.chosen])
+
+    @property
+    def kernels(self) -> Kernels:
+        """Kernels with these numbers as inputs; the same ones for all calls with the same names."""
+        store = self.core.stores
+        if ("designs", self.key) not in store:
+            store["designs", self.key] = replace(self.core.kernels, free=self.chosen, made={}, plans={}, variants={})
+        return store["designs", self.key]
+
+    def kernel(self, name: str, drives: list[str] | None = None) -> Any:
+        """A kernel in machine code; None where there is none: drives that do not determine the motion, idle links whose axes depend on
+        dimensions."""
+        key = ("designs", self.key, name, None if drives is None else tuple(drives))
+        store = self.core.stores
+        if key not in store:
+            try:
+                with np.errstate(divide="raise", invalid="raise"):
+                    made = self.kernels.get(name, drives=drives)
+                    store[key] = made if made.native and not self.kernels.plan.idle and made.code.aosoa_address else None
+            except (LinkwrightError, FloatingPointError):
+                store[key] = None
+        return store[key]
+
+    # ---------------------------------------------------------------- what depends on the numbers
+
+    @cached_property
+    def _changing(self) -> frozenset[str]:
+        """Parameters of the file whose values differ among the designs."""
+        found = {p.name for p in self.chosen if p.placed is None}
+        for _ in self.core.described.parameters:
+            found |= {name for name, x in self.core.described.parameters if free_variables(x) & found}
+        return frozenset(found)
+
+    @cached_property
+    def drives_change(self) -> bool:
+        """True if laws of drives, or where they start, depend on the numbers."""
+        return bool(_names_in((self.core.described.drives, self.core.described.start)) & self._changing)
+
+    def driven(self, i: int) -> Description:
+        """The nominal description with the drives and the start of a design."""
+        d = self.core.described
+        small = Description(d.name, (), (), parameters=d.parameters, drives=d.drives, start=d.start).numbers(self.named(i))
+        return replace(self.core.description, drives=small.drives, start=small.start)
+
+    def possible(self) -> np.ndarray:
+        """Mask of the designs whose numbers have the signs of the model's own, and whose bodies have masses and inertias that are not negative;
+        the others are read again one by one, which says what is wrong."""
+        sign = np.sign(self.nominal)
+        geometry = np.array([p.placed is None or p.kind in ("mass", "inertia") for p in self.chosen])
+        same = ((np.sign(self.values) == sign) | ~geometry).all(axis=1)
+        return same & self._masses_possible()
+
+    def _masses_possible(self) -> np.ndarray:
+        from linkwright.compiler.graph import TraceGraph
+        from linkwright.compiler.program import interpret
+
+        store, key = self.core.stores, ("designs", self.key, "masses")
+        if key not in store:
+            g = TraceGraph()
+            d = with_values(self.core.described, self.chosen, list(g.input("free", len(self.chosen))))
+            numbers = [x for b in d.bodies[1:] if b.mass is not None for x in (b.mass, *(b.inertia[i][i] for i in range(3)))]
+            store[key] = g.program([("masses", np.array([0.0, *numbers], dtype=object))])
+        with np.errstate(all="ignore"):
+            found = interpret(store[key], self.values)
+        return (found >= 0.0).all(axis=1)
+
+    def alike(self) -> bool:
+        """True if designs differ from the model in their numbers only: nothing is drawn elsewhere that decides where drives begin, no part
+        is repeated more often. Looked at on designs with the least and largest value of every parameter."""
+        if not self._changing:
+            return True
+        store, key = self.core.stores, ("designs", self.key, "alike")
+        low, high = self.values.min(axis=0), self.values.max(axis=0)
+        seen = store.get(key, (True, np.full(len(low), np.inf), np.full(len(low), -np.inf)))
+        if not seen[0] or ((low >= seen[1]) & (high <= seen[2])).all():
+            return seen[0]
+        ends = {int(x) for k in range(len(low)) for x in (self.values[:, k].argmin(), self.values[:, k].argmax())}
+        same = all(self._like_the_model(i) for i in sorted(ends)[:PROBES])
+        store[key] = (same, np.minimum(low, seen[1]), np.maximum(high, seen[2]))
+        return same
+
+    def _like_the_model(self, i: int) -> bool:
+        core = self.core
+        try:
+            there = core.described_by(modelfile.reread(core.described, **self.named(i)) if core.described.document else core.described)
+        except LinkwrightError:
+            return True  # impossible by itself: `description` says why
+        mine, its = DesignNumbers.of(core.described.numbers(self.named(i))), DesignNumbers.of(there.description)
+        if _without_floats(mine.structure) != _without_floats(its.structure) or len(mine.values) != len(its.values):
+            return False
+        if not np.allclose(mine.values, its.values, rtol=ROUND_OFF, atol=0.0):
+            return False
+        here, new = core.skel.start_coordinates, there.skel.start_coordinates
+        given = {name for name, _ in core.described.start}
+        counted = core.description.couplings or core.description.gears  # they count from the drawn position of their joints
+        begins = list(here) if counted else [name for name in core.drive_names if name in here and name not in given]
+        return all(np.allclose(here[name], new[name], rtol=0.0, atol=ROUND_OFF) for name in begins)
+
+
+def _numbers(name: str, given: Any) -> np.ndarray:
+    try:
+        if np.iscomplexobj(given):
+            raise TypeError
+        x = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError(f"'{name}' must be numbers in SI units, one for each design, not {given!r:.60}.") from None
+    if not x.size:
+        raise UsageError(f"'{name}' has no values: give one for each design.")
+    if not np.isfinite(x).all():
+        where = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
+        raise UsageError(f"'{name}' is not a finite number in design {where[0] if len(where) == 1 else where}.")
+    return x
+
+
+def _names_in(value: Any) -> frozenset[str]:
+    """Variables of all expressions in a part of a description."""
+    if isinstance(value, Expr):
+        return free_variables(value)
+    parts: Any = ()
+    if isinstance(value, tuple):
+        parts = value
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = [getattr(value, f.name) for f in fields(value) if f.compare]
+    return frozenset().union(*(_names_in(x) for x in parts))
+
+
+def _without_floats(value: Any) -> Any:
+    """A structure whose numbers are rounded: rotations of frames are part of it."""
+    if isinstance(value, float):
+        return round(value, 12)
+    if isinstance(value, tuple):
+        return tuple(_without_floats(x) for x in value)
+    return value
