@@ -152,7 +152,7 @@ class Mechanism:
         read: str | Sequence[str] | None = None,
         threads: int | None = None,
     ) -> Turns:
-        """Return one cycle of many designs: `t = m.turns({"L1": [0.28, 0.30], "crank.mass": 0.4})`, then `t["A.torque"]`, designs by samples.
+        """Return one cycle of many designs: `t = m.turns({"L1": [0.28, 0.30], "crank.mass": 0.4})`; `t["A.torque"]` is designs by samples.
 
         `designs` has arrays in SI by the names of parameters (of the file, or as `lw.compile(..., free=...)` names them), which broadcast
         against each other. Every design is as `m.with_(...).turn()` gives it; one that cannot be assembled, or does not turn fully where

@@ -1,16 +1,17 @@
 """Walking eight designs at a time along their loops: the loop of `walking` with a design in each lane of kernel `walk`.
 
-    LaneWalking(kernel)(starts, laws, t, free, rows)      designs that stop are left to `walking`, which halves its steps
+    walk = LaneWalking(kernel, samples=361, most=64)
+    begin = walk.begun(...)                    positions of designs by continuation of their numbers
+    rows, reached = walk(begin, t, laws, free)  designs that stop are left to `walking`, which halves its steps
 
-Every lane does the operations of `walking.walk` in their order and stops its Newton steps when it is closed, so its numbers do not depend on
-the designs beside it. Steps are those of the samples: where a lane would have to halve one, it says how far it came.
+Every lane stops its Newton steps when it is closed, as `walking.walk` does, so its numbers do not depend on the designs beside it.
+Steps are those of the samples, of equal length: where a lane would have to halve one, it says how far it came.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +19,12 @@ import numpy as np
 from linkwright.compiler import native, python_loops, threads
 from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
-from linkwright.kernels.walking import CLOSED, DONE, FAR, GOOD_ENOUGH, LAWS, LONGEST, MOST
+from linkwright.kernels.walking import CLOSED, DONE, FAR, GOOD_ENOUGH, LONGEST, MOST
 
 LANES = 8
 HOMOTOPY = (1, 4, 16, 64)  # steps from the numbers of one design to those of another, as many as are needed
 SHORT = 1e-5  # rad or m that Newton may move in any case: where a drive starts from rest, the predictor does not see it yet
+ROUGH_NS = 200.0  # of one sample of a design, for the choice of threads
 FIRST, COUNT = 0, 1  # entries of the whole numbers: the first design of the block, and how many lanes have one of their own
 
 
@@ -43,6 +45,7 @@ class LanePlan(NamedTuple):
     newest: int
     second: int
     third: int
+    step: int  # time from sample to sample, for every entry of q
     active: int  # 1 while a lane's Newton steps continue
     good: int  # 1 until a lane stops
     before: int  # residual of the last Newton step
@@ -55,7 +58,7 @@ class LanePlan(NamedTuple):
 
 
 def close_lanes(plan: LanePlan, g: np.ndarray) -> None:
-    """Newton steps of all lanes at the row's drives, each as many as it needs; see `walking.closed`. Lanes that do not close are not good."""
+    """Newton steps of all lanes at the row's drives, each as many as it needs; see `walking.closed`. Lanes that stay open are not good."""
     at = plan.y + LANES * (2 * plan.nq + 2 * plan.nv + plan.near)
     for l in range(LANES):
         g[plan.active + l] = g[plan.good + l]
@@ -93,15 +96,15 @@ def references_on(plan: LanePlan, g: np.ndarray) -> None:
             g[plan.at_near + i] = g[plan.y + LANES * (2 * plan.nq + 2 * plan.nv) + i]
 
 
-def reach_lanes(plan: LanePlan, g: np.ndarray, steps: int) -> int:
-    """From the numbers of a design that is closed in the row to those of every lane, in equal steps, on the same branch."""
+def reach_lanes(plan: LanePlan, g: np.ndarray, d: np.ndarray) -> int:
+    """From the numbers of a design that is closed in the row to those of every lane, in d[0] equal steps, on the same branch."""
     at = plan.y + LANES * (2 * plan.nq + 2 * plan.nv + plan.near)
     for l in range(LANES):
         g[plan.good + l] = 1.0
         g[plan.reach + l] = FAR
         g[plan.side + l] = 0.0
-    for s in range(steps + 1):
-        share = s / steps
+    for s in range(d[0] + 1):
+        share = s / d[0]
         for i in range(LANES * plan.nd):
             g[plan.x + LANES * plan.nq + i] = (1.0 - share) * g[plan.from_drive + i] + share * g[plan.to_drive + i]
         for i in range(LANES * plan.free):
@@ -114,34 +117,31 @@ def reach_lanes(plan: LanePlan, g: np.ndarray, steps: int) -> int:
     return DONE
 
 
-def predict_lanes(plan: LanePlan, g: np.ndarray, k: int, t: np.ndarray) -> None:
+def predict_lanes(plan: LanePlan, g: np.ndarray, k: int) -> None:
     """q of sample k from the samples before it, and how far Newton's steps may go from there; see `walking.predict`."""
+    n = LANES * plan.nq
+    if k == 1:
+        for i in range(n):
+            g[plan.x + i] = g[plan.newest + i] + g[plan.step + i] * g[plan.newest + n + i]
+    elif k == 2:
+        for i in range(n):
+            rate = 2.0 * g[plan.second + n + i] + 4.0 * g[plan.newest + n + i]
+            g[plan.x + i] = 5.0 * g[plan.second + i] - 4.0 * g[plan.newest + i] + g[plan.step + i] * rate
+    else:
+        for i in range(n):
+            rate = 3.0 * g[plan.third + n + i] + 18.0 * g[plan.second + n + i] + 9.0 * g[plan.newest + n + i]
+            place = 10.0 * g[plan.third + i] + 9.0 * g[plan.second + i] - 18.0 * g[plan.newest + i]
+            g[plan.x + i] = place + g[plan.step + i] * rate
     for l in range(LANES):
-        g[plan.reach + l] = 0.0
-    for i in range(plan.nq):
-        for l in range(LANES):
-            at = LANES * i + l
-            h = t[k, l] - t[k - 1, l]
-            q0, d0 = g[plan.newest + at], h * g[plan.newest + LANES * plan.nq + at]
-            new = q0 + d0
-            if k == 2:
-                q1, d1 = g[plan.second + at], h * g[plan.second + LANES * plan.nq + at]
-                new = 5.0 * q1 - 4.0 * q0 + 2.0 * d1 + 4.0 * d0
-            elif k > 2:
-                q1, d1 = g[plan.second + at], h * g[plan.second + LANES * plan.nq + at]
-                q2, d2 = g[plan.third + at], h * g[plan.third + LANES * plan.nq + at]
-                new = 10.0 * q2 + 9.0 * q1 - 18.0 * q0 + 3.0 * d2 + 18.0 * d1 + 9.0 * d0
-            g[plan.x + at] = new
-            g[plan.reach + l] = max(g[plan.reach + l], abs(new - q0))
-    for l in range(LANES):
-        if not g[plan.reach + l] < LONGEST:
+        far = 0.0
+        for i in range(plan.nq):
+            far = max(far, abs(g[plan.x + LANES * i + l] - g[plan.newest + LANES * i + l]))
+        if not far < LONGEST:
             g[plan.good + l] = 0.0
-        g[plan.reach + l] = FAR * g[plan.reach + l] + SHORT
+        g[plan.reach + l] = FAR * far + SHORT
 
 
-def walk_lanes(
-    plan: LanePlan, g: np.ndarray, d: np.ndarray, laws: np.ndarray, t: np.ndarray, rows: np.ndarray, reached: np.ndarray
-) -> int:
+def walk_lanes(plan: LanePlan, g: np.ndarray, d: np.ndarray, laws: np.ndarray, t: np.ndarray, rows: np.ndarray, reached: np.ndarray) -> int:
     """All samples of eight designs; laws (samples, 24 drives), t (samples, 8); rows: samples of design after design."""
     n, width = len(t), plan.nq + 2 * plan.nv + plan.near + 1
     last = LANES * (2 * plan.nq + 2 * plan.nv + plan.near)
@@ -149,11 +149,14 @@ def walk_lanes(
         g[plan.good + l] = 1.0
         g[plan.reach + l] = FAR
         g[plan.side + l] = 0.0
+    for i in range(plan.nq):
+        for l in range(LANES):
+            g[plan.step + LANES * i + l] = t[1, l] - t[0, l] if n > 1 else 0.0
     for k in range(n):
         for i in range(3 * LANES * plan.nd):
             g[plan.x + LANES * plan.nq + i] = laws[k, i]
         if k > 0:
-            predict_lanes(plan, g, k, t)
+            predict_lanes(plan, g, k)
         close_lanes(plan, g)
         going = 0.0
         for l in range(LANES):
@@ -182,113 +185,111 @@ def walk_lanes(
 
 
 class Beginnings(NamedTuple):
-    """Where walks of designs begin, one row each."""
+    """Positions at which walks of designs begin, one row each, and the mask of those that are closed."""
 
     q: np.ndarray
     references: np.ndarray
-    v: np.ndarray
     ok: np.ndarray
 
 
+class WalkWorker(NamedTuple):
+    """Memory of a thread: blocks of lanes, whole numbers, laws and times, and the calls bound to them."""
+
+    memory: LaneMemory
+    d: np.ndarray
+    laws: np.ndarray
+    t: np.ndarray
+    reach: Callable[[], int]
+    walk: Callable[[], int]
+
+
 class LaneWalking:
-    """Walks of many designs of one mechanism: kernel `walk`, whose input `free` holds the numbers that differ."""
+    """Walks of designs of one mechanism, at most so many at a time: kernel `walk`, whose input `free` holds the numbers that differ.
 
-    def __init__(self, kernel: Kernel):
-        self.kernel = kernel
+    Its memory serves one call after the other; a result is valid until the next.
+    """
 
-    @cached_property
-    def _layout(self) -> tuple[LanePlan, int]:
-        code = self.kernel.code
-        ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
-        nq, nv, near = outs["q"].size, outs["v"].size, outs["near"].size if "near" in outs else 0
-        nd, free = ins["drive"].size, ins["free"].size if "free" in ins else 0
-        sizes = {"x": code.n_in, "y": code.n_out, "newest": 2 * nq, "second": 2 * nq, "third": 2 * nq}
-        sizes |= dict.fromkeys(("active", "good", "before", "reach", "side"), 1)
-        sizes |= {"from_drive": nd, "to_drive": nd, "from_free": free, "to_free": free}
-        places, at = {}, 0
-        for name, n in sizes.items():
-            places[name], at = at, at + LANES * n
-        places["w"] = at
-        at_near, at_free = (places["x"] + LANES * ins[b].start if b in ins else -1 for b in ("near", "free"))
-        plan = LanePlan(code.aosoa_address, nq, nv, nd, near, free, at_near=at_near, at_free=at_free, **places)
-        return plan, at + code.work("many")
+    def __init__(self, kernel: Kernel, samples: int, most: int):
+        self.kernel, self.samples, self.most = kernel, samples, most
+        self.plan, self._size = _layout(kernel)
+        self.width = self.plan.nq + 2 * self.plan.nv + self.plan.near + 1  # numbers of a sample: q, v, a, references, determinant
+        self._rows, self._reached = np.empty((most * samples, self.width)), np.zeros(most, dtype=np.int64)
+        self._idle: list[WalkWorker] = []
 
-    @property
-    def width(self) -> int:
-        """Numbers of a sample: q, v, a, references, determinant."""
-        plan = self._layout[0]
-        return plan.nq + 2 * plan.nv + plan.near + 1
+    def _worker(self) -> WalkWorker:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        plan, g, d = self.plan, native.aligned(self._size)[0], np.zeros(2, dtype=np.int64)
+        laws, t = np.empty((self.samples, 3 * LANES * plan.nd)), np.empty((self.samples, LANES))
+        reach, walk = (plan, g, d), (plan, g, d, laws, t, self._rows, self._reached)
+        calls = (python_loops.native(f, x, lanes=True).bound(*x) for f, x in ((reach_lanes, reach), (walk_lanes, walk)))
+        return WalkWorker(LaneMemory(g), d, laws, t, *calls)
 
     def begun(self, q: np.ndarray, references: np.ndarray, drive: Any, free: Any, cores: int | None = None) -> Beginnings:
         """Positions of all designs from one that is closed: drive and free are pairs (of that one, rows of the designs)."""
-        plan, size = self._layout
-        n = len(free[1])
-        out = Beginnings(np.empty((n, plan.nq)), np.empty((n, plan.near)), np.zeros((n, plan.nv)), np.zeros(n, dtype=bool))
+        plan, n = self.plan, len(free[1])
+        out = Beginnings(np.empty((n, plan.nq)), np.empty((n, plan.near)), np.zeros(n, dtype=bool))
         for steps in HOMOTOPY:
             left = np.flatnonzero(~out.ok)
+
+            def reach(first: int, count: int, left: np.ndarray = left, steps: int = steps) -> None:
+                w = self._worker()
+                for at in range(first, first + count, LANES):
+                    self._reach(w, left[at : min(at + LANES, first + count)], steps, (q, references, drive, free), out)
+                self._idle.append(w)
+
             if len(left):
-                self._share(len(left), cores, lambda first, m, left=left, steps=steps: self._reach(q, references, drive, free, left[first : first + m], steps, out))
+                threads.share(reach, len(left), len(left) * steps * ROUGH_NS, cores)
         return out
 
-    def _reach(self, q: np.ndarray, references: np.ndarray, drive: Any, free: Any, which: np.ndarray, steps: int, out: Beginnings) -> None:
-        """Designs with these numbers, eight at a time, in so many steps."""
-        plan, size = self._layout
-        g = native.aligned(size)[0]
-        run = python_loops.native(reach_lanes, (plan, g, steps), lanes=True).bound(plan, g, steps)
-        lanes = LaneMemory(g)
-        for first in range(0, len(which), LANES):
-            mine = which[first : first + LANES]
-            eight = mine[np.minimum(np.arange(LANES), len(mine) - 1)]
-            lanes.put(plan.x, q[:, None])
-            lanes.put(plan.x + LANES * (plan.nq + plan.nd), np.zeros((2 * plan.nd, 1)))
-            lanes.put(plan.from_drive, drive[0][:, None])
-            lanes.put(plan.to_drive, drive[1][eight].T)
-            if plan.at_near >= 0:
-                lanes.put(plan.at_near, references[:, None])
-            if plan.free:
-                lanes.put(plan.from_free, free[0][:, None])
-                lanes.put(plan.to_free, free[1][eight].T)
-            run()
-            m = len(mine)
-            good = lanes.get(plan.good, 1)[0, :m] > 0.0
-            out.ok[mine] = good
-            out.q[mine] = lanes.get(plan.x, plan.nq)[:, :m].T
-            out.references[mine] = lanes.get(plan.y + LANES * (2 * plan.nq + 2 * plan.nv), plan.near)[:, :m].T
+    def _reach(self, w: WalkWorker, which: np.ndarray, steps: int, given: Any, out: Beginnings) -> None:
+        """Up to eight designs in so many steps from the one that is given."""
+        plan, memory, (q, references, drive, free) = self.plan, w.memory, given
+        eight, m = which[np.minimum(np.arange(LANES), len(which) - 1)], len(which)
+        memory.put(plan.x, q[:, None])
+        memory.put(plan.x + LANES * (plan.nq + plan.nd), np.zeros((2 * plan.nd, 1)))
+        memory.put(plan.from_drive, drive[0][:, None])
+        memory.put(plan.to_drive, drive[1][eight].T)
+        if plan.at_near >= 0:
+            memory.put(plan.at_near, references[:, None])
+        if plan.free:
+            memory.put(plan.from_free, free[0][:, None])
+            memory.put(plan.to_free, free[1][eight].T)
+        w.d[0] = steps
+        w.reach()
+        out.ok[which] = memory.get(plan.good, 1)[0, :m] > 0.0
+        out.q[which] = memory.get(plan.x, plan.nq)[:, :m].T
+        out.references[which] = memory.get(plan.y + LANES * (2 * plan.nq + 2 * plan.nv), plan.near)[:, :m].T
 
     def __call__(
         self, begin: Beginnings, t: np.ndarray, laws: np.ndarray, free: np.ndarray, cores: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Samples of all designs, (designs, samples, width), and how many of each are known; t (samples,) and laws (samples, 3 drives), or
         with an axis of designs in front."""
-        plan, size = self._layout
-        n, samples = len(begin.q), t.shape[-1]
-        rows, reached = np.empty((n * samples, self.width)), np.zeros(n, dtype=np.int64)
-        shared = laws.ndim == 2
+        plan, n, shared = self.plan, len(begin.q), laws.ndim == 2
+        self._reached[:] = 0
 
         def run(first: int, count: int) -> None:
-            g, d = native.aligned(size)[0], np.zeros(2, dtype=np.int64)
-            lanes, law, time = LaneMemory(g), np.empty((samples, 3 * LANES * plan.nd)), np.empty((samples, LANES))
-            arguments = (plan, g, d, law, time, rows, reached)
-            call: Callable[[], int] = python_loops.native(walk_lanes, arguments, lanes=True).bound(*arguments)
+            w = self._worker()
             if shared:
-                law[...], time[...] = np.repeat(laws, LANES, axis=1), t[:, None]
+                w.laws[...], w.t[...] = np.repeat(laws, LANES, axis=1), t[:, None]
             for at in range(first, first + count, LANES):
                 eight = np.minimum(np.arange(at, at + LANES), first + count - 1)
                 if not shared:
-                    law.reshape(samples, -1, LANES)[...], time[...] = laws[eight].transpose(1, 2, 0), t[eight].T
-                lanes.put(plan.x, begin.q[eight].T)
+                    w.laws.reshape(self.samples, -1, LANES)[...], w.t[...] = laws[eight].transpose(1, 2, 0), t[eight].T
+                w.memory.put(plan.x, begin.q[eight].T)
                 if plan.at_near >= 0:
-                    lanes.put(plan.at_near, begin.references[eight].T)
+                    w.memory.put(plan.at_near, begin.references[eight].T)
                 if plan.free:
-                    lanes.put(plan.at_free, free[eight].T)
-                d[:] = at, min(LANES, first + count - at)
-                call()
+                    w.memory.put(plan.at_free, free[eight].T)
+                w.d[:] = at, min(LANES, first + count - at)
+                w.walk()
+            self._idle.append(w)
 
-        self._share(n, cores, run)
-        return rows.reshape(n, samples, self.width), reached
-
-    def _share(self, n: int, cores: int | None, run: Callable[[int, int], None]) -> None:
-        threads.share(run, n, n * 1e5, cores)
+        threads.share(run, n, n * self.samples * ROUGH_NS, cores)
+        return self._rows[: n * self.samples].reshape(n, self.samples, self.width), self._reached[:n]
 
 
 class LaneMemory:
@@ -304,3 +305,20 @@ class LaneMemory:
     def get(self, first: int, entries: int) -> np.ndarray:
         """View of so many entries from a place on."""
         return self.g[first : first + LANES * entries].reshape(entries, LANES)
+
+
+def _layout(kernel: Kernel) -> tuple[LanePlan, int]:
+    """Places of all blocks, and how many floats they take; all start on eight of them, as the work of eight-lane code has to."""
+    code = kernel.code
+    ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
+    nq, nv, near = outs["q"].size, outs["v"].size, outs["near"].size if "near" in outs else 0
+    nd, free = ins["drive"].size, ins["free"].size if "free" in ins else 0
+    sizes = {"x": code.n_in, "y": code.n_out, "newest": 2 * nq, "second": 2 * nq, "third": 2 * nq, "step": nq}
+    sizes |= dict.fromkeys(("active", "good", "before", "reach", "side"), 1)
+    sizes |= {"from_drive": nd, "to_drive": nd, "from_free": free, "to_free": free}
+    places, at = {}, 0
+    for name, n in sizes.items():
+        places[name], at = at, at + LANES * n
+    at_near, at_free = (places["x"] + LANES * ins[b].start if b in ins else -1 for b in ("near", "free"))
+    plan = LanePlan(code.aosoa_address, nq, nv, nd, near, free, at_near=at_near, at_free=at_free, w=at, **places)
+    return plan, at + code.work("many")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
 
 PROBES = 6  # designs that are read from the model file again, to see that nothing but numbers changes
+WORTH = 16  # designs for which code is made; fewer are done one by one, unless it is in the cache on disk
 ROUND_OFF = 1e-12  # relative: by which these may differ
 
 
@@ -117,6 +118,8 @@ class Designs:
             try:
                 with np.errstate(divide="raise", invalid="raise"):
                     made = self.kernels.get(name, drives=drives)
+                    if made.native and len(self) < WORTH and not made.at_hand_in_lanes:
+                        return None
                     store[key] = made if made.native and not self.kernels.plan.idle and made.code.aosoa_address else None
             except (LinkwrightError, FloatingPointError):
                 store[key] = None
@@ -144,8 +147,8 @@ class Designs:
         return replace(self.core.description, drives=small.drives, start=small.start)
 
     def possible(self) -> np.ndarray:
-        """Mask of the designs whose numbers have the signs of the model's own, and whose bodies have masses and inertias that are not negative;
-        the others are read again one by one, which says what is wrong."""
+        """Mask of the designs whose numbers have the signs of the model's own, and whose masses and inertias are not negative; the others
+        are read again one by one, which says what is wrong."""
         sign = np.sign(self.nominal)
         geometry = np.array([p.placed is None or p.kind in ("mass", "inertia") for p in self.chosen])
         same = ((np.sign(self.values) == sign) | ~geometry).all(axis=1)
@@ -163,7 +166,7 @@ class Designs:
             store[key] = g.program([("masses", np.array([0.0, *numbers], dtype=object))])
         with np.errstate(all="ignore"):
             found = interpret(store[key], self.values)
-        return (found >= 0.0).all(axis=1)
+        return np.all(found >= 0.0, axis=1)
 
     def alike(self) -> bool:
         """True if designs differ from the model in their numbers only: nothing is drawn elsewhere that decides where drives begin, no part

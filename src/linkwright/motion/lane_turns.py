@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from linkwright.compiler.threads import cores as cores_of_machine
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.walking import Walking
 from linkwright.kernels.walking_lanes import Beginnings, LaneWalking
@@ -21,9 +22,10 @@ from linkwright.mechanics.instant import Instant
 from linkwright.motion import cycle
 from linkwright.motion.designs import Designs
 from linkwright.motion.native_walks import law_rows
-from linkwright.results.singular_positions import steep_minima
+from linkwright.results.singular_positions import STEEP, steep_minima
 
 ROOT, LINE = 0.1, 0.15  # by which the last differences of the determinant may differ, and must: of its square, of itself
+AT_ONCE = 300_000  # numbers of a block of designs
 BEYOND = 1.2  # steps after the last sample within which a dead centre must lie
 
 
@@ -64,7 +66,13 @@ class LaneTurns:
         if not plain or not (is_rotary(core.description, p.lead) or not p.open_ended) or not self.designs.alike():
             return None
         kernel = self.designs.kernel("walk", list(p.laws))
-        return None if kernel is None else LaneWalking(kernel)
+        return None if kernel is None else LaneWalking(kernel, self.steps + 1, min(self.block, -(-len(self.designs) // 8) * 8))
+
+    @property
+    def block(self) -> int:
+        """Designs at a time: their samples stay in the processor's caches."""
+        tree = self.designs.core.tree
+        return max(8 * cores_of_machine(), AT_ONCE // ((self.steps + 1) * (tree.nq + 2 * tree.nv)) // 8 * 8)
 
     @property
     def counts_from_begin(self) -> bool:
@@ -158,4 +166,13 @@ def _dead_centre(strength: np.ndarray) -> float | None:
 
 def _steep(strength: np.ndarray) -> np.ndarray:
     """Mask of the designs in which the determinant has a steep minimum: see `steep_minima`."""
-    return np.array([bool(steep_minima(x)) for x in strength], dtype=bool)
+    least = strength.min(axis=1)
+    doubtful = np.flatnonzero(least <= STEEP * strength.max(axis=1))
+    out = np.zeros(len(strength), dtype=bool)
+    if len(doubtful):
+        x = np.pad(strength[doubtful], ((0, 0), (1, 1)))
+        here, beside = x[:, 1:-1], np.maximum(x[:, :-2], x[:, 2:])
+        out[doubtful] = (here <= STEEP * beside).any(axis=1)
+        for k in np.flatnonzero(out):
+            out[k] = bool(steep_minima(strength[k]))
+    return out

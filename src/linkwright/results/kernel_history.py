@@ -1,60 +1,87 @@
-"""Loads of all samples of a turn from a kernel: drive torques and forces, and forces of pins on bodies.
+"""Loads of samples from a kernel: drive torques and forces, and forces of pins on bodies.
 
 Only where every effort and reaction is determinate. Other channels of loads (shaking force and moment) are solved by `turn_loads`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.results.load_channels import eyes
 
+Component = tuple[tuple[str, int, float], ...]  # a sum: output of kernel `loads` ("u", "wrench"), entry, factor
+
+
+class LoadTerms(NamedTuple):
+    """How a channel follows from a kernel's outputs: from sums of them, and for a power from a velocity."""
+
+    components: tuple[Component, ...]
+    kind: str  # "value", "vector", "size", "power"
+    speed: int = 0  # place in v
+
+    def combined(self, parts: Sequence[np.ndarray], v: np.ndarray) -> np.ndarray:
+        """The channel, from its components and the velocities (..., nv) of the same samples."""
+        if self.kind == "vector":
+            return np.stack(parts, axis=-1)
+        if self.kind == "size":
+            return np.sqrt(sum(x * x for x in parts))
+        return parts[0] * v[..., self.speed] if self.kind == "power" else parts[0]
+
 
 class KernelHistory:
     """Efforts u (n, drives) and reactions (n, joints, 6) of a turn, read by the names of channels."""
 
     def __init__(self, skel: Skeleton, v: np.ndarray, drives: Sequence[str], u: np.ndarray, wrench: np.ndarray):
-        self.v, self.u, self.wrench = v, u, wrench
-        if ("history", *drives) not in skel.tables:
-            skel.tables["history", *drives] = _columns(skel, drives)
-        self._read: dict[str, Callable[[KernelHistory], np.ndarray]] = skel.tables["history", *drives]
-        self._forces: dict[tuple[str, str], np.ndarray] = {}
+        self.v, self._outputs = v, {"u": u, "wrench": wrench.reshape(len(wrench), -1)}
+        self._terms = load_terms(skel, drives)
+        self._components: dict[Component, np.ndarray] = {}
 
-    def force(self, pin: str, body: str, joints: Sequence[tuple[int, float]]) -> np.ndarray:
-        """(n, 3): what a pin does to a body's eye, the sum over its joints there with their signs."""
-        if (pin, body) not in self._forces:
-            first, *rest = joints
-            total = first[1] * self.wrench[:, first[0], 3:]
-            for i, sign in rest:
-                total += sign * self.wrench[:, i, 3:]
-            self._forces[pin, body] = total
-        return self._forces[pin, body]
+    def component(self, sums: Component) -> np.ndarray:
+        """(n,): a sum of the kernel's outputs."""
+        if sums not in self._components:
+            (block, i, factor), *rest = sums
+            total = factor * self._outputs[block][:, i]
+            for block, i, factor in rest:
+                total += factor * self._outputs[block][:, i]
+            self._components[sums] = total
+        return self._components[sums]
 
     def read(self, names: Iterable[str]) -> dict[str, Any]:
         """Those of the named channels that follow from the kernel."""
-        return {name: self._read[name](self) for name in names if name in self._read}
+        found = {name: self._terms[name] for name in names if name in self._terms}
+        return {name: x.combined([self.component(c) for c in x.components], self.v) for name, x in found.items()}
 
 
-def _columns(skel: Skeleton, drives: Sequence[str]) -> dict[str, Callable[[KernelHistory], np.ndarray]]:
+def load_terms(skel: Skeleton, drives: Sequence[str]) -> Mapping[str, LoadTerms]:
     """How each channel follows from efforts and reactions."""
-    out: dict[str, Callable[[KernelHistory], np.ndarray]] = {}
+    if ("history", *drives) not in skel.tables:
+        skel.tables["history", *drives] = _terms(skel, drives)
+    return skel.tables["history", *drives]
+
+
+def _terms(skel: Skeleton, drives: Sequence[str]) -> dict[str, LoadTerms]:
+    out: dict[str, LoadTerms] = {}
     for i, name in enumerate(drives):
-        out |= dict.fromkeys((f"{name}.torque", f"{name}.force"), lambda x, i=i: x.u[:, i])
+        effort = ((("u", i, 1.0),),)
+        out |= dict.fromkeys((f"{name}.torque", f"{name}.force"), LoadTerms(effort, "value"))
         node = skel.tree.node_of_joint.get(name)
         if node is not None:
-            out[f"{name}.power"] = lambda x, i=i, k=skel.tree.nodes[node].v.start: x.u[:, i] * x.v[:, k]
+            out[f"{name}.power"] = LoadTerms(effort, "power", skel.tree.nodes[node].v.start)
     d = skel.tree.description
     size = 2 if d.planar else 3
     for pin, body in eyes(d):
         key = f"{pin}.on.{body}"
-        there = [(i, j) for i, j in enumerate(d.joints) if pin == (j.pin or j.name) and body in (j.first, j.second)]
-        at = (pin, body, [(i, 1.0 if j.second == body else -1.0) for i, j in there])
-        out[key] = lambda x, at=at: x.force(*at)[:, :size]
-        out[f"{key}.size"] = lambda x, at=at: np.sqrt(np.einsum("ij,ij->i", x.force(*at), x.force(*at)))
+        there = [
+            (i, 1.0 if j.second == body else -1.0)
+            for i, j in enumerate(d.joints)
+            if pin == (j.pin or j.name) and body in (j.first, j.second)
+        ]
+        force = tuple(tuple(("wrench", 6 * i + 3 + axis, sign) for i, sign in there) for axis in range(3))
+        out[key], out[f"{key}.size"] = LoadTerms(force[:size], "vector"), LoadTerms(force, "size")
         for i, axis in enumerate(d.plane or "xyz"):
-            out[f"{key}.{axis}"] = lambda x, at=at, i=i: x.force(*at)[:, i]
+            out[f"{key}.{axis}"] = LoadTerms(force[i : i + 1], "value")
     return out

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwright.compiler.graph import TracingError
-from linkwright.compiler.threads import cores as cores_of_machine
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, calls_explained
 from linkwright.kernels.load_lanes import LaneLoads
 from linkwright.mechanics.kinematics.motion import body_jacobian, motion
@@ -19,7 +19,7 @@ from linkwright.motion.lane_turns import LaneTurns
 from linkwright.numerics.pickling import essentials
 from linkwright.results.batch import UNTRACEABLE, Batch
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.kernel_history import KernelHistory
+from linkwright.results.kernel_history import load_terms
 from linkwright.results.recorded import cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.system.motions import Motions
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from linkwright.system.system import System
 
 MOST_NUMBERS = 250_000_000  # of a result: 2 GB
-AT_ONCE = 1_500_000  # numbers of a block of designs whose channels are read before the next: it stays in the processor's caches
+BLOCK = 64  # designs whose channels are read at a time
 
 
 @calls_explained
@@ -100,70 +100,57 @@ class Turns:
             return {name: self.values[name] for name in wanted}
         reader = DesignReader(self.system, self.designs, self.asked, None)
         reader.check(wanted)
-        out = ChannelTable(self.designs, wanted, self.t.shape[-1])
-        rows = np.concatenate(self.motions, axis=2)
+        out = TurnTable(self.designs, wanted, self.t.shape[-1], 0)
+        out.ok[:] = self.ok.ravel()
         times = self.t if self.t.ndim == 1 else self.t.reshape(len(self), -1)
-        for which in _blocks(np.flatnonzero(self.ok.ravel()), rows.shape[1] * rows.shape[2]):
-            reader.read(out, which, rows[which], times if times.ndim == 1 else times[which])
+        which = np.flatnonzero(out.ok)
+        for block in (which[k : k + BLOCK] for k in range(0, len(which), BLOCK)):
+            rows = np.concatenate([x[block] for x in self.motions], axis=2)
+            reader.read(out, block, rows, times if times.ndim == 1 else times[block])
         return out.shaped()
 
 
 def turns(system: System, given: Mapping[str, Any], asked: Mapping[str, Any], read: Any, threads: int | None) -> Turns:
     """See `Mechanism.turns`."""
-    core, steps = system.core, asked["steps"]
-    designs = Designs.of(core, given)
-    nominal = system.turn(**asked)
-    lanes = Motions(core).lanes(designs, **asked)
+    core, samples = system.core, asked["steps"] + 1
+    designs, nominal = Designs.of(core, given), system.turn(**asked)
     names = None if read is None else [read] if isinstance(read, str) else list(read)
     reader = DesignReader(system, designs, asked, threads)
     reader.check(names or [])
-    n, samples = len(designs), steps + 1
-    width = core.tree.nq + 2 * core.tree.nv + core.skel.cut_size
+    n, width = len(designs), core.tree.nq + 2 * core.tree.nv + core.skel.cut_size
     if n * samples * (width if names is None else max(1, len(names))) > MOST_NUMBERS:
-        raise UsageError(f"{n} designs of {samples} samples do not fit into memory: name channels with read=, or call it for fewer at once.")
-    out = ChannelTable(designs, names or [], samples)
-    store = np.full((n, samples, width), np.nan) if names is None else None
-    t, why, done = np.full((n, samples), np.nan), {}, np.zeros(n, dtype=bool)
-    todo = np.arange(n)
-    if lanes.walking is not None:
-        for which in _blocks(np.flatnonzero(designs.possible()), samples * 4 * width):
-            found = lanes(which, threads)
-            good = which[found.done]
-            why |= {int(which[k]): text for k, text in found.why.items()}
-            done[good], t[good] = True, found.t if found.t.ndim == 1 else found.t[found.done]
-            rows = found.rows if found.done.all() else found.rows[found.done]
-            if store is not None:
-                store[good] = rows[..., :-1]
-            elif len(good):
-                reader.read(out, good, rows, found.t if found.t.ndim == 1 else found.t[found.done])
-        todo = np.array([i for i in todo if not done[i] and i not in why], dtype=int)
-    for i in todo:
-        try:
-            c = _alone(system, designs, int(i), asked)
-        except LinkwrightError as error:
-            why[int(i)] = str(error)
-            continue
-        if nominal.full_turn and not c.full_turn:
-            why[int(i)] = next((x for x in c.notes if "cannot turn fully" in x), "the drive does not turn fully")
-            continue
-        done[i], t[i] = True, c.t
-        if store is not None:
-            store[i] = np.concatenate([c.q, c.v, c.a, cut_rows(c.skel, c.references)], axis=1)
-        else:
-            out.put_one(int(i), c, out.names)
-    ok = done.reshape(designs.shape)
-    same = bool(done.any()) and bool((t[done] == t[done][0]).all())
-    times = t[done][0] if same else nominal.t if not done.any() else t.reshape(*designs.shape, samples)
+        raise UsageError(
+            f"{n} designs of {samples} samples do not fit into memory: name channels with read=, or call it for fewer at once."
+        )
+    found = TurnTable(designs, names, samples, width)
+    _in_lanes(Motions(core).lanes(designs, **asked), found, reader, threads)
+    for i in np.flatnonzero(~found.ok):
+        if int(i) not in found.why:
+            try:
+                found.put_turn(int(i), _alone(system, designs, int(i), asked), nominal.full_turn)
+            except LinkwrightError as error:
+                found.why[int(i)] = str(error)
     cuts = np.cumsum([0, core.tree.nq, core.tree.nv, core.tree.nv, core.skel.cut_size])
-    motions = None if store is None else tuple(store[..., a:b] for a, b in zip(cuts, cuts[1:], strict=False))
-    reasons = {designs.index(i): text for i, text in sorted(why.items())}
-    return Turns(system, designs, times, ok, reasons, nominal.notes, dict(asked), motions, out.shaped())
+    motions = None if found.motions is None else tuple(found.motions[..., a:b] for a, b in pairwise(cuts))
+    reasons = {designs.index(i): text for i, text in sorted(found.why.items())}
+    ok = found.ok.reshape(designs.shape)
+    return Turns(system, designs, found.times(nominal.t), ok, reasons, nominal.notes, dict(asked), motions, found.shaped())
 
 
-def _blocks(which: np.ndarray, numbers: int) -> list[np.ndarray]:
-    """Designs in blocks of a size that stays in the caches, whole lanes each."""
-    size = max(8 * cores_of_machine(), AT_ONCE // max(1, numbers) // 8 * 8)
-    return [which[k : k + size] for k in range(0, len(which), size)]
+def _in_lanes(lanes: LaneTurns, found: TurnTable, reader: DesignReader, threads: int | None) -> None:
+    """Turn the designs that can be, and put them into the table; `why` gets those that certainly cannot."""
+    if lanes.walking is None:
+        return
+    which, size = np.flatnonzero(lanes.designs.possible()), lanes.walking.most
+    for block in (which[k : k + size] for k in range(0, len(which), size)):
+        motion = lanes(block, threads)
+        found.why |= {int(block[k]): text for k, text in motion.why.items()}
+        every = bool(motion.done.all())
+        good, rows = (block, motion.rows) if every else (block[motion.done], motion.rows[motion.done])
+        times = motion.t if motion.t.ndim == 1 else motion.t[motion.done]
+        if len(good):
+            found.put_motions(good, rows, times)
+            reader.read(found, good, rows, times)
 
 
 def _alone(system: System, designs: Designs, i: int, asked: Mapping[str, Any]) -> Trajectory:
@@ -173,29 +160,65 @@ def _alone(system: System, designs: Designs, i: int, asked: Mapping[str, Any]) -
     return c if c.skel.tree.cuts == cuts else type(system)(description, cuts, presenter=system.presenter).turn(**asked)
 
 
-class ChannelTable:
-    """Channels of all designs, NaN where nothing is put."""
+class TurnTable:
+    """Results of all designs: channels, or motions where no channels are named; NaN for designs that are not ok."""
 
-    def __init__(self, designs: Designs, names: Sequence[str], samples: int):
-        self.designs, self.names, self.samples = designs, names, samples
+    def __init__(self, designs: Designs, names: Sequence[str] | None, samples: int, width: int):
+        self.designs, self.names, self.samples = designs, names or [], samples
+        self.motions = np.empty((len(designs), samples, width)) if names is None else None
         self.arrays: dict[str, np.ndarray] = {}
+        self.ok, self.why = np.zeros(len(designs), dtype=bool), dict[int, str]()
+        self.t: list[tuple[Any, np.ndarray]] = []
 
     def put(self, name: str, which: Any, values: np.ndarray) -> None:
-        """Values (designs, samples, ...) of some designs."""
+        """Values (designs, samples, ...) of a channel of some designs."""
         if name not in self.arrays:
-            self.arrays[name] = np.full((len(self.designs), *values.shape[1:]), np.nan)
-        self.arrays[name][which] = values
+            self.arrays[name] = np.empty((len(self.designs), *values.shape[1:]))
+        self.arrays[name][_range(which)] = values
+
+    def put_motions(self, which: np.ndarray, rows: np.ndarray, t: np.ndarray) -> None:
+        """Motions of some designs, which are ok, at times t."""
+        self.ok[which] = True
+        self.t.append((which, t))
+        if self.motions is not None:
+            self.motions[_range(which)] = rows[..., : self.motions.shape[2]]
+
+    def put_turn(self, i: int, c: Trajectory, full: bool) -> None:
+        """The turn of one design; not ok if it is no full one where the model has a `full` one."""
+        if full and not c.full_turn:
+            self.why[i] = next((x for x in c.notes if "cannot turn fully" in x), f"drive '{c.drive}' does not turn fully")
+            return
+        self.put_motions(np.array([i]), np.concatenate([c.q, c.v, c.a, cut_rows(c.skel, c.references)], axis=1)[None], c.t)
+        self.put_one(i, c, self.names)
 
     def put_one(self, i: int, c: Trajectory, names: Sequence[str]) -> None:
         """Channels of one design from its turn."""
         for name, x in c.read(names).items():
-            self.put(name, [i], x[None])
+            self.put(name, np.array([i]), x[None])
+
+    def times(self, default: np.ndarray) -> np.ndarray:
+        """Times of the samples: of all designs, or with their axes in front."""
+        first = self.t[0][1] if self.t else default
+        if first.ndim == 1 and all(t is first or np.array_equal(t, first) for _, t in self.t):
+            return first
+        out = np.full((len(self.designs), self.samples), np.nan)
+        for which, t in self.t:
+            out[which] = t
+        return out.reshape(*self.designs.shape, self.samples)
 
     def shaped(self) -> dict[str, np.ndarray]:
-        """Arrays with the axes of the designs in front."""
+        """Channels with the axes of the designs in front."""
+        lost = np.flatnonzero(~self.ok)
+        for x in (*self.arrays.values(), *(() if self.motions is None else (self.motions,))):
+            x[lost] = np.nan
         empty = np.full((len(self.designs), self.samples), np.nan)
         found = {name: self.arrays.get(name, empty) for name in self.names}
         return {name: x.reshape(*self.designs.shape, *x.shape[1:]) for name, x in found.items()}
+
+
+def _range(which: np.ndarray) -> Any:
+    """A slice for numbers that follow each other: copied in one piece."""
+    return slice(int(which[0]), int(which[-1]) + 1) if which[-1] - which[0] == len(which) - 1 else which
 
 
 class DesignReader:
@@ -203,6 +226,7 @@ class DesignReader:
 
     def __init__(self, system: System, designs: Designs, asked: Mapping[str, Any], threads: int | None):
         self.system, self.core, self.designs, self.asked, self.threads = system, system.core, designs, asked, threads
+        self._made: dict[tuple[str, ...], Any] = {}
 
     @cached_property
     def nominal(self) -> Trajectory:
@@ -230,7 +254,7 @@ class DesignReader:
                 out[f"{n.joint.name}.v"], out[f"{n.joint.name}.a"] = tree.nq + n.v.start, tree.nq + tree.nv + n.v.start
         return out
 
-    def read(self, out: ChannelTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray) -> None:
+    def read(self, out: TurnTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray) -> None:
         """Put the channels of these designs, whose samples (q, v, a, references) are rows, into the table."""
         left = []
         for name in out.names:
@@ -250,28 +274,32 @@ class DesignReader:
 
     # ---------------------------------------------------------------- loads
 
-    @cached_property
-    def _loads(self) -> LaneLoads | None:
-        """Loads in lanes; None where some are not determinate."""
-        drives = self.nominal.drives
-        if list(drives) != self.core.drive_names or not self.core.determinate_loads:
+    def _lane_loads(self, names: Sequence[str], samples: int, most: int) -> tuple[LaneLoads, dict[Any, int]] | None:
+        """Loads in lanes with the columns of these channels; None where some loads are not determinate."""
+        if list(self.nominal.drives) != self.core.drive_names or not self.core.determinate_loads:
             return None
         kernel = self.designs.kernel("loads")
-        return None if kernel is None else LaneLoads(kernel)
+        if kernel is None:
+            return None
+        terms = load_terms(self.core.skel, self.nominal.drives)
+        columns = {c: None for name in names if name in terms for c in terms[name].components}
+        return (LaneLoads(kernel, samples, most, list(columns)), {c: k for k, c in enumerate(columns)}) if columns else None
 
-    def _loaded(self, out: ChannelTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray, names: Sequence[str]) -> set[str]:
-        if self._loads is None:
+    def _loaded(self, out: TurnTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray, names: Sequence[str]) -> set[str]:
+        if tuple(names) not in self._made:
+            self._made[tuple(names)] = self._lane_loads(names, rows.shape[1], len(rows))
+        made = self._made[tuple(names)]
+        if made is None:
             return set()
-        tree = self.core.tree
-        u, wrench, bad = self._loads(rows, t, self.designs.values[which], self.threads)
-        n, samples = rows.shape[:2]
-        v = rows[..., tree.nq : tree.nq + tree.nv].reshape(n * samples, -1)
-        history = KernelHistory(self.core.skel, v, self.nominal.drives, u.reshape(n * samples, -1), wrench.reshape(n * samples, -1, 6))
-        found = history.read(names)
-        for name, x in found.items():
-            out.put(name, which, x.reshape(n, samples, *x.shape[1:]))
-        for i in which[bad > 0]:  # a kernel's pivots degenerate at some sample
-            out.put_one(int(i), _alone(self.system, self.designs, int(i), self.asked), list(found))
+        lanes, places = made
+        columns, bad = lanes(rows, t, self.designs.values[which], self.threads)
+        terms, tree = load_terms(self.core.skel, self.nominal.drives), self.core.tree
+        found = [name for name in names if name in terms]
+        for name in found:
+            parts = [columns[places[c]] for c in terms[name].components]
+            out.put(name, which, terms[name].combined(parts, rows[..., tree.nq : tree.nq + tree.nv]))
+        for i in which[bad]:  # a kernel's pivots degenerate at some sample
+            out.put_one(int(i), _alone(self.system, self.designs, int(i), self.asked), found)
         return set(found)
 
     # ---------------------------------------------------------------- positions, speeds, accelerations, energies
@@ -289,7 +317,7 @@ class DesignReader:
         except (TracingError, *UNTRACEABLE):
             return None
 
-    def _traced(self, out: ChannelTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray, names: Sequence[str]) -> set[str]:
+    def _traced(self, out: TurnTable, which: np.ndarray, rows: np.ndarray, t: np.ndarray, names: Sequence[str]) -> set[str]:
         if self._program is None:
             return set()
         batch, channels = self._program
@@ -297,7 +325,7 @@ class DesignReader:
         n, samples = rows.shape[:2]
         tree, flat = self.core.tree, rows.reshape(n * samples, -1)
         cuts = np.cumsum([0, tree.nq, tree.nv, tree.nv, self.core.skel.cut_size])
-        given = {name: flat[:, a:b] for name, a, b in zip(("q", "v", "a", "near"), cuts, cuts[1:], strict=False)}
+        given = {name: flat[:, a:b] for name, a, b in zip(("q", "v", "a", "near"), cuts[:-1], cuts[1:], strict=True)}
         given |= {"t": np.broadcast_to(t, (n, samples)).reshape(-1, 1), "free": np.repeat(self.designs.values[which], samples, axis=0)}
         batch.take(given)
         found = batch.read(wanted)

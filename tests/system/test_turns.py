@@ -1,0 +1,142 @@
+"""Turns of many designs at once: each as the design alone gives it, and failures as data."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.errors import ChannelError, UsageError
+from tests.sweeps import some
+
+# Two ways of solving the same equations: round-off times the condition of the drives' and loads' systems, below 1e3 in these models.
+SAME = 1e-12
+VARIED = {
+    "wiper": {"crank.mass": 0.1, "coupler.C.x": 0.01, "rocker.com.x": 0.1},
+    "four-bar": {"L1": 0.02, "L3": 0.01, "line_mass": 0.1},
+    "carpet-scraper": {"tool.mass": 0.1, "crank.A.x": 0.01, "g": 0.1},
+    "stewart": {"platform.mass": 0.1, "rb": 0.01, "platform.P1.z": 0.01},
+}
+
+
+def designs_of(name: str, n: int = 16) -> dict[str, np.ndarray]:
+    m, rng = lw.load(name), np.random.default_rng(1)
+    values = {p.name: p.value for p in lw.compile(m, free=list(VARIED[name])).free}
+    return {p: (values[p] or 0.01) * (1.0 + share * rng.uniform(-1.0, 1.0, n)) for p, share in VARIED[name].items()}
+
+
+@pytest.mark.parametrize("name", some(VARIED, ("wiper", "four-bar")))
+def test_every_design_is_as_it_is_alone(name: str) -> None:
+    m, designs = lw.load(name), designs_of(name)
+    t = m.turns(designs, steps=48)
+    assert t.ok.all() and t.why == {} and len(t) == 16
+    loads = [x for x in m.turn(steps=48).load_channels if not x.startswith("shaking")]
+    body = m.description.bodies[-1].name
+    names = [x for x in t.channels if x.startswith(("energy", f"{body}."))] + loads[:12] + loads[-4:] + m.system.core.drive_names
+    found = t.read(names)
+    for i in (0, 15):
+        alone = t.turn(i)
+        assert np.array_equal(alone.t, t.t)
+        for x in names:
+            scale = max(1e-3, float(np.abs(alone[x]).max()))
+            assert np.abs(found[x][i] - alone[x]).max() <= 10.0 * SAME * scale, (x, i)
+
+
+def test_parameters_of_the_file_are_those_of_with() -> None:
+    m, lengths = lw.load("four-bar"), np.linspace(0.26, 0.34, 16)
+    t = m.turns({"L1": lengths, "L3": 0.74}, steps=36, read=["A.torque", "coupler.P.x", "rocker.angle", "C.on.rocker"])
+    for i in (0, 9):
+        alone = m.with_(L1=float(lengths[i]), L3=0.74).turn(steps=36)
+        for x in t.channels:
+            assert np.abs(t[x][i] - alone[x]).max() <= SAME * np.abs(alone[x]).max()
+    assert np.allclose(t["rocker.angle", "deg"], np.degrees(t["rocker.angle"]))
+
+
+def test_designs_that_fail_are_data() -> None:
+    """0.65: change point, the bars can lie on one line; 0.7: the crank swings; 6: cannot be assembled; negative: no length."""
+    m, lengths = lw.load("four-bar"), np.array([0.3, 0.65, 0.7, 6.0, -0.3] + [0.31] * 11)
+    t = m.turns({"L1": lengths}, steps=72, read=["A.torque", "C"])
+    assert t.ok.tolist() == [True, True, False, False, False] + [True] * 11
+    assert "dead centre" in t.why[2] and "cannot be assembled" in t.why[3] and "negative" in t.why[4] and set(t.why) == {2, 3, 4}
+    assert np.isnan(t["A.torque"][[2, 3, 4]]).all() and np.isfinite(t["A.torque"][t.ok]).all()
+    change = m.with_(L1=0.65).turn(steps=72)
+    assert change.singular and np.abs(t["C"][1] - change["C"]).max() <= SAME * np.abs(change["C"]).max()
+    assert "swings" in " ".join(t.turn(2).notes)
+    # the dead centre by the cosine rule: crank and coupler against ground and rocker stretched or folded
+    a, b, c, d = 0.7, 0.9, 0.75, 1.0
+    angle = np.arccos((a * a + d * d - (b + c) ** 2) / (2 * a * d))
+    assert f"{angle:.1f}" in t.why[2]
+
+
+def test_stroke_of_a_slider_crank_is_twice_its_crank() -> None:
+    model = {
+        "plane": "xy",
+        "parameters": {"r": "0.1 m", "l": "0.3 m", "n": "60 rpm"},
+        "drawing": {"A": [0, 0], "B": [0.08, 0.06], "C": [0.37, 0]},
+        "bodies": {
+            "ground": {"pins": ["A"], "points": ["C"]},
+            "crank": {"pins": ["A", "B"], "along": {"A": 0, "B": "r"}, "mass": 1},
+            "rod": {"pins": ["B"], "points": ["C"], "along": {"B": 0, "C": "l"}, "mass": 1},
+        },
+        "joints": {"C": {"type": "pin_slot", "connect": ["ground.C", "rod.C"], "slot": [1, 0]}},
+        "drive": {"A": "n"},
+        "start": {"A": 0},
+    }
+    m, cranks, speeds = lw.load(model), np.linspace(0.05, 0.2, 16), np.linspace(3.0, 9.0, 16)
+    t = m.turns({"r": cranks, "n": speeds}, steps=24)
+    x = t["rod.C.x"]
+    assert t.ok.all() and np.abs(x.max(axis=1) - x.min(axis=1) - 2.0 * cranks).max() <= 1e-13  # ends of the stroke are samples 0 and 12
+    assert t.t.shape == (16, 25) and np.allclose(t.t[:, -1], 2.0 * np.pi / speeds)
+    acceleration = -(speeds**2) * cranks * (1.0 + cranks / 0.3)  # at the outer dead centre, in closed form
+    assert np.abs(t["rod.C.ax"][:, 0] - acceleration).max() <= 1e-12 * 100.0
+    alone = m.with_(n=float(speeds[5]), r=float(cranks[5])).turn(steps=24)
+    assert np.abs(t["A.torque"][5] - alone["A.torque"]).max() <= SAME * np.abs(alone["A.torque"]).max()
+
+
+def test_axes_of_designs_broadcast() -> None:
+    m = lw.load("four-bar")
+    L1, L3 = np.linspace(0.28, 0.32, 4)[:, None], np.linspace(0.72, 0.78, 5)
+    t = m.turns({"L1": L1, "L3": L3}, steps=24)
+    assert t.shape == (4, 5) and t["A.torque"].shape == (4, 5, 25) and t["coupler.P"].shape == (4, 5, 25, 2) and t.ok.shape == (4, 5)
+    assert t.design((2, 3)) == {"L1": L1[2, 0], "L3": L3[3]}
+    alone = m.with_(**t.design((2, 3))).turn(steps=24)
+    assert np.abs(t["A.torque"][2, 3] - alone["A.torque"]).max() <= SAME * np.abs(alone["A.torque"]).max()
+
+
+def test_numbers_do_not_depend_on_neighbours_or_threads() -> None:
+    m, designs = lw.load("four-bar"), designs_of("four-bar", 40)
+    names = ["A.torque", "C.on.rocker.size", "coupler.P.y", "A.power"]
+    t = m.turns(designs, steps=36, read=names)
+    one, stored = m.turns(designs, steps=36, read=names, threads=1), m.turns(designs, steps=36)
+    some_of_them = m.turns({k: x[3:24] for k, x in designs.items()}, steps=36, read=names)
+    for x in names:
+        assert np.array_equal(t[x], one[x]) and np.array_equal(t[x], stored[x]) and np.array_equal(t[x][3:24], some_of_them[x])
+    again = pickle.loads(pickle.dumps(stored))
+    assert np.array_equal(again["A.torque"], t["A.torque"])
+
+
+def test_bad_calls_are_refused_by_name() -> None:
+    m = lw.load("four-bar")
+    cases = [
+        ({"L9": [0.3]}, "no parameter 'L9'"),
+        ({"L1": [0.3, np.nan]}, "'L1' is not a finite number in design 1"),
+        ({"L1": ["long"]}, "must be numbers in SI"),
+        ({"L1": []}, "no values"),
+        ({"L1": [0.3, 0.3], "L2": [0.9, 0.9, 0.9]}, "do not fit each other"),
+        ({}, "arrays by the names"),
+        ([0.3], "arrays by the names"),
+    ]
+    for given, text in cases:
+        with pytest.raises(UsageError, match=text):
+            m.turns(given)
+    with pytest.raises(ChannelError, match="no channel"):
+        m.turns({"L1": [0.3]}, read=["A.tork"])
+    t = m.turns({"L1": [0.3]}, steps=12, read="A.torque")
+    with pytest.raises(ChannelError, match="Name it in the call"):
+        t["C"]
+    with pytest.raises(UsageError, match="no design 4"):
+        t.turn(4)
+    with pytest.raises(UsageError, match="steps"):
+        m.turns({"L1": [0.3]}, steps=1)
