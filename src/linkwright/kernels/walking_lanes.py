@@ -188,8 +188,22 @@ class Beginnings(NamedTuple):
     """Positions at which walks of designs begin, one row each, and the mask of those that are closed."""
 
     q: np.ndarray
+    v: np.ndarray
     references: np.ndarray
     ok: np.ndarray
+
+
+class Homotopy(NamedTuple):
+    """Positions, references of cut joints, drives and free numbers from which designs are reached, and their own drives and free numbers:
+    one row for each design, or one for all. Drives move at `speed`."""
+
+    q: np.ndarray
+    references: np.ndarray
+    from_drive: np.ndarray
+    to_drive: np.ndarray
+    speed: np.ndarray
+    from_free: np.ndarray
+    to_free: np.ndarray
 
 
 class WalkWorker(NamedTuple):
@@ -227,40 +241,43 @@ class LaneWalking:
         calls = (python_loops.native(f, x, lanes=True).bound(*x) for f, x in ((reach_lanes, reach), (walk_lanes, walk)))
         return WalkWorker(LaneMemory(g), d, laws, t, *calls)
 
-    def begun(self, q: np.ndarray, references: np.ndarray, drive: Any, free: Any, cores: int | None = None) -> Beginnings:
-        """Positions of all designs from one that is closed: drive and free are pairs (of that one, rows of the designs)."""
-        plan, n = self.plan, len(free[1])
-        out = Beginnings(np.empty((n, plan.nq)), np.empty((n, plan.near)), np.zeros(n, dtype=bool))
+    def begun(self, way: Homotopy, cores: int | None = None) -> Beginnings:
+        """Positions of all designs from others that are closed."""
+        plan, n = self.plan, len(way.to_free)
+        rows = Homotopy(*(np.broadcast_to(x, (n, x.shape[-1])) for x in way))
+        out = Beginnings(np.empty((n, plan.nq)), np.empty((n, plan.nv)), np.empty((n, plan.near)), np.zeros(n, dtype=bool))
         for steps in HOMOTOPY:
             left = np.flatnonzero(~out.ok)
 
             def reach(first: int, count: int, left: np.ndarray = left, steps: int = steps) -> None:
                 w = self._worker()
                 for at in range(first, first + count, LANES):
-                    self._reach(w, left[at : min(at + LANES, first + count)], steps, (q, references, drive, free), out)
+                    self._reach(w, left[at : min(at + LANES, first + count)], steps, rows, out)
                 self._idle.append(w)
 
             if len(left):
                 threads.share(reach, len(left), len(left) * steps * ROUGH_NS, cores)
         return out
 
-    def _reach(self, w: WalkWorker, which: np.ndarray, steps: int, given: Any, out: Beginnings) -> None:
-        """Up to eight designs in so many steps from the one that is given."""
-        plan, memory, (q, references, drive, free) = self.plan, w.memory, given
+    def _reach(self, w: WalkWorker, which: np.ndarray, steps: int, way: Homotopy, out: Beginnings) -> None:
+        """Up to eight designs in so many steps."""
+        plan, memory = self.plan, w.memory
         eight, m = which[np.minimum(np.arange(LANES), len(which) - 1)], len(which)
-        memory.put(plan.x, q[:, None])
-        memory.put(plan.x + LANES * (plan.nq + plan.nd), np.zeros((2 * plan.nd, 1)))
-        memory.put(plan.from_drive, drive[0][:, None])
-        memory.put(plan.to_drive, drive[1][eight].T)
+        memory.put(plan.x, way.q[eight].T)
+        memory.put(plan.x + LANES * (plan.nq + plan.nd), way.speed[eight].T)
+        memory.put(plan.x + LANES * (plan.nq + 2 * plan.nd), np.zeros((plan.nd, 1)))
+        memory.put(plan.from_drive, way.from_drive[eight].T)
+        memory.put(plan.to_drive, way.to_drive[eight].T)
         if plan.at_near >= 0:
-            memory.put(plan.at_near, references[:, None])
+            memory.put(plan.at_near, way.references[eight].T)
         if plan.free:
-            memory.put(plan.from_free, free[0][:, None])
-            memory.put(plan.to_free, free[1][eight].T)
+            memory.put(plan.from_free, way.from_free[eight].T)
+            memory.put(plan.to_free, way.to_free[eight].T)
         w.d[0] = steps
         w.reach()
         out.ok[which] = memory.get(plan.good, 1)[0, :m] > 0.0
         out.q[which] = memory.get(plan.x, plan.nq)[:, :m].T
+        out.v[which] = memory.get(plan.y + LANES * 2 * plan.nq, plan.nv)[:, :m].T
         out.references[which] = memory.get(plan.y + LANES * (2 * plan.nq + 2 * plan.nv), plan.near)[:, :m].T
 
     def __call__(

@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.compiler.threads import cores as cores_of_machine
 from linkwright.errors import LinkwrightError
 from linkwright.kernels.walking import Walking
-from linkwright.kernels.walking_lanes import Beginnings, LaneWalking
+from linkwright.kernels.walking_lanes import Beginnings, Homotopy, LaneWalking
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.instant import Instant
 from linkwright.motion import cycle
@@ -113,7 +113,8 @@ class LaneTurns:
         p = self.ready.plan
         own = law_rows(list(p.laws.values()), np.zeros(1))[0, :nd]
         ends = np.broadcast_to(laws.rows[..., 0, :nd], (n, nd))
-        begin = walk.begun(here.q, here.skel.pack(here.references), (own, ends), (self.designs.nominal, free), cores)
+        packed = here.skel.pack(here.references)
+        begin = walk.begun(Homotopy(here.q, packed, own, ends, np.zeros(nd), self.designs.nominal, free), cores)
         rows, reached = walk(begin, laws.t, laws.rows, free, cores)
         done = begin.ok & (reached == self.steps + 1)
         for k in laws.why:

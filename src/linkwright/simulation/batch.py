@@ -23,7 +23,8 @@ from linkwright.simulation import time_stepping
 from linkwright.simulation.options import NOT_OF_A_BATCH, Options
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.rows import entries
-from linkwright.simulation.run import Simulation, closed_for, shown, simulation
+from linkwright.simulation.run import Simulation, shown, simulation
+from linkwright.simulation.starts import closed_starts
 
 if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
@@ -108,7 +109,7 @@ def simulate_batch(
         raise UsageError(f"{len(given)} states and {len(sets)} sets of parameters do not pair up; give equally many, or one of either.")
     pairs = [(given[i % len(given)], sets[i % len(sets)]) for i in range(n)]
     _check_closed(system, given, len(sets[0]) > 0)
-    pairs = [(closed_for(system, st, free), free) for st, free in pairs]
+    pairs = list(zip(closed_starts(system, [st for st, _ in pairs], np.array([x for _, x in pairs])), [x for _, x in pairs], strict=True))
     for name in NOT_OF_A_BATCH:
         if getattr(options, name):
             raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")

@@ -18,11 +18,8 @@ from linkwright.errors import ModelError, UsageError
 from linkwright.integrators import Solution
 from linkwright.kernels.equations.variants import Variant
 from linkwright.mechanics import forces
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close, consistent_velocity, open_error
-from linkwright.mechanics.constraints.drives import driven
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
-from linkwright.model.curves.lines import Line
 from linkwright.results.state import State
 from linkwright.simulation import time_stepping
 from linkwright.simulation.checking import checked, sample_times, time_of
@@ -32,6 +29,7 @@ from linkwright.simulation.evidence import Evidence
 from linkwright.simulation.options import Options
 from linkwright.simulation.progress import Bar
 from linkwright.simulation.rows import entries
+from linkwright.simulation.starts import closed_for
 from linkwright.simulation.switching import RunMode, jump, resolved, stops, switchable
 from linkwright.simulation.watching import RunChannel
 
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from linkwright.motion.compiled import Compiled
 
 MOST_MODES = 10_000
-CLOSED = 1e-12  # dimensionless gap of a start that needs no closing
 
 
 class RunPiece(NamedTuple):
@@ -215,25 +212,6 @@ def _acting(piece: RunPiece) -> list[When]:
 def shown(progress: Any) -> tuple[bool | None, Any]:
     """(whether a bar is shown, the user's own function)."""
     return (False, progress) if callable(progress) else (progress, None)
-
-
-def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
-    """The state on the loops that free parameters make: drives stay where and as fast as they are, the rest follows."""
-    if not len(free):
-        return st
-    loops = system.kernels.equations(free).loops
-    if not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.references).phi / loops.row_scale).max() < CLOSED:
-        return st
-    d, one = system.description, {j.name for j in system.description.joints}
-    names = [x.joint for x in d.drives if x.joint in one and np.ndim(st[x.joint]) == 0]
-    held = loops.with_([driven(d, n, Line(float(st[n]), float(st[f"{n}.v"]))) for n in names])
-    for chosen in (held, loops):
-        done = close(chosen, st.q, st.references)
-        if done.residual < GOOD_ENOUGH:
-            q, near = done.at.q, done.at.references
-            return State(st.skel, q, consistent_velocity(chosen, q, st.v, near), near, st.t)
-    values = ", ".join(f"{n} = {x:.4g}" for n, x in zip(system.kernels.entries["free"], free, strict=True))
-    raise open_error(loops, done, f"with {values} the mechanism cannot be closed from this state: ")
 
 
 def simulation(system: Compiled, st: State, duration: Any, asked: Options) -> Simulation:

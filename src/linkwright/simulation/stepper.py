@@ -20,7 +20,7 @@ from linkwright.integrators.environments import STATUS
 from linkwright.motion.compiled import OPEN
 from linkwright.results.state import LaterReferences, State
 from linkwright.simulation.batch import free_sets
-from linkwright.simulation.run import CLOSED, closed_for
+from linkwright.simulation.starts import CLOSED, closed_for
 from linkwright.simulation.step_inputs import StepEfforts, environments, equations, interval
 
 if TYPE_CHECKING:

@@ -41,7 +41,8 @@ class Feedback:
     def linearise(self, st: State, free: Any, **options: Any) -> Linearised:
         """See `System.linearise`."""
         from linkwright.control.linearise import linearise
-        from linkwright.simulation.run import closed_for, explain
+        from linkwright.simulation.run import explain
+        from linkwright.simulation.starts import closed_for
 
         values = self._free(free)
         self.core.need_start(st, (), free is None)

@@ -1,0 +1,57 @@
+"""Starts of runs with free lengths: closed in lanes of native code as on floats, and the same alone and among others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.errors import AssemblyError
+from linkwright.simulation import starts
+from tests.sweeps import some
+
+SAME = 1e-11  # floats close to 1e-13; positions and velocities have that times the condition, below 1e2
+LENGTHS = {"wiper": "coupler.C.x", "five-bar": "left_rod.C.x", "carpet-scraper": "link5.S.x"}
+
+
+def system_of(name: str) -> lw.System:
+    return lw.compile(name, free=[LENGTHS[name], f"{LENGTHS[name].split('.')[0]}.mass"])
+
+
+@pytest.mark.parametrize("name", some(LENGTHS, ("wiper", "five-bar")))
+def test_lanes_close_as_floats_do(name: str) -> None:
+    s = system_of(name)
+    st = s.assemble(v={d: 0.7 for d in s.core.drive_names})
+    default = s.kernels.defaults["free"]
+    free = default * np.array([np.linspace(0.97, 1.02, 11), np.ones(11)]).T
+    found = starts.closed_starts(s.core, [st] * 11, free)
+    assert starts._walk(s.core) is not None
+    for there, x in zip(found, free, strict=True):
+        other = starts._on_floats(s.core, st, x)
+        assert np.abs(there.q - other.q).max() <= SAME and np.abs(there.v - other.v).max() <= SAME
+        c = s.kernels.equations(x).loops.at(there.q, there.v, 0.0, there.references)
+        assert np.abs(c.phi).max() < 1e-14 and np.abs(c.J @ there.v).max() < 1e-13
+        assert all(abs(float(there[d]) - float(st[d])) < 1e-14 for d in s.core.drive_names)
+    unchanged = np.flatnonzero(np.all(free == default, axis=1))
+    assert all(found[i] is st for i in unchanged)
+
+
+def test_a_run_alone_has_the_bits_of_the_batch() -> None:
+    s = system_of("wiper")
+    lengths = s.kernels.defaults["free"][0] * np.linspace(0.98, 1.02, 9)
+    batch = s.simulate_batch(s.start, 0.1, free={"coupler.C.x": lengths}, output=0.05)
+    for i in (0, 8):
+        alone = s.simulate(s.start, 0.1, free={"coupler.C.x": float(lengths[i])}, output=0.05)
+        assert np.array_equal(alone.q, batch.q[i]) and np.array_equal(alone.q, batch.run(i).q)
+
+
+def test_masses_alone_leave_the_start_as_it_is() -> None:
+    s = lw.compile("wiper", free=["crank.mass"])
+    found = starts.closed_starts(s.core, [s.start] * 3, np.array([[0.1], [0.2], [0.3]]))
+    assert all(st is s.start for st in found)
+
+
+def test_a_length_that_is_too_long_is_an_error_by_name() -> None:
+    s = system_of("wiper")
+    with pytest.raises(AssemblyError, match=r"with coupler.C.x = 9"):
+        s.simulate_batch(s.start, 0.1, free={"coupler.C.x": np.array([0.9, 9.0])}, output=0.05)
