@@ -338,7 +338,9 @@ class Description:
         return self._with({})
 
     def _with(self, values: Mapping[str, Any]) -> Description:
-        return _substitute(self, Evaluation(evaluate_parameters(dict(self.parameters), values)))
+        from linkwright.model.round_off import without_round_off  # here, because it is built on the classes above
+
+        return without_round_off(_substitute(self, Evaluation(evaluate_parameters(dict(self.parameters), values))))
 
 
 def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:

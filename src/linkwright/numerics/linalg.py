@@ -84,13 +84,15 @@ class Factored:
     def regular(self, limit: float) -> bool:
         """Return True if every row counts, by singular values of at least `limit` or by the pivots of a large matrix."""
         rows = len(self.A)
-        if self._sparse is not None:
+        if self._sparse is not None and self._sparse.all_stronger(limit):
             return self._sparse.rank == rows
         return len(self.s) == rows and bool((self.s >= limit).all())
 
     def strong(self, limit: float) -> int:
         """Directions stronger than a limit; of a large matrix all whose pivots are healthy."""
-        return int(np.count_nonzero(self.s > limit)) if self._sparse is None else self._sparse.rank
+        if self._sparse is not None and self._sparse.all_stronger(limit):
+            return self._sparse.rank
+        return int(np.count_nonzero(self.s > limit))
 
     def at_most(self, rank: int) -> Factored:
         """The same with no more directions than these."""

@@ -14,9 +14,10 @@ import numpy as np
 
 LARGE = 150  # rows and columns from which sparse elimination is quicker than a decomposition
 SPARSE = 0.1  # share of nonzero entries
-HEALTHY = 1e-5  # a pivot below this, a singular value of about 3e-3, is doubtful
+HEALTHY = 1e-5  # pivots above this: singular values of about 3e-3 and more
+SOUND = 1e-8  # a pivot below this, a distance of 1e-4 from the rows before, is doubtful: those of long slender mechanisms come near it
 IMPLIED = 1e-9  # distance of a row of length 1 from the others at which it is one of their combinations
-SHIFT = 1e-10  # added to the unit diagonal: an implied row gets this pivot instead of a division by zero
+SHIFT = 1e-13  # added to the unit diagonal: an implied row gets some of these as its pivot instead of a division by zero
 ITERATIONS = 12  # of the inverse power method
 
 
@@ -30,6 +31,7 @@ class SparseRows:
     lengths: np.ndarray  # they have in A
     factors: Any  # of B B'
     left: np.ndarray  # orthonormal combinations of rows of A that vanish, in columns
+    healthy: bool  # all pivots are
 
     @property
     def rank(self) -> int:
@@ -62,6 +64,10 @@ class SparseRows:
             random = np.linalg.qr(self.tangential(random))[0]
         return random
 
+    def all_stronger(self, limit: float) -> bool:
+        """Return True if no singular value but those that are zero can be below a limit."""
+        return self.healthy or self.smallest() > 2.0 * limit
+
     def smallest(self) -> float:
         """The smallest singular value that is not zero, from above and within some per cent, by inverse iteration."""
         x = np.random.default_rng(0).normal(size=self.rank)
@@ -83,16 +89,19 @@ def sparse_rows(A: np.ndarray) -> SparseRows | None:
     if not lengths.max() <= 1e150 or lengths.min() < IMPLIED * lengths.max():  # also NaN
         return None
     unit: Any = diags(1.0 / lengths) @ every
-    weak = np.flatnonzero(_pivots(_eliminated(unit @ unit.T, SHIFT)) < HEALTHY)
+    weak = np.flatnonzero(_pivots(_eliminated(unit @ unit.T, SHIFT)) < SOUND)
     retained = np.setdiff1d(np.arange(m), weak)
     if len(weak) > SPARSE * m or len(retained) > n:
         return None
     independent = unit[retained]
     factors = _eliminated(independent @ independent.T)
-    found = SparseRows(every, retained, independent, lengths[retained], factors, np.zeros((m, 0)))
+    least = _pivots(factors).min(initial=1.0)
+    if least < 0.5 * SOUND:
+        return None
+    found = SparseRows(every, retained, independent, lengths[retained], factors, np.zeros((m, 0)), bool(least >= HEALTHY))
     if not len(weak):
         return found
-    if _pivots(factors).min() < HEALTHY or np.abs(found.tangential(unit[weak].toarray().T)).max() > IMPLIED:
+    if np.abs(found.tangential(unit[weak].toarray().T)).max() > IMPLIED:
         return None
     return replace(found, left=_vanishing(found, weak))
 

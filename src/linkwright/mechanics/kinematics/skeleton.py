@@ -81,7 +81,7 @@ class Skeleton:
     @cached_property
     def com_N(self) -> tuple[np.ndarray, ...]:
         """Centres of mass in N."""
-        return tuple(tidy(X.point(c)) for X, c in zip(self.X_NC, self.com, strict=True))
+        return tuple(tidy(X.point(c), X.p, c) for X, c in zip(self.X_NC, self.com, strict=True))
 
     @cached_property
     def inertia_N(self) -> tuple[np.ndarray, ...]:
@@ -187,12 +187,12 @@ def skeleton(tree: Tree, start: dict[str, np.ndarray] | None = None) -> Skeleton
     )
 
 
-def tidy(a: Any) -> Any:
-    """Entries far below the largest one are zero."""
+def tidy(a: Any, *terms: Any) -> Any:
+    """Entries far below the largest one, of the array or of the terms it is a sum of, are zero."""
     if a.dtype.kind != "f" or a.size == 0:
         return a
     out = a.copy()
-    out[np.abs(out) < ROUND_OFF * np.abs(out).max()] = 0.0
+    out[np.abs(out) < ROUND_OFF * max(float(np.abs(x).max()) for x in (a, *terms) if x.dtype.kind == "f")] = 0.0
     return out
 
 
