@@ -2,7 +2,8 @@
 
 The program keeps joints that carry something (a drive, spring, damper, friction, gear, coupling) and
 screws, looks at every remaining spanning tree if there are not too many and at edge exchanges
-from a shallow tree otherwise, and takes the one with the cheapest forward dynamics. Trees with
+from a shallow tree otherwise, and takes the one with the cheapest forward dynamics. In a large mechanism
+bodies at regular distances may float, each with a small tree of its own (bays of a scissor lift). Trees with
 degrees of freedom that move no inertia come last. The search is deterministic: equal costs keep the
 joints written first in the tree, and its bounds count evaluations, not seconds.
 """
@@ -11,18 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import Description, TorsionSpring
 from linkwright.topology.cost import forward_cost
-from linkwright.topology.graph import DisjointSets, Graph, Span, loop_left, read_graph, span
+from linkwright.topology.graph import FLOATING, DisjointSets, Graph, Span, loop_left, read_graph, span
 from linkwright.topology.inertia import InertiaTest
-from linkwright.topology.spanning import Space, count_trees, exchanges, shallow_tree, spanning_trees
+from linkwright.topology.spanning import Space, count_trees, exchanges, shallow_tree, spaced, spanning_trees
 
 MOST_TREES = 2000  # exact search up to so many spanning trees
 MOST_WORK = 60_000  # bodies and loops looked at by a search through exchanges, over all evaluations
 MOST_FLOATING = 3  # bodies that are tried floating
+LARGE = 16  # bodies beyond which whole sets of floating bodies are tried, so that no tree is deep: work would grow with its cube
+RADII = (2, 3, 4)  # joints between such bodies
+ALIKE = 1.4  # times the least flops, at most, for trees of fewer different shapes: their code is written once and stays in the processor's cache
 
 Key = tuple[float, ...]
 Judge = Callable[[Span, Sequence[int]], Key]
@@ -111,10 +116,39 @@ def search(graph: Graph, judge: Judge) -> Found:
         found = _best_in(Space(graph, retained, forced, (b,)), judge, 1.0 / (1 + MOST_FLOATING))
         if found.key < best.key:
             best = replace(found, how=f"{found.how} with {graph.bodies[b]} floating")
+    if len(graph.bodies) > LARGE:
+        best = _many_afloat(graph, judge, best, retained, forced)
     if forced:
         names = listing(graph.name(e) for e in forced)
         best = replace(best, how=f"{best.how}; {names} had to be cut: every joint of that loop carries something")
     return best
+
+
+def _many_afloat(graph: Graph, judge: Judge, best: Found, retained: tuple[int, ...], forced: tuple[int, ...]) -> Found:
+    """The best tree, or one in which bodies at regular distances float with small trees of few different shapes."""
+    spaces = [Space(graph, retained, forced, spaced(graph, radius)) for radius in RADII]
+    every = [
+        _found(graph, judge, shallow_tree(s), f"shallow trees of {len(s.floating)} floating bodies, {radius} joints apart")
+        for radius, s in zip(RADII, spaces, strict=True)
+        if s.floating
+    ]
+    least = min(every, key=lambda f: f.key, default=best)
+    if best.key <= least.key:
+        return best
+    near = [f for f in every if f.key[:-1] == least.key[:-1] and f.key[-1] <= ALIKE * least.key[-1]]
+    return min(near, key=lambda f: (_different(graph, f.tree), f.key))
+
+
+def _different(graph: Graph, tree: Span) -> int:
+    """Bodies in trees of different shapes: how many there would be if like trees counted once."""
+    place: dict[int, int] = {}
+    shapes: dict[int, list[tuple[int, str]]] = {}
+    for b in tree.order:
+        shape = shapes.setdefault(tree.root[b], [])
+        place[b] = len(shape)
+        e = tree.carrier[b]
+        shape.append((place.get(tree.parent[b], -1), "" if e == FLOATING else graph.description.joints[e].type))
+    return sum(len(shape) for shape in {tuple(x) for x in shapes.values()})
 
 
 def _keep_protected(graph: Graph) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -142,14 +176,15 @@ def _may_float(graph: Graph) -> list[int]:
     return sorted(bodies, key=lambda b: (-len(graph.adjacency[b]), b))[:MOST_FLOATING]
 
 
+def _found(graph: Graph, judge: Judge, cuts: tuple[int, ...], how: str) -> Found:
+    tree = span(graph, cuts)
+    return Found(cuts, tree, judge(tree, cuts), how)
+
+
 def _best_in(space: Space, judge: Judge, share: float) -> Found:
     graph = space.graph
     trees = count_trees(space, MOST_TREES)
-
-    def found(cuts: tuple[int, ...], how: str) -> Found:
-        tree = span(graph, cuts)
-        return Found(cuts, tree, judge(tree, cuts), how)
-
+    found = partial(_found, graph, judge)
     if trees <= MOST_TREES * share:
         how = "the only spanning tree" if trees <= 1 else f"best of {trees} spanning trees"
         return min((found(cuts, how) for cuts in spanning_trees(space)), key=lambda f: f.key)

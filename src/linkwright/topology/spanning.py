@@ -156,6 +156,34 @@ def shallow_tree(space: Space) -> tuple[int, ...]:
     return space.cuts(chosen)
 
 
+def spaced(graph: Graph, radius: int) -> tuple[int, ...]:
+    """Bodies at least so many joints from ground and from one another, those nearest to ground first."""
+    far = len(graph.bodies)
+    distance = [far] * far
+    order = [0]
+    distance[0] = 0
+    for body in order:  # grows meanwhile
+        for e in graph.adjacency[body]:
+            other = graph.other(e, body)
+            if distance[other] == far:
+                distance[other] = distance[body] + 1
+                order.append(other)
+    chosen: list[int] = []
+    for body in order:
+        if distance[body] >= radius and graph.bodies[body] not in graph.joint_index:
+            chosen.append(body)
+            distance[body] = 0
+            queue = deque([body])
+            while queue:
+                at = queue.popleft()
+                for e in graph.adjacency[at]:
+                    other = graph.other(e, at)
+                    if other and distance[at] + 1 < distance[other]:
+                        distance[other] = distance[at] + 1
+                        queue.append(other)
+    return tuple(chosen)
+
+
 def exchanges(space: Space, tree: Span, cuts: tuple[int, ...], joint: int) -> list[tuple[int, ...]]:
     """Cut sets in which another joint of the loop that `joint` closes is cut in its place."""
     if joint in space.forced:
