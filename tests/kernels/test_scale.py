@@ -1,4 +1,4 @@
-"""Long chains: kernels against the float path, the loops and the balance of power; orders are ranked as their operations are."""
+"""Long chains and lifts: kernels against the float path, the loops and the balance of power; orders are ranked as their operations are."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.compiler import rolling, schedule
 from linkwright.kernels import planning
 from linkwright.kernels.tracing import trace
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations import create
+from linkwright.mechanics.formulations.kkt import saddle
+from linkwright.model import file as modelfile
+from linkwright.model import library as models
 from linkwright.papers.chain_cost import chain, moving_state
 
 
@@ -27,6 +31,22 @@ def test_forward_dynamics_of_a_chain(n):
     assert np.abs(found.a - raw.a).max() < 1e-12 * n * size and np.abs(found.lam - raw.lam).max() < 1e-12 * n * np.abs(raw.lam).max()
     assert np.abs(T.J @ found.a + T.k).max() < 1e-13 * n * size
     assert abs(v @ (T.M @ found.a + T.h - tau)) < 1e-12 * n * size  # loop forces do no work
+
+
+@pytest.mark.parametrize("n", [30, pytest.param(120, marks=pytest.mark.slow)])
+def test_forward_dynamics_of_a_lift(n):
+    """Cuts as they are chosen: bodies float at regular distances, bays share their code, and the result is that of the whole matrix."""
+    s = lw.compile(modelfile.read(models.path("scissor-lift"), N=n))
+    program = s.kernel("forward").program
+    assert program.operations < 1000 * n and len(s.tree.floating) >= n - 1
+    assert any(isinstance(p, rolling.Series) for p in schedule.schedule(program, one=True).pieces)
+    q, v = s.start.q, s.assemble(v={"slide": 0.1}).v
+    tau = np.random.default_rng(n).normal(size=len(v))
+    found, T = s.kernel("forward")(q, v, tau), terms(s.loops, q, v)
+    a = found.a
+    size = np.abs(saddle(T, tau)).max() * max(np.abs(a).max(), np.abs(found.lam).max())
+    # a lift of n bays is a slender beam: round-off of multipliers grows with its leverage
+    assert np.abs(T.M @ a + T.h - tau - T.J.T @ found.lam).max() < 1e-12 * n * size and np.abs(T.J @ a + T.k).max() < 1e-12 * n * size
 
 
 def test_a_long_chain_is_planned_without_decompositions(monkeypatch):

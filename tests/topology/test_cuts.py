@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from linkwright.model import file as modelfile
+from linkwright.model import library
 from linkwright.model.description import GROUND, Body, Coupling, Damper, Friction, Gear, Joint, TorsionSpring
 from linkwright.topology import build_tree, choose_cuts
 from linkwright.topology.cost import forward_cost
@@ -252,3 +254,14 @@ def test_two_thousand_bodies(make):
     assert time.process_time() - start < 20.0
     assert len(tree.nodes) >= 2000
     assert len(tree.cuts) == len(model.joints) - len(tree.nodes) + len(tree.floating)
+
+
+def test_cost_of_a_lift_grows_with_its_bays():
+    """Of a lift cut so that one tree carries all bays the work grows with the cube of their number."""
+    costs = {}
+    for n in (15, 30, 60):
+        d = modelfile.read(library.path("scissor-lift"), N=n).numbers()
+        graph = read_graph(d)
+        cuts = [graph.joint_index[name] for name in choose_cuts(d)[0]]
+        costs[n] = forward_cost(graph, span(graph, cuts), cuts)
+    assert costs[60] < 2.2 * costs[30] < 2.2 * 2.2 * costs[15]

@@ -1,8 +1,8 @@
 """A flat program as one Python function of plain numbers: straight-line code, ready in milliseconds.
 
 Between native code, which takes tenths of a second to make, and the algorithms on numpy arrays, which spend a hundred times
-longer on a state than its arithmetic takes. The same text serves floats and complex numbers (complex-step derivatives):
-what differs are the functions it calls.
+longer on a state than its arithmetic takes. The same text serves floats, complex numbers (complex-step derivatives), columns of
+many states, and traced symbols (a trace written out again for other inputs): what differs are the functions it calls.
 """
 
 from __future__ import annotations
@@ -48,6 +48,17 @@ _COMPLEX: dict[str, Callable[..., Any]] = {
     "least": lambda a, b: a if _real(a) <= _real(b) else b, "most": lambda a, b: b if _real(a) <= _real(b) else a,
     "rint": lambda x: float(round(_real(x))), "below": lambda a, b: _real(a) < _real(b),
     "at_most": lambda a, b: _real(a) <= _real(b), "choose": _choose,
+}  # fmt: skip
+
+_COLUMNS: dict[str, Callable[..., Any]] = {
+    "sqrt": np.sqrt, "size": np.abs, "sin": np.sin, "cos": np.cos, "exp": np.exp, "log": np.log, "tanh": np.tanh, "atan2": np.arctan2,
+    "pow": np.power, "least": np.minimum, "most": np.maximum, "rint": np.rint, "below": np.less, "at_most": np.less_equal,
+    "choose": np.where,
+}  # fmt: skip
+_SYMBOLS: dict[str, Callable[..., Any]] = {
+    "sqrt": np.sqrt, "size": abs, "sin": np.sin, "cos": np.cos, "exp": np.exp, "log": np.log, "tanh": np.tanh, "atan2": np.arctan2,
+    "pow": pow, "least": scalars.minimum, "most": scalars.maximum, "rint": np.rint, "below": lambda a, b: a < b,
+    "at_most": lambda a, b: a <= b, "choose": scalars.where,
 }  # fmt: skip
 
 
@@ -130,3 +141,13 @@ class Straight:
         y = self._fixed.astype(complex)
         y[self._places] = self._on_complex(x)
         return y
+
+    @cached_property
+    def on_columns(self) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+        """The function on columns of states; it returns the results that are not constants."""
+        return self._bound(_COLUMNS)
+
+    @cached_property
+    def on_symbols(self) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+        """The same on traced symbols and numbers."""
+        return self._bound(_SYMBOLS)

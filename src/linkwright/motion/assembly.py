@@ -51,6 +51,7 @@ class Assembler:
 
     def __init__(self, loops: Loops, closing: Closing | None = None):
         self.loops, self._closing = loops, closing
+        self._quick = False  # the start was found by `closing`
         self.skel = loops.skel
         self.tree = loops.skel.tree
         self.description = loops.skel.tree.description
@@ -58,7 +59,8 @@ class Assembler:
 
     def first_position(self) -> tuple[np.ndarray, dict[str, Any]]:
         """Coordinates and cut-joint references of the start: where plans of kernels are made."""
-        st = self.start if self._closing is None else Assembler(self.loops).start  # plans do not depend on how the start was closed
+        st = self.start
+        st = Assembler(self.loops).start if self._quick else st  # plans do not depend on how the start was closed
         return st.q, dict(st.references)
 
     @cached_property
@@ -91,6 +93,7 @@ class Assembler:
             return None
         now = {name: float(here.references[name][0]) for name in names}
         found = self._closing(here.q, here.references, now, positions)
+        self._quick = self._quick or found is not None
         return None if found is None else self._at(*found)
 
     def _close_sketch(self) -> Closed:
@@ -105,6 +108,7 @@ class Assembler:
         if held and self._closing is not None and len(held) == len(self.description.drives):
             found = self._closing(q, references, {d.joint: float(references[d.joint][0]) for d in self.description.drives})
             if found is not None:
+                self._quick = True
                 return Closed(self._at(*found), 0.0, 0.0)
         if held:
             done = close(self.loops.with_(held), q, references, most=200)

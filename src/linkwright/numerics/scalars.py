@@ -84,6 +84,13 @@ def is_complex(x: Any) -> bool:
     return isinstance(x, (complex, np.complexfloating)) or (isinstance(x, np.ndarray) and x.dtype.kind == "c")
 
 
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two scalars, as `minimum`."""
+    if hasattr(a, "maximum"):
+        return a.maximum(b)
+    return b.maximum(a) if hasattr(b, "maximum") else max(a, b)
+
+
 def real(x: Any) -> Any:
     """The real part: what comparisons look at on the complex-step path."""
     return x.real if is_complex(x) else x

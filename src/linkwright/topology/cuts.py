@@ -27,7 +27,7 @@ MOST_WORK = 60_000  # bodies and loops looked at by a search through exchanges, 
 MOST_FLOATING = 3  # bodies that are tried floating
 LARGE = 16  # bodies beyond which whole sets of floating bodies are tried, so that no tree is deep: work would grow with its cube
 RADII = (2, 3, 4)  # joints between such bodies
-ALIKE = 1.4  # times the least flops, at most, for trees of fewer different shapes: their code is written once and stays in the processor's cache
+ALIKE = 1.4  # times the least flops, at most, for trees of fewer different shapes, whose code is written once
 
 Key = tuple[float, ...]
 Judge = Callable[[Span, Sequence[int]], Key]

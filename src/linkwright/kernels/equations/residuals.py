@@ -51,7 +51,8 @@ class ResidualEquations(KinematicEquations):
     def _balance(self, m: Motion, c: Closure, a: Any, pushes: Any, v: Any, t: Any, near: Any, body_axes: bool) -> Arrays:
         skel = self.loops.skel
         acc = node_accelerations(skel, m, a)
-        moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc])  # rows read accelerations where the bias was: k + J a
+        # rows read accelerations where the bias was: k + J a
+        moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc], like=None)
         rows = replace(self.loops, row_axes=self.plan.axes).closure(moving, v, t[0], self.loops.skel.unpack(m.q, near), body_axes)
         return {"effort": dynamics.inverse_tree(skel, m, a, pushes) + self._rotor_efforts(m, a, body_axes), "gap": rows.k}
 
@@ -125,7 +126,7 @@ class ResidualEquations(KinematicEquations):
         skel = self.loops.skel
         m = motion(skel, q, v)
         acc = node_accelerations(skel, m, a)
-        moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc])
+        moving = replace(m, dw=[x for x, _ in acc], du=[x for _, x in acc], like=None)
         return {"gap": self._driven_closure(q, v, drive, speed, acceleration, near, moving)[1].k}
 
     def stepped(self, q: Any, step: Any) -> Arrays:

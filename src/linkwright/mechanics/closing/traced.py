@@ -22,6 +22,7 @@ from linkwright.errors import UsageError
 from linkwright.mechanics.constraints import Constraint, DrivenDistance, Driver, PointTarget
 from linkwright.mechanics.constraints.closure import Closure, block_places, closure
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.kinematics.alike import like_parts
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, joint_coordinates, motion, relative
 from linkwright.model.curves.lines import Parabola
 from linkwright.numerics.pickling import essentials
@@ -236,8 +237,8 @@ class TracedLoops(Loops):
     def _evaluator(self) -> _Evaluator | None:
         """None where code cannot serve these constraints."""
         t = self.traces
-        if t is None or t.skel is not self.skel or len(self.constraints) < len(t.base):
-            return None
+        if t is None or t.skel is not self.skel or len(self.constraints) < len(t.base) or like_parts(self.skel) is not None:
+            return None  # like subsystems are evaluated all at once
         forms = [_form(self.skel, c) for c in self.constraints[len(t.base) :]]
         if any(a is not b for a, b in zip(t.base, self.constraints, strict=False)) or None in forms:
             return None
@@ -265,7 +266,8 @@ class TracedLoops(Loops):
 
     def counted_references(self, q: np.ndarray, references: Mapping[str, Any]) -> dict[str, np.ndarray]:
         t = self.traces
-        code = None if t is None or t.skel is not self.skel or q.dtype.kind != "f" else t.code("places", t.places)
+        plain = t is None or t.skel is not self.skel or q.dtype.kind != "f" or like_parts(self.skel) is not None
+        code = None if t is None or plain else t.code("places", t.places)
         if t is None or code is None:
             return counted_references(self.skel, q, references)
         try:

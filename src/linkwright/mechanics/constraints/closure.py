@@ -12,14 +12,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from linkwright.mechanics.constraints import Constraint, ConstraintRows, of_loops
+from linkwright.mechanics.constraints.base import BodyAxisRows
 from linkwright.mechanics.constraints.cut_joint import CutJoint
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton
+from linkwright.mechanics.kinematics.alike import placed_part
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion
+from linkwright.model.description import Joint
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import common_type
 
@@ -62,15 +65,24 @@ def closure(
     "second") of every cut joint along whose axes rows are taken instead of the standard ones (`reported` turns multipliers back)."""
     constraints = of_loops(skel) if constraints is None else constraints
     references = skel.start_coordinates if references is None else references
-    cheap = [c.body_axis_rows(skel, m, references, body_axes) if body_axes and isinstance(c, CutJoint) else None for c in constraints]
-    parts = tuple(c.rows(skel, m, v, t, references) if x is None else x.rows for c, x in zip(constraints, cheap, strict=True))
+    shared = {} if m.like is None else like_rows(m, constraints, references, body_axes)
+    every = [shared[i] if i in shared else _rows_of(skel, m, v, t, c, references, body_axes) for i, c in enumerate(constraints)]
+    parts = tuple(x.rows for x in every)
     ends = np.cumsum([0, *(len(p.k) for p in parts)])
     rows = tuple(slice(int(a), int(b)) for a, b in itertools.pairwise(ends))
     columns = tuple(s.v for s in skel.tree.subsystems)
-    pieces = [_blocks(skel, m, v, part) if x is None else x.blocks for part, x in zip(parts, cheap, strict=True)]
-    blocks = {(i, j): block for i, piece in enumerate(pieces) for j, block in piece.items()}
+    blocks = {(i, j): block for i, x in enumerate(every) for j, block in x.blocks.items()}
     phi, k, b = (_stack([getattr(p, name) for p in parts]) for name in ("phi", "k", "b"))
-    return Closure(phi, k, b, rows, parts, blocks, columns, {i: x.turn for i, x in enumerate(cheap) if x is not None})
+    return Closure(phi, k, b, rows, parts, blocks, columns, {i: x.turn for i, x in enumerate(every) if x.turn is not None})
+
+
+def _rows_of(skel: Skeleton, m: Motion, v: Any, t: Any, c: Constraint, references: Mapping[str, Any], body_axes: str) -> BodyAxisRows:
+    """Rows of one constraint with its blocks; `turn` is None where they are the standard ones."""
+    found = c.body_axis_rows(skel, m, references, body_axes) if body_axes and isinstance(c, CutJoint) else None
+    if found is not None:
+        return found
+    rows = c.rows(skel, m, v, t, references)
+    return BodyAxisRows(rows, _blocks(skel, m, v, rows), None)
 
 
 def block_places(rows: slice, columns: slice, width: int) -> np.ndarray:
@@ -96,6 +108,46 @@ def _blocks(skel: Skeleton, m: Motion, v: Any, part: ConstraintRows) -> dict[int
         for i in skel.tree.support(node):
             out[j][:, nodes[i].v.start - span.start : nodes[i].v.stop - span.start] += G @ m.S[i]
     return out
+
+
+# ---------------------------------------------------------------- like cut joints
+
+
+def like_rows(m: Motion, constraints: Sequence[Constraint], references: Mapping[str, Any], body_axes: str) -> dict[int, BodyAxisRows]:
+    """Rows of the cut joints, by number: traced once a class (see `kinematics.alike`)."""
+    like = m.like
+    cuts = {c.joint.name: (i, c) for i, c in enumerate(constraints) if isinstance(c, CutJoint)}
+    kinds = {x.dtype.kind for x in (m.q, m.v, *(references[name] for name in cuts))}
+    if like is None or not kinds <= {"f", "O"}:
+        return {}
+    out: dict[int, BodyAxisRows] = {}
+    joints = [c.joint for _, c in cuts.values()]
+    for (_, near), group in like.cut_groups(joints, {name: len(references[name]) for name in cuts}).items():
+        first, ends = cuts[group[0][0].name][1], group[0][1]
+        function = partial(_traced_rows, like.part(ends), first, m.world_axes, body_axes)
+        code = like.code(("rows", first.name, m.world_axes, body_axes), like.width(ends) + near, function)
+        if code is None:
+            continue
+        rows = [[*like.placed(e, m.q, m.v), *references[joint.name].tolist()] for joint, e in group]
+        for (joint, e), found in zip(group, like.evaluated(code, rows, kinds == {"f"}), strict=True):
+            out[cuts[joint.name][0]] = _put_back(like.skel, joint, e, found)
+    return out
+
+
+def _traced_rows(own: Skeleton, c: CutJoint, world_axes: bool, body_axes: str, x: Any) -> list[Any]:
+    """phi, k, b, how multipliers are reported, then G of both ends and J of every subsystem, on a skeleton of the two subsystems."""
+    placed, moving, q, v, near = placed_part(own, x)
+    found = _rows_of(placed, motion(moving, q, v, world_axes=world_axes), v, 0.0, c, {c.name: near}, body_axes)
+    r = found.rows
+    turn = np.zeros(0) if found.turn is None else found.turn
+    return [r.phi, r.k, r.b, turn, *(G for _, G in r.G), *(found.blocks[j] for j in range(len(own.tree.subsystems)))]
+
+
+def _put_back(skel: Skeleton, joint: Joint, ends: tuple[int, ...], found: list[Any]) -> BodyAxisRows:
+    """Rows of a member from the arrays of `_traced_rows`."""
+    phi, k, b, turn, first, second, *J = found
+    G = [(skel.node(joint.first), first), (skel.node(joint.second), second)]
+    return BodyAxisRows(ConstraintRows(phi, G, k, b), dict(zip(ends, J, strict=True)), turn if turn.size else None)
 
 
 def loop_wrenches(skel: Skeleton, c: Closure, lam: Any) -> list[tuple[int, Any]]:

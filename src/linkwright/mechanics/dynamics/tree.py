@@ -9,11 +9,12 @@ forces come and go at the subsystem's origin, where they add without transformat
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, node_accelerations, turned_axes
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion, node_accelerations, turned_axes
 from linkwright.numerics.scalars import common_type, solve
 from linkwright.numerics.spatial import cross, cross_wrench, rotated_inertia, skew, spatial_inertia, turn, turn_back
 
@@ -31,6 +32,10 @@ def inertia_blocks(skel: Skeleton, m: Motion) -> list[np.ndarray]:
     What a body carries on joints that stay in place on it counts as point masses at those joints first: their part of the
     inertia turns with the body and is constant in its axes.
     """
+    if m.like is not None:
+        found = m.like.by_subsystem(("inertia", m.world_axes), m.q, m.v, partial(_inertia, world_axes=m.world_axes))
+        if found is not None:
+            return [x[0] for x in found]
     nodes, bodies = skel.tree.nodes, skel.augmented
     I_C = [rotated_inertia(B, I) for B, I in zip(m.B, bodies.inertia, strict=True)]
     h_C = [turn(B, h) for B, h in zip(m.B, bodies.moment, strict=True)]
@@ -57,6 +62,11 @@ def inertia_blocks(skel: Skeleton, m: Motion) -> list[np.ndarray]:
                 h_C[K] = h_C[K] + h + (mass * r if slides else 0.0)
         out.append(M)
     return out
+
+
+def _inertia(skel: Skeleton, q: Any, v: Any, world_axes: bool) -> list[Any]:
+    """I of the one subsystem of a skeleton."""
+    return inertia_blocks(skel, motion(skel, q, v, world_axes=world_axes))
 
 
 def _shifted(r: Any, h: Any, mass: Any) -> np.ndarray:
@@ -179,7 +189,17 @@ def _efforts(skel: Skeleton, m: Motion, acc: list[tuple[Any, Any]], external: Ex
 
 def bias_force(skel: Skeleton, m: Motion, external: External = ()) -> np.ndarray:
     """h: the efforts needed at zero acceleration."""
+    external = list(external)
+    if m.like is not None and not external:
+        found = m.like.by_subsystem(("bias", m.world_axes), m.q, m.v, partial(_bias, world_axes=m.world_axes))
+        if found is not None:
+            return np.concatenate([x[0] for x in found])
     return _efforts(skel, m, list(zip(m.dw, m.du, strict=True)), external)
+
+
+def _bias(skel: Skeleton, q: Any, v: Any, world_axes: bool) -> list[Any]:
+    """h of the one subsystem of a skeleton."""
+    return [bias_force(skel, motion(skel, q, v, world_axes=world_axes))]
 
 
 def generalised(skel: Skeleton, m: Motion, wrenches: External) -> np.ndarray:

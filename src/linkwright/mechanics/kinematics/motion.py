@@ -9,14 +9,15 @@ Index -1 means ground wherever a node is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright import joints
+from linkwright.mechanics.kinematics.alike import LikeParts, NodeValues, like_parts, placed_part
 from linkwright.mechanics.kinematics.skeleton import Skeleton, pose_of, skeleton, start_coordinates, start_values
 from linkwright.model.description import Joint, PointRef
 from linkwright.numerics.pickling import essentials
@@ -64,6 +65,8 @@ class Motion:
     u: list[Any]  # velocity of N
     dw: list[Any]  # angular acceleration at zero vdot
     du: list[Any]  # acceleration of N at zero vdot, gravity left out
+    like: LikeParts | None = None  # classes by which it was made
+    world_axes: bool = False
 
     @cached_property
     def R(self) -> list[Any]:
@@ -71,34 +74,42 @@ class Motion:
         return [turn(W, B) for W, B in zip(self.W, self.B, strict=True)]
 
     @cached_property
-    def X(self) -> list[Pose]:
+    def X(self) -> Sequence[Pose]:
         """Body poses, world axes, position seen from the subsystem's origin."""
-        return [Pose(R, p) @ X for R, p, X in zip(self.R, self.p, self.skel.X_NC, strict=True)]
+        return NodeValues(len(self.p), lambda i: Pose(self.R[i], self.p[i]) @ self.skel.X_NC[i])
 
     @cached_property
-    def S(self) -> list[Any]:
+    def S(self) -> Sequence[Any]:
         """(6, nv_i) so that V = V_parent + S v."""
-        parts = [(turn(W, s_w), turn(W, s_v), p) for W, s_w, s_v, p in zip(self.W, self.s_w, self.s_v, self.p, strict=True)]
-        return [np.concatenate([s_w, s_v + skew(p) @ s_w]) for s_w, s_v, p in parts]
+
+        def subspace(i: int) -> Any:
+            s_w, s_v = turn(self.W[i], self.s_w[i]), turn(self.W[i], self.s_v[i])
+            return np.concatenate([s_w, s_v + skew(self.p[i]) @ s_w])
+
+        return NodeValues(len(self.p), subspace)
 
     @cached_property
-    def V(self) -> list[Any]:
+    def V(self) -> Sequence[Any]:
         """Twists."""
-        parts = [(turn(W, w), turn(W, u), p) for W, w, u, p in zip(self.W, self.w, self.u, self.p, strict=True)]
-        return [np.concatenate([w, u - cross(w, p)]) for w, u, p in parts]
+
+        def twist(i: int) -> Any:
+            w, u = turn(self.W[i], self.w[i]), turn(self.W[i], self.u[i])
+            return np.concatenate([w, u - cross(w, self.p[i])])
+
+        return NodeValues(len(self.p), twist)
 
     @cached_property
-    def A(self) -> list[Any]:
+    def A(self) -> Sequence[Any]:
         """Spatial accelerations at zero vdot, gravity left out: rates of the twists."""
-        return self.at_origin(list(zip(self.dw, self.du, strict=True)))
+        return NodeValues(len(self.p), lambda i: self._at_origin(i, self.dw[i], self.du[i]))
 
     def at_origin(self, own: list[tuple[Any, Any]]) -> list[Any]:
         """Spatial accelerations from (angular acceleration, acceleration of N)."""
-        out = []
-        for (dw, du), p, W, w, u in zip(own, self.p, self.W, self.w, self.u, strict=True):
-            dw_W = turn(W, dw)
-            out.append(np.concatenate([dw_W, turn(W, du - cross(w, u)) - cross(dw_W, p)]))
-        return out
+        return [self._at_origin(i, dw, du) for i, (dw, du) in enumerate(own)]
+
+    def _at_origin(self, i: int, dw: Any, du: Any) -> Any:
+        dw_W = turn(self.W[i], dw)
+        return np.concatenate([dw_W, turn(self.W[i], du - cross(self.w[i], self.u[i])) - cross(dw_W, self.p[i])])
 
     @cached_property
     def moments(self) -> list[Any]:
@@ -112,7 +123,7 @@ class Motion:
 
     def with_accelerations(self, A: list[Any]) -> Motion:
         """The same motion with accelerations in place of the bias ones."""
-        out = replace(self)
+        out = replace(self, like=None)
         vars(out)["A"] = A
         return out
 
@@ -124,7 +135,24 @@ def motion(skel: Skeleton, q: Any, v: Any, *, world_axes: bool = False) -> Motio
     questions as ever. `world_axes`: the turning degrees of freedom of floating bodies are taken along the world's axes instead of the
     moving ones (`turned_axes` maps between the two).
     """
-    m = Motion(skel, q, v, *([] for _ in range(11)))
+    like = like_parts(skel)
+    found = None if like is None else like.by_subsystem(("motion", world_axes), q, v, partial(_listed, world_axes=world_axes))
+    if found is None:
+        return _walked(skel, q, v, world_axes)
+    arrays = [x[i : i + 11] for x in found for i in range(0, len(x), 11)]
+    W, B, Q, p, r, s_w, s_v, w, u, dw, du = (list(x) for x in zip(*arrays, strict=True))
+    return Motion(skel, q, v, W, B, Q, p, r, s_w, s_v, w, u, dw, du, like, world_axes)
+
+
+def _listed(skel: Skeleton, q: Any, v: Any, world_axes: bool) -> list[Any]:
+    """All arrays of a motion, node by node."""
+    m = _walked(skel, q, v, world_axes)
+    return [x for node in zip(m.W, m.B, m.Q, m.p, m.r, m.s_w, m.s_v, m.w, m.u, m.dw, m.du, strict=True) for x in node]
+
+
+def _walked(skel: Skeleton, q: Any, v: Any, world_axes: bool) -> Motion:
+    """The recursion over the nodes of a skeleton."""
+    m = Motion(skel, q, v, [], [], [], [], [], [], [], [], [], [], [])
     still = (np.zeros(3),) * 4
     for i, n in enumerate(skel.tree.nodes):
         K, X, jt, qj, vj = n.parent, skel.X_KF[i], skel.types[i], q[n.q], v[n.v]
@@ -326,8 +354,28 @@ def counted_references(skel: Skeleton, q: Any, references: Mapping[str, Any]) ->
     """Coordinates of all joints, cut or not, at q: the reference for the next unwrapping."""
     m = motion(skel, q, np.zeros(skel.tree.nv))
     tree = {n.joint.name: np.asarray(q[n.q]) for n in skel.tree.nodes}
-    cut = {name: joint_coordinates(skel, m, skel.tree.description.joint(name), references[name]) for name in skel.tree.cuts}
-    return {**tree, **cut}
+    return {**tree, **_cut_coordinates(skel, m, references)}
+
+
+def _cut_coordinates(skel: Skeleton, m: Motion, references: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Coordinates of the cut joints; of like ones by one code."""
+    every = {name: skel.tree.description.joint(name) for name in skel.tree.cuts}
+    out: dict[str, np.ndarray] = {}
+    if m.like is not None and all(x.dtype.kind == "f" for x in (m.q, *(references[name] for name in every))):
+        for (_, near), group in m.like.cut_groups(every.values(), {name: len(references[name]) for name in every}).items():
+            ends = group[0][1]
+            function = partial(_traced_coordinates, m.like.part(ends), group[0][0])
+            code = m.like.code(("coordinates", group[0][0].name), m.like.width(ends) + near, function)
+            if code is not None:
+                rows = [[*m.like.placed(e, m.q, m.v), *references[joint.name].tolist()] for joint, e in group]
+                out |= {joint.name: x[0] for (joint, _), x in zip(group, m.like.evaluated(code, rows, True), strict=True)}
+    return {name: out[name] if name in out else joint_coordinates(skel, m, joint, references[name]) for name, joint in every.items()}
+
+
+def _traced_coordinates(own: Skeleton, joint: Joint, x: Any) -> list[Any]:
+    """Coordinates of a cut joint on a skeleton of its two subsystems; x as in `LikeParts.placed`, then references."""
+    placed, moving, q, v, near = placed_part(own, x)
+    return [joint_coordinates(placed, _walked(moving, q, v, False), joint, near)]
 
 
 class JointRate(NamedTuple):
