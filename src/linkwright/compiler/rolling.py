@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright.compiler.program import Op
-from linkwright.compiler.sums import Operation, operands
+from linkwright.compiler.sums import Operation, operand_table, operands
 
 Step = tuple[int, ...]  # operations done at once: one, or all sines and cosines of some angles
 Part = Sequence[Sequence[Step]]  # repeats of the same steps; one: a piece
@@ -66,14 +66,12 @@ class Run:
 
 def repetitive(ops: Sequence[Operation]) -> bool:
     """Return True if a program consists of few patterns, so that looking for repeats is worth the time."""
-    patterns: set[tuple[int, int, int, int]] = set()
-    count = 0
-    for k, (kind, a, b, c) in enumerate(ops):
-        if kind > Op.INPUT:
-            near = [0 if x < 0 else k - x if k - x < _ADJACENT else -2 - int(ops[x][0]) for x in (a, b, c)]
-            patterns.add((int(kind), near[0], near[1], near[2]))
-            count += 1
-    return len(patterns) < DISTINCT * count
+    kinds, read = operand_table(ops)
+    back = np.arange(len(kinds))[:, None] - read
+    near = np.where(read < 0, 0, np.where(back < _ADJACENT, back, -2 - kinds[read]))
+    done = kinds > int(Op.INPUT)
+    patterns = kinds * 10**6 + (near + 50) @ np.array([10**4, 10**2, 1])  # kinds are below 50, distances below 16
+    return len(np.unique(patterns[done])) < DISTINCT * np.count_nonzero(done)
 
 
 def runs(ops: Sequence[Operation], order: Sequence[Step]) -> list[Run]:
@@ -94,27 +92,30 @@ def runs(ops: Sequence[Operation], order: Sequence[Step]) -> list[Run]:
 
 def _patterns(ops: Sequence[Operation], order: Sequence[Step]) -> tuple[np.ndarray, np.ndarray]:
     """For every step a number for what it does, and how far back its operands are (0: constants, inputs, none)."""
-    place: dict[int, int] = {}
-    for i, step in enumerate(order):
-        for j, k in enumerate(step):
-            place[k] = i * _WITHIN + j
+    kinds, read = operand_table(ops)
+    counts = np.fromiter((len(step) for step in order), dtype=np.int64, count=len(order))
+    flat = np.fromiter((k for step in order for k in step), dtype=np.int64, count=int(counts.sum()))
+    number = np.repeat(np.arange(len(order)), counts)
+    within = np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = np.zeros(len(ops), dtype=np.int64)
+    place[flat] = number * _WITHIN + within
+    own = read[flat]
+    leaf = kinds[own] <= int(Op.INPUT)
+    form = np.where(own < 0, 0, np.where(leaf, 1 + (kinds[own] == int(Op.INPUT)), 3))  # none, constant, input, value
+    far = np.where((own < 0) | leaf, 0, (number * _WITHIN + _WITHIN)[:, None] - place[own])
+    does = kinds[flat] * 64 + form @ np.array([16, 4, 1])
+    alone = counts[number] == 1
+    step_kinds = np.empty(len(order), dtype=np.int64)
+    step_kinds[number[alone]] = does[alone]
+    width = 3 * int(counts.max(initial=1))
+    distance = np.zeros((len(order), width), dtype=np.int64)
+    distance[number[:, None], 3 * within[:, None] + np.arange(3)] = far
     known: dict[tuple[int, ...], int] = {}
-    kinds, rows = np.empty(len(order), dtype=np.int64), []
-    for i, step in enumerate(order):
-        does: list[int] = []
-        far: list[int] = []
-        for k in step:
-            does.append(int(ops[k][0]))
-            for a in operands(ops[k]):
-                kind = ops[a][0]
-                does.append(-2 if kind == Op.CONST else -1 if kind == Op.INPUT else -3)
-                far.append(0 if kind <= Op.INPUT else i * _WITHIN + _WITHIN - place[a])
-        kinds[i] = known.setdefault(tuple(does), len(known))
-        rows.append(far)
-    distance = np.zeros((len(order), max((len(far) for far in rows), default=0)), dtype=np.int64)
-    for i, far in enumerate(rows):
-        distance[i, : len(far)] = far
-    return kinds, distance
+    begin = np.cumsum(counts) - counts
+    for i in np.flatnonzero(counts > 1).tolist():  # sines and cosines
+        several = tuple(does[begin[i] : begin[i] + counts[i]].tolist())
+        step_kinds[i] = known.setdefault(several, -1 - len(known))
+    return step_kinds, distance
 
 
 def _periods(kinds: np.ndarray, distance: np.ndarray) -> list[int]:

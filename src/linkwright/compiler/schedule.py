@@ -220,12 +220,18 @@ def _angle_groups(ops: Sequence[Operation], results: Sequence[int], n: int, most
     live, wide = _live(ops, results), wide_ones(ops)
     level = [0] * len(ops)
     angles: dict[tuple[int, int], dict[int, list[int]]] = {}
-    for k, op in enumerate(ops):
-        below = max([level[a] for a in operands(op)], default=0)
+    for k, (kind, a, b, c) in enumerate(ops):
+        if kind <= _LEAF:
+            continue
+        below = level[a]
+        if b >= 0:
+            below = level[b] if level[b] > below else below
+            if c >= 0:
+                below = level[c] if level[c] > below else below
         level[k] = below
-        if op[0] in _ANGULAR and live[k]:
+        if kind in _ANGULAR and live[k]:
             level[k] = below + 1
-            angles.setdefault((below, wide[k]), {}).setdefault(op[1], []).append(k)
+            angles.setdefault((below, wide[k]), {}).setdefault(a, []).append(k)
     groups = []
     for (_, lanes), found in sorted(angles.items()):
         together = list(found.items())
@@ -242,8 +248,13 @@ def _live(ops: Sequence[Operation], results: Sequence[int]) -> bytearray:
         live[r] = 1
     for k in range(len(ops) - 1, -1, -1):
         if live[k]:
-            for a in operands(ops[k]):
+            kind, a, b, c = ops[k]
+            if kind > _LEAF:
                 live[a] = 1
+                if b >= 0:
+                    live[b] = 1
+                    if c >= 0:
+                        live[c] = 1
     return live
 
 

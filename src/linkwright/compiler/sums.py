@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from linkwright.compiler.program import Op
 
 # fused operations (op, a, b, c), beyond those of a Program
@@ -55,9 +57,19 @@ def operands(op: Operation) -> tuple[int, ...]:
     return (a,) if b < 0 else (a, b) if c < 0 else (a, b, c)
 
 
+def operand_table(ops: Sequence[Operation]) -> tuple[np.ndarray, np.ndarray]:
+    """Kinds of operations, and their operands, (operations, 3), with -1 where there is none."""
+    kinds = np.fromiter((op[0] for op in ops), dtype=np.int64, count=len(ops))
+    leaf = (-1, -1, -1)
+    read = [leaf if op[0] <= _LEAF else op[1:] for op in ops]
+    return kinds, np.array(read, dtype=np.int64).reshape(-1, 3)
+
+
 def wide_ones(ops: Sequence[Operation]) -> bytearray:
     """Return the operations on lanes: wide leaves and what reads them, up to where one number is taken."""
     wide = bytearray(len(ops))
+    if all(op[0] >= 0 for op in ops):
+        return wide
     for k, op in enumerate(ops):
         kind, a, b, c = op
         if kind > _LEAF:
@@ -79,10 +91,11 @@ class Listed(Protocol):
 def arranged(program: Listed, *, fuse: bool = True) -> tuple[list[Operation], list[int]]:
     """Operations with their sums rearranged, and where the results are."""
     work = _Arrangement(program, fuse)
+    place, inner, total, copy = work.place, work.inner, work.sum, work.copy
     for k, op in enumerate(program.ops):
-        if not work.inner[k]:
-            work.place[k] = work.sum(k) if op[0] in _SUMS else work.copy(op)
-    return work.out, [work.place[r] for r in program.results]
+        if not inner[k]:
+            place[k] = total(k) if op[0] in _SUMS else copy(op)
+    return work.out, [place[r] for r in program.results]
 
 
 class _Arrangement:
@@ -92,19 +105,16 @@ class _Arrangement:
         self.ops = program.ops
         self.out: list[Operation] = []
         self.ready: list[int] = []
-        self.place: dict[int, int] = {}  # operation of the program -> of the arrangement
-        readers: list[list[int]] = [[] for _ in self.ops]
-        for k, op in enumerate(self.ops):
-            for a in operands(op):
-                readers[a].append(k)
-        results = set(program.results)
-        wide = wide_ones(self.ops)
-
-        def only_sums_read(k: int) -> bool:
-            return k not in results and all(self.ops[r][0] in _SUMS and wide[r] == wide[k] for r in readers[k])
-
-        self.inner = [op[0] in _SUMS and len(readers[k]) == 1 and only_sums_read(k) for k, op in enumerate(self.ops)]
-        self.fusible = [fuse and op[0] == Op.MUL and only_sums_read(k) for k, op in enumerate(self.ops)]
+        self.place = [-1] * len(self.ops)  # operation of the program -> of the arrangement
+        kinds, read = operand_table(self.ops)
+        n, wide, sums = len(kinds), np.frombuffer(wide_ones(self.ops), dtype=np.uint8), np.isin(kinds, _SUMS)
+        reader, entry = np.nonzero(read >= 0)
+        value = read[reader, entry]
+        readers = np.bincount(value, minlength=n)
+        only_sums = np.bincount(value[sums[reader] & (wide[reader] == wide[value])], minlength=n) == readers
+        only_sums[list(program.results)] = False
+        self.inner: list[bool] = (sums & (readers == 1) & only_sums).tolist()
+        self.fusible: list[bool] = ((kinds == int(Op.MUL)) & only_sums & fuse).tolist()
 
     def add(self, op: Operation, ready: int) -> int:
         self.out.append(op)
@@ -120,26 +130,35 @@ class _Arrangement:
         latest = ready[a]
         if b >= 0:
             b = place[b]
-            latest = max(latest, ready[b])
+            latest = ready[b] if ready[b] > latest else latest
             if c >= 0:
                 c = place[c]
-                latest = max(latest, ready[c])
-        return self.add((kind, a, b, c), latest + latency(kind))
+                latest = ready[c] if ready[c] > latest else latest
+        self.out.append((kind, a, b, c))
+        ready.append(latest + _LATENCY.get(kind, _DEFAULT_LATENCY))
+        return len(ready) - 1
 
     def terms(self, k: int) -> list[Term]:
         """All terms of a sum."""
         found: list[Term] = []
         waiting = [(k, 1)]
+        ops, inner, fusible, place, out, times = self.ops, self.inner, self.fusible, self.place, self.out, self.ready
         while waiting:
             i, sign = waiting.pop()
-            kind, a, b, _ = self.ops[i]
-            if i == k or self.inner[i]:
-                waiting += [(a, -sign)] if kind == _NEG else [(b, sign if kind == _ADD else -sign), (a, sign)]
+            if i == k or inner[i]:
+                kind, a, b, _ = ops[i]
+                if kind != _NEG:
+                    waiting.append((b, sign if kind == _ADD else -sign))
+                    waiting.append((a, sign))
+                else:
+                    waiting.append((a, -sign))
                 continue
-            m = self.place[i]
-            factors = (self.out[m][1], self.out[m][2]) if self.fusible[i] else None
-            ready = max(self.ready[f] for f in factors) if factors else self.ready[m]
-            found.append(Term(ready, len(found), sign, m, factors))
+            m = place[i]
+            if fusible[i]:
+                _, a, b, _ = out[m]
+                found.append(Term(max(times[a], times[b]), len(found), sign, m, (a, b)))
+            else:
+                found.append(Term(times[m], len(found), sign, m, None))
         return found
 
     def sum(self, k: int) -> int:
