@@ -32,7 +32,7 @@ from linkwright.model.curves.tables import table
 from linkwright.model.description import Cylinder, Description, Drive, Table
 from linkwright.model.expressions import Expr, free_variables
 from linkwright.model.file.units import KINDS, display_unit, shown
-from linkwright.motion.native_walks import LawRows, Walking, goes_all_the_way, native_walk
+from linkwright.motion.native_walks import LawRows, Walking, carried, goes_all_the_way, native_walk
 from linkwright.motion.turn_samples import Walk, sampled, swept, trajectory
 from linkwright.numerics.linalg import factor
 from linkwright.results.singular_positions import PEAKS, passage_note
@@ -254,13 +254,21 @@ def turn(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walking
     whole = is_rotary(desc, p.lead) or not p.open_ended
     times, found = np.linspace(0.0, p.span, steps + 1), None
     if whole:
-        found = swept(tied, ready.here.q, ready.here.references, times, native) or sampled(loops, tied, ready.begin, times)
+        found = swept(tied, ready.here.q, ready.here.references, times, native)
+    if whole and found is None and _passes(tied, ready.begin, p.span, native):
+        found = sampled(loops, tied, ready.begin, times)
     if found is None:
         return _swing(loops, ready, steps, origin, native)
     samples = trajectory(loops, tied, found, p.lead, p.laws[p.lead], origin, full_turn=p.open_ended)
     back_at_start = not p.open_ended or returned(loops, samples.q[0], samples.q[-1])
     longer = () if back_at_start else ("after one turn of the drive the mechanism is not back at its start: its cycle is longer",)
     return _noted(desc, p, samples, longer)
+
+
+def _passes(tied: Loops, begin: Walker, end: float, native: Walk | None) -> bool:
+    """False if a walk on floats ends where the native one met trouble: at a dead centre, and not at a singular position it passes."""
+    near = carried(tied, begin, end, native)
+    return near is begin or walk(tied, near, end).at.t == end
 
 
 def _at_the_beginning(loops: Loops, here: Instant, p: CyclePlan) -> Instant:
@@ -291,7 +299,7 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
             f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
         )
     last, first = (_before_zero(desc, p.lead, law, end) for end in (p.span, -p.span))
-    ahead, back = (walk(tied, begin, end, smallest_step=REACH_STEP).at for end in (last, first))
+    ahead, back = (walk(tied, carried(tied, begin, end, native), end, smallest_step=REACH_STEP).at for end in (last, first))
     ends = dead_centre(tied, back, first), dead_centre(tied, ahead, last)
     gap = MARGIN * (ends[1] - ends[0])
     low = ends[0] + gap if back.t > first else back.t
@@ -299,7 +307,7 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
     if high - low < 1e-6 * p.span:
         raise SingularityError(f"drive '{p.lead}' is at a dead centre and cannot move either way; choose another start position.")
     dead = [x for x, w, end in zip(ends, (back, ahead), (first, last), strict=True) if w.t != end]
-    lowest, times = walk(tied, begin, low), np.linspace(low, high, steps + 1)
+    lowest, times = walk(tied, carried(tied, begin, low, native), low), np.linspace(low, high, steps + 1)
     found = swept(tied, lowest.at.q, lowest.at.references, times, native) or sampled(loops, tied, lowest, times)
     if found is None:
         places = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))

@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.mechanics.closing.continuation import Walker
+from linkwright.mechanics.closing.continuation import start as walker
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.curves import Curve
-from linkwright.motion.turn_samples import Walk
+from linkwright.motion.turn_samples import Walk, counts_balls
+from linkwright.results.recorded import CutReferences
 from linkwright.results.singular_positions import steep_minima
 
 STRIDES = 720  # of a native walk over the range of a coordinate
+SHORT = 3  # of these strides before its end that a native walk is left for one on floats
 LawRows = dict[tuple[float, float, int], np.ndarray]  # by first and last time and their number
 Walking = Callable[[Sequence[str]], Any]  # drives -> the native walk with their laws, or None
 
@@ -44,3 +48,17 @@ def goes_all_the_way(here: Instant, end: float, native: Walk | None) -> bool:
     """True if a native walk from t = 0 reaches the end without trouble; where it does not, a walk on floats finds out why."""
     found = None if native is None else native(here.q, here.references, np.linspace(0.0, end, STRIDES + 1))
     return found is not None and found.reached > STRIDES and not steep_minima(np.abs(found.determinant))
+
+
+def carried(tied: Loops, begin: Walker, end: float, native: Walk | None) -> Walker:
+    """A point near the end of the range of a native walk from `begin` towards t = end: a walk on floats continues from there, through
+    singular positions and up to dead centres, which are beyond it."""
+    if native is None or counts_balls(tied):
+        return begin
+    found = native(begin.at.q, begin.at.references, np.linspace(begin.at.t, end, STRIDES + 1))
+    regular = min([found.reached, *steep_minima(np.abs(found.determinant[: found.reached]))]) - SHORT
+    if regular <= 0:
+        return begin
+    q, t = found.q[regular], begin.at.t + (end - begin.at.t) * regular / STRIDES
+    there = walker(tied, q, CutReferences(tied.skel, found.q, found.references)[regular], t)
+    return there._replace(strong=max(there.strong, begin.strong), calm=max(there.calm, begin.calm))

@@ -83,7 +83,7 @@ def _unloaded(core: Compiled, drives: Sequence[str]) -> str:
         return f"the mass of {listing(missing)} is not given"
     if any(f.mu for f in d.frictions):
         return "friction grows with the load; m.sensitivity(...) gives derivatives of single quantities"
-    if not core.all_rows_count or len(drives) + core.tree.nc != core.tree.nv - len(core.kernels.plan.idle):
+    if not core.determinate_loads or len(drives) + core.tree.nc != core.tree.nv - len(core.kernels.plan.idle):
         return "redundant constraints or drives share the loads; m.sensitivity(...) gives derivatives of those that are unique"
     return ""
 

@@ -60,8 +60,7 @@ def swept(tied: Loops, q: np.ndarray, references: Mapping[str, Any], times: np.n
     if found is None or found.reached < len(times) or steep_minima(np.abs(found.determinant)):
         return None
     skel, zero = tied.skel, np.zeros(tied.skel.tree.nv)
-    kinds = (joint_types.create(j.type, j.options).coordinate_kinds for j in map(skel.tree.description.joint, skel.tree.cuts))
-    if any("quaternion" in k for k in kinds):  # the walk counts angles only
+    if counts_balls(tied):
         counted = CountedReferences(skel, found.q, lambda: cut_references(skel, times, found.q, found.v, found.references).rows)
     else:
         counted = CutReferences(skel, found.q, found.references)
@@ -70,6 +69,12 @@ def swept(tied: Loops, q: np.ndarray, references: Mapping[str, Any], times: np.n
         return [tied.factored(tied.at(q, zero, t, here)).s for q, t, here in zip(found.q, times, counted, strict=True)]
 
     return Sampled(times, found.q, found.v, found.a, counted, spectra)
+
+
+def counts_balls(loops: Loops) -> bool:
+    """True if a cut joint has quaternions among its coordinates, whose references a native walk does not carry along."""
+    cuts = map(loops.skel.tree.description.joint, loops.skel.tree.cuts)
+    return any("quaternion" in joint_types.create(j.type, j.options).coordinate_kinds for j in cuts)
 
 
 def trajectory(
