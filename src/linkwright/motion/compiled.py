@@ -111,10 +111,15 @@ class Compiled:
             self.stores[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
         return self.stores[key]
 
+    @property
+    def all_rows_count(self) -> bool:
+        """True if no loop is redundant in most positions."""
+        return self._structure.kernels.plan.keep is None
+
     @cached_property
     def determinate_loads(self) -> bool:
         """True if every effort and reaction is determinate in most positions, and friction does not depend on them."""
-        return self._structure.kernels.plan.keep is None and not any(f.mu for f in self.description.frictions)
+        return self.all_rows_count and not any(f.mu for f in self.description.frictions)
 
     @cached_property
     def numbers(self) -> DesignNumbers | None:
