@@ -24,6 +24,7 @@ from linkwright.compiler import cache as disk
 from linkwright.compiler.program import Program
 from linkwright.errors import UsageError, nearest
 from linkwright.joints import JOINTS
+from linkwright.kernels.equations.operational import TWIST, TaskRow, task_rows
 from linkwright.kernels.equations.variants import Variant, loops_without
 from linkwright.kernels.kernel import Fallback, Kernel
 from linkwright.kernels.sources import digest
@@ -43,14 +44,14 @@ if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant
 
 TRACED_FORMULATIONS = ("sslm", "slm", "kkt")
-TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")  # of a body: angular velocity, velocity of its origin, world axes
 OWN = "linkwright."  # modules of this package
 POWERED = ("rates", "loop_rates")  # kernels that also give powers where a variant asks for them
 EARLY = ", not projected"  # name of the plan whose pivots ask for the rank-revealing path earlier
 DRIVEN_ROWS = ("driven_rows", "driven_positions", "driven_velocities", "driven_accelerations")
 SOLVES = {  # kernels with eliminations of their own
     **dict.fromkeys(("inverse", "loads", "inverse_balance", "wrenches"), "inverse"),
-    **dict.fromkeys(("kinematics", "walk", "turn_motion", "jacobian", "jacobian_rate", "reduced", *DRIVEN_ROWS), "kinematics"),
+    **dict.fromkeys(("kinematics", "walk", "turn_motion", *DRIVEN_ROWS), "kinematics"),
+    **dict.fromkeys(("jacobian", "jacobian_rate", "reduced", "operational"), "kinematics"),
     **dict.fromkeys(("driven_loads", "turn_loads"), "inverse and kinematics"),
 }
 DERIVATIVES = ("q", "v", "tau", "free")  # inputs by which kernel "derivatives" differentiates "forward"
@@ -116,8 +117,10 @@ class Kernels:
         baumgarte: bool = False,
         projected: bool = True,
         by: Sequence[str] = (),
+        of: str | Sequence[str] = (),
     ) -> Kernel:
-        """A kernel by name; made on first use, then the same object again. `by`: inputs by which its outputs are differentiated.
+        """A kernel by name; made on first use, then the same object again. `by`: inputs by which its outputs are differentiated;
+        `of`: bodies and points of operational space.
 
         Rates of a run that is not `projected` turn to the rank-revealing path earlier: its states are beside the loops, and what they are
         off is divided by the square of the smallest singular value.
@@ -126,14 +129,17 @@ class Kernels:
             formulation = self._named(formulation)
         powered = self.chosen.power and name in POWERED
         inputs = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
-        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs)
+        tasks = (of,) if isinstance(of, str) else tuple(of)
+        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs, tasks)
         if key not in self.made:
             chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
-            self.made[key] = chosen._make(name, formulation, baumgarte, projected, inputs)
-            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected, inputs))
+            self.made[key] = chosen._make(name, formulation, baumgarte, projected, inputs, tasks)
+            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected, inputs, tasks))
         return self.made[key]
 
-    def _make(self, asked: str, formulation: str | None, baumgarte: bool, projected: bool, by: tuple[str, ...]) -> Kernel:
+    def _make(
+        self, asked: str, formulation: str | None, baumgarte: bool, projected: bool, by: tuple[str, ...], of: tuple[str, ...]
+    ) -> Kernel:
         name, by = ("forward", tuple(n for n in DERIVATIVES if n != "free" or self.free)) if asked == "derivatives" else (asked, by)
         if name not in KERNELS:
             raise UsageError(f"there is no kernel '{name}'. {nearest(name, [*KERNELS, 'derivatives'], 'Kernels')}")
@@ -150,6 +156,12 @@ class Kernels:
                 options["power"] = True
         elif formulation is not None or baumgarte:
             raise UsageError(f"kernel '{name}' has no formulation and no stabilisation to choose.")
+        names = self.entries
+        if "of" in signature.options:
+            options["of"] = tuple(self._tasks(of))
+            names = {**names, **{key: [row.name for row in options["of"]] for key in ("Lambda", "mu", "J", "rate")}}
+        elif of:
+            raise UsageError(f"kernel '{name}' has no option `of`; kernel 'operational' has one, s.jacobian(st, of) another.")
 
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"
@@ -159,7 +171,15 @@ class Kernels:
         chosen = sorted((k, str(v)) for k, v in options.items())
         parts = None if self.model_key is None else [name, chosen, projected, *([list(by)] if by else []), self.model_key]
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
-        return Kernel(asked, program, parts, self.entries, self.defaults, fallback, self.engine)
+        return Kernel(asked, program, parts, names, self.defaults, fallback, self.engine)
+
+    def _tasks(self, of: Sequence[str]) -> list[TaskRow]:
+        """Components of operational space; raise UsageError where there are more of them than drives."""
+        rows = task_rows(self.tree.description, of)
+        if len(rows) > len(self.drives):
+            listed = ", ".join(row.name for row in rows)
+            raise UsageError(f"{len(rows)} components ({listed}) cannot be moved freely by {len(self.drives)} drives: name fewer of them.")
+        return rows
 
     def _need_inputs(self, name: str, by: Sequence[str]) -> None:
         """Raise UsageError unless a kernel can be differentiated by these inputs."""

@@ -420,15 +420,16 @@ class System:
         drives: Sequence[str] | None = None,
         baumgarte: bool = False,
         by: str | Sequence[str] = (),
+        of: str | Sequence[str] = (),
     ) -> Kernel:
         """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.
         Arrays are in the order of names.q and names.v; results come back as a named tuple. `formulation` (of forward and
-        rates) is sslm, slm or kkt; `baumgarte` adds an input `gains` (alpha, beta). `drives` replaces the model's.
-        `by` names inputs ("q", "v", "a", "free") by which all outputs are differentiated exactly: u_q, u_free, lam_q.
+        rates) is sslm, slm or kkt; `baumgarte` adds an input `gains` (alpha, beta). `drives` replaces the model's. `by` names inputs
+        ("q", "free") by which all outputs are differentiated exactly (u_q, u_free); `of` bodies and points of kernel operational.
         """
-        return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by)
+        return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by, of=of)
 
     def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
         """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.kernels.equations.kinematic import Arrays, largest, normalised, size
+from linkwright.kernels.equations.operational import TaskRow, operational
 from linkwright.kernels.equations.residuals import ResidualEquations
 from linkwright.mechanics.constraints.drives import EliminationPlan, Order, driven
 from linkwright.mechanics.constraints.gear import GearConstraint
@@ -122,6 +123,10 @@ class Equations(ResidualEquations):
         T = self._terms(q, v, t, near, body_axes=False)
         margin = self.margin("kinematics", [(size(p), p) for p in pivots])
         return {"M": S.T @ T.M @ S, "h": S.T @ (T.M @ a + T.h), "S": S, "a": a, "margin": margin}
+
+    def operational(self, q: Any, v: Any, t: Any, near: Any, *, of: Sequence[TaskRow]) -> Arrays:
+        """Equations of motion in the velocities of a body or point; see `operational`."""
+        return operational(self, q, v, t, near, of)
 
     def responses(self, q: Any, v: Any, B: Any, t: Any, near: Any, *, multipliers: bool = True) -> Arrays:
         """Response to the drives, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the
