@@ -49,7 +49,7 @@ def velocity(s: lw.System, st: Any, name: str) -> float:
 def test_forces_there_accelerate_it_as_forward_dynamics_says(name: str) -> None:
     """Lambda y'' + mu = F for drives u = J' F; y'' from forward dynamics, by differences (1e-6 of their size, from h = 1e-5)."""
     s = lw.compile(name)
-    kernel, st = s.kernel("operational", of=SPACES[name]), moving(s)
+    kernel, st = s.kernel("operational", tasks=SPACES[name]), moving(s)
     got = kernel(st.q, st.v)
     F = np.random.default_rng(1).normal(size=len(got.mu))
     u = dict(zip(s.core.drive_names, got.J.T @ F, strict=True))
@@ -63,7 +63,7 @@ def test_forces_there_accelerate_it_as_forward_dynamics_says(name: str) -> None:
 def test_it_is_the_inverse_of_the_mobility_of_the_reduced_equations(name: str) -> None:
     s = lw.compile(name)
     st = moving(s)
-    got, r = s.kernel("operational", of=SPACES[name])(st.q, st.v), s.kernel("reduced")(st.q, st.v)
+    got, r = s.kernel("operational", tasks=SPACES[name])(st.q, st.v), s.kernel("reduced")(st.q, st.v)
     Minv = np.linalg.inv(r.M)
     condition = np.linalg.cond(r.M) * np.linalg.cond(got.J)
     assert np.abs(got.Lambda @ (got.J @ Minv @ got.J.T) - np.eye(len(got.mu))).max() < 1e-12 * condition
@@ -74,14 +74,14 @@ def test_it_is_the_inverse_of_the_mobility_of_the_reduced_equations(name: str) -
 def test_j_is_that_of_the_verb() -> None:
     s = lw.compile("five-bar")
     st = moving(s)
-    got = s.kernel("operational", of="left_rod.C")(st.q, st.v)
+    got = s.kernel("operational", tasks="left_rod.C")(st.q, st.v)
     assert np.allclose(got.J, s.jacobian(st, "left_rod.C"), rtol=0, atol=1e-13)  # round-off of lengths of 1
 
 
 def test_in_a_dead_centre_of_the_slider_one_entry_has_no_answer() -> None:
     """Crank and rod in line: the drive does not move the slider there, and no force on it is balanced by the drive."""
     s = lw.compile(lw.load("slider-crank", gravity=0))
-    kernel = s.kernel("operational", of="rod.C.x")
+    kernel = s.kernel("operational", tasks="rod.C.x")
     dead = s.assemble(q={"A": 0.0}, v={"A": 1.0})
     states = [s.assemble(q={"A": x}, v={"A": 1.0}) for x in (0.4, 0.8)]
     Q, V = (np.array([getattr(x, n) for x in (states[0], dead, states[1])]) for n in "qv")
@@ -104,9 +104,9 @@ def test_in_a_dead_centre_of_the_slider_one_entry_has_no_answer() -> None:
 )
 def test_wrong_names_say_what_is_allowed(of: Any, text: str) -> None:
     with pytest.raises(lw.LinkwrightError, match=text):
-        lw.compile("five-bar").kernel("operational", of=of)
+        lw.compile("five-bar").kernel("operational", tasks=of)
 
 
 def test_other_kernels_have_no_such_option() -> None:
-    with pytest.raises(lw.UsageError, match="no option `of`"):
-        lw.compile("five-bar").kernel("forward", of="left_rod")
+    with pytest.raises(lw.UsageError, match="no option `tasks`"):
+        lw.compile("five-bar").kernel("forward", tasks="left_rod")

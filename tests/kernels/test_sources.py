@@ -31,7 +31,7 @@ def test_every_module_that_runs_while_planning_and_tracing_is_among_the_sources(
     sys.setprofile(note)
     try:
         for kernels, name in made:
-            assert kernels.get(name).program.operations >= 0
+            assert kernels.get(name, tasks="crank.A.x" if name == "operational" else ()).program.operations >= 0
     finally:
         sys.setprofile(None)
     ran = {Path(name).resolve() for name in seen if Path(name).resolve().is_relative_to(PACKAGE)}

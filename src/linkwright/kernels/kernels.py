@@ -117,10 +117,10 @@ class Kernels:
         baumgarte: bool = False,
         projected: bool = True,
         by: Sequence[str] = (),
-        of: str | Sequence[str] = (),
+        tasks: str | Sequence[str] = (),
     ) -> Kernel:
         """A kernel by name; made on first use, then the same object again. `by`: inputs by which its outputs are differentiated;
-        `of`: bodies and points of operational space.
+        `tasks`: bodies and points of operational space.
 
         Rates of a run that is not `projected` turn to the rank-revealing path earlier: its states are beside the loops, and what they are
         off is divided by the square of the smallest singular value.
@@ -129,16 +129,16 @@ class Kernels:
             formulation = self._named(formulation)
         powered = self.chosen.power and name in POWERED
         inputs = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
-        tasks = (of,) if isinstance(of, str) else tuple(of)
-        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs, tasks)
+        wanted = (tasks,) if isinstance(tasks, str) else tuple(tasks)
+        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs, wanted)
         if key not in self.made:
             chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
-            self.made[key] = chosen._make(name, formulation, baumgarte, projected, inputs, tasks)
-            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected, inputs, tasks))
+            self.made[key] = chosen._make(name, formulation, baumgarte, projected, inputs, wanted)
+            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected, inputs, wanted))
         return self.made[key]
 
     def _make(
-        self, asked: str, formulation: str | None, baumgarte: bool, projected: bool, by: tuple[str, ...], of: tuple[str, ...]
+        self, asked: str, formulation: str | None, baumgarte: bool, projected: bool, by: tuple[str, ...], tasks: tuple[str, ...]
     ) -> Kernel:
         name, by = ("forward", tuple(n for n in DERIVATIVES if n != "free" or self.free)) if asked == "derivatives" else (asked, by)
         if name not in KERNELS:
@@ -157,11 +157,11 @@ class Kernels:
         elif formulation is not None or baumgarte:
             raise UsageError(f"kernel '{name}' has no formulation and no stabilisation to choose.")
         names = self.entries
-        if "of" in signature.options:
-            options["of"] = tuple(self._tasks(of))
-            names = {**names, **{key: [row.name for row in options["of"]] for key in ("Lambda", "mu", "J", "rate")}}
-        elif of:
-            raise UsageError(f"kernel '{name}' has no option `of`; kernel 'operational' has one, s.jacobian(st, of) another.")
+        if "tasks" in signature.options:
+            options["tasks"] = tuple(self._tasks(tasks))
+            names = {**names, **{key: [row.name for row in options["tasks"]] for key in ("Lambda", "mu", "J", "rate")}}
+        elif tasks:
+            raise UsageError(f"kernel '{name}' has no option `tasks`; kernel 'operational' has it.")
 
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"
@@ -173,9 +173,9 @@ class Kernels:
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
         return Kernel(asked, program, parts, names, self.defaults, fallback, self.engine)
 
-    def _tasks(self, of: Sequence[str]) -> list[TaskRow]:
+    def _tasks(self, names: Sequence[str]) -> list[TaskRow]:
         """Components of operational space; raise UsageError where there are more of them than drives."""
-        rows = task_rows(self.tree.description, of)
+        rows = task_rows(self.tree.description, names)
         if len(rows) > len(self.drives):
             listed = ", ".join(row.name for row in rows)
             raise UsageError(f"{len(rows)} components ({listed}) cannot be moved freely by {len(self.drives)} drives: name fewer of them.")

@@ -64,7 +64,7 @@ KERNELS: dict[str, Signature] = {
     "jacobian": Signature((("q", "nq"),), "jacobian", masses=False),
     "jacobian_rate": Signature(STATE, "jacobian_rate", masses=False),
     "reduced": Signature(STATE, "reduced"),
-    "operational": Signature(STATE, "operational", options=("of",)),
+    "operational": Signature(STATE, "operational", options=("tasks",)),
     "poses": Signature((("q", "nq"),), "poses", masses=False),
     "points": Signature(STATE, "points", masses=False),
     "loop_rates": Signature((*STATE, ("t", "one"), ("tau", "nv")), "rates", options=("formulation", "gains", "power"), packed=True),

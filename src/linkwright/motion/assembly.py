@@ -59,8 +59,8 @@ class Assembler:
 
     def first_position(self) -> tuple[np.ndarray, dict[str, Any]]:
         """Coordinates and cut-joint references of the start: where plans of kernels are made."""
-        st = self.start
-        st = Assembler(self.loops).start if self._quick else st  # plans do not depend on how the start was closed
+        known = "start" in vars(self) and not self._quick
+        st = self.start if known else Assembler(self.loops).start  # plans do not depend on how the start was closed
         return st.q, dict(st.references)
 
     @cached_property

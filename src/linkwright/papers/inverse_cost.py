@@ -133,7 +133,7 @@ def formed(system: System, st: State, drive: str, graph: OperationGraph) -> Form
     q, v, acc = (graph.variables(x) for x in (st.q, st.v, a))
     graph.stage = "motion"
     m = motion(system.skel, q, v)
-    _ = m.X, m.S, m.V, m.at_origin(node_accelerations(system.skel, m, acc))
+    _ = *m.X, *m.S, *m.V, m.at_origin(node_accelerations(system.skel, m, acc))
     graph.stage = "wrenches"
     need = dynamics.net_wrenches(system.skel, m, acc)
     graph.stage = "equations"

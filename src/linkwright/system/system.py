@@ -33,6 +33,7 @@ from linkwright.results.recorded import coordinate_names
 from linkwright.results.state import Branches, State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import options_of, takes_options
+from linkwright.system.assembled import StateBatch, assembled
 from linkwright.system.dynamics import Dynamics, mirrored
 from linkwright.system.feedback import Feedback
 from linkwright.system.motions import Motions
@@ -116,6 +117,13 @@ class System:
         name points. `guess` starts the search elsewhere (joint values, or a State): the way to another branch.
         """
         return self._motions.assemble(q, v, pose, point, guess)
+
+    def assemble_batch(self, q: Mapping[str, Any], v: Mapping[str, Any] | None = None, *, guess: State | None = None) -> StateBatch:
+        """Return many states on the loops from arrays of the positions (and speeds) of all drives, on the branch of the guess.
+
+        States that do not exist are NaN, masked by `.ok`, with reasons in `.why`; `batch[i]` is a State.
+        """
+        return assembled(self.core, q, v, guess)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
         """Return assembly modes found for the given joint values (default: the drives at the start), nearest to it first (few loops only).
@@ -413,23 +421,16 @@ class System:
         return self.core.stores
 
     def kernel(
-        self,
-        name: str,
-        formulation: Any = None,
-        *,
-        drives: Sequence[str] | None = None,
-        baumgarte: bool = False,
-        by: str | Sequence[str] = (),
-        of: str | Sequence[str] = (),
+        self, name: str, formulation: Any = None, *, drives: Any = None, baumgarte: bool = False, by: Any = (), tasks: Any = ()
     ) -> Kernel:
         """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.
         Arrays are in the order of names.q and names.v; results come back as a named tuple. `formulation` (of forward and
         rates) is sslm, slm or kkt; `baumgarte` adds an input `gains` (alpha, beta). `drives` replaces the model's. `by` names inputs
-        ("q", "free") by which all outputs are differentiated exactly (u_q, u_free); `of` bodies and points of kernel operational.
+        ("q", "free") by which all outputs are differentiated exactly (u_q, u_free); `tasks` bodies and points of kernel operational.
         """
-        return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by, of=of)
+        return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by, tasks=tasks)
 
     def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
         """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.

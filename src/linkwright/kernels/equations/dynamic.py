@@ -124,9 +124,9 @@ class Equations(ResidualEquations):
         margin = self.margin("kinematics", [(size(p), p) for p in pivots])
         return {"M": S.T @ T.M @ S, "h": S.T @ (T.M @ a + T.h), "S": S, "a": a, "margin": margin}
 
-    def operational(self, q: Any, v: Any, t: Any, near: Any, *, of: Sequence[TaskRow]) -> Arrays:
+    def operational(self, q: Any, v: Any, t: Any, near: Any, *, tasks: Sequence[TaskRow]) -> Arrays:
         """Equations of motion in the velocities of a body or point; see `operational`."""
-        return operational(self, q, v, t, near, of)
+        return operational(self, q, v, t, near, tasks)
 
     def responses(self, q: Any, v: Any, B: Any, t: Any, near: Any, *, multipliers: bool = True) -> Arrays:
         """Response to the drives, affine in their efforts u: accelerations a + G u and multipliers lam + L u, columns of B being the

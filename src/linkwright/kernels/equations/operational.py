@@ -40,11 +40,11 @@ class TaskRow(NamedTuple):
     row: int  # of its twist, or of the point's velocity
 
 
-def task_rows(description: Description, of: str | Sequence[str]) -> list[TaskRow]:
+def task_rows(description: Description, named: str | Sequence[str]) -> list[TaskRow]:
     """Components of bodies and points by name: `platform`, `platform.P`, or one of them, `platform.wz`, `platform.P.x`."""
-    names = [of] if isinstance(of, str) else list(of)
+    names = [named] if isinstance(named, str) else list(named)
     if not names:
-        raise UsageError("operational space needs what moves in it: of='platform', or of=['platform.P', 'platform.wz'].")
+        raise UsageError("operational space needs what moves in it: tasks='platform', or tasks=['platform.P', 'platform.wz'].")
     return [row for name in names for row in _rows(description, name)]
 
 

@@ -173,9 +173,10 @@ class LikeParts:
         return [code.on_symbols(x) for x in rows]
 
     def by_subsystem(self, name: Any, q: Any, v: Any, function: Callable[[Skeleton, Any, Any], Sequence[Any]]) -> list[list[Any]] | None:
-        """Arrays of every subsystem, from a function of (skeleton, q, v) of one; None if that cannot be traced or numbers are complex."""
+        """Arrays of every subsystem, from a function of (skeleton, q, v) of one; None if that cannot be traced, or for numbers
+        of another kind than floats and symbols: complex ones, or those that count operations."""
         kinds = {x.dtype.kind if isinstance(x, np.ndarray) else "" for x in (q, v)}
-        if not kinds <= {"f", "O"}:
+        if not kinds <= {"f", "O"} or (kinds != {"f"} and not _symbols(q, v)):
             return None
         out: list[list[Any]] = [[] for _ in self.skel.tree.subsystems]
         for number, members in enumerate(self.classes):
@@ -187,6 +188,13 @@ class LikeParts:
             for s, found in zip(members, results, strict=True):
                 out[s] = found
         return out
+
+
+def _symbols(*arrays: np.ndarray) -> bool:
+    """True if all entries are floats or traced symbols."""
+    from linkwright.compiler.graph import Sym
+
+    return {type(x) for array in arrays for x in array.flat} <= {Sym, float, int, np.float64}
 
 
 def like_parts(skel: Skeleton) -> LikeParts | None:
