@@ -353,16 +353,25 @@ def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
 def _substitute(value: Any, evaluated: Evaluation) -> Any:
     """The value with expressions evaluated; what holds none is the same object as before."""
     kind = type(value)
-    if kind is float or kind is str or value is None:
+    if kind in _PLAIN:
         return value
+    if kind is tuple:
+        parts = [x if type(x) in _PLAIN else _substitute(x, evaluated) for x in value]
+        return value if all(new is old for new, old in zip(parts, value, strict=True)) else tuple(parts)
     if isinstance(value, Expr):
         return evaluated(value)
-    if isinstance(value, tuple):
-        parts = tuple(_substitute(v, evaluated) for v in value)
-        return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
-    if is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Source):
-        now = {f.name: (getattr(value, f.name), f.compare) for f in fields(value)}
-        new = {name: _substitute(old, evaluated) for name, (old, compared) in now.items() if compared}
-        changed = {name: x for name, x in new.items() if x is not now[name][0]}
+    if is_dataclass(value) and kind is not Source and not isinstance(value, type):
+        if kind not in _COMPARED:
+            _COMPARED[kind] = tuple(f.name for f in fields(value) if f.compare)
+        changed = {}
+        for name in _COMPARED[kind]:
+            old = getattr(value, name)
+            new = old if type(old) in _PLAIN else _substitute(old, evaluated)
+            if new is not old:
+                changed[name] = new
         return replace(value, **changed) if changed else value
     return value
+
+
+_PLAIN = frozenset((float, str, int, bool, type(None)))
+_COMPARED: dict[type, tuple[str, ...]] = {}  # fields of each class that may hold expressions

@@ -18,7 +18,7 @@ from linkwright.model.file.shapes import SHAPE_KEYS, Shape, read_shape
 from linkwright.model.file.units import DENSITY, INERTIA, LENGTH, MASS, parse_unit
 
 BODY_KEYS = {"geometry": SHAPE_KEYS, "mass": ("mass", "com", "inertia"), "mass from a shape": ("bar", "bars", "plate", "mesh")}
-MOST_BODIES = 5_000
+MOST_BODIES = 10_000
 FAR_COM = 10.0  # times the size of a body: no counterweight reaches there
 
 

@@ -64,16 +64,16 @@ def _shared_pins(context: Context, shapes: dict[str, Shape]) -> dict[str, list[s
         for name in shape.stations:
             if name not in shape.pins and name in context.drawing:
                 stations.setdefault(name, []).append(shape.name)
-    order = list(shapes)
+    order = {name: i for i, name in enumerate(shapes)}
     pins: dict[str, list[str]] = {}
     for pin in [*named, *(s for s in stations if s not in named)]:
-        bodies = sorted(named.get(pin, []) + stations.get(pin, []), key=order.index)
+        bodies = sorted(named.get(pin, []) + stations.get(pin, []), key=order.__getitem__)
         if len(bodies) > 1:
             pins[pin] = bodies
         elif pin in named:
             _lonely_pin(context, shapes, pin, bodies[0], named)
-    drawn = list(context.drawing)
-    return dict(sorted(pins.items(), key=lambda item: drawn.index(item[0]) if item[0] in context.drawing else len(drawn)))
+    drawn = {name: i for i, name in enumerate(context.drawing)}
+    return dict(sorted(pins.items(), key=lambda item: drawn.get(item[0], len(drawn))))
 
 
 def _lonely_pin(context: Context, shapes: dict[str, Shape], pin: str, body: str, named: dict[str, list[str]]) -> None:

@@ -12,6 +12,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from linkwright.errors import ModelError
 from linkwright.model.file.context import IDENTIFIER, RESERVED, Context
@@ -35,6 +36,7 @@ def expand(context: Context, keys: dict[str, FileNode]) -> dict[str, FileNode]:
     blocks = node.items if node.items is not None else (node,)
     result = {k: v for k, v in keys.items() if k != "repeat"}
     budget = [MOST_NODES]
+    own: set[int] = set()  # mappings made here, which may grow
     for block in blocks:
         entries = block.mapping("repeat")
         indices = {k: v for k, v in entries.items() if k not in SECTIONS}
@@ -50,7 +52,7 @@ def expand(context: Context, keys: dict[str, FileNode]) -> dict[str, FileNode]:
             scope = dict(zip(indices, values, strict=True))
             for section in (k for k in entries if k in SECTIONS):
                 copy = _substitute(entries[section], scope, budget)
-                result[section] = _merge(result[section], copy, section) if section in result else copy
+                result[section] = _merge(result[section], copy, section, own) if section in result else copy
     return result
 
 
@@ -95,23 +97,33 @@ def _fill(text: str, scope: Mapping[str, int], node: FileNode) -> str:
     """Replace {i}, {i+1}, {2*i} by whole numbers."""
 
     def number(match: re.Match[str]) -> str:
-        quantity = read_quantity(replace(node, text=match.group(1), scope=scope), QuantityAlgebra())
-        if isinstance(quantity.value, float) and quantity.value == round(quantity.value):
-            return str(int(quantity.value))
-        raise node.error(f"repeat: '{{{match.group(1)}}}' in '{text}' is not a whole number. Use the index as in {{i}} or {{i+1}}.")
+        key = (match.group(1), *scope.items())
+        if key not in _known:
+            if len(_known) > MOST_NODES:
+                _known.clear()
+            quantity = read_quantity(replace(node, text=match.group(1), scope=scope), QuantityAlgebra())
+            if not isinstance(quantity.value, float) or quantity.value != round(quantity.value):
+                raise node.error(f"repeat: '{{{match.group(1)}}}' in '{text}' is not a whole number. Use the index as in {{i}} or {{i+1}}.")
+            _known[key] = str(int(quantity.value))
+        return _known[key]
 
     return BRACES.sub(number, text) if "{" in text else text
 
 
-def _merge(a: FileNode, b: FileNode, path: str) -> FileNode:
-    """Both parts together: mappings by key, lists one after the other."""
+_known: dict[tuple[Any, ...], str] = {}  # numbers by expression and values of the indices
+
+
+def _merge(a: FileNode, b: FileNode, path: str, own: set[int]) -> FileNode:
+    """Both parts together: mappings by key, lists one after the other. Mappings in `own` grow in place."""
     if a.text == "":
         return b
     if a.entries is not None and b.entries is not None:
-        entries = dict(a.entries)
+        grown = id(a.entries) in own
+        entries = a.entries if grown else dict(a.entries)
         for key, node in b.entries.items():
-            entries[key] = _merge(entries[key], node, f"{path}.{key}") if key in entries else node
-        return replace(a, entries=entries)
+            entries[key] = _merge(entries[key], node, f"{path}.{key}", own) if key in entries else node
+        own.add(id(entries))
+        return a if grown else replace(a, entries=entries)
     if a.items is not None and b.items is not None and not path.startswith("drawing"):
         return replace(a, items=a.items + b.items)
     raise ModelError(f"repeat: '{path}' is there already. Use the index in its name, e.g. {path.rpartition('.')[2]}{{i}}.", b.where)
