@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwright.numerics import linalg
-from linkwright.numerics.sparse import LARGE, sparse_rows
+from linkwright.numerics.sparse import LARGE, SparseMatrix, sparse_rows
 
 
 def banded(rows: int, columns: int, seed: int = 0) -> np.ndarray:
@@ -57,3 +57,18 @@ def test_doubtful_ranks_are_left_to_the_singular_values():
     assert sparse_rows(np.random.default_rng(0).normal(size=(200, 200))) is None  # full
     assert sparse_rows(banded(LARGE - 1, LARGE)) is None  # small
     assert linalg.factor(A).at_most(100).rank == 100
+
+
+def test_a_sparse_matrix_in_place_of_an_array():
+    """It multiplies and is factored as it is, and is the same numbers as an array for everything else."""
+    A = banded(200, 230)
+    rows, columns = np.nonzero(A)
+    S = SparseMatrix.of(A[rows, columns], rows, columns, A.shape)
+    x = np.random.default_rng(0).normal(size=A.shape[1])
+    assert np.allclose(S @ x, A @ x, rtol=1e-14, atol=1e-14) and np.array_equal(np.asarray(S), A) and len(S) == len(A)
+    assert np.array_equal(S * 2.0 + A, 3.0 * A) and np.array_equal(S[3:5], A[3:5]) and np.array_equal(S.T.dense, A.T)
+    assert np.array_equal(np.concatenate([S, A]), np.concatenate([A, A]))
+    f, g = linalg.factor(S), linalg.factor(A)
+    assert f.rank == g.rank and np.abs(f.solve(A @ x) - g.solve(A @ x)).max() < 1e-12 * np.abs(x).max()
+    scale = 1.0 + np.arange(len(A))
+    assert np.array_equal(S.scaled(scale, np.ones(A.shape[1])).dense, A * scale[:, None])

@@ -23,6 +23,7 @@ from linkwright.compiler import target, threads
 from linkwright.compiler.program import Block, Program
 from linkwright.compiler.target import ObjectCode
 from linkwright.errors import LinkwrightError, UsageError
+from linkwright.numerics.memory import all_in_use
 
 OLDEST = (0, 45)  # version of llvmlite; LLVM's text has changed before
 ROUGH_NS = 0.06  # per operation and state, to judge whether threads pay
@@ -293,6 +294,7 @@ def _common(blocks: Sequence[Block], leads: Sequence[tuple[int, ...]]) -> tuple[
 # ---------------------------------------------------------------- made or fetched
 
 
+@all_in_use()
 def _make(kind: str, program: Program) -> ObjectCode:
     from linkwright.compiler import batches, llvm  # here, so that code from the cache is loaded without them
 

@@ -36,6 +36,7 @@ from linkwright.mechanics.kinematics.skeleton import skeleton
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, Number
 from linkwright.model.parameters import Parameter, with_values
+from linkwright.numerics.memory import all_in_use
 from linkwright.numerics.pickling import essentials
 from linkwright.topology.tree import Tree
 
@@ -326,6 +327,7 @@ class Kernels:
                 disk.put(name, json.loads(json.dumps(asdict(self.plans[solve]))), b"")
         return self.plans[solve]
 
+    @all_in_use()
     def _planned(self, solve: str) -> EliminationPlan:
         from linkwright.kernels import planning
 

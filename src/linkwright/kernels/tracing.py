@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwright.compiler.program import Block, Op, Program
+from linkwright.numerics.memory import all_in_use
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations
@@ -112,6 +113,7 @@ class KernelSizes:
     drivers: int = 0  # of a variant, whose rows are part of nc
 
 
+@all_in_use()
 def trace(name: str, sizes: KernelSizes, equations: Callable[[Any], Equations], by: Sequence[str] = (), **options: Any) -> Program:
     """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters. With `by` its
     outputs are differentiated by these inputs."""

@@ -23,6 +23,7 @@ from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
 from linkwright.motion.inputs import efforts
+from linkwright.numerics.memory import all_in_use
 from linkwright.numerics.pickling import essentials
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree
@@ -57,6 +58,7 @@ class Compiled:
 
     __getstate__ = essentials
 
+    @all_in_use()
     def __init__(
         self,
         described: Description,

@@ -16,7 +16,7 @@ import numpy as np
 from linkwright.errors import UsageError
 from linkwright.numerics.blas import one_thread
 from linkwright.numerics.pickling import essentials
-from linkwright.numerics.sparse import SparseRows, sparse_rows
+from linkwright.numerics.sparse import SparseMatrix, SparseRows, sparse_rows
 
 RANK_TOLERANCE = 1e-9
 SURE = 2e-3  # tolerances up to this are those healthy pivots answer for
@@ -28,7 +28,7 @@ class Factored:
 
     __getstate__ = essentials
 
-    def __init__(self, A: np.ndarray, tolerance: float, thin: bool, most: int):
+    def __init__(self, A: np.ndarray | SparseMatrix, tolerance: float, thin: bool, most: int):
         self.A, self.tolerance, self.thin, self.most = A, tolerance, thin, most
 
     @cached_property
@@ -42,7 +42,7 @@ class Factored:
         if min(m, n) == 0:
             return np.broadcast_to(np.eye(m), (*stack, m, m)), np.zeros((*stack, 0)), np.broadcast_to(np.eye(n), (*stack, n, n))
         with one_thread(max(m, n)):
-            return np.linalg.svd(self.A, full_matrices=not self.thin)
+            return np.linalg.svd(np.asarray(self.A), full_matrices=not self.thin)
 
     @property
     def U(self) -> np.ndarray:
@@ -120,12 +120,13 @@ class Factored:
         return x if b.ndim == 3 else x[..., 0]
 
 
-def factor(A: np.ndarray, tolerance: float = RANK_TOLERANCE, *, thin: bool = False) -> Factored:
+def factor(A: np.ndarray | SparseMatrix, tolerance: float = RANK_TOLERANCE, *, thin: bool = False) -> Factored:
     """Decompose a matrix or a stack with full bases; singular values below the absolute tolerance do not count for the rank.
 
     `thin` leaves out what only null spaces need: enough to `solve`, and much less work for a few long columns.
     """
-    if not np.abs(A).max(initial=0.0) <= 1e150:  # also true for NaN
+    largest = A.largest() if isinstance(A, SparseMatrix) else np.abs(A).max(initial=0.0)
+    if not largest <= 1e150:  # also true for NaN
         raise UsageError(
             "numbers overflow in the equations: check the lengths, masses and speeds of the model (one is out of any proportion)."
         )

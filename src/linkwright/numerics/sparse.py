@@ -8,9 +8,11 @@ independent nor implied beyond doubt is left to the singular value decomposition
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 LARGE = 150  # rows and columns from which sparse elimination is quicker than a decomposition
 SPARSE = 0.1  # share of nonzero entries
@@ -19,6 +21,64 @@ SOUND = 1e-8  # a pivot below this, a distance of 1e-4 from the rows before, is 
 IMPLIED = 1e-9  # distance of a row of length 1 from the others at which it is one of their combinations
 SHIFT = 1e-13  # added to the unit diagonal: an implied row gets some of these as its pivot instead of a division by zero
 ITERATIONS = 12  # of the inverse power method
+
+
+class SparseMatrix(NDArrayOperatorsMixin):
+    """A large matrix of few entries in place of an array: it multiplies vectors as it is, and becomes dense for whatever else is asked."""
+
+    ndim = 2
+
+    def __init__(self, entries: Any):
+        self.entries = entries  # scipy's csr_matrix
+        self.shape: tuple[int, int] = entries.shape
+
+    @classmethod
+    def of(cls, data: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> SparseMatrix:
+        """The matrix with these entries; equal places add up."""
+        from scipy.sparse import csr_matrix  # here and below, because only large mechanisms need it
+
+        found = csr_matrix((data, (rows, columns)), shape=shape)
+        found.eliminate_zeros()
+        return cls(found)
+
+    @cached_property
+    def dense(self) -> np.ndarray:
+        return self.entries.toarray()
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.entries.dtype
+
+    @property
+    def size(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def T(self) -> SparseMatrix:
+        return SparseMatrix(self.entries.T.tocsr())
+
+    def scaled(self, rows: np.ndarray, columns: np.ndarray) -> SparseMatrix:
+        """Rows and columns times these numbers."""
+        from scipy.sparse import diags
+
+        return SparseMatrix((diags(rows) @ self.entries @ diags(columns)).tocsr())
+
+    def largest(self) -> float:
+        return float(np.abs(self.entries.data).max(initial=0.0))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.dense, dtype=dtype, copy=True if copy is None else copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc is np.matmul and method == "__call__" and inputs[0] is self and isinstance(inputs[1], np.ndarray):
+            return self.entries @ inputs[1]
+        return getattr(ufunc, method)(*(x.dense if isinstance(x, SparseMatrix) else x for x in inputs), **options)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.dense[at]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,25 +137,28 @@ class SparseRows:
         return float(np.linalg.norm(self.B.T @ (self.lengths * x)))
 
 
-def sparse_rows(A: np.ndarray) -> SparseRows | None:
+def sparse_rows(A: np.ndarray | SparseMatrix) -> SparseRows | None:
     """Factors of a large sparse matrix; None if it is small, full, or its rank is doubtful."""
     m, n = A.shape
-    if min(m, n) < LARGE or np.count_nonzero(A) > SPARSE * A.size:
+    if min(m, n) < LARGE or (A.entries.nnz if isinstance(A, SparseMatrix) else np.count_nonzero(A)) > SPARSE * A.size:
         return None
-    from scipy.sparse import csr_matrix, diags  # here, because only large mechanisms need it
+    from scipy.sparse import csr_matrix, diags
 
-    every: Any = csr_matrix(A)
+    every: Any = A.entries if isinstance(A, SparseMatrix) else csr_matrix(A)
     lengths = np.sqrt(np.asarray(every.multiply(every).sum(axis=1)).ravel())
     if not lengths.max() <= 1e150 or lengths.min() < IMPLIED * lengths.max():  # also NaN
         return None
     unit: Any = diags(1.0 / lengths) @ every
-    weak = np.flatnonzero(_pivots(_eliminated(unit @ unit.T, SHIFT)) < SOUND)
+    factors = _eliminated(unit @ unit.T, SHIFT)
+    pivots = _pivots(factors)
+    weak = np.flatnonzero(pivots < SOUND)
     retained = np.setdiff1d(np.arange(m), weak)
     if len(weak) > SPARSE * m or len(retained) > n:
         return None
-    independent = unit[retained]
-    factors = _eliminated(independent @ independent.T)
-    least = _pivots(factors).min(initial=1.0)
+    independent, least = unit.tocsr()[retained], float(pivots.min(initial=1.0))
+    if least < HEALTHY:  # else the shift is nothing beside the pivots
+        factors = _eliminated(independent @ independent.T)
+        least = float(_pivots(factors).min(initial=1.0))
     if least < 0.5 * SOUND:
         return None
     found = SparseRows(every, retained, independent, lengths[retained], factors, np.zeros((m, 0)), bool(least >= HEALTHY))

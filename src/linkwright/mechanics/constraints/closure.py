@@ -25,6 +25,10 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton, motion
 from linkwright.model.description import Joint
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import common_type
+from linkwright.numerics.sparse import SparseMatrix
+
+
+DENSE = 300_000  # entries of J up to which it is dense
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,15 @@ class Closure:
     blocks: dict[tuple[int, int], Any]  # (constraint, subsystem) -> J_ij
     columns: tuple[slice, ...]  # velocities of each subsystem
     turns: dict[int, Any] = field(default_factory=dict)  # constraint -> how its multipliers are reported, where rows are along body axes
+    places: tuple[np.ndarray, np.ndarray] | None = None  # rows and columns of the entries of all blocks, where J is a SparseMatrix
 
     @cached_property
     def J(self) -> Any:
-        """(nc, nv), dense."""
+        """(nc, nv), dense; of a large mechanism with like subsystems a SparseMatrix."""
+        if self.places is not None:
+            data = np.concatenate([np.ravel(x) for x in self.blocks.values()])
+            if data.dtype.kind == "f":
+                return SparseMatrix.of(data, *self.places, (len(self.k), self.columns[-1].stop))
         J = np.zeros((len(self.k), self.columns[-1].stop if self.columns else 0), dtype=common_type(self.k, *self.blocks.values()))
         for (i, j), block in self.blocks.items():
             J[self.rows[i], self.columns[j]] = block
@@ -73,7 +82,20 @@ def closure(
     columns = tuple(s.v for s in skel.tree.subsystems)
     blocks = {(i, j): block for i, x in enumerate(every) for j, block in x.blocks.items()}
     phi, k, b = (_stack([getattr(p, name) for p in parts]) for name in ("phi", "k", "b"))
-    return Closure(phi, k, b, rows, parts, blocks, columns, {i: x.turn for i, x in enumerate(every) if x.turn is not None})
+    turns = {i: x.turn for i, x in enumerate(every) if x.turn is not None}
+    large = m.like is not None and len(k) * (columns[-1].stop if columns else 0) > DENSE
+    return Closure(phi, k, b, rows, parts, blocks, columns, turns, _places(m, rows, columns, tuple(blocks)) if large else None)
+
+
+def _places(m: Motion, rows: tuple[slice, ...], columns: tuple[slice, ...], keys: tuple[tuple[int, int], ...]) -> Any:
+    """Rows and columns of the entries of blocks, found once for the like parts of a mechanism."""
+    assert m.like is not None
+    known = m.like.tables.get("places")
+    if known is None or known[0] != keys:
+        width = columns[-1].stop
+        every = np.concatenate([block_places(rows[i], columns[j], width) for i, j in keys])
+        known = m.like.tables["places"] = keys, (every // width, every % width)
+    return known[1]
 
 
 def _rows_of(skel: Skeleton, m: Motion, v: Any, t: Any, c: Constraint, references: Mapping[str, Any], body_axes: str) -> BodyAxisRows:

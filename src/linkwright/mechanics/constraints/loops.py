@@ -19,6 +19,7 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_ref
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.metric import characteristic_length, scale
 from linkwright.numerics.pickling import essentials
+from linkwright.numerics.sparse import SparseMatrix
 from linkwright.topology.order import elimination_order
 
 
@@ -70,10 +71,10 @@ class Loops:
         """Positions moved by dimensionless steps; any leading axes."""
         return displaced(self.skel, q, step * self.columns)
 
-    def dimensionless(self, c: Closure) -> tuple[np.ndarray, np.ndarray]:
+    def dimensionless(self, c: Closure) -> tuple[np.ndarray, Any]:
         """(phi, J) in kappa and radians."""
-        rows = self.row_scale
-        return c.phi / rows, c.J * self.columns / rows[:, None]
+        rows, J = self.row_scale, c.J
+        return c.phi / rows, J.scaled(1.0 / rows, self.columns) if isinstance(J, SparseMatrix) else J * self.columns / rows[:, None]
 
     def factored(self, c: Closure, tolerance: float = 1e-9) -> Factored:
         return factor(self.dimensionless(c)[1], tolerance)

@@ -115,6 +115,7 @@ class LikeParts:
         self.of = {s: number for number, some in enumerate(self.classes) for s in some}
         self.codes: dict[Any, LikeCode | None] = {}
         self.groups: dict[Any, Any] = {}  # of cut joints
+        self.tables: dict[str, Any] = {}  # that other rooms make once
 
     @property
     def worthwhile(self) -> bool:

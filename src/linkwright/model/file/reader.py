@@ -23,6 +23,7 @@ from linkwright.model.file.loads import ChannelDimensions, read_loads
 from linkwright.model.file.nodes import FileNode, from_file, from_python, from_text
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.units import ACCELERATION, LENGTH, UnitSystem
+from linkwright.numerics.memory import all_in_use
 
 KEY_GROUPS = {
     "general": ("name", "about", "units", "show", "plane", "space", "gravity"),
@@ -85,6 +86,7 @@ def reread(description: Description, /, **overrides: Any) -> Description:
     return _describe(replace(document, overrides=merged))
 
 
+@all_in_use()
 def _describe(document: Document) -> Description:
     try:
         return _read_sections(document)
