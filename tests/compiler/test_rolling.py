@@ -66,6 +66,27 @@ def test_rolled_code_gives_the_same_bits(program):
     assert rolled.call(x[2])[1] & 1
 
 
+@pytest.mark.parametrize("extra", [0, 1, 5, 14])
+def test_every_output_that_is_not_finite_is_seen(extra, monkeypatch):
+    """Outputs are looked through four vectors at a time, then the rest of them one by one."""
+    n = llvm.MANY_OUTPUTS + extra
+    program = trace(lambda x: {"y": x * x, "margin": np.array([x[0] - 0.5])}, x=n)
+    monkeypatch.setattr(schedule, "CUT_ABOVE", 100)
+    plans = {"one": schedule.schedule(program, one=True, cut_above=100), "many": schedule.schedule(program, cut_above=100)}
+    makers = {"one": llvm.compile_one, "many": batches.compile_many}
+    code = NativeCode(lambda kind: makers[kind](program, plan=plans[kind]))
+    assert n + 1 > llvm.MANY_OUTPUTS and code.call(np.ones(n))[1] == 0 and code.call(np.zeros(n))[1] == 2
+    x = np.ones((9, n))
+    for i in (*range(9), n - 3, n - 1):
+        bad = np.ones(n)
+        bad[i] = 1e200
+        assert code.call(bad)[1] & 1
+        x[i % 9, i] = -1e200
+    x[7] = 1.0
+    status = code.call_many([x])[1]
+    assert [s & 1 for s in status] == [int(np.abs(row).max() > 1e150) for row in x]
+
+
 @pytest.mark.parametrize("kernel", ["forward", "inverse"])
 def test_legs_share_their_code(kernel):
     k = lw.compile("stewart").kernel(kernel)

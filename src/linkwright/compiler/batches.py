@@ -64,13 +64,14 @@ def _kernel(plan: Schedule, target: Processor) -> list[str]:
         body = FunctionBody(plan.ops, lanes, target, STATES)
         body.piece(piece)
         where = {j: k for k, places in piece.results.items() for j in places}
-        _status(body, [body.number(where[j]) for j in range(plan.n_out)], plan.margin)
+        outputs = [body.number(where[j]) for j in range(plan.n_out)]
+        _status(body, *body.status(list(dict.fromkeys(outputs)), outputs[plan.margin] if plan.margin >= 0 else None))
         lines += [f"define internal void @piece0({arguments}, ptr noalias %s) noinline nounwind {{", "entry:", *body.out, "  ret void", "}"]
     else:
         for i, piece in enumerate(plan.pieces):
             lines += function_of(piece, FunctionBody(plan.ops, lanes, target, STATES), f"piece{i}", arguments, "nounwind")
         body = FunctionBody(plan.ops, lanes, target, STATES)
-        _status(body, [body.load("%y", j, STATES) for j in range(plan.n_out)], plan.margin)
+        _status(body, *body.status_in_memory(plan))
         lines += [
             "define internal void @finish(ptr noalias %y, ptr noalias %s) noinline nounwind {",
             "entry:",
@@ -91,10 +92,9 @@ def _kernel(plan: Schedule, target: Processor) -> list[str]:
     return [*lines, "  %word = load i64, ptr %s, align 8", "  ret i64 %word", "}"]
 
 
-def _status(body: FunctionBody, outputs: Sequence[str], margin: int) -> None:
+def _status(body: FunctionBody, broken: str, poor: str | None) -> None:
     """A byte for every lane."""
     n = body.lanes.count
-    broken, poor = body.status(list(dict.fromkeys(outputs)), outputs[margin] if margin >= 0 else None)
     byte = body.put(f"zext <{n} x i1> {broken} to <{n} x i8>")
     if poor is not None:
         two = "<" + ", ".join(["i8 2"] * n) + ">"

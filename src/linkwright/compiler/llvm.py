@@ -9,15 +9,15 @@ fused into sums explicitly (`sums`) and no fast-math flag is used, so one state 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from linkwright.compiler import sincos
 from linkwright.compiler.program import Op, Program
-from linkwright.compiler.rolling import Series, SeriesOperand
+from linkwright.compiler.rolling import Series
 from linkwright.compiler.schedule import REGISTER, ProgramPiece, Schedule, schedule, width
+from linkwright.compiler.series_places import SeriesPlaces
 from linkwright.compiler.sincos import Lanes
 from linkwright.compiler.sums import FMA, FMS, FNMA, INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operation, operands
 from linkwright.compiler.target import ObjectCode, Processor, emit, host, level
@@ -26,6 +26,7 @@ _BINARY: dict[int, str] = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DI
 _LIBRARY: dict[int, str] = {Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh", Op.ATAN2: "atan2", Op.POW: "pow"}
 _INTRINSIC: dict[int, str] = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.ROUND: "rint"}
 _CONDITIONS = (int(Op.LT), int(Op.LE))
+MANY_OUTPUTS = 200  # beyond these a loop looks for those that are not finite
 
 
 def filled(values: Sequence[Any], count: int) -> list[Any]:
@@ -170,7 +171,7 @@ class FunctionBody:
 
     def series(self, series: Series, name: str) -> list[str]:
         """A loop over the repeats of a series; returns the tables it reads, as globals."""
-        place = _Places(self, series.count)
+        place = SeriesPlaces(self, series.count)
         self.out += ["  br label %repeat", "repeat:"]
         self.label, head = "repeat", len(self.out)
         for step in series.steps:
@@ -321,75 +322,53 @@ class FunctionBody:
         d, zero = self.lanes.double, self.lanes.splat(0.0)
         sums = [zero] * min(4, max(1, len(outputs)))
         for i, y in enumerate(outputs):
-            j = i % len(sums)
-            if self.target.fused:
-                sums[j] = self.intrinsic("fma", self.lanes, y, zero, sums[j])
-            else:
-                product = self.put(f"fmul {d} {y}, {zero}")
-                sums[j] = self.put(f"fadd {d} {product}, {sums[j]}")
-        while len(sums) > 1:
-            sums = [self.put(f"fadd {d} {a}, {b}") for a, b in zip(sums[::2], sums[1::2], strict=False)] + sums[len(sums) & ~1 :]
-        broken = self.put(f"fcmp uno {d} {sums[0]}, {zero}")
+            sums[i % len(sums)] = self.vanishing(self.lanes, y, sums[i % len(sums)])
+        broken = self.put(f"fcmp uno {d} {self.sum(self.lanes, sums)}, {zero}")
         return broken, None if margin is None else self.put(f"fcmp ule {d} {margin}, {zero}")
 
+    def status_in_memory(self, plan: Schedule) -> tuple[str, str | None]:
+        """The same of all outputs of a plan, which are in memory."""
+        if plan.n_out > MANY_OUTPUTS:
+            return self.status_of_many(plan.n_out, plan.margin)
+        outputs = [self.load("%y", j, self.row) for j in range(plan.n_out)]
+        return self.status(outputs, outputs[plan.margin] if plan.margin >= 0 else None)
 
-class _Places:
-    """Places of the operands and results of a series in each repeat: fixed, along a stride, or by the repeat's row of a table."""
+    def status_of_many(self, count: int, margin: int) -> tuple[str, str | None]:
+        """The same of outputs in memory, `margin` being a place or -1, by a loop: four vectors at a time."""
+        lanes, each = (Lanes(4), 4) if self.lanes.count == 1 else (self.lanes, 1)  # of one state neighbours are a vector
+        d, zero, rounds = lanes.double, lanes.splat(0.0), count // (4 * each)
+        before, head = self.label, len(self.out) + 2
+        self.out += ["  br label %outputs", "outputs:"]
+        at = self.put(f"getelementptr double, ptr %y, i64 {self.put(f'mul i64 %o, {4 * each * self.row}')}")
+        place = [self.put(f"getelementptr double, ptr {at}, i64 {i * each * self.row}") for i in range(4)]
+        align = 8 * min(self.row, lanes.count)
+        sums = [self.vanishing(lanes, self.put(f"load {d}, ptr {p}, align {align}"), f"%o.{i}") for i, p in enumerate(place)]
+        heads = [f"  %o.{i} = phi {d} [ {zero}, %{before} ], [ {x}, %outputs ]" for i, x in enumerate(sums)]
+        self.out[head:head] = [f"  %o = phi i64 [ 0, %{before} ], [ %o.next, %outputs ]", *heads]
+        self.out += [
+            "  %o.next = add i64 %o, 1",
+            f"  %o.more = icmp ult i64 %o.next, {rounds}",
+            "  br i1 %o.more, label %outputs, label %checked",
+            "checked:",
+        ]
+        self.label = "checked"
+        total = self.sum(lanes, sums)
+        rest = [self.lane(lanes, total, i) for i in range(4)] if each == 4 else [total]
+        rest += [self.load("%y", j, self.row) for j in range(4 * each * rounds, count)]
+        return self.status(rest, self.load("%y", margin, self.row) if margin >= 0 else None)
 
-    def __init__(self, body: FunctionBody, count: int):
-        self.body, self.count = body, count
-        self.tables: dict[str, list[Sequence[Any]]] = {"double": [], "i64": []}  # columns
-        self.offsets: dict[tuple[int, ...], str] = {}
-        self.moved: dict[tuple[str, int], str] = {}  # pointers that advance with the repeats
+    def vanishing(self, lanes: Lanes, y: str, total: str) -> str:
+        """A sum of zeros plus 0 y."""
+        if self.target.fused:
+            return self.intrinsic("fma", lanes, y, lanes.splat(0.0), total)
+        return self.put(f"fadd {lanes.double} {self.put(f'fmul {lanes.double} {y}, {lanes.splat(0.0)}')}, {total}")
 
-    def read(self, leaf: SeriesOperand) -> str:
-        """The value of a leaf in this repeat."""
-        body, lanes = self.body, self.body.lanes
-        if leaf.kind == "number":
-            numbers = [sincos.number(x) for x in leaf.at]
-            return lanes.splat(leaf.at[0]) if len(set(numbers)) == 1 else self._everywhere(self._entry("double", numbers))
-        base, row = ("%x", body.row) if leaf.kind == "input" else ("%w", lanes.count)
-        found = body.put(f"load {lanes.double}, ptr {self.pointer(base, leaf.at, row)}, align {8 * min(row, lanes.count)}")
-        return body.put(f"fcmp une {lanes.double} {found}, {lanes.splat(0.0)}") if leaf.condition else found
-
-    def _everywhere(self, single: str) -> str:
-        lanes = self.body.lanes
-        if lanes.count == 1:
-            return single
-        first = self.body.put(f"insertelement {lanes.double} undef, double {single}, i32 0")
-        return self.body.put(f"shufflevector {lanes.double} {first}, {lanes.double} undef, <{lanes.count} x i32> zeroinitializer")
-
-    def pointer(self, base: str, at: Sequence[Any], row: int) -> str:
-        """The address of an entry that is `row` doubles long."""
-        strides = {b - a for a, b in itertools.pairwise(at)}
-        if len(strides) > 1:
-            offsets = tuple(x * row for x in at)
-            if offsets not in self.offsets:
-                self.offsets[offsets] = self._entry("i64", offsets)
-            return self.body.put(f"getelementptr double, ptr {base}, i64 {self.offsets[offsets]}")
-        stride = strides.pop() * row
-        if stride and (base, stride) not in self.moved:
-            by = self.body.put(f"mul i64 %j, {stride}")
-            self.moved[base, stride] = self.body.put(f"getelementptr double, ptr {base}, i64 {by}")
-        return self.body.put(f"getelementptr double, ptr {self.moved.get((base, stride), base)}, i64 {at[0] * row}")
-
-    def _entry(self, kind: str, column: Sequence[Any]) -> str:
-        """An entry of the table's row of this repeat."""
-        table = self.tables[kind]
-        table.append(column)
-        at = self.body.put(f"getelementptr {kind}, ptr %{kind}.row, i64 {len(table) - 1}")
-        return self.body.put(f"load {kind}, ptr {at}, align 8")
-
-    def rows(self, name: str) -> tuple[list[str], list[str]]:
-        """The tables as globals, and the pointers to a repeat's rows."""
-        lines, pointers = [], []
-        for kind, columns in self.tables.items():
-            if columns:
-                entries = [f"{kind} {x}" for row in zip(*columns, strict=True) for x in row]
-                lines.append(f"@{name}.{kind} = private constant [{len(entries)} x {kind}] [{', '.join(entries)}], align 64")
-                pointers.append(f"  %{kind}.at = mul i64 %j, {len(columns)}")
-                pointers.append(f"  %{kind}.row = getelementptr {kind}, ptr @{name}.{kind}, i64 %{kind}.at")
-        return lines, pointers
+    def sum(self, lanes: Lanes, terms: Sequence[str]) -> str:
+        found = list(terms)
+        while len(found) > 1:
+            pairs = zip(found[::2], found[1::2], strict=False)
+            found = [self.put(f"fadd {lanes.double} {a}, {b}") for a, b in pairs] + found[len(found) & ~1 :]
+        return found[0]
 
 
 def function_of(piece: ProgramPiece | Series, body: FunctionBody, name: str, arguments: str, traits: str) -> list[str]:
@@ -431,12 +410,12 @@ def one_text(plan: Schedule, target: Processor) -> str:
         main.piece(piece)
         where = {j: k for k, places in piece.results.items() for j in places}
         outputs = [main.number(where[j]) for j in range(plan.n_out)]
+        broken, poor = main.status(list(dict.fromkeys(outputs)), outputs[plan.margin] if plan.margin >= 0 else None)
     else:
         for i, piece in enumerate(plan.pieces):
             lines += function_of(piece, FunctionBody(plan.ops, lanes, target, 1, plan.wide, plan.lanes), f"piece{i}", arguments, traits)
             main.out.append(f"  call void @piece{i}(ptr %x, ptr %y, ptr %w)")
-        outputs = [main.load("%y", j, 1) for j in range(plan.n_out)]
-    broken, poor = main.status(list(dict.fromkeys(outputs)), outputs[plan.margin] if plan.margin >= 0 else None)
+        broken, poor = main.status_in_memory(plan)
     word = main.put(f"zext i1 {broken} to i64")
     if poor is not None:
         word = main.put(f"or i64 {word}, {main.put(f'select i1 {poor}, i64 2, i64 0')}")

@@ -27,7 +27,6 @@ from linkwright.numerics.pickling import essentials
 from linkwright.numerics.scalars import common_type
 from linkwright.numerics.sparse import SparseMatrix
 
-
 DENSE = 300_000  # entries of J up to which it is dense
 
 
