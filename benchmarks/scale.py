@@ -1,4 +1,4 @@
-"""Large mechanisms: first use and evaluations of long chains, scissor lifts, a biped and a Stewart platform, MuJoCo beside them.
+"""Large mechanisms: first use and evaluations of long chains, scissor lifts and grids, a biped and a Stewart platform, MuJoCo beside them.
 
     python -m benchmarks.scale docs/scale-benchmark.csv
 
@@ -58,6 +58,19 @@ def scissor(n: int) -> System:
     """A scissor lift of n bays, cut between its bays."""
     cuts = [x for i in range(1, n) for x in (f"L{i}", f"R{i}")]
     return System(modelfile.read(models.path("scissor-lift"), N=n), ["R0", f"L{n}", *cuts])
+
+
+def chosen_scissor(n: int) -> System:
+    """The same with the cuts that are chosen."""
+    return System(modelfile.read(models.path("scissor-lift"), N=n))
+
+
+def grid(columns: int, n: int) -> System:
+    """Lifts of n bays side by side under one table, cut between their bays; slots, which MuJoCo cannot close, stay in the tree."""
+    lifts = range(1, columns + 1)
+    cuts = [f"{x}{j}_{i}" for j in lifts for i in range(1, n) for x in "LR"]
+    d = modelfile.read(Path(__file__).with_name("scissor-grid.yaml"), N=n, C=columns)
+    return System(d, [*(f"R{j}_0" for j in lifts), f"L1_{n}", *(f"M{j}_{n}" for j in lifts[1:]), *cuts])
 
 
 def biped() -> System:
@@ -122,10 +135,13 @@ def rows() -> Iterator[ScaleRow]:
     for name, make in (("stewart", stewart), ("biped", biped)):
         yield measured(name, make)
         yield measured(name, make, "derivatives", batch=False, peer=False)
-    for n in (64, 256, 512, 1024):
-        yield measured(f"chain of {n}", lambda n=n: chain(n), batch=n <= 512, peer=n <= 512)
+    for n in (64, 512, 1024, 4096):
+        yield measured(f"chain of {n}", lambda n=n: chain(n), batch=n <= 512)
     for n in (25, 100, 200):
         yield measured(f"scissor lift of {n}", lambda n=n: scissor(n), batch=False)
+    yield measured("scissor lift of 200, cuts as chosen", lambda: chosen_scissor(200), batch=False, peer=False)
+    for columns, n in ((4, 25), (10, 100)):
+        yield measured(f"scissor grid of {columns} x {n}", lambda c=columns, n=n: grid(c, n), batch=False)
 
 
 def main(path: str) -> None:

@@ -71,7 +71,7 @@ def repetitive(ops: Sequence[Operation]) -> bool:
     near = np.where(read < 0, 0, np.where(back < _ADJACENT, back, -2 - kinds[read]))
     done = kinds > int(Op.INPUT)
     patterns = kinds * 10**6 + (near + 50) @ np.array([10**4, 10**2, 1])  # kinds are below 50, distances below 16
-    return len(np.unique(patterns[done])) < DISTINCT * np.count_nonzero(done)
+    return len(np.unique(patterns[done])) < DISTINCT * int(np.count_nonzero(done))
 
 
 def runs(ops: Sequence[Operation], order: Sequence[Step]) -> list[Run]:

@@ -1,4 +1,4 @@
-"""Where the operands and results of a series are: constants, strides and tables in its machine code (see `rolling`)."""
+"""Places of the operands and results of a series in its machine code: constants, strides and tables (see `rolling`)."""
 
 from __future__ import annotations
 

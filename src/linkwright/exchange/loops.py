@@ -132,7 +132,8 @@ def _exchanges(system: System) -> Iterator[System]:
 def _not_closable(system: System, cut: str, program: str) -> UsageError:
     joint = system.description.joint(cut)
     circuit = next(loop.joints for loop in system.tree.loops if loop.name == cut)
-    instead = [n for n in circuit[:-1] if n in system.tree.node_of_joint and closed_by(system.description.joint(n))]
+    carried = system.tree.node_of_joint  # a floating body's own joint is in the tree only
+    instead = [n for n in circuit[:-1] if n in carried and closed_by(system.tree.nodes[carried[n]].joint)]
     way_out = f"Cut one of {listing(instead)} in its place: lw.compile(m, cuts=[...]), or convert the mechanism itself, which does so."
     hint = way_out if instead else "No joint of this loop can be closed so."
     return UsageError(

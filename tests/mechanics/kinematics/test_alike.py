@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,14 @@ def test_symbols_give_the_program_of_body_by_body(monkeypatch):
     x = np.concatenate(moving_state(system))
     y, z = (interpret(p, x) for p in found)
     assert np.abs(y - z).max() <= ROUND_OFF * np.abs(z).max()
+
+
+def test_a_motion_travels():
+    system = chain(60)
+    m = motion(system.loops.skel, *moving_state(system))
+    assert m.X[3] is m.X[3]
+    again = pickle.loads(pickle.dumps(m))
+    assert again.like is not None and np.array_equal(again.X[3].R, m.X[3].R) and np.array_equal(again.p, m.p)
 
 
 def test_what_depends_on_numbers_is_evaluated_body_by_body(every_class):

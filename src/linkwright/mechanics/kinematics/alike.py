@@ -117,6 +117,10 @@ class LikeParts:
         self.groups: dict[Any, Any] = {}  # of cut joints
         self.tables: dict[str, Any] = {}  # that other rooms make once
 
+    def __reduce__(self) -> Any:
+        """By the skeleton: code is traced again when it is needed."""
+        return like_parts, (self.skel,)
+
     @property
     def worthwhile(self) -> bool:
         return max((len(x) for x in self.classes), default=0) >= FEWEST
