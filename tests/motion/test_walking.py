@@ -56,7 +56,7 @@ def test_the_python_loop_is_the_native_loop():
     laws = np.concatenate([x + 2.0 * np.pi * t[:, None], np.full((13, 1), 2.0 * np.pi), np.zeros((13, 1))], axis=1)
     found = walks(core.start.q, core.packed_references(core.start), t, laws)
     assert found.reached == 13
-    plan, floats = walks._prepared
+    plan, floats = walks.plan, np.zeros(walks._shared[1])
 
     def called(x, y, w):
         out, status = kernel.code.call(x[: kernel.code.n_in])

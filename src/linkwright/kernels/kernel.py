@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -273,7 +273,7 @@ class Kernel:
         scope |= {"A": np.ndarray, "D": np.dtype(float), "Result": self.Result, "batch": self._batch, "single": self._single}
         scope |= {f"s{i}": b.shape for i, b in enumerate(self._needed)} | {"FEW": FEW, "POOLED": POOLED}
         scope |= {"pools": self._pools, "prepared_few": self._prepared_few}
-        exec(text, scope)
+        exec(_code(text), scope)
         return scope["one"]
 
     def healthy(self, arrays: Sequence[np.ndarray], optional: Mapping[str, Any]) -> Any:
@@ -419,6 +419,12 @@ class Kernel:
         given = self._named(arrays, {})
         x = np.concatenate([v.ravel() for v in given])
         return time_one(self.code.one_address, x, self.code.n_out, self.code.work("one"))
+
+
+@lru_cache(256)
+def _code(text: str) -> Any:
+    """Python code of a call: the same text for all kernels of the same numbers of inputs and outputs."""
+    return compile(text, "<call of a kernel>", "exec")
 
 
 def _status(program: Program, packed: np.ndarray) -> np.ndarray:

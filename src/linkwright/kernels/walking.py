@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,7 +28,8 @@ LONGEST = 0.3  # rad or m that a predictor may go before the corrector checks it
 SHORTEST = 1e-4  # share of the way to the next sample below which the walk stops
 MOST = 6  # evaluations for one position
 DONE, STOPPED = 1, 2
-FEW = 4  # samples of a walk whose memory is stored
+LONGEST_STORED = 4000  # samples of a walk whose memory is stored
+MOST_LENGTHS = 16  # different numbers of samples for which it is
 LAWS = ("drive", "speed", "acceleration")
 
 
@@ -174,6 +176,7 @@ def walk(plan: WalkPlan, floats: np.ndarray, counts: np.ndarray, laws: np.ndarra
 class Memory(NamedTuple):
     """Arrays of a walk, and the call that fills them."""
 
+    floats: np.ndarray
     laws: np.ndarray
     t: np.ndarray
     counts: np.ndarray
@@ -199,45 +202,61 @@ class Walking:
         self.kernel, self.idle = kernel, idle
 
     @cached_property
-    def _prepared(self) -> tuple[WalkPlan, np.ndarray]:
-        code = self.kernel.code
-        ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
-        nq, nv, near = outs["q"].size, outs["v"].size, outs["near"].size if "near" in outs else 0
-        sizes = {"x": code.n_in, "y": code.n_out, "w": code.work("one"), "newest": 2 * nq, "second": 2 * nq, "third": 2 * nq}
-        places, at = {}, 0
-        for name, n in sizes.items():
-            places[name], at = at, at + -(-n // 8) * 8
-        at_near = places["x"] + ins["near"].start if "near" in ins else -1
-        plan = WalkPlan(code.one_address, nq, nv, ins["drive"].size, near, at_near=at_near, idle=self.idle, **places)
-        return plan, native.aligned(at)[0]
+    def _shared(self) -> tuple[WalkPlan, int, dict[int, list[Memory]]]:
+        """The plan, the size of its floats, and memories by numbers of samples: of all mechanisms that run on this code."""
+        made = _made.setdefault(self.kernel.code, {})
+        if self.idle not in made:
+            made[self.idle] = (*_layout(self.kernel, self.idle), {})
+        return made[self.idle]
+
+    @property
+    def plan(self) -> WalkPlan:
+        return self._shared[0]
 
     def __call__(self, q: np.ndarray, near: np.ndarray, t: np.ndarray, laws: np.ndarray, free: Any = None) -> Walked:
         """Samples at times t from q and the packed references `near` at the first of them; laws (len(t), 3 drives)."""
-        plan, floats = self._prepared
+        plan, size, memories = self._shared
+        if len(memories) > MOST_LENGTHS:
+            memories.clear()
+        mine = memories.setdefault(len(t), [])
+        memory = mine.pop() if mine else _memory(plan, size, len(t))
         given = {"q": q, "near": near, **({} if free is None else {"free": free})}
         for name, span in self._given:
-            floats[span] = given[name] if name in given else self.kernel.default(name)
-        memory = self._bound(len(t)) if len(t) <= FEW else self._memory(len(t))
+            memory.floats[span] = given[name] if name in given else self.kernel.default(name)
         memory.laws[...], memory.t[...], memory.counts[...] = laws, t, 0
         memory.run()
-        rows = memory.rows.copy() if len(t) <= FEW else memory.rows
+        rows, reached = memory.rows.copy(), int(memory.counts[0])
+        if len(t) <= LONGEST_STORED:
+            mine.append(memory)
         a, b, c, d = plan.nq, plan.nq + plan.nv, plan.nq + 2 * plan.nv, plan.nq + 2 * plan.nv + plan.near
-        return Walked(rows[:, :a], rows[:, a:b], rows[:, b:c], rows[:, c:d], rows[:, d], int(memory.counts[0]))
+        return Walked(rows[:, :a], rows[:, a:b], rows[:, b:c], rows[:, c:d], rows[:, d], reached)
 
     @cached_property
     def _given(self) -> list[tuple[str, slice]]:
         """Inputs that stay the same on the way, and their places."""
-        x = self._prepared[0].x
+        x = self.plan.x
         return [(b.name, slice(x + b.start, x + b.start + b.size)) for b in self.kernel.inputs if b.name not in LAWS]
 
-    @cached_property
-    def _bound(self) -> Callable[[int], Memory]:
-        return lru_cache(FEW)(self._memory)
 
-    def _memory(self, n: int) -> Memory:
-        """Arrays of n samples, and the loop bound to them."""
-        plan, floats = self._prepared
-        laws, t, counts = np.zeros((n, 3 * plan.nd)), np.zeros(n), np.zeros(3, dtype=np.int64)
-        rows = np.zeros((n, plan.nq + 2 * plan.nv + plan.near + 1))
-        arguments = (plan, floats, counts, laws, t, rows)
-        return Memory(laws, t, counts, rows, python_loops.native(walk, arguments).bound(*arguments))
+_made: WeakKeyDictionary[Any, dict[int, tuple[WalkPlan, int, dict[int, list[Memory]]]]] = WeakKeyDictionary()  # by code, idle
+
+
+def _layout(kernel: Kernel, idle: int) -> tuple[WalkPlan, int]:
+    """Sizes and places, and how many floats they take."""
+    code = kernel.code
+    ins, outs = ({b.name: b for b in blocks} for blocks in (code.inputs, code.outputs))
+    nq, nv, near = outs["q"].size, outs["v"].size, outs["near"].size if "near" in outs else 0
+    sizes = {"x": code.n_in, "y": code.n_out, "w": code.work("one"), "newest": 2 * nq, "second": 2 * nq, "third": 2 * nq}
+    places, at = {}, 0
+    for name, n in sizes.items():
+        places[name], at = at, at + -(-n // 8) * 8
+    at_near = places["x"] + ins["near"].start if "near" in ins else -1
+    return WalkPlan(code.one_address, nq, nv, ins["drive"].size, near, at_near=at_near, idle=idle, **places), at
+
+
+def _memory(plan: WalkPlan, size: int, n: int) -> Memory:
+    """Arrays of n samples, and the loop bound to them."""
+    floats, laws, t, counts = native.aligned(size)[0], np.zeros((n, 3 * plan.nd)), np.zeros(n), np.zeros(3, dtype=np.int64)
+    rows = np.zeros((n, plan.nq + 2 * plan.nv + plan.near + 1))
+    arguments = (plan, floats, counts, laws, t, rows)
+    return Memory(floats, laws, t, counts, rows, python_loops.native(walk, arguments).bound(*arguments))

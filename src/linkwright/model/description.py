@@ -13,8 +13,8 @@ called; `plane` only names the two axes for people. `ground` is the first body.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from linkwright.errors import ModelError, Source, nearest
@@ -350,28 +350,43 @@ def _named(things: Iterable[Any], name: str, kind: str, plural: str) -> Any:
     raise ModelError(f"there is no {kind} '{name}'. {nearest(name, [t.name for t in things], plural)}")
 
 
+@cache
+def _compared(kind: type) -> tuple[str, ...]:
+    """Names of the fields of a dataclass that may hold numbers; none for other classes."""
+    return tuple(f.name for f in fields(kind) if f.compare) if is_dataclass(kind) and kind is not Source else ()
+
+
+@cache
+def _every_field(kind: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind))
+
+
+_PLAIN = frozenset((float, str, int, bool, type(None)))  # types that hold no expression
+
+
 def _substitute(value: Any, evaluated: Evaluation) -> Any:
     """The value with expressions evaluated; what holds none is the same object as before."""
     kind = type(value)
     if kind in _PLAIN:
         return value
+    if kind is Expr:
+        return evaluated(value)
     if kind is tuple:
         parts = [x if type(x) in _PLAIN else _substitute(x, evaluated) for x in value]
-        return value if all(new is old for new, old in zip(parts, value, strict=True)) else tuple(parts)
-    if isinstance(value, Expr):
-        return evaluated(value)
-    if is_dataclass(value) and kind is not Source and not isinstance(value, type):
-        if kind not in _COMPARED:
-            _COMPARED[kind] = tuple(f.name for f in fields(value) if f.compare)
-        changed = {}
-        for name in _COMPARED[kind]:
-            old = getattr(value, name)
-            new = old if type(old) in _PLAIN else _substitute(old, evaluated)
+        for new, old in zip(parts, value, strict=True):
+            if new is not old:
+                return tuple(parts)
+        return value
+    changed = {}
+    for name in _compared(kind):
+        old = getattr(value, name)
+        if type(old) is not float and type(old) is not str and old:
+            new = _substitute(old, evaluated)
             if new is not old:
                 changed[name] = new
-        return replace(value, **changed) if changed else value
-    return value
-
-
-_PLAIN = frozenset((float, str, int, bool, type(None)))
-_COMPARED: dict[type, tuple[str, ...]] = {}  # fields of each class that may hold expressions
+    if not changed:
+        return value
+    new = object.__new__(kind)  # as `dataclasses.replace`, which sets every field of frozen data one by one
+    held = vars(value)
+    vars(new).update({f: held[f] for f in _every_field(kind)}, **changed)
+    return new

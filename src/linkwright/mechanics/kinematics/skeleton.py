@@ -19,7 +19,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.errors import ModelError, nearest
 from linkwright.mechanics.kinematics.transmission import Structure, structure
-from linkwright.model.description import Body, Description, Joint, Placement
+from linkwright.model.description import EYE3, Body, Description, Joint, Placement
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose, array, rotated_inertia
 from linkwright.topology.tree import Tree
@@ -31,7 +31,8 @@ def pose_of(placement: Placement) -> Pose:
     """The pose of a placement, cached with it: it is asked for at every state."""
     known = vars(placement)
     if "_pose" not in known:
-        known["_pose"] = Pose(_exact_units(array(placement.rotation)), array(placement.at))
+        R = np.eye(3) if placement.rotation is EYE3 else _exact_units(array(placement.rotation))
+        known["_pose"] = Pose(R, array(placement.at))
         for x in known["_pose"]:
             x.flags.writeable = False
     return known["_pose"]

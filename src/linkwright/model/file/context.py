@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Container, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ LARGE = (1e4, 1e8, math.inf, 1e5, 1e6)
 SMALL = (1e-6, 1e-9, 1e-3, 1e-3, 1e-6)
 
 
+@cache
 def _largest(dimension: Dimension) -> float:
     """The largest amount of a kind that a machine may have: 1e8 kg, 1e14 N/m, 1e16 kg m^2."""
     if dimension == NONE:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +23,7 @@ DENSITIES = {  # kg/m^3, standard handbook values
     "copper": 8960.0, "titanium": 4500.0, "magnesium": 1800.0, "pom": 1410.0, "pa6": 1140.0, "abs": 1050.0, "pla": 1240.0, "pvc": 1400.0,
     "ptfe": 2200.0, "cfrp": 1600.0, "gfrp": 1900.0, "oak": 700.0, "pine": 500.0, "plywood": 650.0,
 }  # fmt: skip
+RETAINED = 1024  # bars whose expressions are: a model is read again for every design, with the same ones
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,14 @@ def plus(*parts: Mat3) -> Mat3:
     return total
 
 
+@lru_cache(RETAINED)
 def rod(mass: Any, a: Vec3, b: Vec3) -> MassProperties:
     """A thin uniform rod from a to b: no inertia about its own line."""
     r = sub(b, a)
     return MassProperties(mass, scale(0.5, add(a, b)), from_second_moments(outer(mass / 12.0, r, r)))
 
 
+@lru_cache(RETAINED)
 def box_bar(mass: Any, a: Vec3, b: Vec3, width: Any, height: Any, across: Vec3, normal: Vec3) -> MassProperties:
     """A bar of rectangular section: `height` along `across`, `width` along `normal` (unit vectors)."""
     r = sub(b, a)
@@ -71,6 +75,7 @@ def box_bar(mass: Any, a: Vec3, b: Vec3, width: Any, height: Any, across: Vec3, 
     return MassProperties(mass, scale(0.5, add(a, b)), from_second_moments(S))
 
 
+@lru_cache(RETAINED)
 def round_bar(mass: Any, a: Vec3, b: Vec3, diameter: Any, inner: Any, across: Vec3, normal: Vec3) -> MassProperties:
     """A round bar or tube."""
     r = sub(b, a)

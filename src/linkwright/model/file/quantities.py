@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from linkwright.errors import ModelError, UsageError, nearest
@@ -19,6 +20,9 @@ from linkwright.model.file.parser import parse
 from linkwright.model.file.units import ANGLE, NONE, UNITS, Dimension, UnitSystem, describe, display_unit, matches, multiply, parse_unit
 
 SI = UnitSystem(())
+MOST_PARSED = 10_000  # texts
+_numbers: dict[Any, int] = {}  # of the units and names of models
+_parsed: dict[Any, Quantity] = {}  # what texts mean, by everything that this depends on: a model is read again for every design
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,11 @@ class QuantityAlgebra:
     units: UnitSystem = SI
     names: Mapping[str, Quantity] | None = None  # parameters and repeat indices
     channel: Callable[[str], Quantity | None] | None = None  # where results may be used (loads)
+
+    @cached_property
+    def key(self) -> int:
+        """A number for everything that a text read without channels depends on: units, names and their dimensions."""
+        return _numbers.setdefault((self.units.units, tuple((self.names or {}).items())), len(_numbers))
 
     def number(self, value: float, unit: str) -> Quantity:
         if not unit:
@@ -146,6 +155,9 @@ def read_quantity(node: FileNode, algebra: QuantityAlgebra) -> Quantity:
         raise node.error(f"a number or an expression is needed here, not {node.kind}.")
     names = {**(algebra.names or {}), **{k: Quantity(float(v)) for k, v in node.scope.items()}} if node.scope else algebra.names
     local = QuantityAlgebra(SI if node.si else algebra.units, names, algebra.channel)
+    known = None if algebra.channel else (node.text, node.si, algebra.key, tuple(node.scope.items()) if node.scope else ())
+    if known in _parsed:
+        return _parsed[known]
     try:
         quantity = parse(node.text, local)
     except ModelError as error:
@@ -154,6 +166,10 @@ def read_quantity(node: FileNode, algebra: QuantityAlgebra) -> Quantity:
         raise ModelError(str(error), node.where) from error
     if isinstance(quantity.value, complex) or not (isinstance(quantity.value, Expr) or math.isfinite(quantity.value)):
         raise node.error(f"'{node.text}' is not a finite number; check it for overflow.")
+    if known is not None:
+        if len(_parsed) > MOST_PARSED:
+            _parsed.clear()
+        _parsed[known] = quantity
     return quantity
 
 
