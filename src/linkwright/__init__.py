@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.stepper import Stepper
     from linkwright.simulation.switching import engage, lock, release, unlock, when
     from linkwright.system.system import System
+    from linkwright.system.turns import Turns
 
 __version__ = "0.1.0"
 
@@ -64,6 +65,7 @@ __all__ = [
     "Stepper",
     "System",
     "Trajectory",
+    "Turns",
     "UsageError",
     "__version__",
     "actuator",
@@ -111,6 +113,7 @@ _HOME = {
     "Stepper": "simulation.stepper",
     "System": "system.system",
     "Trajectory": "results.trajectory",
+    "Turns": "system.turns",
     "compare": "design.comparison",
     "compile": "mechanism",
     "control_report": "design.comparison",

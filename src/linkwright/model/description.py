@@ -357,7 +357,7 @@ def _compared(kind: type) -> tuple[str, ...]:
 
 
 @cache
-def _every_field(kind: type) -> tuple[str, ...]:
+def _every_field(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind))
 
 

@@ -22,6 +22,8 @@ from linkwright.cli.bench.clocks import seconds_of
 from linkwright.errors import LinkwrightError
 
 MECHANISMS = ("wiper", "four-bar", "five-bar", "carpet-scraper", "stewart", "delta")
+TURNED, RUN = ("wiper", "carpet-scraper", "stewart"), ("wiper", "five-bar")  # many designs, many runs at once
+DESIGNS, RUNS = 1024, 256
 SHORTEST = 2e-4  # seconds of a burst
 Call = Callable[[], Any]
 
@@ -51,6 +53,8 @@ def rows(name: str, seconds: float) -> list[BenchRow]:
 
     m = load(name)
     found = []
+    found += [_each(name, *x, seconds) for x in _of_designs(m)] if name in TURNED else []
+    found += [_each(name, *x, seconds) for x in _of_batches(m)] if name in RUN else []
     for verb, call, kernel, note in (*_of_states(m), *_of_turns(m)):
         try:
             call(), call(), call()  # the second use makes code, the third runs on it
@@ -62,6 +66,12 @@ def rows(name: str, seconds: float) -> list[BenchRow]:
         row = BenchRow("linkwright", "native", name, f"verb {verb}", ns=took, note=beside)
         found.append(row if bare is None else replace(row, ratio=took / bare))
     return found
+
+
+def _each(name: str, verb: str, call: Call, count: int, seconds: float) -> BenchRow:
+    """Time of one design or run of many."""
+    call()
+    return BenchRow("linkwright", "native", name, f"verb {verb}", ns=best(call, seconds) / count, note=f"one of {count}, one core")
 
 
 def best(call: Call, seconds: float) -> float:
@@ -132,4 +142,40 @@ def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
             return m.with_(**{parameter: value * (1.0 + 1e-6 * (1 + next(count)))}).turn()[efforts[0]]
 
         calls.append(("with_, turn, torque", design, None, f"another {parameter} each time"))
+    return calls
+
+
+def _of_designs(m: Any) -> list[tuple[str, Call, int]]:
+    """Turns of 1,024 designs whose masses and places of joints all differ, on one core: verb, call, designs."""
+    from linkwright.model.parameters import every_parameter
+
+    named = {name for name, _ in m.description.parameters}
+    numbers = [p for p in every_parameter(m.description).values() if p.value and p.name not in named]
+    rng = np.random.default_rng(0)
+    designs = {p.name: p.value * (1.0 + 2e-3 * rng.normal(size=DESIGNS)) for p in numbers}
+    loads = [n for n in m.turn().load_channels if not n.startswith("shaking") and (".on." not in n or n.count(".") == 2)]
+    return [
+        ("turns, one torque or force", lambda: m.turns(designs, read=loads[:1], threads=1), DESIGNS),
+        ("turns, all loads", lambda: m.turns(designs, read=loads, threads=1), DESIGNS),
+    ]
+
+
+def _of_batches(m: Any) -> list[tuple[str, Call, int]]:
+    """Batches of runs of 1 s by rk4 at 1 ms on one core: fixed numbers, a free mass, a free length; verb, call, runs."""
+    from linkwright.mechanism import compile as compiled
+    from linkwright.model.parameters import every_parameter
+
+    known = every_parameter(m.description).values()
+    mass = next(p for p in known if p.kind == "mass" and p.value)
+    length = next(p for p in known if p.kind == "length" and p.geometry and p.value and not p.name.startswith("ground"))
+    calls = []
+    for label, free in (("fixed", []), ("a mass free", [mass]), ("a length free", [length])):
+        s = compiled(m, free=[p.name for p in free]) if free else m.system
+        more = {"free": {p.name: p.value * np.linspace(0.99, 1.01, RUNS) for p in free}} if free else {}
+        starts = s.start if free else [s.start] * RUNS
+
+        def batch(s: Any = s, starts: Any = starts, more: Any = more) -> Any:
+            return s.simulate_batch(starts, 1.0, integrator="rk4", step=1e-3, output=0.1, threads=1, progress=False, **more)
+
+        calls.append((f"simulate_batch, {label}", batch, RUNS))
     return calls
