@@ -117,6 +117,41 @@ def test_numbers_do_not_depend_on_neighbours_or_threads() -> None:
     assert np.array_equal(again["A.torque"], t["A.torque"])
 
 
+def test_designs_may_differ_in_what_decides_the_laws_and_the_drawing() -> None:
+    """A start and a drawing by parameters; a static analysis; without masses."""
+    model = {
+        "plane": "xy",
+        "parameters": {"r": "0.1 m", "s": "0.5 rad", "y": "0.2 m"},
+        "drawing": {"A": [0, 0], "B": [0.1, 0], "C": [0.4, "y"], "D": [0.4, 0]},
+        "bodies": {
+            "ground": {"pins": ["A", "D"]},
+            "crank": {"pins": ["A", "B"], "along": {"A": 0, "B": "r"}},
+            "coupler": {"pins": ["B", "C"]},
+            "rocker": {"pins": ["D", "C"]},
+        },
+        "drive": {"A": "60 rpm"},
+        "start": {"A": "s"},
+    }
+    m = lw.load(model)
+    t = m.turns({"s": np.linspace(0.2, 1.4, 16), "r": 0.11, "y": 0.21}, steps=12)
+    assert np.allclose(t["A"][:, 0], np.linspace(0.2, 1.4, 16), rtol=1e-15)
+    alone = m.with_(**t.design(15)).turn(steps=12)
+    for x in ("A", "C.v", "rocker.angle", "coupler.C.y" if "coupler.C.y" in t.channels else "C"):
+        assert np.abs(t[x][15] - alone[x]).max() <= SAME * max(1.0, np.abs(alone[x]).max())
+    with pytest.raises(UsageError, match="mass"):
+        t["A.torque"]
+    still = lw.load("four-bar").turns({"L1": np.linspace(0.28, 0.32, 16)}, speed=0, steps=12)
+    assert not still["A.v"].any() and np.abs(still["A.torque"][2] - still.turn(2)["A.torque"]).max() <= 1e-11
+
+
+def test_designs_with_other_joints_are_read_by_channel() -> None:
+    m = lw.load("scissor-lift")
+    n = int(dict(m.description.parameters)["N"])
+    t = m.turns({"N": [n, n - 1]}, steps=4, read=["slide.force"])
+    assert t.ok.all() and np.array_equal(t["slide.force"][1], m.with_(N=n - 1).turn(steps=4)["slide.force"])
+    assert "other joints" in m.turns({"N": [n, n - 1]}, steps=4).why[1]
+
+
 def test_bad_calls_are_refused_by_name() -> None:
     m = lw.load("four-bar")
     cases = [

@@ -62,13 +62,18 @@ def load_lanes(
         evaluate(plan.loads, g, plan.x, plan.y, plan.w, 1)
         first = 0
         for i in range(len(ends)):
-            for l in range(LANES):
-                g[plan.sums + l] = factors[first] * g[plan.y + places[first] + l]
-            for j in range(first + 1, ends[i]):
+            at, factor, place = d[FIRST] * n + k, factors[first], plan.y + places[first]
+            if ends[i] == first + 1:
                 for l in range(LANES):
-                    g[plan.sums + l] += factors[j] * g[plan.y + places[j] + l]
-            for l in range(LANES):
-                out[i, (d[FIRST] + l) * n + k] = g[plan.sums + l]
+                    out[i, at + l * n] = factor * g[place + l]
+            else:
+                for l in range(LANES):
+                    g[plan.sums + l] = factor * g[place + l]
+                for j in range(first + 1, ends[i]):
+                    for l in range(LANES):
+                        g[plan.sums + l] += factors[j] * g[plan.y + places[j] + l]
+                for l in range(LANES):
+                    out[i, at + l * n] = g[plan.sums + l]
             first = ends[i]
         for l in range(LANES):
             bad[d[FIRST] + l] += 0 if g[plan.at_margin + l] > 0.0 else 1

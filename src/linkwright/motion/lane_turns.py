@@ -25,7 +25,7 @@ from linkwright.motion.native_walks import law_rows
 from linkwright.results.singular_positions import STEEP, steep_minima
 
 ROOT, LINE = 0.1, 0.15  # by which the last differences of the determinant may differ, and must: of its square, of itself
-AT_ONCE = 300_000  # numbers of a block of designs
+AT_ONCE = 500_000  # numbers of a block of designs
 BEYOND = 1.2  # steps after the last sample within which a dead centre must lie
 
 
@@ -83,8 +83,7 @@ class LaneTurns:
         """Laws of these designs."""
         p = self.ready.plan
         if not self.designs.drives_change:
-            t = np.linspace(0.0, p.span, self.steps + 1)
-            return Laws(t, law_rows(list(p.laws.values()), t), {})
+            return self._common_laws
         times, rows, why = [], [], {}
         for k, i in enumerate(which):
             try:
@@ -94,6 +93,11 @@ class LaneTurns:
             times.append(np.linspace(0.0, own.span, self.steps + 1))
             rows.append(law_rows([own.laws[name] for name in p.laws], times[-1]))
         return Laws(np.array(times), np.array(rows), why)
+
+    @cached_property
+    def _common_laws(self) -> Laws:
+        t = np.linspace(0.0, self.ready.plan.span, self.steps + 1)
+        return Laws(t, law_rows(list(self.ready.plan.laws.values()), t), {})
 
     def _plan(self, i: int) -> cycle.CyclePlan:
         """The plan of a design whose drives depend on its numbers."""

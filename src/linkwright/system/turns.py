@@ -157,7 +157,14 @@ def _alone(system: System, designs: Designs, i: int, asked: Mapping[str, Any]) -
     """The turn of one design by its own System, in the coordinates of the model."""
     description, cuts = designs.description(i), system.tree.cuts
     c = type(system)(description, presenter=system.presenter).turn(**asked)
-    return c if c.skel.tree.cuts == cuts else type(system)(description, cuts, presenter=system.presenter).turn(**asked)
+    if c.skel.tree.cuts == cuts or not _same_joints(c, designs):
+        return c
+    return type(system)(description, cuts, presenter=system.presenter).turn(**asked)
+
+
+def _same_joints(c: Trajectory, designs: Designs) -> bool:
+    """True unless the numbers of a design decide how many joints there are (`repeat`)."""
+    return [j.name for j in c.skel.tree.description.joints] == [j.name for j in designs.core.description.joints]
 
 
 class TurnTable:
@@ -187,6 +194,9 @@ class TurnTable:
         """The turn of one design; not ok if it is no full one where the model has a `full` one."""
         if full and not c.full_turn:
             self.why[i] = next((x for x in c.notes if "cannot turn fully" in x), f"drive '{c.drive}' does not turn fully")
+            return
+        if self.motions is not None and not _same_joints(c, self.designs):
+            self.why[i] = "this design has other joints than the model, so its motion cannot be stored with the others; name channels with read="
             return
         self.put_motions(np.array([i]), np.concatenate([c.q, c.v, c.a, cut_rows(c.skel, c.references)], axis=1)[None], c.t)
         self.put_one(i, c, self.names)
