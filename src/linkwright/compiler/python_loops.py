@@ -97,7 +97,7 @@ def _run(call: Callable[[int], None], table: np.ndarray, returns: str, alive: An
 
     def run(_alive: Any = (alive, table)) -> Any:
         call(address)
-        return result[0].item() if returns else None
+        return result.item() if returns else None
 
     return run
 

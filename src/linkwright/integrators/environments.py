@@ -138,11 +138,15 @@ class Environments:
         arguments = (worker.one, worker.scheme, self.rows, self.efforts, self.codes, self.chosen, gaps, worker.g, worker.d, h)
         run = python_loops.native(step_one, arguments).bound(*arguments) if self.native else lambda: step_one(*arguments)
 
+        last: tuple[Any, ...] = ()
+
         def step(length: float, substeps: int) -> int:
-            h[0] = length
-            worker.d[STEPS] = substeps
+            nonlocal last
+            if last != (length, substeps):
+                h[0], worker.d[STEPS] = last = (length, substeps)
             code = run()
             if code:
+                last = ()  # others may step this environment now
                 worker.raise_mistakes()
             return code
 

@@ -79,11 +79,17 @@ class Stepping:
 
     def __init__(self, core: Compiled):
         self.core = core
+        self.interval: tuple[Any, Any, float] = (None, None, 0.0)  # the last dt and substeps, and the step they make
         self.pools: dict[Any, list[Single]] = {}  # several where threads step at the same time
 
     def __call__(self, given: Any, tau: Any, dt: Any, substeps: Any, integrator: Any, free: Any) -> Any:
         """A State after dt, or arrays (q, v) or (q, v, t) after dt from such arrays."""
-        h, core = interval(dt, substeps), self.core
+        core, known = self.core, self.interval
+        if dt is not known[0] or substeps is not known[1]:
+            known = (dt, substeps, interval(dt, substeps))
+            if dt.__class__ is float:  # which nothing can change
+                self.interval = known
+        h = known[2]
         key = integrator if integrator.__class__ is str else id(integrator)
         pool = self.pools.get(key)
         if pool is None:
