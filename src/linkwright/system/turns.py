@@ -196,7 +196,7 @@ class TurnTable:
             self.why[i] = next((x for x in c.notes if "cannot turn fully" in x), f"drive '{c.drive}' does not turn fully")
             return
         if self.motions is not None and not _same_joints(c, self.designs):
-            self.why[i] = "this design has other joints than the model: its motion cannot be stored with the others, name channels with read="
+            self.why[i] = "this design has other joints than the model: its motion cannot be stored with theirs, name channels with read="
             return
         self.put_motions(np.array([i]), np.concatenate([c.q, c.v, c.a, cut_rows(c.skel, c.references)], axis=1)[None], c.t)
         self.put_one(i, c, self.names)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Mapping, Sequence
-from functools import cache
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,7 @@ class Context:
         self.planar = planar  # the mechanism lives in the plane
         self.parameters: dict[str, Any] = {}
         self.env: dict[str, float] = {}
+        self._values: dict[Expr, float] = {}
         self.algebra = QuantityAlgebra(units, {})
         self.drawing: dict[str, Vec3] = {}
         self.sketch: dict[str, tuple[float, float, float]] = {}
@@ -110,7 +111,12 @@ class Context:
             return None
 
     def numeric(self, value: Any, node: FileNode | None = None) -> float:
-        return numeric(value, self.env, node)
+        """The float that a number or an expression has with the parameters' present values."""
+        if value.__class__ is not Expr:
+            return float(value)
+        if value not in self._values:
+            self._values[value] = numeric(value, self.env, node)
+        return self._values[value]
 
     def numerics(self, values: Sequence[Any], node: FileNode | None = None) -> tuple[float, float, float]:
         x, y, z = (self.numeric(v, node) for v in values)
@@ -293,13 +299,18 @@ class _NameCollector:
         return 1.0
 
 
-def _names_in(node: FileNode, names: Container[str]) -> set[str]:
-    collector = _NameCollector(names)
+def _names_in(node: FileNode, names: Iterable[str]) -> frozenset[str]:
     try:
-        parse(node.string("a parameter"), collector)
+        return _names_of(node.string("a parameter"), frozenset(names))
     except ModelError as error:
         raise ModelError(error.message, node.where) from error
-    return collector.found
+
+
+@lru_cache(1024)
+def _names_of(text: str, names: frozenset[str]) -> frozenset[str]:
+    collector = _NameCollector(names)
+    parse(text, collector)
+    return frozenset(collector.found)
 
 
 def symbolic(values: Sequence[Any]) -> bool:
