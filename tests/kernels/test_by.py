@@ -153,7 +153,7 @@ def test_the_kernel_derivatives_is_forward_by_its_inputs() -> None:
     ("name", "by", "words"),
     [
         ("inverse", "tau", "kernel 'inverse' is not differentiated by 'tau'"),
-        ("poses", ("q", "v"), "Inputs: q, free"),
+        ("poses", ("q", "v"), "Inputs: q, free, coordinates"),
         ("turn_loads", "q", "q follows from the drives"),
         ("inverse", "free", "needs free numbers"),
     ],

@@ -8,6 +8,7 @@ the residual r, a recursion without any elimination, is cheap to differentiate, 
 elimination that the kernel does anyway. Equal operations are one node of the graph, so doing it again costs nothing.
 
     forward      M a + h - J' lam - tau = 0,   J a + k = 0
+    projection   M dq - J' lam = 0,   J dq + phi = 0,   and J (v + dv) + b = 0 likewise
     inverse      M a + h - J' lam - B u = 0
     kinematics   J dq + phi = 0,   J v + b = 0,   J a + k = 0        with the rows of the drives
     turn_...     phi = 0,   J v + b = 0,   J a + k = 0, one after the other: q follows the drives and the numbers, v follows q, a both
@@ -34,6 +35,7 @@ from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.scalars import eliminate, minimum
 
 MEASURES = ("margin", "gap", "residual", "rate_residual", "correction", "moved")  # outputs that say how good others are: not differentiated
+COORDINATES = "coordinates"  # in `by`: q entry by entry, a quaternion's four included
 Columns = Mapping[str, Any]  # input -> (entries, directions)
 
 
@@ -49,15 +51,15 @@ class Differentiation:
 
     @classmethod
     def of(cls, eq: Equations, values: Mapping[str, Any], trace: Callable[[str], Program], by: tuple[str, ...]) -> Differentiation:
-        """Unit directions of the inputs `by`; those of q in the space of v."""
+        """Unit directions of the inputs `by`; those of q in the space of v, as `COORDINATES` entry by entry."""
         nv = eq.loops.skel.tree.nv
-        widths = {name: nv if name == "q" else len(values[name]) for name in by}
+        inputs = {name: "q" if name == COORDINATES else name for name in by}
+        widths = {name: nv if name == "q" else len(values[inputs[name]]) for name in by}
         ends = np.cumsum([0, *widths.values()])
         spans = {name: slice(int(a), int(b)) for name, a, b in zip(by, ends, ends[1:], strict=False)}
-        own = {}
+        own = {inputs[name]: np.zeros((len(values[inputs[name]]), int(ends[-1])), dtype=object) for name in by}
         for name, span in spans.items():
-            own[name] = np.zeros((len(values[name]), int(ends[-1])), dtype=object)
-            own[name][:, span] = _rates(eq, values["q"]) if name == "q" else np.eye(widths[name])
+            own[inputs[name]][:, span] = _rates(eq, values["q"]) if name == "q" else np.eye(widths[name])
         return cls(eq, values, trace, spans, own)
 
     @property
@@ -150,6 +152,20 @@ def _rates_of(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
     return {"qdot": qdot(x.eq.loops.skel, x.values["q"], x.values["v"]), "a": a, "margin": margin}, {"qdot": rates["qdot"], "a": D["a"]}
 
 
+def _projection(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Steps of positions and velocities have the matrix of forward dynamics: M dq = J' lam, J dq = -phi."""
+    eq, given = x.eq, x.values
+    F, place = eq.factors(given["q"], given["v"], given["t"], given["near"])
+    gap = F.terms.J @ along_world(place, given["v"]) + place.closure.b
+    (step, lam), (rate, mu) = (F.solve(0.0 * F.terms.h, k) for k in (place.closure.phi, gap))
+    turned = [to_joint_axes(place, z, lam)[0] for z in (step, rate)]
+    _, D = x.held("projection_balance", {"step": turned[0], "lam": lam, "rate": turned[1], "mu": mu})
+    moved = [to_joint_axes(place, *F.solve(-D[f"{n}effort"], D[f"{n}gap"]))[0] for n in ("", "rate_")]
+    _, Q = x.followed("stepped", {"step": turned[0]}, {"step": moved[0]})
+    values = eq.projection(given["q"], given["v"], given["t"], given["near"])
+    return values, {"q": Q["q"], "v": moved[1] + x.own["v"] if "v" in x.own else moved[1]}
+
+
 def _inverse(x: Differentiation) -> tuple[dict[str, Any], dict[str, Any]]:
     given = x.values
     return _efforts(x, {"a": given["a"]}, lambda more: x.held("inverse_balance", more))
@@ -228,6 +244,8 @@ IMPLICIT: dict[str, tuple[Callable[[Equations], bool], Solved]] = {
     "forward": (_saddle_free, _forward),
     "rates": (_saddle_free, _rates_of),
     "loop_rates": (_saddle_free, _rates_of),
+    "projection": (_saddle_free, _projection),
+    "loop_projection": (_saddle_free, _projection),
     "inverse": (_square, _inverse),
     "loads": (_square, _loads),
     "kinematics": (lambda eq: True, _kinematics),

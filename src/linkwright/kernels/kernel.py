@@ -167,6 +167,7 @@ class Kernel:
 
     def interpreted(self) -> Kernel:
         """The same kernel run by numpy over a batch: for a few calls quicker than making machine code."""
+        _ = self.program  # traced once for all such twins
         twin = copy.copy(self)
         for name in ("_one", "_needed", "inputs", "_every_output"):
             vars(twin).pop(name, None)

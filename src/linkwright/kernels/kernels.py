@@ -187,6 +187,7 @@ class Kernels:
         drivers = DRIVER_INPUTS if self.chosen.drivers and name not in UNDRIVEN else ()
         known = [n for n in (*(key for key, _ in KERNELS[name].inputs), *drivers, *(["t"] if name in TIMED else []), "free")]
         known = [n for n in dict.fromkeys(known) if not (name in FOLLOWING and n == "q")]
+        known += ["coordinates"] if "q" in known else []
         for key in by:
             if key not in known:
                 more = " Its q follows from the drives." if name in FOLLOWING and key == "q" else ""

@@ -40,7 +40,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str]) -> 
     if len(drives) + core.tree.nc + len(core.kernels.plan.idle) < core.tree.nv or not drives:
         raise UsageError("derivatives hold the coordinates of the drives; this motion has none, or too few to determine it.")
     kernels = _varied(core, chosen)
-    unloaded = _unloaded(core, drives)
+    unloaded = _unloaded(core, drives, chosen)
     speeds = _speeds(core, chosen, drives, c)
     name, inputs = "turn_motion" if unloaded else "turn_loads", (*(("speed",) if speeds.any() else ()), "free")
     held = None if drives == list(kernels.kernels.drives) else drives
@@ -75,7 +75,7 @@ def _varied(core: Compiled, chosen: Sequence[Parameter]) -> KernelStructure:
     return core.stores[key]
 
 
-def _unloaded(core: Compiled, drives: Sequence[str]) -> str:
+def _unloaded(core: Compiled, drives: Sequence[str], chosen: Sequence[Parameter]) -> str:
     """Why loads have no derivatives here; empty where they have."""
     d = core.description
     missing = [b.name for b in d.bodies[1:] if b.mass is None]
@@ -83,6 +83,8 @@ def _unloaded(core: Compiled, drives: Sequence[str]) -> str:
         return f"the mass of {listing(missing)} is not given"
     if any(f.mu for f in d.frictions):
         return "friction grows with the load; m.sensitivity(...) gives derivatives of single quantities"
+    if core.kernels.plan.idle and any(p.geometry for p in chosen):
+        return "links spin about lines that dimensions move; m.sensitivity(...) gives derivatives of single quantities"
     if not core.determinate_loads or len(drives) + core.tree.nc != core.tree.nv - len(core.kernels.plan.idle):
         return "redundant constraints or drives share the loads; m.sensitivity(...) gives derivatives of those that are unique"
     return ""

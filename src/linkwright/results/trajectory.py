@@ -294,7 +294,7 @@ class Trajectory:
     def derivatives(self, by: str | Sequence[str]) -> Any:
         """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
 
-        The drives move as they do, everything else follows. Names and patterns as in `lw.compile(free=...)`.
+        Drives of a turn move as they do, the rest follows; a run is differentiated through its steps. Names as in `lw.compile(free=...)`.
         """
         if self.system is None:
             raise UsageError("derivatives need the mechanism of this motion; take it from m.turn().")

@@ -78,7 +78,7 @@ def _authority_notes(sim: Simulation, columns: Mapping[str, Column], t: np.ndarr
 def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
     """Accelerations, multipliers of all loops, those of the drivers, efforts, and the drives' columns over one mode."""
     setup, rows = piece.evaluator.setup, piece.solution
-    near = _near(sim, piece, setup.problem.n_near > 0)
+    near = near_of(sim, piece, setup.problem.n_near > 0)
     head = _heads(piece, near)
     n, nv = len(rows.t), setup.problem.nv
     q, v, x = _states(piece)
@@ -143,8 +143,8 @@ def _counted(sim: Simulation, t: np.ndarray, q: np.ndarray, v: np.ndarray, loops
     return cut_references(loops.skel, t, q, v, Before(*(np.concatenate(x) for x in zip(*parts, strict=True))), loops).rows
 
 
-def _near(sim: Simulation, piece: RunPiece, wanted: bool) -> np.ndarray:
-    """The same for one mode, where anything reads them; else those of its start."""
+def near_of(sim: Simulation, piece: RunPiece, wanted: bool) -> np.ndarray:
+    """Coordinates of the cut joints over one mode, where anything reads them; else those of its start."""
     if wanted:
         return sim.evidence.cut_at(sim.pieces.index(piece), piece.solution.t)
     return np.tile(sim.system.loops.skel.pack(piece.start.references), (len(piece.solution.t), 1))

@@ -12,6 +12,7 @@ from linkwright.numerics.pickling import essentials
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
+    from linkwright.results.derivatives import MotionDerivatives
     from linkwright.results.trajectory import Trajectory
     from linkwright.simulation.batch import BatchRun
     from linkwright.simulation.options import Options
@@ -42,6 +43,12 @@ class Runs:
         if given:
             self.core.need_start(given[0], (), options.free is None)
         return simulate_batch(self.core, states, duration, options, threads)
+
+    def derivatives(self, run: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
+        """See `Trajectory.derivatives`."""
+        from linkwright.simulation.run_derivatives import run_derivatives
+
+        return run_derivatives(self.core, run, by)
 
     @cached_property
     def step(self) -> Stepping:

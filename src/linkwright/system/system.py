@@ -262,7 +262,7 @@ class System:
         return self._dynamics.loads_of_samples(c)
 
     def derivatives_of(self, c: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
-        return self._motions.derivatives(c, by)
+        return self._motions.derivatives(c, by) if c.proof is None else self._runs.derivatives(c, by)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
         """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows."""

@@ -84,6 +84,23 @@ class ResidualEquations(KinematicEquations):
                 out += [(node, w * effort) for node, w in unit_pushes(tree.description, place, [name])[0]]
         return out
 
+    def projection_balance(self, q: Any, v: Any, step: Any, lam: Any, rate: Any, mu: Any, t: Any, near: Any) -> Arrays:
+        """M dq - J' lam and J dq + phi of the step of positions, M dv - J' mu and J (v + dv) + b of that of velocities; economical rows."""
+        skel, still = self.loops.skel, np.zeros(self.loops.skel.tree.nv)
+        at = motion(skel, q, still, world_axes=True)
+        loops, references = replace(self.loops, row_axes=self.plan.axes), skel.unpack(q, near)
+        c = loops.closure(at, still, t[0], references, True)
+        place = Instant(skel, q, still, t[0], references, loops=loops, motion=at, closure=c)
+        weight = dynamics.inverse_tree(skel, at, still, [])
+        out = {}
+        for name, change, push, velocity in (("", step, lam, step), ("rate_", rate, mu, v + rate)):
+            turned = along_world(place, change)
+            force = dynamics.inverse_tree(skel, at, turned, loop_wrenches(skel, c, push)) - weight
+            moving = rows_along(c, motion(skel, q, velocity, world_axes=True))
+            out[f"{name}effort"] = force + self._rotor_efforts(at, turned, True)
+            out[f"{name}gap"] = moving + (c.b if name else c.phi)
+        return out
+
     def velocities(self, q: Any, v: Any) -> Arrays:
         """dq/dt."""
         return {"qdot": qdot(self.loops.skel, q, v)}
@@ -118,8 +135,7 @@ class ResidualEquations(KinematicEquations):
     def driven_velocities(self, q: Any, v: Any, drive: Any, speed: Any, near: Any) -> Arrays:
         """J v + b with the rows of the drives."""
         m, c = self._driven_closure(q, v, drive, speed, np.zeros(len(self.drives)), near)
-        moving = [sum((G @ m.V[node] for node, G in part.G if node >= 0), 0.0 * part.k) for part in c.parts]
-        return {"velocity": np.concatenate(moving) + c.b}
+        return {"velocity": rows_along(c, m) + c.b}
 
     def driven_accelerations(self, q: Any, v: Any, a: Any, drive: Any, speed: Any, acceleration: Any, near: Any) -> Arrays:
         """J a + k with the rows of the drives: rows read the accelerations where the bias was."""
@@ -139,6 +155,12 @@ class ResidualEquations(KinematicEquations):
         m = motion(self.loops.skel, q, v) if m is None else m
         tied = self.tied(_laws(drive, speed, acceleration))
         return m, tied.at(q, v, 0.0, self.loops.skel.unpack(q, near), m)
+
+
+def rows_along(c: Closure, m: Motion) -> Any:
+    """J v of the velocities of a motion, row by row from the twists of the bodies."""
+    parts = [sum((G @ m.V[node] for node, G in part.G if node >= 0), 0.0 * part.k) for part in c.parts]
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _laws(drive: Any, speed: Any, acceleration: Any) -> list[Parabola]:

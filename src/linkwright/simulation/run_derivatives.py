@@ -1,0 +1,357 @@
+"""Derivatives of a simulated run by numbers of the model: forward sensitivities through the steps of its integrator.
+
+A step is y' = project(y + h sum b_i K_i), K_i = f(t_i, y + h sum a_ij K_j, p). With the steps of the run known, all of them are
+differentiated at once over arrays, stage by stage, with the exact derivatives of the kernels,
+
+    dK_i = f_y dY_i + f_p        S' = P_y (dy + h sum b_i dK_i) + P_p
+
+and S = dy/dp follows from step to step. It begins with the start, which moves with the lengths: drives stay where and as fast as they are,
+the rest follows. Lengths of steps are those of the run: the result is the derivative of the numerical solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from linkwright.compiler.derivatives import jacobian, places
+from linkwright.errors import SimulationError, UsageError, listing
+from linkwright.kernels.structures import KernelStructure
+from linkwright.model.curves.lines import Parabola
+from linkwright.model.parameters import choose, every_parameter
+from linkwright.motion.compiled import Compiled
+from linkwright.numerics.linalg import factor
+from linkwright.results.derivatives import MotionDerivatives
+from linkwright.results.recorded import cut_rows
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
+from linkwright.simulation.recording import near_of
+from linkwright.simulation.rows import HEAD
+from linkwright.simulation.run import Simulation, simulation
+
+if TYPE_CHECKING:
+    from linkwright.simulation.finish import Proof
+
+AT_ONCE = 256  # steps differentiated together
+NEWTON = 2  # steps of the projection: the first leaves the square of a gap of the order of the method's error
+ON_NUMPY = 0.02  # seconds of a batch run by numpy
+SAME = 1e-12  # of the duration: a sample that close to a step is one
+FITS = 1e-7  # share of a change of the loops that may be left open at the start
+
+
+class StateFunction(NamedTuple):
+    """A function of y = (q, v, x) at many states, with its derivatives by y and by the numbers."""
+
+    value: np.ndarray  # (n, entries)
+    by_y: np.ndarray  # (n, entries, y)
+    by_p: np.ndarray  # (n, entries, parameters)
+
+
+def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
+    """Derivatives of the samples of a run; see `Trajectory.derivatives`."""
+    chosen = choose(every_parameter(core.described), [by] if isinstance(by, str) else list(by), core.described)
+    if not chosen:
+        raise UsageError("name the numbers of the model to differentiate by: run.derivatives(['L1', 'crank.mass']).")
+    names = [p.name for p in chosen]
+    sim = _again(core, _simulation_of(run), names)
+    eq = RunEquations(sim, [list(sim.system.kernels.entries["free"]).index(n) for n in names])
+    S = eq.at(run.t)
+    nq, nv = eq.nq, eq.nv
+    near = cut_rows(run.skel, run.references)
+    y = np.concatenate([run.q, run.v, eq.own_states(run.t)], axis=1)
+    forward = eq.forward(run.t, y, near)
+    total = forward.by_y @ S + forward.by_p
+    values = np.array([p.value for p in chosen])
+    free = eq.free_values
+
+    def varied(x: Any) -> Any:
+        every = np.array(free, dtype=object)
+        every[eq.chosen] = x
+        return sim.system.kernels.equations(every).loops
+
+    return MotionDerivatives(
+        run, tuple(names), values, varied, eq.in_velocities(run.q, S[:, :nq]), S[:, nq : nq + nv], total[:, :nv], {},
+        lam=total[:, nv : nv + sim.system.tree.nc], unloaded="the loads of a run are those of its own efforts; d.lam has the multipliers",
+    )  # fmt: skip
+
+
+def _simulation_of(run: Trajectory) -> Simulation:
+    proof: Proof | None = run.proof
+    sim = getattr(proof, "sim", None)
+    if sim is None:
+        raise UsageError("this run was read from a file or another process; simulate it again to differentiate it.")
+    return sim
+
+
+def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
+    """The same run with these numbers free, all of its steps recorded."""
+    o = sim.options
+    if o.method.table.gamma or o.stabiliser.name not in ("project", "none"):
+        raise UsageError("derivatives of a run need an explicit integrator (rk4, dopri) and the stabiliser 'project' or 'none'.")
+    if len(sim.pieces) != 1 or sim.off or o.formulation not in (None, "sslm"):
+        raise UsageError("derivatives of a run need one mode of motion: no switching events, no constraints off, formulation sslm.")
+    act = sim.pieces[0].evaluator.setup.actuation
+    if act.n_held or (act.needs_kernel and act.program is None):
+        raise UsageError("derivatives of a run need drives and controllers that can be traced; sampled or called functions cannot.")
+    system = core
+    if core.free:
+        missing = [n for n in names if n not in core.kernels.entries["free"]]
+        if missing:
+            raise UsageError(f"{listing(missing)} must be free: name them in lw.compile(..., free=[...]).")
+    else:
+        key = ("free", *names)
+        if key not in core.stores:
+            core.stores[key] = Compiled(core.described, core.tree.cuts, core.loops.kappa, names, core.engine)
+        system = core.stores[key]
+    st = sim.start
+    start = State(system.skel, st.q, st.v, st.references, st.t)
+    free = sim.free if core.free else None
+    made = simulation(system, start, sim.t_end - st.t, replace(o, output="steps", events=(), certify=False, progress=False, free=free))
+    if made.go() != "finished":
+        raise SimulationError("the run did not reach its end when it was repeated for its derivatives.")
+    return made
+
+
+class RunEquations:
+    """The equations of a run and its steps, differentiated; `chosen` are the places of the numbers among the free ones."""
+
+    def __init__(self, sim: Simulation, chosen: Sequence[int]):
+        piece = sim.pieces[0]
+        self.sim, self.setup, self.chosen = sim, piece.evaluator.setup, list(chosen)
+        self.act, self.solution = self.setup.actuation, piece.solution
+        self.nq, self.nv, self.nx = self.setup.problem.nq, self.setup.problem.nv, len(self.act.x0)
+        self.n = self.nq + self.nv + self.nx
+        self.free_values = self.setup.values["free"]
+        self.near = near_of(sim, piece, True)
+        self.table = sim.options.method.table
+        form = replace(self.setup.kernels.chosen, power=False)
+        stores, key = sim.system.stores, ("by", form)
+        if key not in stores:
+            stores[key] = KernelStructure(sim.system.kernels.variant(form))
+        self.kernels: KernelStructure = stores[key]
+
+    # ---------------------------------------------------------------- right sides
+
+    def _called(self, name: str, by: tuple[str, ...], t: np.ndarray, given: dict[str, Any]) -> Any:
+        kernel = self.kernels.kernel(name, None, ON_NUMPY, by) or self.kernels.kernels.get(name, by=by).interpreted()
+        every = {**given, "t": t[:, None], "free": self.free_values}
+        found = kernel(**{b.name: every[b.name] for b in kernel.inputs})
+        if found.failed:
+            (i, *_), error = next(iter(found.failed.items()))
+            raise SimulationError(f"t = {t[i]:.6g} s: the run has no derivatives beyond here: {error}")
+        return found
+
+    def inputs(self, t: np.ndarray, y: np.ndarray, near: np.ndarray) -> tuple[dict[str, StateFunction], StateFunction]:
+        """Efforts and prescribed motions by name, and the rates of the drives' own states."""
+        q, v, x = np.split(y, [self.nq, self.nq + self.nv], axis=1)
+        sizes = {k: self.setup.row.sizes[k] for k in HEAD if k in self.setup.row.sizes}
+        ends = np.cumsum([0, *sizes.values(), self.nx])
+        if not self.act.needs_kernel:
+            value = np.tile(self.act.tau0, (len(t), 1))
+            D = np.zeros((len(t), int(ends[-1]), self.n + len(self.chosen)))
+        else:
+            program = self.act.program
+            rows = self.act.rows(t, q, v, x, near=near, free=self.free_values)
+            free = places(program, "free")
+            found = jacobian(program, list(rows.T), [*places(program, "q", "v", "x"), *(free[i] for i in self.chosen)])
+            value = np.stack([np.broadcast_to(r, len(t)) for r in found.results[: int(ends[-1])]], axis=1)
+            D = np.broadcast_to(found.dense(), (len(t), len(found.results), self.n + len(self.chosen)))
+        parts = [StateFunction(value[:, a:b], D[:, a:b, : self.n], D[:, a:b, self.n :]) for a, b in pairwise(ends)]
+        return dict(zip(sizes, parts[:-1], strict=True)), parts[-1]
+
+    def forward(self, t: np.ndarray, y: np.ndarray, near: np.ndarray, heads: dict[str, StateFunction] | None = None) -> StateFunction:
+        """Accelerations, then the multipliers of all rows."""
+        heads = self.inputs(t, y, near)[0] if heads is None else heads
+        given = {"q": y[:, : self.nq], "v": y[:, self.nq : self.nq + self.nv], "near": near, **{k: x.value for k, x in heads.items()}}
+        found = self._called("forward", ("coordinates", "v", *heads, "free"), t, given)
+
+        def both(by: str) -> np.ndarray:
+            return np.concatenate([getattr(found, f"a_{by}"), getattr(found, f"lam_{by}")], axis=1)
+
+        by_y = np.concatenate([both("coordinates"), both("v"), np.zeros((len(t), found.a.shape[1] + found.lam.shape[1], self.nx))], axis=2)
+        by_p = both("free")[:, :, self.chosen]
+        for name, head in heads.items():
+            by_y, by_p = by_y + both(name) @ head.by_y, by_p + both(name) @ head.by_p
+        return StateFunction(np.concatenate([found.a, found.lam], axis=1), by_y, by_p)
+
+    def rates(self, t: np.ndarray, y: np.ndarray, near: np.ndarray) -> StateFunction:
+        """dy/dt."""
+        heads, own = self.inputs(t, y, near)
+        a = self.forward(t, y, near, heads)
+        moved = self._called("velocities", ("coordinates", "v"), t, {"q": y[:, : self.nq], "v": y[:, self.nq : self.nq + self.nv]})
+        by_q = np.concatenate([moved.qdot_coordinates, moved.qdot_v, np.zeros((len(t), self.nq, self.nx))], axis=2)
+        return StateFunction(
+            np.concatenate([moved.qdot, a.value[:, : self.nv], own.value], axis=1),
+            np.concatenate([by_q, a.by_y[:, : self.nv], own.by_y], axis=1),
+            np.concatenate([np.zeros((len(t), self.nq, len(self.chosen))), a.by_p[:, : self.nv], own.by_p], axis=1),
+        )
+
+    # ---------------------------------------------------------------- steps
+
+    def step(self, t: np.ndarray, h: np.ndarray, y: np.ndarray, near: np.ndarray) -> StateFunction:
+        """States after steps of length h from y, and their derivatives by y and by the numbers."""
+        a, c, stages = self.table.a, self.table.c, self.table.stages
+        start = StateFunction(y, np.broadcast_to(np.eye(self.n), (len(t), self.n, self.n)), np.zeros((len(t), self.n, len(self.chosen))))
+        K: list[StateFunction] = []
+        for i in range(stages):
+            Y = _moved(start, h, a[i], K)
+            f = self.rates(t + c[i] * h, Y.value, near)
+            K.append(StateFunction(f.value, f.by_y @ Y.by_y, f.by_y @ Y.by_p + f.by_p))
+        return self._settled(t + h, self._normalised(_moved(start, h, a[stages], K)), near)
+
+    def _normalised(self, y: StateFunction) -> StateFunction:
+        """Quaternions of length one again: d(q/|q|) = (I - q q'/|q|^2) dq/|q|."""
+        if not self.setup.problem.quaternions:
+            return y
+        value, by_y, by_p = (x.copy() for x in y)
+        for first in self.setup.problem.quaternions:
+            s = slice(first, first + 4)
+            size = np.sqrt(np.sum(value[:, s] ** 2, axis=1))[:, None]
+            unit = value[:, s] / size
+            turn = (np.eye(4) - unit[:, :, None] * unit[:, None, :]) / size[:, :, None]
+            value[:, s], by_y[:, s], by_p[:, s] = unit, turn @ by_y[:, s], turn @ by_p[:, s]
+        return StateFunction(value, by_y, by_p)
+
+    def _settled(self, t: np.ndarray, y: StateFunction, near: np.ndarray) -> StateFunction:
+        """On the loops: Newton steps for q, then the velocity of the last call, as the time stepper does."""
+        if self.setup.problem.project is None:
+            return y
+        nq, nv = self.nq, self.nv
+        for call in range(NEWTON + 1):
+            heads, _ = self.inputs(t, y.value, near)
+            laws = {k: x for k, x in heads.items() if k != "tau"}
+            given = {"q": y.value[:, :nq], "v": y.value[:, nq : nq + nv], "near": near, **{k: x.value for k, x in laws.items()}}
+            found = self._called("projection", ("coordinates", "v", *laws, "free"), t, given)
+            outputs = ("q",) if call < NEWTON else ("v",)
+            span = slice(0, nq) if call < NEWTON else slice(nq, nq + nv)
+            value, by_y, by_p = (x.copy() for x in y)
+            for name in outputs:
+                D = {by: getattr(found, f"{name}_{by}") for by in ("coordinates", "v", *laws, "free")}
+                moved = [D["coordinates"] @ x[:, :nq] + D["v"] @ x[:, nq : nq + nv] for x in (y.by_y, y.by_p)]
+                for key, law in laws.items():
+                    moved[0], moved[1] = moved[0] + D[key] @ (law.by_y @ y.by_y), moved[1] + D[key] @ (law.by_y @ y.by_p + law.by_p)
+                value[:, span], by_y[:, span], by_p[:, span] = getattr(found, name), moved[0], moved[1] + D["free"][:, :, self.chosen]
+            y = StateFunction(value, by_y, by_p)
+        return y
+
+    # ---------------------------------------------------------------- the run
+
+    @cached_property
+    def steps(self) -> tuple[np.ndarray, np.ndarray]:
+        """Times and states (q, v, x) of the start and after every step."""
+        t, y = self.solution.t, self.solution.y[:, : self.n]
+        st = self.sim.start
+        if not len(t) or t[0] > st.t:
+            first = np.concatenate([st.q, st.v, self.act.x0])
+            t, y = np.append(st.t, t), np.concatenate([first[None], y])
+            self.near = np.concatenate([self.near[:1], self.near])
+        return t, y
+
+    def own_states(self, times: np.ndarray) -> np.ndarray:
+        """States of the drives themselves at times, from the steps around them."""
+        t, y = self.steps
+        own = y[:, self.nq + self.nv :]
+        return np.stack([np.interp(times, t, column) for column in own.T], axis=1) if self.nx else np.zeros((len(times), 0))
+
+    def at(self, times: np.ndarray) -> np.ndarray:
+        """dy/dp at times, (n, y, parameters): from step to step, and by a part of a step to a time inside it."""
+        t, y = self.steps
+        tiny = SAME * max(1e-300, float(t[-1] - t[0]))
+        where = np.clip(np.searchsorted(t, times + tiny, side="right") - 1, 0, len(t) - 1)
+        S = self.all_steps[where]
+        inside = np.flatnonzero(times - t[where] > tiny)
+        for some in np.array_split(inside, max(1, -(-len(inside) // AT_ONCE))):
+            if len(some):
+                k = where[some]
+                part = self.step(t[k], times[some] - t[k], y[k], self.near[k])
+                S[some] = part.by_y @ S[some] + part.by_p
+        return S
+
+    @cached_property
+    def all_steps(self) -> np.ndarray:
+        """dy/dp at the start and after every step."""
+        t, y = self.steps
+        out = np.zeros((len(t), self.n, len(self.chosen)))
+        out[0] = self.start
+        for first in range(0, len(t) - 1, AT_ONCE):
+            some = slice(first, min(first + AT_ONCE, len(t) - 1))
+            one = self.step(t[some], np.diff(t)[some], y[some], self.near[some])
+            for i, (D, p) in enumerate(zip(one.by_y, one.by_p, strict=True), start=first):
+                out[i + 1] = D @ out[i] + p
+        return out
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """dy/dp of the start, closed for other numbers: drives stay where and as fast as they are, the rest follows."""
+        core, st = self.sim.system, self.sim.start
+        out = np.zeros((self.n, len(self.chosen)))
+        if not core.tree.nc:
+            return out
+        joints = {j.name for j in core.description.joints}
+        drives = [d.joint for d in core.description.drives if d.joint in joints and np.ndim(st[d.joint]) == 0]
+        for held in (drives, []):
+            moved = self._followed(st, held)
+            if moved is not None:
+                out[: self.nq], out[self.nq : self.nq + self.nv] = self._coordinates(st.q, moved[0]), moved[1]
+                return out
+        raise UsageError("these numbers cannot vary from this start: the loops would no longer close.")
+
+    def _followed(self, st: State, drives: Sequence[str]) -> tuple[np.ndarray, np.ndarray] | None:
+        """q_p (in the space of v) and v_p of least size with these drives held; None where the loops cannot follow."""
+        core = self.sim.system
+        kernels = replace(core.kernels, drives=tuple(drives), plans={}, made={})
+        near = core.skel.pack(st.references)
+        given = {
+            "q": st.q,
+            "v": st.v,
+            "near": near,
+            "drive": [float(st[d]) for d in drives],
+            "speed": [float(st[f"{d}.v"]) for d in drives],
+        }
+        eq = kernels.equations(self.free_values)
+        seen = []
+        for name, by in (("driven_positions", ("q", "free")), ("driven_velocities", ("q", "free"))):
+            kernel = kernels.get(name, by=by).interpreted()
+            seen.append(kernel(**{b.name: given.get(b.name, self.free_values) for b in kernel.inputs}))
+        tied = eq.tied([Parabola(0.0, 0.0, 0.0)] * len(drives))
+        f = factor(seen[0].phi_q * core.loops.columns / tied.row_scale[:, None], 1e-9)
+
+        def solved(right: np.ndarray) -> np.ndarray | None:
+            scaled = right / tied.row_scale[:, None]
+            if np.abs(f.left_null.T @ scaled).max(initial=0.0) > FITS * max(1e-300, np.abs(scaled).max(initial=0.0)):
+                return None
+            return -f.solve(scaled) * core.loops.columns[:, None]
+
+        q = solved(seen[0].phi_free[:, self.chosen])
+        v = None if q is None else solved(seen[1].velocity_free[:, self.chosen] + seen[1].velocity_q @ q)
+        return None if q is None or v is None else (q, v)
+
+    # ---------------------------------------------------------------- quaternions
+
+    def _coordinates(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Changes of coordinates from those in the space of v."""
+        return self._called("velocities", ("v",), np.zeros(1), {"q": q[None], "v": np.zeros((1, self.nv))}).qdot_v[0] @ step
+
+    def in_velocities(self, q: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """Changes of coordinates (n, nq, parameters) in the space of v."""
+        if self.nq == self.nv:
+            return change
+        N = self._called("velocities", ("v",), np.zeros(len(q)), {"q": q, "v": np.zeros((len(q), self.nv))}).qdot_v
+        return np.linalg.pinv(N) @ change
+
+
+def _moved(y: StateFunction, h: np.ndarray, weights: np.ndarray, K: Sequence[StateFunction]) -> StateFunction:
+    """y + h sum of weighted rates."""
+    parts = []
+    for k, x in enumerate(y):
+        total = x
+        for weight, rate in zip(weights, K, strict=False):
+            if weight:
+                total = total + (weight * h).reshape(-1, *[1] * (x.ndim - 1)) * rate[k]
+        parts.append(total)
+    return StateFunction(*parts)

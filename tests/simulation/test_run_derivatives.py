@@ -1,0 +1,148 @@
+"""Derivatives of simulated runs: against runs with other numbers, closed forms, conserved energy, and tighter runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.errors import LinkwrightError
+from linkwright.system.system import System
+from tests.motion.test_turn_derivatives import SMOOTH
+from tests.sweeps import some
+
+RK4: dict[str, Any] = {"integrator": "rk4", "step": 1e-3}
+PENDULUM = {  # a wheel on a torsion spring: I q'' = -k q
+    "name": "wheel",
+    "plane": "xy",
+    "drawing": {"A": [0, 0], "P": [0.1, 0]},
+    "bodies": {"ground": {"pins": ["A"]}, "wheel": {"pins": ["A"], "points": ["P"], "mass": 1, "com": [0, 0], "inertia": 0.02}},
+    "springs": {"coil": {"joint": "A", "stiffness": 3.0}},
+    "start": {"A": 0.4},
+}
+CASES: dict[str, tuple[Any, list[str], dict[str, Any]]] = {
+    "effort": ("wiper", ["crank.B.x", "coupler.mass", "rocker.com.x"], {**RK4, "drive": {"A": lw.torque(0.05)}}),
+    "inside a step": (
+        "wiper",
+        ["crank.B.x"],
+        {"integrator": "rk4", "step": 1.1e-3, "drive": {"A": lw.torque("0.05 N m * sin(8 rad/s * t)")}},
+    ),
+    "adaptive": ("wiper", ["crank.B.x", "coupler.mass"], {"tolerance": 1e-11}),
+    "prescribed": ("wiper", ["crank.B.x"], {**RK4, "drive": {"A": lw.speed(2.0)}}),
+    "no projection": ("wiper", ["crank.B.x"], {**RK4, "stabiliser": "none"}),
+    "springs and gravity": (SMOOTH, ["coil.stiffness", "crank.B.x", "gravity.y", "d.coefficient"], RK4),
+    "two drives": ("five-bar", ["left.B.x", "right.mass"], RK4),
+    "quaternions": ("rssr", ["crank.mass", "crank.A.x"], RK4),
+    "platform": ("stewart", ["platform.mass", "platform.com.z"], RK4),
+}
+
+
+def system(model: Any, free: list[str]) -> System:
+    return lw.compile(lw.load(model), free=free)
+
+
+def start(s: System) -> Any:
+    return s.assemble(q={"A": 0.3}, v={"A": 2.0}) if s.description.name == "wiper" else s.start
+
+
+@pytest.mark.parametrize("name", some(CASES, ["effort", "inside a step", "adaptive", "prescribed", "springs and gravity", "two drives"]))
+def test_against_runs_with_other_numbers(name: str) -> None:
+    """Differences of order four: h^4 of a relative step of 1e-4 and round-off 1e-15 / 1e-5 are below 1e-9; inside a step the run's own
+    polynomial is of order four as well, and differs from a shorter step by 1e-8."""
+    model, free, options = CASES[name]
+    s = system(model, free)
+    st, values = start(s), np.array([p.value for p in s.free])
+    times = np.linspace(0.0, 0.05 if model in ("rssr", "stewart") else 0.2, 5)
+
+    def go(free: Any = None) -> Any:
+        return s.simulate(st, times[-1], free=free, output=times, **options)
+
+    d = go().derivatives(free)
+    assert d.q.shape == (5, s.tree.nv, len(free)) and d.dq.shape == (5, s.tree.nq, len(free)) and d.ok.all()
+    for k, e in enumerate(np.eye(len(free))):
+        h = 1e-4 * max(abs(values[k]), 0.1)
+        runs = {i: go(values + i * h * e) for i in (-2, -1, 1, 2)}
+        for array, found in (("q", d.dq), ("v", d.v), ("a", d.a)):
+            y = {i: getattr(r, array) for i, r in runs.items()}
+            numeric = (8.0 * (y[1] - y[-1]) - (y[2] - y[-2])) / (12.0 * h)
+            size = np.abs(numeric).max() + np.abs(y[1]).max() / max(abs(values[k]), 0.1)
+            assert np.abs(found[:, :, k] - numeric).max() < 1e-8 * size, (array, free[k])
+
+
+def test_a_wheel_on_a_spring() -> None:
+    """q = q0 cos(w t), w^2 = k/I; rk4 with this step is exact to 1e-11."""
+    s = lw.compile(lw.load(PENDULUM))
+    run = s.simulate(s.start, 1.0, **RK4)
+    d = run.derivatives(["coil.stiffness", "wheel.inertia"])
+    t, w, q0 = run.t, np.sqrt(3.0 / 0.02), 0.4
+    slope = -q0 * np.sin(w * t) * t  # dq/dw
+    for name, dw in (("coil.stiffness", 0.5 * w / 3.0), ("wheel.inertia", -0.5 * w / 0.02)):
+        assert np.abs(d["A", name] - slope * dw).max() < 1e-8 * np.abs(slope * dw).max()
+    assert np.abs(d["wheel.P.x", "coil.stiffness"] + 0.1 * np.sin(run["A"]) * d["A", "coil.stiffness"]).max() < 1e-12
+
+
+def test_energy_of_a_free_motion_changes_by_the_same_at_all_times() -> None:
+    """It is conserved for all numbers; the integrator's own drift is 1e-10."""
+    s = lw.compile("wiper")
+    run = s.simulate(start(s), 0.5, tolerance=1e-12)
+    d = run.derivatives(["crank.B.x", "coupler.mass"])["energy.total"]
+    assert np.abs(d - d[0]).max() < 1e-8 * np.abs(d[0]).min()
+
+
+def test_steps_converge_to_those_of_a_tight_run() -> None:
+    s = lw.compile("wiper")
+    times = np.linspace(0.0, 0.3, 4)
+    tight, coarse, rough = (
+        s.simulate(start(s), 0.3, output=times, **o).derivatives(["crank.B.x"]).q
+        for o in ({"tolerance": 1e-13}, RK4, {**RK4, "step": 4e-3})
+    )
+    size = np.abs(tight).max()
+    assert np.abs(coarse - tight).max() < 1e-8 * size < 1e-2 * size
+    assert np.abs(rough - tight).max() > 50.0 * np.abs(coarse - tight).max()  # order four: 256
+
+
+def test_a_controller_is_differentiated_with_the_mechanism() -> None:
+    s = lw.compile("wiper", free=["coupler.mass"])
+    st, value = start(s), s.free[0].value
+    control = lw.pd({"A": lw.sinusoid("20 deg", "1 Hz")}, P=3.0, D=0.2)
+
+    def go(mass: float) -> Any:
+        return s.simulate(st, 0.2, control=control, free=[mass], output=0.05, **RK4)
+
+    found = go(value).derivatives("coupler.mass").q[:, :, 0]
+    h = 1e-4 * value
+    y = {k: go(value + k * h).q for k in (-2, -1, 1, 2)}
+    numeric = (8.0 * (y[1] - y[-1]) - (y[2] - y[-2])) / (12.0 * h)
+    assert np.abs(found - numeric).max() < 1e-8 * np.abs(numeric).max()
+
+
+@pytest.mark.parametrize(
+    ("options", "by", "text"),
+    [
+        ({"integrator": "rodas"}, "crank.mass", "explicit integrator"),
+        ({"stabiliser": "baumgarte"}, "crank.mass", "stabiliser 'project' or 'none'"),
+        ({"drive": {"A": lw.torque(lambda t: 0.1, every="1 ms")}}, "crank.mass", "sampled or called"),
+        ({}, [], "name the numbers"),
+        ({}, "crank.maß", "no parameter"),
+    ],
+)
+def test_what_has_no_derivatives_is_refused(options: dict[str, Any], by: Any, text: str) -> None:
+    s = lw.compile("wiper")
+    run = s.simulate(start(s), 0.01, **options)
+    with pytest.raises(LinkwrightError, match=text):
+        run.derivatives(by)
+
+
+def test_loads_and_recorded_channels_are_refused_by_name() -> None:
+    s = lw.compile("wiper", free=["crank.mass"])
+    run = s.simulate(start(s), 0.02, drive={"A": lw.torque(0.1)})
+    with pytest.raises(LinkwrightError, match=r"must be free: name them in lw\.compile"):
+        run.derivatives("coupler.mass")
+    d = run.derivatives("crank.mass")
+    with pytest.raises(LinkwrightError, match="loads of a run"):
+        d["C.on.rocker"]
+    with pytest.raises(LinkwrightError, match="recorded"):
+        d["A.torque"]
+    assert d.lam is not None and d.lam.shape == (len(run), 2, 1)
