@@ -46,8 +46,8 @@ KERNELS = {  # inputs by which each is differentiated
 }
 LARGE = [("stewart", name) for name in ("forward", "rates", "projection", "terms", "reduced", "loads")]
 PAIRS = [(model, name) for model in MODELS for name in KERNELS]
-QUICK = [("wiper", n) for n in KERNELS] + [("five-bar", n) for n in ("inverse", "loads", "kinematics", "points")]
-QUICK += [("boot-lid", "inverse"), ("stewart", "poses"), ("stewart", "points"), ("rssr-7r", "inverse"), ("carpet-scraper", "loads")]
+QUICK = [("wiper", n) for n in KERNELS if n not in ("rates", "reduced")] + [("five-bar", n) for n in ("loads", "kinematics")]
+QUICK += [("boot-lid", "inverse"), ("stewart", "poses"), ("rssr-7r", "inverse"), ("carpet-scraper", "loads")]
 
 
 @cache
@@ -161,3 +161,28 @@ def test_the_kernel_derivatives_is_forward_by_its_inputs() -> None:
 def test_wrong_inputs_are_refused(name: str, by: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         lw.compile("four-bar").kernel(name, by=by)
+
+
+BACKWARDS = [(m, n) for m in ("wiper", "five-bar", "boot-lid", "rssr-7r", "stewart") for n in ("forward", "loads", "projection")]
+
+
+@pytest.mark.parametrize("pair", some(BACKWARDS, [("wiper", "forward"), ("wiper", "loads"), ("five-bar", "projection")]), ids="-".join)
+def test_weighted_sums_backwards(pair: tuple[str, str], rng: np.random.Generator) -> None:
+    """Reverse mode against forward mode, which the complex step confirms."""
+    model, name = pair
+    s = system(model)
+    by, x = KERNELS[name], inputs(s, None, state(s))
+    x = {**x, "q": x["q"] * 1.0}
+    kernel, of = s.kernel(name, by=by), [b.name for b in s.kernel(name).outputs if b.name not in MEASURES]
+    reverse = s.kernel(name, by=by, of=of)
+    forward = kernel(**{b.name: x[b.name] for b in kernel.inputs})
+    x |= {f"{key}_weight": rng.normal(size=np.shape(getattr(forward, key))) for key in of}
+    found = reverse(**{b.name: x[b.name] for b in reverse.inputs})
+    for key in by:
+        total = sum(np.tensordot(x[f"{o}_weight"], getattr(forward, f"{o}_{key}"), np.ndim(x[f"{o}_weight"])) for o in of)
+        assert apart(getattr(found, f"{key}_gradient"), total) < 1e-9, key
+    assert reverse.operations < 5 * s.kernel(name).operations
+    with pytest.raises(UsageError, match="has no output"):
+        s.kernel(name, by=by, of="x")
+    with pytest.raises(UsageError, match="needs inputs to differentiate by"):
+        s.kernel(name, of=of)

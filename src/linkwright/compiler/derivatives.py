@@ -1,8 +1,9 @@
-"""A flat program evaluated on other values, and differentiated (forward mode, sparse).
+"""A flat program evaluated on other values, and differentiated: forward mode along directions, reverse mode for sums of results.
 
 `replay` runs a program on numbers, complex numbers, arrays of either or Syms of another graph. `jacobian` does the same and carries with
 every value its derivatives along the chosen directions, as a dict without zeros; on Syms the derivatives are traced as well, share
-their subexpressions with everything else in that graph, and a second program comes out.
+their subexpressions with everything else in that graph, and a second program comes out. `gradient` goes backwards: the derivatives of one
+weighted sum of the results by all inputs, for a few times the operations of the program.
 """
 
 from __future__ import annotations
@@ -96,6 +97,62 @@ def jacobian(program: Program, x: Sequence[Any] | np.ndarray, seeds: Sequence[in
         for n, d in tangents[r].items():
             columns[n][i] = d
     return Jacobian([values[r] for r in program.results], columns)
+
+
+def gradient(program: Program, x: Sequence[Any] | np.ndarray, weights: Mapping[int, Any]) -> tuple[list[Any], list[Any]]:
+    """Results on the packed inputs x, and the derivatives of sum(weights[i] * result i) by every input: 0.0 where there is none."""
+    x = _packed(program, x)
+    values: list[Any] = []
+    with np.errstate(all="ignore"):
+        for op, a, b, c in program.ops:
+            values.append(_value(op, a, b, c, x, values))
+        pulls: list[Any] = [0.0] * len(values)
+        for i, weight in weights.items():
+            pulls[program.results[i]] = pulls[program.results[i]] + weight
+        out: list[Any] = [0.0] * len(x)
+        for k in range(len(values) - 1, -1, -1):
+            op, a, b, c = program.ops[k]
+            if _zero(pulls[k]) or op == Op.CONST:
+                continue
+            if op == Op.INPUT:
+                out[a] = out[a] + pulls[k]
+                continue
+            for place, pull in _pulled(op, (a, b, c), values, values[k], pulls[k]):
+                pulls[place] = pulls[place] + pull
+    return [values[r] for r in program.results], out
+
+
+def _pulled(op: int, at: tuple[int, int, int], values: list[Any], r: Any, pull: Any) -> list[tuple[int, Any]]:
+    """Shares of an operation's operands in what pulls at its result r."""
+    a, b, c = at
+    u, w = values[a], values[max(b, 0)]
+    match op:
+        case Op.ADD:
+            return [(a, pull), (b, pull)]
+        case Op.SUB:
+            return [(a, pull), (b, -pull)]
+        case Op.NEG:
+            return [(a, -pull)]
+        case Op.MUL:
+            return [(a, pull * w), (b, pull * u)]
+        case Op.DIV:
+            share = pull * _ratio(1.0, w)
+            return [(a, share), (b, -(share * r))]
+        case Op.ATAN2:
+            share = pull * _ratio(1.0, u * u + w * w)
+            return [(a, share * w), (b, -(share * u))]
+        case Op.POW:
+            rise = [] if _zero(u) or not isinstance(w, (Sym, np.ndarray)) else [(b, pull * r * _apply(Op.LOG, u))]
+            return [(a, pull * w * _apply(Op.POW, u, w - 1.0)), *rise]
+        case Op.MIN | Op.MAX:
+            first = _value(Op.LT, *((0, 1) if op == Op.MIN else (1, 0)), -1, [], [u, w])
+            return [(a, _chosen(first, pull, 0.0)), (b, _chosen(first, 0.0, pull))]
+        case Op.SELECT:
+            return [(b, _chosen(u, pull, 0.0)), (c, _chosen(u, 0.0, pull))]
+        case Op.ROUND | Op.LT | Op.LE:
+            return []
+        case _:
+            return [(a, pull * _slope(op, u, r))]
 
 
 def _packed(program: Program, x: Sequence[Any] | np.ndarray) -> list[Any]:

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler.derivatives import jacobian
+from linkwright.compiler.derivatives import gradient, jacobian
 from linkwright.compiler.program import Program
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.constraints.closure import reported
@@ -112,6 +112,21 @@ class Differentiation:
         tails = np.concatenate(list(change.values()))
         outputs, found = self.along(name, more, columns, self.width + size)
         return outputs, {key: D[:, : self.width] + D[:, self.width :] @ tails for key, D in found.items()}
+
+
+def pulled(x: Differentiation, name: str, weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Outputs of a kernel that have weights, and the derivatives `q_gradient` ... of their weighted sum, in reverse through the program."""
+    program = x.trace(name)
+    packed = [e for b in program.inputs for e in np.asarray(x.values[b.name], dtype=object).ravel()]
+    blocks = {b.name: b for b in program.outputs}
+    places = {blocks[key].start + i: e for key, w in weights.items() for i, e in enumerate(np.ravel(w))}
+    results, slopes = gradient(program, packed, places)
+    found = {b.name: np.array([*slopes[b.span], None], dtype=object)[:-1] for b in program.inputs}
+    out = {key: np.array([*results[blocks[key].span], None], dtype=object)[:-1].reshape(blocks[key].shape) for key in weights}
+    for by, span in x.spans.items():
+        own = found.get("q" if by == COORDINATES else by, np.zeros(span.stop - span.start))
+        out[f"{by}_gradient"] = x.rates.T @ own if by == "q" and "q" in found else own
+    return {**out, **({"margin": results[blocks["margin"].start : blocks["margin"].start + 1]} if "margin" in blocks else {})}
 
 
 def differentiated(name: str, x: Differentiation, plain: bool) -> dict[str, Any]:

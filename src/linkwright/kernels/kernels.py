@@ -119,9 +119,10 @@ class Kernels:
         projected: bool = True,
         by: Sequence[str] = (),
         tasks: str | Sequence[str] = (),
+        of: Sequence[str] = (),
     ) -> Kernel:
-        """A kernel by name; made on first use, then the same object again. `by`: inputs by which its outputs are differentiated;
-        `tasks`: bodies and points of operational space.
+        """A kernel by name; made on first use, then the same object again. `by`: inputs by which its outputs are differentiated, or only
+        the weighted sum of the outputs `of`; `tasks`: bodies and points of operational space.
 
         Rates of a run that is not `projected` turn to the rank-revealing path earlier: its states are beside the loops, and what they are
         off is divided by the square of the smallest singular value.
@@ -129,23 +130,32 @@ class Kernels:
         if not isinstance(formulation, str | None):
             formulation = self._named(formulation)
         powered = self.chosen.power and name in POWERED
-        inputs = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+        inputs, sums = ((x,) if isinstance(x, str) else tuple(dict.fromkeys(x)) for x in (by, of))
         wanted = (tasks,) if isinstance(tasks, str) else tuple(tasks)
-        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs, wanted)
+        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs, wanted, sums)
         if key not in self.made:
             chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
-            self.made[key] = chosen._make(name, formulation, baumgarte, projected, inputs, wanted)
-            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected, inputs, wanted))
+            self.made[key] = chosen._make(name, formulation, baumgarte, projected, inputs, wanted, sums)
+            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected, inputs, wanted, sums))
         return self.made[key]
 
     def _make(
-        self, asked: str, formulation: str | None, baumgarte: bool, projected: bool, by: tuple[str, ...], tasks: tuple[str, ...]
+        self,
+        asked: str,
+        formulation: str | None,
+        baumgarte: bool,
+        projected: bool,
+        by: tuple[str, ...],
+        tasks: tuple[str, ...],
+        of: tuple[str, ...],
     ) -> Kernel:
         name, by = ("forward", tuple(n for n in DERIVATIVES if n != "free" or self.free)) if asked == "derivatives" else (asked, by)
         if name not in KERNELS:
             raise UsageError(f"there is no kernel '{name}'. {nearest(name, [*KERNELS, 'derivatives'], 'Kernels')}")
         signature = KERNELS[name]
         self._need_inputs(name, by)
+        if of:
+            self._need_outputs(name, by, of)
         if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
             raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.")
         if signature.masses:
@@ -167,10 +177,10 @@ class Kernels:
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"
             solve = solve if projected or self.plan.saddle is not None else f"{solve}{EARLY}"
-            return trace(name, self.sizes, lambda free: self.equations(free, solve), by, **options)
+            return trace(name, self.sizes, lambda free: self.equations(free, solve), by, of, **options)
 
         chosen = sorted((k, str(v)) for k, v in options.items())
-        parts = None if self.model_key is None else [name, chosen, projected, *([list(by)] if by else []), self.model_key]
+        parts = None if self.model_key is None else [name, chosen, projected, *([list(by), list(of)] if by else []), self.model_key]
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
         return Kernel(asked, program, parts, names, self.defaults, fallback, self.engine)
 
@@ -194,6 +204,17 @@ class Kernels:
                 raise UsageError(f"kernel '{name}' is not differentiated by '{key}'.{more} {nearest(str(key), known, 'Inputs')}")
         if "free" in by and not self.free:
             raise UsageError("by='free' needs free numbers: name them, lw.compile(m, free=['L1', 'crank.mass']).")
+
+    def _need_outputs(self, name: str, by: Sequence[str], of: Sequence[str]) -> None:
+        """Raise UsageError unless a kernel has these outputs, and inputs to differentiate their sum by."""
+        known = [b.name for b in self.get(name).outputs]
+        for key in of:
+            if key not in known:
+                raise UsageError(f"kernel '{name}' has no output '{key}'. {nearest(str(key), known, 'Outputs')}")
+        if name in FOLLOWING:
+            raise UsageError(f"kernel '{name}' lets q follow and is differentiated by by=... alone.")
+        if not by:
+            raise UsageError(f"of={list(of)} needs inputs to differentiate by: by=('q', 'free').")
 
     @property
     def generic_rank(self) -> int:

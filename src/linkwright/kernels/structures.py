@@ -34,29 +34,34 @@ class KernelStructure:
         self._found: dict[Any, Kernel | None] = {}
 
     def kernel(
-        self, name: str, drives: Sequence[str] | None = None, seconds: float = ONE_ANSWER, by: tuple[str, ...] = ()
+        self,
+        name: str,
+        drives: Sequence[str] | None = None,
+        seconds: float = ONE_ANSWER,
+        by: tuple[str, ...] = (),
+        of: tuple[str, ...] = (),
     ) -> Kernel | None:
         """A kernel whose machine code is at hand, or worth making now; None: the float path has to answer, in about so many seconds.
         With no seconds only code that this process has loaded counts."""
-        key = (name, None if drives is None else tuple(drives), by)
+        key = (name, None if drives is None else tuple(drives), by, of)
         with _lock:
             if key not in self._found and seconds > 0.0:
                 self._spent[key] = self._spent.get(key, 0.0) + seconds
                 now = self._spent[key] > MAKING
-                made = self._made(name, drives, now, by)
+                made = self._made(name, drives, now, by, of)
                 if made is not None or now:
                     self._found[key] = made
             return self._found.get(key)
 
-    def _made(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...]) -> Kernel | None:
+    def _made(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], of: tuple[str, ...]) -> Kernel | None:
         try:
             with np.errstate(divide="raise", invalid="raise"):
-                return self._with_code(name, drives, now, by)
+                return self._with_code(name, drives, now, by, of)
         except (LinkwrightError, FloatingPointError):
             return None  # drives that do not determine the motion one by one, a joint that cannot be traced, no masses
 
-    def _with_code(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...]) -> Kernel | None:
-        kernel = self.kernels.get(name, drives=drives, by=by)
+    def _with_code(self, name: str, drives: Sequence[str] | None, now: bool, by: tuple[str, ...], of: tuple[str, ...]) -> Kernel | None:
+        kernel = self.kernels.get(name, drives=drives, by=by, of=of)
         if not kernel.native or not (now or kernel.at_hand):
             return None
         if now and self.kernels.numbers is not None and self.kernels.plan.idle:

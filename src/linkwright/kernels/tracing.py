@@ -116,9 +116,11 @@ class KernelSizes:
 
 
 @all_in_use()
-def trace(name: str, sizes: KernelSizes, equations: Callable[[Any], Equations], by: Sequence[str] = (), **options: Any) -> Program:
+def trace(
+    name: str, sizes: KernelSizes, equations: Callable[[Any], Equations], by: Sequence[str] = (), of: Sequence[str] = (), **options: Any
+) -> Program:
     """The program of a kernel; `equations(free)` makes the equations for traced values of the free parameters. With `by` its
-    outputs are differentiated by these inputs."""
+    outputs are differentiated by these inputs; with `of` only the weighted sum of these outputs is, in reverse."""
     from linkwright.compiler.graph import TraceGraph  # here and below, so that a process that finds its code on disk loads no tracer
 
     signature = KERNELS[name]
@@ -139,14 +141,16 @@ def trace(name: str, sizes: KernelSizes, equations: Callable[[Any], Equations], 
     else:
         near, free = g.input("near", sizes.near), g.input("free", sizes.free)
     if by:
-        from linkwright.kernels.implicit import Differentiation, differentiated
+        from linkwright.kernels.implicit import Differentiation, differentiated, pulled
 
         def other(wanted: str) -> Program:
             return trace(wanted, sizes, equations, **(options if wanted == name else {}))
 
         values = {**arrays, **law, "near": near, "free": free, "gains": given.get("gains")}
         plain = not any(options.get(key) for key in ("gains", "power")) and options.get("formulation", "sslm") in (None, "sslm")
-        found = differentiated(name, Differentiation.of(moved(free), values, other, tuple(by)), plain)
+        x = Differentiation.of(moved(free), values, other, tuple(by))
+        shapes = {b.name: b.shape for b in other(name).outputs} if of else {}
+        found = pulled(x, name, {key: g.input(f"{key}_weight", shapes[key]) for key in of}) if of else differentiated(name, x, plain)
         return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
     if name == "loop_projection":
         del arrays["tau"]  # stays an input, so that both kernels of a time stepper read one row

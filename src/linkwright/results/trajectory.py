@@ -291,14 +291,15 @@ class Trajectory:
         """Return several channels at once, in SI."""
         return self._readings.read(names)
 
-    def derivatives(self, by: str | Sequence[str]) -> Any:
+    def derivatives(self, by: str | Sequence[str], *, of: str | None = None, at: Any = None) -> Any:
         """Return the exact derivatives of all channels by numbers of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
 
         Drives of a turn move as they do, the rest follows; a run is differentiated through its steps. Names as in `lw.compile(free=...)`.
+        `of`, `at`: one channel of a run at a sample (default the last) by many numbers, backwards: {number: derivative}.
         """
         if self.system is None:
             raise UsageError("derivatives need the mechanism of this motion; take it from m.turn().")
-        return self.system.derivatives_of(self, by)
+        return self.system.derivatives_of(self, by, of, at)
 
     def dimension(self, name: str) -> str:
         return self.channel(name).dimension

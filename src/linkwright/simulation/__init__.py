@@ -5,7 +5,7 @@ run.py          modes, events, the loop
 switching.py    what events do, impacts                recording.py     rows -> Trajectory
 evidence.py     accepted steps, looked at afterwards   passages.py      singular positions on the way
 finish.py       the end of a run, its proof            certificate.py   the verdict
-accuracy.py     its error, estimated by cheaper runs   run_derivatives.py   its derivatives by numbers of the model
+accuracy.py     its error, estimated by cheaper runs   run_derivatives.py, run_adjoint.py   derivatives by numbers of the model
 batch.py        many runs at once                      stepper.py       one step, many mechanisms (single_steps.py: one)
 """
 

@@ -23,7 +23,7 @@ from linkwright.compiler.derivatives import jacobian, places
 from linkwright.errors import SimulationError, UsageError, listing
 from linkwright.kernels.structures import KernelStructure
 from linkwright.model.curves.lines import Parabola
-from linkwright.model.parameters import choose, every_parameter
+from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.linalg import factor
 from linkwright.results.derivatives import MotionDerivatives
@@ -52,14 +52,20 @@ class StateFunction(NamedTuple):
     by_p: np.ndarray  # (n, entries, parameters)
 
 
-def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
-    """Derivatives of the samples of a run; see `Trajectory.derivatives`."""
+def repeated(core: Compiled, run: Trajectory, by: str | Sequence[str]) -> tuple[list[Parameter], Simulation, list[int]]:
+    """The numbers to differentiate by, the run with these numbers free, and their places among its free numbers."""
     chosen = choose(every_parameter(core.described), [by] if isinstance(by, str) else list(by), core.described)
     if not chosen:
         raise UsageError("name the numbers of the model to differentiate by: run.derivatives(['L1', 'crank.mass']).")
     names = [p.name for p in chosen]
     sim = _again(core, _simulation_of(run), names)
-    eq = RunEquations(sim, [list(sim.system.kernels.entries["free"]).index(n) for n in names])
+    return chosen, sim, [list(sim.system.kernels.entries["free"]).index(n) for n in names]
+
+
+def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
+    """Derivatives of the samples of a run; see `Trajectory.derivatives`."""
+    chosen, sim, at = repeated(core, run, by)
+    eq, names = RunEquations(sim, at), [p.name for p in chosen]
     S = eq.at(run.t)
     nq, nv = eq.nq, eq.nv
     near = cut_rows(run.skel, run.references)
@@ -126,6 +132,7 @@ class RunEquations:
         self.act, self.solution = self.setup.actuation, piece.solution
         self.nq, self.nv, self.nx = self.setup.problem.nq, self.setup.problem.nv, len(self.act.x0)
         self.n = self.nq + self.nv + self.nx
+        self.numbers = ("free",) if self.chosen else ()
         self.free_values = self.setup.values["free"]
         self.near = near_of(sim, piece, True)
         self.table = sim.options.method.table
@@ -137,8 +144,9 @@ class RunEquations:
 
     # ---------------------------------------------------------------- right sides
 
-    def _called(self, name: str, by: tuple[str, ...], t: np.ndarray, given: dict[str, Any]) -> Any:
-        kernel = self.kernels.kernel(name, None, ON_NUMPY, by) or self.kernels.kernels.get(name, by=by).interpreted()
+    def called(self, name: str, by: tuple[str, ...], t: np.ndarray, given: dict[str, Any], of: tuple[str, ...] = ()) -> Any:
+        """A kernel with derivatives at all states; by numpy until machine code is worth its making."""
+        kernel = self.kernels.kernel(name, None, ON_NUMPY, by, of) or self.kernels.kernels.get(name, by=by, of=of).interpreted()
         every = {**given, "t": t[:, None], "free": self.free_values}
         found = kernel(**{b.name: every[b.name] for b in kernel.inputs})
         if found.failed:
@@ -168,13 +176,13 @@ class RunEquations:
         """Accelerations, then the multipliers of all rows."""
         heads = self.inputs(t, y, near)[0] if heads is None else heads
         given = {"q": y[:, : self.nq], "v": y[:, self.nq : self.nq + self.nv], "near": near, **{k: x.value for k, x in heads.items()}}
-        found = self._called("forward", ("coordinates", "v", *heads, "free"), t, given)
+        found = self.called("forward", ("coordinates", "v", *heads, *self.numbers), t, given)
 
         def both(by: str) -> np.ndarray:
             return np.concatenate([getattr(found, f"a_{by}"), getattr(found, f"lam_{by}")], axis=1)
 
         by_y = np.concatenate([both("coordinates"), both("v"), np.zeros((len(t), found.a.shape[1] + found.lam.shape[1], self.nx))], axis=2)
-        by_p = both("free")[:, :, self.chosen]
+        by_p = both("free")[:, :, self.chosen] if self.numbers else np.zeros((*by_y.shape[:2], 0))
         for name, head in heads.items():
             by_y, by_p = by_y + both(name) @ head.by_y, by_p + both(name) @ head.by_p
         return StateFunction(np.concatenate([found.a, found.lam], axis=1), by_y, by_p)
@@ -183,7 +191,7 @@ class RunEquations:
         """dy/dt."""
         heads, own = self.inputs(t, y, near)
         a = self.forward(t, y, near, heads)
-        moved = self._called("velocities", ("coordinates", "v"), t, {"q": y[:, : self.nq], "v": y[:, self.nq : self.nq + self.nv]})
+        moved = self.called("velocities", ("coordinates", "v"), t, {"q": y[:, : self.nq], "v": y[:, self.nq : self.nq + self.nv]})
         by_q = np.concatenate([moved.qdot_coordinates, moved.qdot_v, np.zeros((len(t), self.nq, self.nx))], axis=2)
         return StateFunction(
             np.concatenate([moved.qdot, a.value[:, : self.nv], own.value], axis=1),
@@ -196,15 +204,18 @@ class RunEquations:
     def step(self, t: np.ndarray, h: np.ndarray, y: np.ndarray, near: np.ndarray) -> StateFunction:
         """States after steps of length h from y, and their derivatives by y and by the numbers."""
         a, c, stages = self.table.a, self.table.c, self.table.stages
-        start = StateFunction(y, np.broadcast_to(np.eye(self.n), (len(t), self.n, self.n)), np.zeros((len(t), self.n, len(self.chosen))))
-        K: list[StateFunction] = []
+        start, K = self.itself(y), []
         for i in range(stages):
             Y = _moved(start, h, a[i], K)
             f = self.rates(t + c[i] * h, Y.value, near)
             K.append(StateFunction(f.value, f.by_y @ Y.by_y, f.by_y @ Y.by_p + f.by_p))
-        return self._settled(t + h, self._normalised(_moved(start, h, a[stages], K)), near)
+        return self._settled(t + h, self.normalised(_moved(start, h, a[stages], K)), near)
 
-    def _normalised(self, y: StateFunction) -> StateFunction:
+    def itself(self, y: np.ndarray) -> StateFunction:
+        """y as a function of y."""
+        return StateFunction(y, np.broadcast_to(np.eye(self.n), (len(y), self.n, self.n)), np.zeros((len(y), self.n, len(self.chosen))))
+
+    def normalised(self, y: StateFunction) -> StateFunction:
         """Quaternions of length one again: d(q/|q|) = (I - q q'/|q|^2) dq/|q|."""
         if not self.setup.problem.quaternions:
             return y
@@ -219,25 +230,40 @@ class RunEquations:
 
     def _settled(self, t: np.ndarray, y: StateFunction, near: np.ndarray) -> StateFunction:
         """On the loops: Newton steps for q, then the velocity of the last call, as the time stepper does."""
-        if self.setup.problem.project is None:
-            return y
-        nq, nv = self.nq, self.nv
-        for call in range(NEWTON + 1):
-            heads, _ = self.inputs(t, y.value, near)
-            laws = {k: x for k, x in heads.items() if k != "tau"}
-            given = {"q": y.value[:, :nq], "v": y.value[:, nq : nq + nv], "near": near, **{k: x.value for k, x in laws.items()}}
-            found = self._called("projection", ("coordinates", "v", *laws, "free"), t, given)
-            outputs = ("q",) if call < NEWTON else ("v",)
-            span = slice(0, nq) if call < NEWTON else slice(nq, nq + nv)
-            value, by_y, by_p = (x.copy() for x in y)
-            for name in outputs:
-                D = {by: getattr(found, f"{name}_{by}") for by in ("coordinates", "v", *laws, "free")}
-                moved = [D["coordinates"] @ x[:, :nq] + D["v"] @ x[:, nq : nq + nv] for x in (y.by_y, y.by_p)]
-                for key, law in laws.items():
-                    moved[0], moved[1] = moved[0] + D[key] @ (law.by_y @ y.by_y), moved[1] + D[key] @ (law.by_y @ y.by_p + law.by_p)
-                value[:, span], by_y[:, span], by_p[:, span] = getattr(found, name), moved[0], moved[1] + D["free"][:, :, self.chosen]
-            y = StateFunction(value, by_y, by_p)
+        for call in range(self.calls):
+            y = self.projected(t, y, near, call)
         return y
+
+    @property
+    def calls(self) -> int:
+        """Calls of the projection after a step."""
+        return 0 if self.setup.problem.project is None else NEWTON + 1
+
+    def laws(self, t: np.ndarray, y: np.ndarray, near: np.ndarray) -> tuple[dict[str, StateFunction], dict[str, np.ndarray]]:
+        """Prescribed motions, and the inputs of the projection."""
+        laws = {k: x for k, x in self.inputs(t, y, near)[0].items() if k != "tau"}
+        given = {"q": y[:, : self.nq], "v": y[:, self.nq : self.nq + self.nv], "near": near, **{k: x.value for k, x in laws.items()}}
+        return laws, given
+
+    def changed(self, call: int) -> tuple[str, slice]:
+        """Output of the projection that a call takes over, and its place in y."""
+        return ("q", slice(0, self.nq)) if call < NEWTON else ("v", slice(self.nq, self.nq + self.nv))
+
+    def projected(self, t: np.ndarray, y: StateFunction, near: np.ndarray, call: int) -> StateFunction:
+        """One call of the projection."""
+        nq, nv = self.nq, self.nv
+        laws, given = self.laws(t, y.value, near)
+        found = self.called("projection", ("coordinates", "v", *laws, *self.numbers), t, given)
+        name, span = self.changed(call)
+        value, by_y, by_p = (x.copy() for x in y)
+        D = {by: getattr(found, f"{name}_{by}") for by in ("coordinates", "v", *laws, *self.numbers)}
+        moved = [D["coordinates"] @ x[:, :nq] + D["v"] @ x[:, nq : nq + nv] for x in (y.by_y, y.by_p)]
+        for key, law in laws.items():
+            moved[0], moved[1] = moved[0] + D[key] @ (law.by_y @ y.by_y), moved[1] + D[key] @ (law.by_y @ y.by_p + law.by_p)
+        if self.numbers:
+            moved[1] = moved[1] + D["free"][:, :, self.chosen]
+        value[:, span], by_y[:, span], by_p[:, span] = getattr(found, name), moved[0], moved[1]
+        return StateFunction(value, by_y, by_p)
 
     # ---------------------------------------------------------------- the run
 
@@ -335,13 +361,13 @@ class RunEquations:
 
     def _coordinates(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Changes of coordinates from those in the space of v."""
-        return self._called("velocities", ("v",), np.zeros(1), {"q": q[None], "v": np.zeros((1, self.nv))}).qdot_v[0] @ step
+        return self.called("velocities", ("v",), np.zeros(1), {"q": q[None], "v": np.zeros((1, self.nv))}).qdot_v[0] @ step
 
     def in_velocities(self, q: np.ndarray, change: np.ndarray) -> np.ndarray:
         """Changes of coordinates (n, nq, parameters) in the space of v."""
         if self.nq == self.nv:
             return change
-        N = self._called("velocities", ("v",), np.zeros(len(q)), {"q": q, "v": np.zeros((len(q), self.nv))}).qdot_v
+        N = self.called("velocities", ("v",), np.zeros(len(q)), {"q": q, "v": np.zeros((len(q), self.nv))}).qdot_v
         return np.linalg.pinv(N) @ change
 
 

@@ -138,8 +138,10 @@ class Motions:
             core.stores[key] = cycle.prepared(core.loops, core.start.instant, drive, speed, seconds)
         return core.stores[key]
 
-    def derivatives(self, c: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
+    def derivatives(self, c: Trajectory, by: str | Sequence[str], of: str | None) -> MotionDerivatives:
         """See `Trajectory.derivatives`."""
+        if of is not None:
+            raise UsageError(f"of= is for simulated runs; of a turn c.derivatives(...)['{of}', 'L1'] has every sample.")
         from linkwright.motion.turn_derivatives import turn_derivatives
 
         return turn_derivatives(self.core, c, by)

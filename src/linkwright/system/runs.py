@@ -44,8 +44,12 @@ class Runs:
             self.core.need_start(given[0], (), options.free is None)
         return simulate_batch(self.core, states, duration, options, threads)
 
-    def derivatives(self, run: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
+    def derivatives(self, run: Trajectory, by: str | Sequence[str], of: str | None, at: Any) -> MotionDerivatives | dict[str, float]:
         """See `Trajectory.derivatives`."""
+        if of is not None:
+            from linkwright.simulation.run_adjoint import run_gradient
+
+            return run_gradient(self.core, run, by, of, at)
         from linkwright.simulation.run_derivatives import run_derivatives
 
         return run_derivatives(self.core, run, by)

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from linkwright.control.linearise import Linearised
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
-    from linkwright.results.derivatives import MotionDerivatives
     from linkwright.simulation.batch import BatchRun
     from linkwright.simulation.stepper import Stepper
 
@@ -261,8 +260,8 @@ class System:
     def loads_of_samples(self, c: Trajectory) -> Any:
         return self._dynamics.loads_of_samples(c)
 
-    def derivatives_of(self, c: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
-        return self._motions.derivatives(c, by) if c.proof is None else self._runs.derivatives(c, by)
+    def derivatives_of(self, c: Trajectory, by: str | Sequence[str], of: str | None, at: Any) -> Any:
+        return self._motions.derivatives(c, by, of) if c.proof is None else self._runs.derivatives(c, by, of, at)
 
     def determinacy(self, st: State, a: Any = None, *, stiffness: Any = None, release: Any = None, **options: Any) -> Determinacy:
         """Return the statically determinate reactions, and the others by least norm, given stiffnesses and released rows."""
@@ -421,16 +420,17 @@ class System:
         return self.core.stores
 
     def kernel(
-        self, name: str, formulation: Any = None, *, drives: Any = None, baumgarte: bool = False, by: Any = (), tasks: Any = ()
+        self, name: str, formulation: Any = None, *, drives: Any = None, baumgarte: bool = False, by: Any = (), of: Any = (), tasks: Any = ()
     ) -> Kernel:
         """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 
         Names: forward, inverse, loads, reactions, closure, kinematics, projection, terms, energy, poses, points, rates.
         Arrays are in the order of names.q and names.v; results come back as a named tuple. `formulation` (of forward and
         rates) is sslm, slm or kkt; `baumgarte` adds an input `gains` (alpha, beta). `drives` replaces the model's. `by` names inputs
-        ("q", "free") by which all outputs are differentiated exactly (u_q, u_free); `tasks` bodies and points of kernel operational.
+        ("q", "free") by which all outputs are differentiated exactly (u_q, u_free), with `of` only the sum of these outputs with weights
+        (inputs u_weight), in reverse mode: q_gradient, free_gradient. `tasks` are bodies and points of kernel operational.
         """
-        return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by, tasks=tasks)
+        return self.kernels.get(name, formulation, drives, baumgarte=baumgarte, by=by, tasks=tasks, of=of)
 
     def derivatives(self, st: State, tau: Any = None, *, free: Any = None) -> Derivatives:
         """Return exact derivatives of accelerations and multipliers by positions, velocities, efforts and free parameters.
