@@ -200,6 +200,18 @@ def test_means_over_the_turn(quantity: str) -> None:
         assert found[name].derivative == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.parametrize("quantity", some(["rms A.torque", "rms C.load", "rms A.power", "rms shaking.moment"], ["rms C.load"]))
+def test_both_ways_of_derivatives_agree(quantity: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled for all numbers at once, and by imaginary steps one by one."""
+    m = lw.load("four-bar")
+    chosen = ["L1", "g", *(f"{b}.{n}" for b in ("crank", "coupler", "rocker") for n in ("mass", "com.x", "inertia"))]
+    together = sensitivity(m, quantity, chosen, steps=12)
+    monkeypatch.setattr("linkwright.design.sensitivity.slopes_by_kernel", lambda *given: None)
+    alone = sensitivity(m, quantity, chosen, steps=12)
+    size = max(abs(e.derivative) for e in alone.effects)
+    assert all(abs(together[e.name].derivative - e.derivative) < 1e-12 * size for e in alone.effects)
+
+
 def test_scatter_is_what_the_corners_do() -> None:
     m = lw.load("four-bar")
     tolerances = {"L?": "0.01 mm", "line_mass": "0.01 %"}

@@ -1,7 +1,9 @@
 """Exact derivatives of efforts and reactions with respect to the numbers of a model, at fixed drive coordinates.
 
-The model's numbers get an imaginary step i h. Position, velocity and acceleration follow to first order from the loops and
-the drives (implicit functions, with the real, factored Jacobian of the undisturbed state),
+Where all loads are determinate `slopes_by_kernel` takes them from compiled derivatives (`motion.turn_derivatives`), for all numbers at
+once. `Disturbed` is the way of every other mechanism, one number at a time. The model's numbers get an imaginary step i h. Position,
+velocity and acceleration follow to first order from the loops and the drives (implicit functions, with the real, factored Jacobian of the
+undisturbed state),
 
     dq = -J^+ d phi        dv = -J^+ d(J v + b)        da = -J^+ d(J a + k)        dz = [J' B]^+ d(g - [J' B] z)
 
@@ -12,14 +14,14 @@ times the derivatives.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.mechanics import forces, inverse
 from linkwright.mechanics.constraints import of_loops
 from linkwright.mechanics.constraints.loops import Loops
@@ -32,13 +34,16 @@ from linkwright.model.curves.lines import Parabola
 from linkwright.model.description import Description, Drive
 from linkwright.model.parameters import Parameter
 from linkwright.motion import cycle
+from linkwright.motion.turn_derivatives import turn_derivatives
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
 from linkwright.system.system import System
 from linkwright.topology.build import rebind
 
 STEP = 1e-30  # its square vanishes beside every number that matters
 SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more
+FEW = 100  # derivatives below which finding them one by one takes less time than tracing
 FITS = 1e-7  # share of a right side that may lie outside what the loops can follow: round-off of a closed position
 
 
@@ -75,6 +80,27 @@ class Sample:
         if f.s[f.rank - 1] < SINGULAR:
             raise Locks(f"'{parameter}' has no derivative here: the mechanism is in a singular position.")
         return -f.solve(scaled) * loops.columns
+
+
+def slopes_by_kernel(
+    samples: Sequence[Sample], chosen: Sequence[Parameter], read: Callable[[Loads], Any], speed_given: bool
+) -> np.ndarray | None:
+    """(samples, entries, parameters): derivatives of what is read from the loads; None where they have to be found one by one."""
+    if len(samples) * len(chosen) < FEW or any(x.tied[1].s[x.tied[1].rank - 1] < SINGULAR for x in samples):
+        return None
+    system, instants = samples[0].system, [x.at for x in samples]
+    q, v, a, t = (np.array([getattr(x, name) for x in instants]) for name in ("q", "v", "a", "t"))
+    # a speed that was given does not vary with the numbers that the model's own is written with, nor does rest
+    settings = {"static": True} if speed_given or not any(law.df for x in samples for law in x.laws.values()) else {}
+    references = [dict(x.references) for x in instants]
+    c = Trajectory(system.skel, t, q, v, a, references, system=system, drives=tuple(samples[0].laws), settings=settings)
+    try:
+        d = turn_derivatives(system.core, c, [p.name for p in chosen])
+    except LinkwrightError:
+        return None
+    if d.u is None or not d.ok.all():
+        return None
+    return d.slopes("quantity", lambda x: read(x.loads))
 
 
 class Disturbed:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.design.derivatives import STEP, Disturbed, Locks, Sample
+from linkwright.design.derivatives import STEP, Disturbed, Locks, Sample, slopes_by_kernel
 from linkwright.errors import UsageError, listing, nearest
 from linkwright.files.columns import table
 from linkwright.mechanics import forces
@@ -324,10 +324,11 @@ def sensitivity(
     for s in samples:
         _check(s, w)
     value, slope = _statistic(w, samples)
+    together = slopes_by_kernel(samples, chosen, w.read, speed is not None)
     effects, skipped = [], []
-    for p in chosen:
+    for k, p in enumerate(chosen):
         try:
-            d = slope(Disturbed(system, p, speed is not None))
+            d = slope(_alone(w, samples, p, speed is not None) if together is None else list(together[..., k]))
         except Locks:
             skipped.append(p.name)
             continue
@@ -345,21 +346,23 @@ def _check(at: Sample, w: LoadStatistic) -> None:
         raise UsageError(f"'{w.text}' is not unique: it depends on how redundant constraints or drives share the load.")
 
 
-def _statistic(w: LoadStatistic, samples: Sequence[Sample]) -> tuple[float, Callable[[Disturbed], float]]:
-    """The value and the function that gives its derivative in a disturbed system."""
+def _alone(w: LoadStatistic, samples: Sequence[Sample], p: Parameter, speed_given: bool) -> list[np.ndarray]:
+    """Derivatives of the quantity at the samples by one parameter, by an imaginary step in it."""
+    x = Disturbed(samples[0].system, p, speed_given)
+    return [np.imag(w.read(x.loads(s))) / STEP for s in samples]
+
+
+def _statistic(w: LoadStatistic, samples: Sequence[Sample]) -> tuple[float, Callable[[Sequence[np.ndarray]], float]]:
+    """The value, and the function that gives its derivative from those at the samples."""
     values = [np.real(w.read(s.loads)) for s in samples]
-
-    def slopes(x: Disturbed) -> list[np.ndarray]:
-        return [np.imag(w.read(x.loads(s))) / STEP for s in samples]
-
     if w.statistic == "mean":
-        return float(np.mean(values)), lambda x: float(np.mean(slopes(x)))
+        return float(np.mean(values)), lambda slopes: float(np.mean(slopes))
     if w.statistic in ("max", "min"):
-        return float(values[0][0]), lambda x: float(slopes(x)[0][0])
+        return float(values[0][0]), lambda slopes: float(slopes[0][0])
     size = float(np.sqrt(np.mean([v @ v for v in values])))  # of one sample: the peak
     if size == 0.0:
         raise UsageError(f"'{w.text}' is zero over the whole cycle; a size has no derivative there.")
-    return size, lambda x: float(np.mean([v @ d for v, d in zip(values, slopes(x), strict=True)]) / size)
+    return size, lambda slopes: float(np.mean([v @ d for v, d in zip(values, slopes, strict=True)]) / size)
 
 
 def _tolerances(given: Mapping[str, Any], known: Mapping[str, Parameter]) -> dict[str, float]:

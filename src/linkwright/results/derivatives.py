@@ -17,6 +17,7 @@ import numpy as np
 
 from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.results.batch import Batch
@@ -76,6 +77,10 @@ class MotionDerivatives:
                     raise UsageError(f"channel '{name}' chooses between formulas and has no derivative here; ask for what it is made of.")
                 self._known[name] = found[name]
         return {name: self._known[name] for name in channels}
+
+    def slopes(self, name: str, read: Callable[[Instant], Any]) -> np.ndarray | None:
+        """Derivatives of anything that is read from an instant, (n, ..., parameters); None where that needs numbers."""
+        return self._batch.slopes([Channel(name, "none", read)], self._changes).get(name)
 
     @cached_property
     def _known(self) -> dict[str, np.ndarray]:
