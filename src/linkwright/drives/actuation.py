@@ -267,7 +267,7 @@ class Actuation:
     def _recorded(self, rows: dict[str, np.ndarray], n: int) -> np.ndarray:
         if not sum(len(b.channels) for b in self.bounds) and self.equations.control is None:
             return np.zeros((n, 0))
-        program = self._record_program
+        program = self.record_program
         if program is None:
             return np.array([self._record_at(rows, i) for i in range(n)], dtype=float).reshape(n, -1)
         found = interpret(program, packed(self.equations, rows))
@@ -280,7 +280,8 @@ class Actuation:
         return self.equations.record({k: x[i] for k, x in rows.items()})
 
     @cached_property
-    def _record_program(self) -> Program | None:
+    def record_program(self) -> Program | None:
+        """Program of the recorded channels; None where the inputs are not traced."""
         if self.needs_kernel and self.program is None:
             return None
         return self._traces.record

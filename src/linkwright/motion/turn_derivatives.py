@@ -60,11 +60,12 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str]) -> 
     loads = {} if unloaded else {"u": total("u"), "lam": total("lam"), "wrench": total("wrench"), "lam_values": found.lam}
     efforts = {n: np.zeros(len(c)) if unloaded else found.u[:, i] for i, n in enumerate(drives)}
     values = np.array([p.value for p in chosen])
+    kinds = ("torque", "force") if loads else ()
+    recorded = {f"{n}.{k}": loads["u"][:, i] for i, n in enumerate(drives) for k in kinds if f"{n}.{k}" in c.load_channels}
     why = {int(k[0] if isinstance(k, tuple) else k): text for k, text in found.why.items()}
-    return MotionDerivatives(
-        c, tuple(p.name for p in chosen), values, lambda x: kernels.kernels.equations(x).loops, q, v, a, efforts, why=why,
-        unloaded=unloaded, **loads,
-    )  # fmt: skip
+    further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, **loads}
+    named = tuple(p.name for p in chosen)
+    return MotionDerivatives(c, named, values, lambda x: kernels.kernels.equations(x).loops, q, v, a, efforts, **further)
 
 
 def _varied(core: Compiled, chosen: Sequence[Parameter]) -> KernelStructure:

@@ -40,11 +40,12 @@ class MotionDerivatives:
     q: np.ndarray  # (n, nv, parameters), in the space of v
     v: np.ndarray
     a: np.ndarray
-    efforts: Mapping[str, np.ndarray]  # by drive, (n,)
+    efforts: Mapping[str, np.ndarray]  # by drive, (n,): what acted
     lam_values: np.ndarray | None = None  # (n, nc)
     u: np.ndarray | None = None  # (n, drives, parameters); None where loads are not known
     lam: np.ndarray | None = None
     wrench: np.ndarray | None = None  # (n, joints, 6, parameters)
+    recorded: Mapping[str, np.ndarray] = field(default_factory=dict)  # derivatives of recorded channels
     why: Mapping[int, str] = field(default_factory=dict)
     unloaded: str = "without loads"  # why u is None
 
@@ -84,12 +85,8 @@ class MotionDerivatives:
 
     @cached_property
     def _known(self) -> dict[str, np.ndarray]:
-        """Channels read so far, beginning with the drive torques and forces."""
-        if self.u is None:
-            return {}
-        loads = load_channels(self.motion.skel.tree.description, tuple(self.efforts))
-        names = {f"{n}.{kind}": i for i, n in enumerate(self.efforts) for kind in ("torque", "force")}
-        return {name: self.u[:, i] for name, i in names.items() if name in loads}
+        """Channels read so far."""
+        return dict(self.recorded)
 
     def _channel(self, name: str) -> Channel:
         self.motion.channel(name)  # says what is meant, if there is none
@@ -103,7 +100,7 @@ class MotionDerivatives:
     def _table(self) -> Channels:
         """Channels on the skeleton whose numbers are symbols."""
         loads = {} if self.u is None else load_channels(self._batch.skel.tree.description, tuple(self.efforts))
-        return Channels(self._batch.skel, loads)
+        return Channels(self._batch.skel, {name: x for name, x in loads.items() if name in self.motion.load_channels})
 
     @cached_property
     def _batch(self) -> Batch:

@@ -27,7 +27,7 @@ from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.linalg import factor
 from linkwright.results.derivatives import MotionDerivatives
-from linkwright.results.recorded import cut_rows
+from linkwright.results.recorded import acting, cut_rows, multipliers
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.recording import near_of
@@ -67,12 +67,21 @@ def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) ->
     chosen, sim, at = repeated(core, run, by)
     eq, names = RunEquations(sim, at), [p.name for p in chosen]
     S = eq.at(run.t)
-    nq, nv = eq.nq, eq.nv
+    nq, nv, nc = eq.nq, eq.nv, sim.system.tree.nc
     near = cut_rows(run.skel, run.references)
     y = np.concatenate([run.q, run.v, eq.own_states(run.t)], axis=1)
     forward = eq.forward(run.t, y, near)
     total = forward.by_y @ S + forward.by_p
-    values = np.array([p.value for p in chosen])
+    a, lam = total[:, :nv], total[:, nv:]
+    columns = eq.columns(run.t, y, near, S, forward.value[:, nv + nc :], lam[:, nc:])
+    each = [multipliers(run.skel, lam[:, :nc, k]) for k in range(len(names))]
+    columns |= {name: np.stack([x[name].values for x in each], axis=-1) for name in each[0]}
+    efforts, wrenches = acting(run.skel, run.columns)
+    names_of = {n: f"{n}.torque" if f"{n}.torque" in run.columns else f"{n}.force" for n in efforts}
+    loads: dict[str, Any] = {"unloaded": "wrenches or efforts of this run cannot be differentiated; d.lam has the multipliers"}
+    if not wrenches and all(n in columns for n in names_of.values()):
+        u = np.stack([columns[n] for n in names_of.values()], axis=1) if efforts else np.zeros((len(run), 0, len(names)))
+        loads = {"u": u, "lam_values": run.arrays["lam"][:, :nc]}
     free = eq.free_values
 
     def varied(x: Any) -> Any:
@@ -81,8 +90,8 @@ def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) ->
         return sim.system.kernels.equations(every).loops
 
     return MotionDerivatives(
-        run, tuple(names), values, varied, eq.in_velocities(run.q, S[:, :nq]), S[:, nq : nq + nv], total[:, :nv], {},
-        lam=total[:, nv : nv + sim.system.tree.nc], unloaded="the loads of a run are those of its own efforts; d.lam has the multipliers",
+        run, tuple(names), np.array([p.value for p in chosen]), varied, eq.in_velocities(run.q, S[:, :nq]), S[:, nq : nq + nv], a,
+        efforts, lam=lam[:, :nc], recorded=columns, **loads,
     )  # fmt: skip
 
 
@@ -198,6 +207,28 @@ class RunEquations:
             np.concatenate([by_q, a.by_y[:, : self.nv], own.by_y], axis=1),
             np.concatenate([np.zeros((len(t), self.nq, len(self.chosen))), a.by_p[:, : self.nv], own.by_p], axis=1),
         )
+
+    def columns(
+        self, t: np.ndarray, y: np.ndarray, near: np.ndarray, S: np.ndarray, pushes: np.ndarray, change: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Derivatives of the channels that the drives record; `pushes` and `change` are the multipliers of prescribed motions."""
+        program = self.act.record_program
+        if program is None:
+            return {}
+        q, v, x = np.split(y, [self.nq, self.nq + self.nv], axis=1)
+        free = places(program, "free")
+        rows = self.act.rows(t, q, v, x, near=near, free=self.free_values)
+        found = jacobian(program, list(rows.T), [*places(program, "q", "v", "x"), *(free[i] for i in self.chosen)])
+        D = np.broadcast_to(found.dense(), (len(t), len(found.results), self.n + len(self.chosen)))
+        total, out, at, driver = D[:, :, : self.n] @ S + D[:, :, self.n :], {}, 0, 0
+        for b in self.act.bounds:
+            for k, name in enumerate(b.channels, start=at):
+                out[name] = total[:, k]
+                if b.moves:  # factors of the multiplier
+                    value = np.broadcast_to(found.results[k], len(t))[:, None]
+                    out[name] = total[:, k] * pushes[:, driver : driver + 1] + value * change[:, driver]
+            at, driver = at + len(b.channels), driver + bool(b.moves)
+        return out
 
     # ---------------------------------------------------------------- steps
 
