@@ -71,12 +71,20 @@ class Compiled:
             raise UsageError(f"engine is 'native' or 'python', not {engine!r}.")
         self.described, self.engine = described, engine  # parameters still expressions
         self.description = described.numbers()
-        self.free: tuple[Parameter, ...] = tuple(choose(every_parameter(described), list(free), described)) if free else ()
+        self.free: tuple[Parameter, ...] = tuple(self.chosen(free)) if free else ()
         self.tree: Tree = build_tree(self.description, cuts, self._every_number.structure)
         self.skel: Skeleton = skeleton(self.tree)
         self.loops: Loops = TracedLoops.of(self.skel, length)
         self.forces = forces.of_description(self.description)
         self.assembler = Assembler(self.loops, self._closed)
+
+    def chosen(self, names: str | Iterable[str]) -> list[Parameter]:
+        """Return the numbers of the model by name or pattern."""
+        return choose(self._parameters, [names] if isinstance(names, str) else list(names), self.described)
+
+    @cached_property
+    def _parameters(self) -> dict[str, Parameter]:
+        return every_parameter(self.described)
 
     def described_by(self, description: Description) -> Compiled:
         """Return another description with the cuts, characteristic length and engine of this mechanism."""

@@ -18,7 +18,7 @@ from linkwright.errors import UsageError, listing
 from linkwright.kernels.structures import KernelStructure
 from linkwright.model.description import Table
 from linkwright.model.expressions import Expr
-from linkwright.model.parameters import Parameter, choose, every_parameter
+from linkwright.model.parameters import Parameter
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.recorded import cut_rows
 from linkwright.results.trajectory import Trajectory
@@ -33,7 +33,7 @@ ON_NUMPY = 0.05  # seconds of a batch run by numpy
 
 def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str]) -> MotionDerivatives:
     """Derivatives of the samples of a turn, or of another motion of the drives; see `Trajectory.derivatives`."""
-    chosen = choose(every_parameter(core.described), [by] if isinstance(by, str) else list(by), core.described)
+    chosen = core.chosen(by)
     if not chosen:
         raise UsageError("name the numbers of the model to differentiate by: c.derivatives(['L1', 'crank.mass']).")
     drives = list(c.drives)

@@ -23,7 +23,7 @@ from linkwright.compiler.derivatives import jacobian, places
 from linkwright.errors import SimulationError, UsageError, listing
 from linkwright.kernels.structures import KernelStructure
 from linkwright.model.curves.lines import Parabola
-from linkwright.model.parameters import Parameter, choose, every_parameter
+from linkwright.model.parameters import Parameter
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.linalg import factor
 from linkwright.results.derivatives import MotionDerivatives
@@ -54,7 +54,7 @@ class StateFunction(NamedTuple):
 
 def repeated(core: Compiled, run: Trajectory, by: str | Sequence[str]) -> tuple[list[Parameter], Simulation, list[int]]:
     """The numbers to differentiate by, the run with these numbers free, and their places among its free numbers."""
-    chosen = choose(every_parameter(core.described), [by] if isinstance(by, str) else list(by), core.described)
+    chosen = core.chosen(by)
     if not chosen:
         raise UsageError("name the numbers of the model to differentiate by: run.derivatives(['L1', 'crank.mass']).")
     names = [p.name for p in chosen]

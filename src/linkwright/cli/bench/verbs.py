@@ -20,6 +20,7 @@ from linkwright.cli.bench import table
 from linkwright.cli.bench.cases import BenchRow
 from linkwright.cli.bench.clocks import seconds_of
 from linkwright.errors import LinkwrightError
+from linkwright.model.parameters import every_parameter
 
 MECHANISMS = ("wiper", "four-bar", "five-bar", "carpet-scraper", "stewart", "delta")
 TURNED, RUN = ("wiper", "carpet-scraper", "stewart"), ("wiper", "five-bar")  # many designs, many runs at once
@@ -116,6 +117,18 @@ def _of_states(m: Any) -> list[tuple[str, Call, Call | None, str]]:
     ]
 
 
+def _numbers(m: Any) -> list[str]:
+    """Ten numbers of a model, masses and dimensions in turn; none where loads have no derivatives."""
+    known = [p for p in every_parameter(m.description).values() if p.placed is not None and p.by_default]
+    groups = [[p.name for p in known if p.geometry == geometry] for geometry in (True, False)]
+    names = [name for pair in zip(*groups, strict=False) for name in pair][:10]
+    try:
+        found = m.turn().derivatives(names)
+    except LinkwrightError:
+        return []
+    return names if found.u is not None else []
+
+
 def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
     """Verbs over a cycle of 361 samples."""
     from linkwright.system.motions import Motions
@@ -135,6 +148,16 @@ def _of_turns(m: Any) -> list[tuple[str, Call, Call | None, str]]:
         ("turn", turned, lambda: walk(*many), "kernel kinematics on all samples"),
         ("turn, all loads by name", lambda: m.turn().read(loads), None, f"{len(loads)} channels"),
     ]
+    numbers = _numbers(m)
+    if numbers:
+        system, drives = m.system, tuple(m.system.core.drive_names)
+
+        def loaded() -> Any:
+            c = replace(turned(), system=system, drives=drives)
+            return c, system.loads_of_samples(c)
+
+        by = f"turn, derivatives by {len(numbers)} numbers"
+        calls.append((by, lambda: loaded()[0].derivatives(numbers), loaded, "turn with loads"))
     if parameter is not None and efforts:
         value, count = dict(m.description.parameters)[parameter], iter(range(10**9))
 
