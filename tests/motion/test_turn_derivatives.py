@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,13 @@ def test_a_driven_cylinder() -> None:
         p = every_parameter(m.description)[name]
         for i in (3, 7):
             assert apart(d["ram.force"][i, k], Disturbed(m.system, p, False).loads(c.samples[i]).u.imag / STEP) < 1e-8
+
+
+def test_derivatives_can_be_pickled() -> None:
+    d = lw.load("four-bar").turn(steps=STEPS).derivatives(["L1", "line_mass"])
+    before = d["C.on.rocker"]
+    again = pickle.loads(pickle.dumps(d))
+    assert (again["C.on.rocker"] == before).all() and again.names == d.names and (again.q == d.q).all()
 
 
 def test_samples_in_singular_positions_are_marked() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,8 @@ def test_what_was_recorded_otherwise_is_refused_by_name() -> None:
     with pytest.raises(LinkwrightError, match="wrenches or efforts of this run"):
         pushed["C.on.rocker"]
     assert pushed.lam is not None and pushed.lam.shape[1:] == (2, 1)
+    again = pickle.loads(pickle.dumps(pushed))
+    assert (again["rocker.angle"] == pushed["rocker.angle"]).all()
 
 
 @pytest.mark.parametrize(

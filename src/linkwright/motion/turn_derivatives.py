@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from linkwright.results.recorded import cut_rows
 from linkwright.results.trajectory import Trajectory
 
 if TYPE_CHECKING:
+    from linkwright.kernels.kernels import Kernels
+    from linkwright.mechanics.constraints.loops import Loops
     from linkwright.motion.compiled import Compiled
 
 STEP = 1e-30  # imaginary: its square vanishes beside every number that matters
@@ -65,7 +68,12 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str]) -> 
     why = {int(k[0] if isinstance(k, tuple) else k): text for k, text in found.why.items()}
     further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, **loads}
     named = tuple(p.name for p in chosen)
-    return MotionDerivatives(c, named, values, lambda x: kernels.kernels.equations(x).loops, q, v, a, efforts, **further)
+    return MotionDerivatives(c, named, values, partial(varied_loops, kernels.kernels), q, v, a, efforts, **further)
+
+
+def varied_loops(kernels: Kernels, values: Any) -> Loops:
+    """The loops for (traced) values of the free numbers."""
+    return kernels.equations(values).loops
 
 
 def _varied(core: Compiled, chosen: Sequence[Parameter]) -> KernelStructure:

@@ -20,6 +20,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.numerics.pickling import essentials
 from linkwright.results.batch import Batch
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.load_channels import load_channels
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False, repr=False)
 class MotionDerivatives:
     """Derivatives of the channels of a motion. Samples without an answer (`ok` is False) are NaN; `why` has the reasons."""
+
+    __getstate__ = essentials
 
     motion: Trajectory = field(repr=False)
     names: tuple[str, ...]  # of the parameters

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +25,7 @@ from linkwright.kernels.structures import KernelStructure
 from linkwright.model.curves.lines import Parabola
 from linkwright.model.parameters import Parameter
 from linkwright.motion.compiled import Compiled
+from linkwright.motion.turn_derivatives import varied_loops
 from linkwright.numerics.linalg import factor
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.recorded import acting, cut_rows, multipliers
@@ -35,6 +36,8 @@ from linkwright.simulation.rows import HEAD
 from linkwright.simulation.run import Simulation, simulation
 
 if TYPE_CHECKING:
+    from linkwright.kernels.kernels import Kernels
+    from linkwright.mechanics.constraints.loops import Loops
     from linkwright.simulation.finish import Proof
 
 AT_ONCE = 256  # steps differentiated together
@@ -82,17 +85,18 @@ def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) ->
     if not wrenches and all(n in columns for n in names_of.values()):
         u = np.stack([columns[n] for n in names_of.values()], axis=1) if efforts else np.zeros((len(run), 0, len(names)))
         loads = {"u": u, "lam_values": run.arrays["lam"][:, :nc]}
-    free = eq.free_values
-
-    def varied(x: Any) -> Any:
-        every = np.array(free, dtype=object)
-        every[eq.chosen] = x
-        return sim.system.kernels.equations(every).loops
-
+    varied = partial(_loops_with, sim.system.kernels, eq.free_values, eq.chosen)
     return MotionDerivatives(
         run, tuple(names), np.array([p.value for p in chosen]), varied, eq.in_velocities(run.q, S[:, :nq]), S[:, nq : nq + nv], a,
         efforts, lam=lam[:, :nc], recorded=columns, **loads,
     )  # fmt: skip
+
+
+def _loops_with(kernels: Kernels, free: np.ndarray, chosen: Sequence[int], x: Any) -> Loops:
+    """The loops with (traced) values of some of the free numbers."""
+    every = np.array(free, dtype=object)
+    every[list(chosen)] = x
+    return varied_loops(kernels, every)
 
 
 def _simulation_of(run: Trajectory) -> Simulation:
