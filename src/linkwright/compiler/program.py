@@ -225,3 +225,19 @@ def interpret(program: Program, x: np.ndarray) -> np.ndarray:
     for k, r in enumerate(program.results):
         out[..., k] = values[r]
     return out
+
+
+def without_unused(program: Program, names: Sequence[str]) -> Program:
+    """The same program without those of the named inputs that nothing reads."""
+    read = {op[1] for op in program.ops if op[0] == Op.INPUT}
+    retained: list[Block] = []
+    moved: dict[int, int] = {}
+    at = 0
+    for block in program.inputs:
+        if block.size == 0 or (block.name in names and not any(i in read for i in range(block.start, block.start + block.size))):
+            continue
+        moved.update({block.start + i: at + i for i in range(block.size)})
+        retained.append(Block(block.name, block.shape, at))
+        at += block.size
+    ops = tuple((op[0], moved[op[1]], -1, -1) if op[0] == Op.INPUT else op for op in program.ops)
+    return replace(program, ops=ops, inputs=tuple(retained))

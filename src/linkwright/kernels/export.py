@@ -24,13 +24,13 @@ import numpy as np
 from linkwright.compiler import c99
 from linkwright.compiler import javascript as js
 from linkwright.compiler.graph import TraceGraph
-from linkwright.compiler.program import Program
+from linkwright.compiler.program import Program, without_unused
 from linkwright.errors import UsageError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import cut_coordinates
 from linkwright.kernels.kernels import SOLVES, Kernels
 from linkwright.kernels.page_kernels import TRACED, TracedKernel
-from linkwright.kernels.tracing import KERNELS, OPTIONAL, TIMED, without_unused
+from linkwright.kernels.tracing import KERNELS, OPTIONAL, TIMED
 from linkwright.mechanics import forces
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, qdot

@@ -9,10 +9,10 @@ drive, speed, acceleration, gains, free, near.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwright.compiler.program import Block, Op, Program
+from linkwright.compiler.program import Program, without_unused
 from linkwright.numerics.memory import all_in_use
 
 if TYPE_CHECKING:
@@ -163,19 +163,3 @@ def trace(
     else:
         found = getattr(moved(free), signature.method)(**arrays, **{k: x for k, x in given.items() if x is not None})
     return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
-
-
-def without_unused(program: Program, names: Sequence[str]) -> Program:
-    """The same program without those of the named inputs that nothing reads."""
-    read = {op[1] for op in program.ops if op[0] == Op.INPUT}
-    retained: list[Block] = []
-    moved: dict[int, int] = {}
-    at = 0
-    for block in program.inputs:
-        if block.size == 0 or (block.name in names and not any(i in read for i in range(block.start, block.start + block.size))):
-            continue
-        moved.update({block.start + i: at + i for i in range(block.size)})
-        retained.append(Block(block.name, block.shape, at))
-        at += block.size
-    ops = tuple((op[0], moved[op[1]], -1, -1) if op[0] == Op.INPUT else op for op in program.ops)
-    return replace(program, ops=ops, inputs=tuple(retained))

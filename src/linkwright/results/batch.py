@@ -50,6 +50,8 @@ class Batch:
         self.loops = loops if design is None else design(self._inputs["free"])
         self.skel = self.loops.skel
         self._programs: dict[tuple[str, ...], Any] = {}
+        self._codes: dict[tuple[str, ...], Any] = {}
+        self.native, self.cores = False, None  # in machine code, which takes a while to make, on so many cores
 
     def act(self, acted: Acted) -> None:
         """Multipliers, efforts and wrenches from now on: of the same names as before."""
@@ -100,6 +102,8 @@ class Batch:
             found = {name: self.traced(name, read) for name, read in named.items()}
             self._programs[tuple(named)] = self.graph.program([(name, x) for name, x in found.items() if x is not None])
         program = self._programs[tuple(named)]
+        if self.native:
+            return self._run(program, tuple(named))
         size = max(64, VALUES_AT_ONCE // max(1, len(program.ops)))
         parts = []
         for first in range(0, self.n, size):
@@ -126,6 +130,18 @@ class Batch:
             parts.append(np.broadcast_to(D, (len(self.rows["q"][some]), *D.shape[-2:])))
         D = np.concatenate(parts)
         return {b.name: D[:, b.span].reshape(self.n, *b.shape, width) for b in program.outputs}
+
+    def _run(self, program: Any, key: tuple[str, ...]) -> dict[str, np.ndarray]:
+        """The same in machine code, with the same bits."""
+        from linkwright.compiler.native import NativeCode
+        from linkwright.compiler.program import without_unused
+
+        if key not in self._codes:
+            self._codes[key] = NativeCode.of(without_unused(program, list(self.rows)))
+        code = self._codes[key]
+        found, _ = code.call_many([self.rows[b.name] for b in code.inputs], self.cores)
+        every = [np.broadcast_to(x, (self.n, *b.shape)) for b, x in zip(code.outputs, found, strict=True)]
+        return {b.name: x for b, x in zip(code.outputs, every, strict=True) if np.isfinite(x).all()}
 
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, those left out that have to be read sample by sample."""

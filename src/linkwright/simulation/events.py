@@ -17,10 +17,9 @@ import numpy as np
 from linkwright.compiler.callbacks import DEGENERATE, NOT_FINITE
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
-from linkwright.compiler.program import Program, interpret
+from linkwright.compiler.program import Program, interpret, without_unused
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.integrators import StepKernel, python_kernel
-from linkwright.kernels.tracing import without_unused
 from linkwright.results.state import State
 from linkwright.simulation.rows import SIDES, RowLayout
 

@@ -118,10 +118,8 @@ class System:
         return self._motions.assemble(q, v, pose, point, guess)
 
     def assemble_batch(self, q: Mapping[str, Any], v: Mapping[str, Any] | None = None, *, guess: State | None = None) -> StateBatch:
-        """Return many states on the loops from arrays of the positions (and speeds) of all drives, on the branch of the guess.
-
-        States that do not exist are NaN, masked by `.ok`, with reasons in `.why`; `batch[i]` is a State.
-        """
+        """Return many states on the loops from arrays of the positions (and speeds) of all drives, on the branch of the guess. States
+        that do not exist are NaN, masked by `.ok`, with reasons in `.why`; `batch[i]` is a State."""
         return assembled(self.core, q, v, guess)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
@@ -420,7 +418,7 @@ class System:
         return self.core.stores
 
     def kernel(
-        self, name: str, formulation: Any = None, *, drives: Any = None, baumgarte: bool = False, by: Any = (), of: Any = (), tasks: Any = ()
+        self, name: str, formulation: Any = None, *, drives: Any = None, baumgarte: Any = False, by: Any = (), of: Any = (), tasks: Any = ()
     ) -> Kernel:
         """Return a compiled function of the state, for one state or arrays of states: `s.kernel("forward")(Q, V, TAU)`.
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright.compiler import native
 from linkwright.compiler.graph import TracingError
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, calls_explained
 from linkwright.kernels.load_lanes import LaneLoads
 from linkwright.mechanics.kinematics.motion import body_jacobian, motion
-from linkwright.motion.designs import Designs
+from linkwright.motion.designs import WORTH, Designs
 from linkwright.motion.lane_turns import LaneTurns
 from linkwright.numerics.pickling import essentials
 from linkwright.results.batch import UNTRACEABLE, Batch
@@ -323,6 +324,7 @@ class DesignReader:
         kernels = self.designs.kernels
         try:
             batch = Batch(self.core.loops, rows, design=lambda free: kernels.equations(list(free)).loops)
+            batch.native, batch.cores = native.available() and len(self.designs) >= WORTH, self.threads
             return batch, Channels(batch.skel)
         except (TracingError, *UNTRACEABLE):
             return None

@@ -41,7 +41,7 @@ class _Trace:
 
     def __call__(self) -> Program:
         from linkwright.compiler.graph import TraceGraph  # here, so that a process that finds its code on disk loads no tracer
-        from linkwright.kernels.tracing import without_unused
+        from linkwright.compiler.program import without_unused
 
         n, g = self.kernels.sizes, TraceGraph()
         q, v, t = g.input("q", n.nq), g.input("v", n.nv), g.input("t", 1)
