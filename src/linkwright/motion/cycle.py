@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -233,6 +234,7 @@ class Prepared:
         self.loops, self.plan, self.here = loops, p, here
         self.tied = loops.with_([driven(loops.skel.tree.description, name, law) for name, law in p.laws.items()])
         self.rows: LawRows = {}
+        self.swing: SwingRange | None = None
 
     @cached_property
     def begin(self) -> Walker:
@@ -298,22 +300,39 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
         raise SingularityError(
             f"the mechanism stops at t = {stop.t:.6g} s of its programme, {p.lead} = {where}: a dead centre or the end of a link's reach."
         )
-    last, first = (_before_zero(desc, p.lead, law, end) for end in (p.span, -p.span))
-    ahead, back = (walk(tied, carried(tied, begin, end, native), end, smallest_step=REACH_STEP).at for end in (last, first))
-    ends = dead_centre(tied, back, first), dead_centre(tied, ahead, last)
-    gap = MARGIN * (ends[1] - ends[0])
-    low = ends[0] + gap if back.t > first else back.t
-    high = ends[1] - gap if ahead.t < last else ahead.t
-    if high - low < 1e-6 * p.span:
-        raise SingularityError(f"drive '{p.lead}' is at a dead centre and cannot move either way; choose another start position.")
-    dead = [x for x, w, end in zip(ends, (back, ahead), (first, last), strict=True) if w.t != end]
-    lowest, times = walk(tied, carried(tied, begin, low, native), low), np.linspace(low, high, steps + 1)
+    if ready.swing is None:
+        ready.swing = _swing_range(ready, native)
+    low, high, dead, stops = ready.swing
+    lowest, times = walk(tied, begin, low), np.linspace(low, high, steps + 1)
     found = swept(tied, lowest.at.q, lowest.at.references, times, native) or sampled(loops, tied, lowest, times)
     if found is None:
         places = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
         raise SingularityError(f"drive '{p.lead}' could not be followed between {places}; choose another start position.")
-    swing = _swing_note(desc, p, low, high, back.t > first, ahead.t < last)
+    swing = _swing_note(desc, p, low, high, *stops)
     return _noted(desc, p, trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead), [swing])
+
+
+class SwingRange(NamedTuple):
+    """Times between which a drive swings, those of dead centres beyond them, and which of the two ends is one."""
+
+    low: float
+    high: float
+    dead: list[float]
+    stops: tuple[bool, bool]
+
+
+def _swing_range(ready: Prepared, native: Walk | None) -> SwingRange:
+    """Walk to both ends of a swing. It is done once: ends beside a dead centre are known to 1e-9, and all turns have the same ones."""
+    p, tied, begin = ready.plan, ready.tied, ready.begin
+    desc, law = tied.skel.tree.description, p.laws[p.lead]
+    last, first = (_before_zero(desc, p.lead, law, end) for end in (p.span, -p.span))
+    ahead, back = (walk(tied, carried(tied, begin, end, native), end, smallest_step=REACH_STEP).at for end in (last, first))
+    ends, stops = (dead_centre(tied, back, first), dead_centre(tied, ahead, last)), (back.t > first, ahead.t < last)
+    gap = MARGIN * (ends[1] - ends[0])
+    low, high = ends[0] + gap if stops[0] else back.t, ends[1] - gap if stops[1] else ahead.t
+    if high - low < 1e-6 * p.span:
+        raise SingularityError(f"drive '{p.lead}' is at a dead centre and cannot move either way; choose another start position.")
+    return SwingRange(low, high, [x for x, stopped in zip(ends, stops, strict=True) if stopped], stops)
 
 
 def _before_zero(desc: Description, drive: str, law: Curve, end: float) -> float:

@@ -288,7 +288,7 @@ def _points(system: System, known: Mapping[str, Parameter]) -> list[dict[str, An
         eyes = [p.name for p in body.points]
         for eye, axis in ((e, a) for e in eyes for a in d.plane or "xyz"):
             p = known.get(f"{body.name}.{eye}.{axis}")
-            if p is None or abs(p.value) < 1e-9 * p.size or len(out) >= MOST_POINTS or not _closes(system, p):
+            if p is None or not p.by_default or abs(p.value) < 1e-9 * p.size or len(out) >= MOST_POINTS or not _closes(system, p):
                 continue
             i = (d.plane or "xyz").index(axis)
             path, keeps = _point_yaml(described, body, eye, i)
