@@ -44,6 +44,7 @@ def test_elsewhere_the_command_says_what_it_needs(monkeypatch: pytest.MonkeyPatc
         checkout.opened(None, print)
 
 
+@pytest.mark.slow
 def test_peers_take_part_in_states_and_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def offer(place: Any, shop: Any, *more: Any) -> list[Contender | BenchRow]:
         name, quantity = (place.name, "forward") if isinstance(place, BenchCase) else (place.case.name, "run")

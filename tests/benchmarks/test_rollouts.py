@@ -9,6 +9,7 @@ import linkwright as lw
 from benchmarks import rollouts
 
 
+@pytest.mark.slow
 def test_both_programs_move_alike() -> None:
     rows = rollouts.measured(["five-bar"], (8,), 1, lambda text: None)
     at = {r.engine: r for r in rows}

@@ -86,6 +86,7 @@ def test_three_hinge_arm_starts_on_its_task() -> None:
     np.testing.assert_allclose(stations, 0.0, atol=1e-6)  # 1e-6 deg of two hinges on a hand of 0.1 m
 
 
+@pytest.mark.slow
 def test_three_hinge_arm_weighs_what_its_reference_weighs() -> None:
     """Along the task the efforts of least norm are the ideal projected control: RMS 0.9901 N m, peak 1.2432 N m, contact 3.3400 N.
 
