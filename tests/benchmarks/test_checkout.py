@@ -26,6 +26,7 @@ with checkout.opened(sys.argv[1], print) as found:
 """
 
 
+@pytest.mark.slow
 def test_a_checkout_is_found_from_any_directory(tmp_path: Path) -> None:
     command = [sys.executable, "-c", OPEN, str(tmp_path / "built")]
     done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, timeout=120)

@@ -19,6 +19,7 @@ def test_both_programs_move_alike() -> None:
     assert {r.quantity for r in rows} == {"rollout of 8", "step from Python"}
 
 
+@pytest.mark.slow
 def test_the_leg_floats_on_one_loop() -> None:
     s = lw.compile(lw.load(rollouts.MECHANISMS["leg"]))
     assert s.mobility.freedoms == 11 and s.tree.cuts == ("F",) and s.mobility.rows == 3

@@ -108,6 +108,7 @@ def test_status_word(x: float, status: int) -> None:
     assert returned == status
 
 
+@pytest.mark.slow
 def test_long_programs_stay_optimised(rng: np.random.Generator) -> None:
     """V8 never optimises a function of more than 60 KB of bytecode, and the rest of the program waits for it."""
     program, x = random_program(rng, operations=6000, outputs=1500), rng.normal(size=6)

@@ -178,6 +178,7 @@ def projector(A: np.ndarray) -> np.ndarray:
     return A @ np.linalg.pinv(A, rcond=1e-9)
 
 
+@pytest.mark.slow
 def test_two_thousand_random_cases_against_the_range_condition() -> None:
     """[Aghili2005 (56)]: R((I - B) P) within R((I - B)(I - P)), by ranks; loops and drives of any rank, deficient ones too."""
     rng = np.random.default_rng(5)

@@ -91,6 +91,7 @@ def test_other_readings_of_the_table():
     assert nearest["labelled"] > 0.039 and nearest["exchanged"] < 0.03  # the exchanged ones do meet between these steps
 
 
+@pytest.mark.slow
 def test_the_arm_on_a_slider():
     rows = table("law | RMS")
     found = {name: paper.arm_norms(name) for name, *_ in rows}

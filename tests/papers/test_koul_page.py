@@ -119,6 +119,7 @@ def test_masses_felt_at_opened_pins():
     same([x for pin, who, *x in table("opened pin | subsystem") if who == "both" and pin == "J8" for x in x], list(felt["J8"]))
 
 
+@pytest.mark.slow
 def test_runs_are_as_close_as_the_page_says():
     items = [koul_runs.free_scraper(), koul_runs.forced_scraper(), koul_runs.free_manipulator(), koul_runs.forced_manipulator()]
     for item, (figure, *_, off) in zip(items, table("figure | what"), strict=True):

@@ -84,6 +84,7 @@ def test_known_motions_agree_with_others() -> None:
     assert known_motions.change_point_error(0.3, 12.0, 0.5, end + 1e-3) == pytest.approx(1e-3, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_passages_are_judged_by_what_is_known() -> None:
     four_bar, chain = runs.passages((2,), seconds=(0.4, 0.5))
     assert isinstance(four_bar, Contender) and isinstance(chain, Contender)

@@ -81,6 +81,7 @@ def test_number_and_page(script: Path, pages: Callable[[str], None], capsys: pyt
     pages(script.stem)
 
 
+@pytest.mark.slow
 def test_three_parallelograms_stand_for_forty(desk: Callable[..., Desk], capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     """Without a cycle, as forty are: the run plays, the kernels let it swing."""
     monkeypatch.setattr(cycle_data, "MOST_TURNED", 6)

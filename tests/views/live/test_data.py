@@ -249,6 +249,7 @@ def test_what_cannot_be_shown_says_so(tmp_path: Path) -> None:
     assert known["cycle"] is None and "holds its position" in known["why"]
 
 
+@pytest.mark.slow
 def test_many_joints_are_not_turned_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their page has every kernel, each in proportion to the loops, and says in a sentence what it lacks."""
     monkeypatch.setattr(cycle_data, "MOST_TURNED", 6)
