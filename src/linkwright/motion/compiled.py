@@ -122,6 +122,11 @@ class Compiled:
         return self.stores[key]
 
     @property
+    def answer_on_floats(self) -> float:
+        """Seconds that loads or speeds of all bodies at one state take on floats, roughly."""
+        return 0.0025 * self.tree.nv
+
+    @property
     def all_rows_count(self) -> bool:
         """True if no loop is redundant in most positions."""
         return self._structure.kernels.plan.keep is None

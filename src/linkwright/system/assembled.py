@@ -1,13 +1,13 @@
 """Many states at once: the positions and speeds of all drives in arrays, closed eight at a time in machine code.
 
 From the guess every state is reached on its branch by moving the drives there, in as many steps as it needs; the determinant of the driven
-Jacobian must not change its sign on the way. States that this does not reach (a singular position on the way, no code at hand) are
-assembled one by one on floats, and those that cannot be assembled are NaN and say why.
+Jacobian must not change its sign on the way. States that this does not reach (a singular position on the way, links that spin in place, no
+code at hand) are assembled one by one, and those that cannot be assembled are NaN and say why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,8 +54,8 @@ class StateBatch:
         return State(self._core.skel, q, self.v[i].copy(), LaterReferences(self._core.skel, q, near))
 
 
-def assembled(core: Compiled, q: Any, v: Any, guess: State | None) -> StateBatch:
-    """See `System.assemble_batch`."""
+def assembled(core: Compiled, one: Callable[..., State], q: Any, v: Any, guess: State | None) -> StateBatch:
+    """See `System.assemble_batch`; `one(q, v, pose, point, guess)` assembles a single state."""
     at = core.start if guess is None else guess
     if not isinstance(at, State) or at.skel is not core.skel:
         raise UsageError("guess= of assemble_batch is a State of this mechanism: s.start, s.assemble(...).")
@@ -75,7 +75,7 @@ def assembled(core: Compiled, q: Any, v: Any, guess: State | None) -> StateBatch
     for i in left:
         try:
             given = [dict(zip(core.drive_names, map(float, row[i]), strict=True)) for row in (drive, speed)]
-            st = core.assembler.assemble(*given, guess=at)
+            st = one(*given, None, None, at)
             Q[i], V[i], near[i] = st.q, st.v, skel.pack(st.references)
         except LinkwrightError as problem:
             why[int(i)] = problem

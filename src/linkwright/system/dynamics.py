@@ -82,7 +82,7 @@ class Dynamics:
 
         core = self.core
         plain = wrench is None and drives is None and method == "subsystem" and not any(x is not None for x in options.values())
-        kernel = core.ready("driven_loads") if plain and _is_of(core, st) else None
+        kernel = core.ready("driven_loads", seconds=core.answer_on_floats) if plain and _is_of(core, st) else None
         given = None if kernel is None or not self.core.determinate_loads else self._drive_accelerations(a)
         if kernel is not None and given is not None:
             found = kernel.healthy((st.q, st.v, given), core.optional_inputs(kernel, st))

@@ -178,7 +178,8 @@ class Motions:
         """See `System.jacobian`."""
         core = self.core
         names = core.drive_names if wrt == "drives" else [wrt] if isinstance(wrt, str) else list(wrt)
-        kernel = core.ready("jacobian") if names == core.drive_names and isinstance(st, State) and st.skel is core.skel else None
+        own = names == core.drive_names and isinstance(st, State) and st.skel is core.skel
+        kernel = core.ready("jacobian", seconds=core.answer_on_floats) if own else None
         found = None if kernel is None else kernel.healthy((st.q,), core.optional_inputs(kernel, st))
         if found is not None:
             return self._rows_of(found, of)

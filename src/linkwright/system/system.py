@@ -120,7 +120,7 @@ class System:
     def assemble_batch(self, q: Mapping[str, Any], v: Mapping[str, Any] | None = None, *, guess: State | None = None) -> StateBatch:
         """Return many states on the loops from arrays of the positions (and speeds) of all drives, on the branch of the guess. States
         that do not exist are NaN, masked by `.ok`, with reasons in `.why`; `batch[i]` is a State."""
-        return assembled(self.core, q, v, guess)
+        return assembled(self.core, self._motions.assemble, q, v, guess)
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int = 16, tries: int = 400) -> Branches:
         """Return assembly modes found for the given joint values (default: the drives at the start), nearest to it first (few loops only).
