@@ -51,7 +51,15 @@ def test_masses_alone_leave_the_start_as_it_is() -> None:
     assert all(st is s.start for st in found)
 
 
-def test_a_length_that_is_too_long_is_an_error_by_name() -> None:
+def test_a_length_that_is_too_long_spoils_its_own_run_only() -> None:
     s = system_of("wiper")
-    with pytest.raises(AssemblyError, match=r"with coupler.C.x = 9"):
-        s.simulate_batch(s.start, 0.1, free={"coupler.C.x": np.array([0.9, 9.0])}, output=0.05)
+    lengths = np.array([9.0, 0.9, 9.0, 0.91]) * s.kernels.defaults["free"][0] / 0.9
+    with pytest.raises(AssemblyError, match=r"with coupler.C.x = "):
+        s.simulate_batch(s.start, 0.1, free={"coupler.C.x": lengths[:1]}, output=0.05)
+    batch = s.simulate_batch(s.start, 0.1, free={"coupler.C.x": lengths}, output=0.05)
+    assert batch.status == ("not closed", "finished", "not closed", "finished") and batch.finished.tolist() == [False, True, False, True]
+    assert np.isnan(batch.q[[0, 2]]).all() and list(batch.why) == [0, 2] and "coupler.C.x = " in batch.why[0]
+    good = s.simulate_batch(s.start, 0.1, free={"coupler.C.x": lengths[[1, 3]]}, output=0.05)
+    assert np.array_equal(batch.q[[1, 3]], good.q) and np.array_equal(batch.run(3).q, batch.q[3])
+    with pytest.raises(AssemblyError):
+        batch.run(2)

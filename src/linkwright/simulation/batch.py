@@ -6,7 +6,7 @@ thousand runs need no hundred thousand objects. `run(i)` gives one of them as an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwright.control.batch_references import need_same_references
 from linkwright.drives import actuation
-from linkwright.errors import ChannelError, UsageError, nearest
+from linkwright.errors import ChannelError, LinkwrightError, UsageError, nearest
 from linkwright.integrators import integrate_many
 from linkwright.kernels.equations.variants import Variant
 from linkwright.results.state import State
@@ -55,7 +55,8 @@ class BatchRerun:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class BatchRun:
-    """Samples of many runs: q (runs, times, nq), v (runs, times, nv). `status` says how each ended."""
+    """Samples of many runs: q (runs, times, nq), v (runs, times, nv). `status` says how each ended; runs whose start does not exist with
+    their parameters are NaN, "not closed", and `why` has the reasons by index."""
 
     system: Compiled = field(repr=False)
     t: np.ndarray
@@ -64,6 +65,12 @@ class BatchRun:
     status: tuple[str, ...] = field(repr=False)
     counters: dict[str, np.ndarray] = field(repr=False)
     again: BatchRerun = field(repr=False)
+    failed: Mapping[int, LinkwrightError] = field(default_factory=dict, repr=False)
+
+    @property
+    def why(self) -> dict[int, str]:
+        """Reasons of the runs that could not begin."""
+        return {i: str(problem) for i, problem in self.failed.items()}
 
     def __len__(self) -> int:
         return len(self.q)
@@ -89,6 +96,8 @@ class BatchRun:
         """One of the runs as a Trajectory, done again by itself: the same bits."""
         if not -len(self) <= i < len(self):
             raise UsageError(f"there are {len(self)} runs; number {i} is not among them.")
+        if i % len(self) in self.failed:
+            raise self.failed[i % len(self)]
         return self.again(i % len(self))
 
 
@@ -109,14 +118,39 @@ def simulate_batch(
         raise UsageError(f"{len(given)} states and {len(sets)} sets of parameters do not pair up; give equally many, or one of either.")
     pairs = [(given[i % len(given)], sets[i % len(sets)]) for i in range(n)]
     _check_closed(system, given, len(sets[0]) > 0)
-    pairs = list(zip(closed_starts(system, [st for st, _ in pairs], np.array([x for _, x in pairs])), [x for _, x in pairs], strict=True))
+    starts = closed_starts(system, [st for st, _ in pairs], np.array([x for _, x in pairs]))
+    failed = {i: x for i, x in enumerate(starts) if isinstance(x, LinkwrightError)}
+    if len(failed) == n:
+        raise failed[0]
+    pairs = [(st, x) for st, (_, x) in zip(starts, pairs, strict=True) if isinstance(st, State)]
     for name in NOT_OF_A_BATCH:
         if getattr(options, name):
             raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.")
-    first = simulation(system, given[0], duration, replace(options, free=sets[0] if len(sets[0]) else None))
+    begin = next(i for i in range(n) if i not in failed)
+    own = sets[begin % len(sets)]
+    first = simulation(system, given[begin % len(given)], duration, replace(options, free=own if len(own) else None))
     if first.samples is None:
         raise UsageError("a batch needs output at given times: output=0.01, or an array; not 'steps'.")
-    return _run(system, first, pairs, threads, duration, options)
+    done = _run(system, first, pairs, threads, duration, options)
+    return _with_failures(done, failed, n) if failed else done
+
+
+def _with_failures(done: BatchRun, failed: Mapping[int, LinkwrightError], n: int) -> BatchRun:
+    """The batch with the runs that could not begin in their places."""
+    there = np.array([i for i in range(n) if i not in failed])
+
+    def spread(x: np.ndarray, empty: Any) -> np.ndarray:
+        out = np.full((n, *x.shape[1:]), empty, dtype=x.dtype)
+        out[there] = x
+        return out
+
+    status, pairs = ["not closed"] * n, [done.again.pairs[0]] * n
+    for k, i in enumerate(there):
+        status[i], pairs[i] = done.status[k], done.again.pairs[k]
+    counters = {name: spread(x, 0) for name, x in done.counters.items()}
+    again = replace(done.again, pairs=pairs)
+    q, v = spread(done.q, np.nan), spread(done.v, np.nan)
+    return replace(done, q=q, v=v, status=tuple(status), counters=counters, again=again, failed=failed)
 
 
 def _check_closed(system: Compiled, states: Sequence[State], free: bool) -> None:

@@ -32,14 +32,18 @@ def closed_for(system: Compiled, st: State, free: np.ndarray) -> State:
     loops = system.kernels.equations(free).loops
     if not len(loops.row_scale) or np.abs(loops.at(st.q, st.v, st.t, st.references).phi / loops.row_scale).max() < CLOSED:
         return st
-    return _closed(system, [st], free[None])[0]
+    found = _closed(system, [st], free[None])[0]
+    if isinstance(found, LinkwrightError):
+        raise found
+    return found
 
 
-def closed_starts(system: Compiled, states: Sequence[State], free: np.ndarray) -> list[State]:
-    """The states on the loops that rows of free parameters make."""
+def closed_starts(system: Compiled, states: Sequence[State], free: np.ndarray) -> list[State | LinkwrightError]:
+    """The states on the loops that rows of free parameters make; where there is none, the error that says why."""
     if not free.shape[1] or not len(system.loops.row_scale):
         return list(states)
-    kernel, loops, out = system.kernels.get("closure"), system.loops, list(states)
+    kernel, loops = system.kernels.get("closure"), system.loops
+    out: list[State | LinkwrightError] = list(states)
     packed = {id(st): loops.skel.pack(st.references) for st in {id(st): st for st in states}.values()}
     rows = {
         "q": np.array([st.q for st in states]),
@@ -56,23 +60,23 @@ def closed_starts(system: Compiled, states: Sequence[State], free: np.ndarray) -
     return out
 
 
-def _closed(system: Compiled, states: Sequence[State], free: np.ndarray) -> list[State]:
+def _closed(system: Compiled, states: Sequence[State], free: np.ndarray) -> list[State | LinkwrightError]:
     """States that are open with these parameters, closed."""
     names, walk = _held(system), _walk(system)
     if walk is None:
-        return [_on_floats(system, st, x) for st, x in zip(states, free, strict=True)]
+        return [_tried(system, st, x) for st, x in zip(states, free, strict=True)]
     skel, fresh = system.skel, {id(st): st for st in states}
     at = {key: ([float(st[n]) for n in names], [float(st[f"{n}.v"]) for n in names], skel.pack(st.references)) for key, st in fresh.items()}
     drive, speed, references = (np.array([at[id(st)][k] for st in states]) for k in range(3))
     q, default = np.array([st.q for st in states]), system.kernels.defaults["free"]
     found = walk.begun(Homotopy(q, references, drive, drive, speed, default, free))
-    out = []
+    out: list[State | LinkwrightError] = []
     for i, st in enumerate(states):
         if found.ok[i]:
             there = found.q[i].copy()
             out.append(State(st.skel, there, found.v[i].copy(), skel.unpack(there, found.references[i].copy()), st.t))
         else:
-            out.append(_on_floats(system, st, free[i]))
+            out.append(_tried(system, st, free[i]))
     return out
 
 
@@ -98,6 +102,13 @@ def _made(system: Compiled) -> LaneWalking | None:
             return LaneWalking(kernel, 1, 8) if usable and "free" in kernel.reads else None
     except (LinkwrightError, FloatingPointError):
         return None
+
+
+def _tried(system: Compiled, st: State, free: np.ndarray) -> State | LinkwrightError:
+    try:
+        return _on_floats(system, st, free)
+    except LinkwrightError as problem:
+        return problem
 
 
 def _on_floats(system: Compiled, st: State, free: np.ndarray) -> State:
