@@ -26,6 +26,9 @@ DOOR, BARS = lw.load("door").system, lw.load("four-bar").system
 CALLS = {
     "picture of a number": (lambda: lw.load("wiper").picture("x.png", at=5), "at is a state"),
     "report on a number": (lambda: lw.load("wiper").report("x.html", run=5), "run is what m.turn"),
+    "jacobian of a number": (lambda: WIPER.jacobian(0.3, "coupler.P"), "a State is needed .* not float"),
+    "mass matrix of nothing": (lambda: WIPER.M(None), "a State is needed .* not NoneType"),
+    "gap of an array": (lambda: WIPER.phi(np.zeros(3)), "a State is needed .* not ndarray"),
     "misspelt option": (lambda: lw.load("wiper").turn(stps=3), "turn has no option 'stps'. Did you mean 'steps'"),
     "misspelt option of a picture": (lambda: lw.load("wiper").picture(darc=True), "picture has no option 'darc'. Did you mean 'dark'"),
     "unknown option": (lambda: WIPER.inverse(WIPER.start, foo=1), "inverse has no option 'foo'. Options: a, wrench"),

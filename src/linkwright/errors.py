@@ -175,7 +175,8 @@ def _guess(name: str, allowed: Sequence[str], synonyms: Mapping[str, str]) -> st
 
 
 def call_explained(function: Callable[Arguments, Result], name: str = "") -> Callable[Arguments, Result]:
-    """The function; a call with an argument that it does not have, or without one that it needs, becomes a `UsageError`.
+    """The function; a call with an argument that it does not have, without one that it needs, or with something else for a state `st`
+    becomes a `UsageError`.
 
     `name`: what callers know it by, where that is not its own.
     """
@@ -189,6 +190,11 @@ def call_explained(function: Callable[Arguments, Result], name: str = "") -> Cal
             if not why:  # the call fits, so the error is not the caller's
                 raise
             raise UsageError(why) from problem
+        except AttributeError as problem:
+            why = _stateless(function, args, options)
+            if not why:
+                raise
+            raise UsageError(why) from problem
 
     return call
 
@@ -199,6 +205,16 @@ def calls_explained(cls: type[Some]) -> type[Some]:
         if isinstance(method, FunctionType) and not name.startswith("_"):
             setattr(cls, name, call_explained(method))
     return cls
+
+
+def _stateless(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
+    """Why an argument `st` is no state; empty if it is one, or there is none."""
+    import inspect
+
+    given = inspect.signature(function).bind(*args, **options).arguments
+    if "st" not in given or hasattr(given["st"], "skel"):
+        return ""
+    return f"a State is needed (from s.assemble, s.state or s.start), not {type(given['st']).__name__}."
 
 
 def _misfit(function: Callable[..., Any], name: str, args: tuple[Any, ...], options: dict[str, Any]) -> str:
