@@ -30,26 +30,25 @@ def check_files(script: Path, folder: Path) -> None:
         assert written and all(p.stat().st_size > 500 for p in written)
 
 
-@pytest.mark.parametrize("script", some(EXAMPLES, [p for p in EXAMPLES if p.stem not in LONG]), ids=lambda p: p.stem)
-def test_example_runs(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    """As a main program with its own argument, in this process: a process of its own would import everything again."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path / "out")])
+def run(script: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Run a script as a main program with its own argument, in this process: a process of its own would import everything again."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", [str(script), str(folder / "out")])
     runpy.run_path(str(script), run_name="__main__")
     out, err = capfd.readouterr()
     assert out.strip() and not err
-    check_files(script, tmp_path)
+    check_files(script, folder)
+
+
+@pytest.mark.parametrize("script", some(EXAMPLES, [p for p in EXAMPLES if p.stem not in LONG]), ids=lambda p: p.stem)
+def test_example_runs(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    run(script, tmp_path, monkeypatch, capfd)
 
 
 def test_the_demo_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """Of its two animations a few frames only: a hundred of them are half of its time."""
     monkeypatch.setattr(animation, "MOST_FRAMES", 3)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [str(DEMO), str(tmp_path / "out")])
-    runpy.run_path(str(DEMO), run_name="__main__")
-    out, err = capfd.readouterr()
-    assert out.strip() and not err
-    check_files(DEMO, tmp_path)
+    run(DEMO, tmp_path, monkeypatch, capfd)
     check_page(tmp_path / "out" / "index.html")
 
 
