@@ -15,11 +15,11 @@ import numpy as np
 
 from linkwright.compiler import python_loops, threads
 from linkwright.compiler.callbacks import Callback
+from linkwright.compiler.lane_loops import LANES
 from linkwright.errors import LinkwrightError, UsageError, nearest
 from linkwright.integrators import memory as mem
 from linkwright.integrators.driver import INTEGRATORS, REASONS, is_native, method_of
 from linkwright.integrators.lanes import LEAST
-from linkwright.integrators.lockstep import LANES
 from linkwright.integrators.problem import Problem, StepKernel
 from linkwright.integrators.steps import (
     ACTIVE,

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from linkwright.compiler import python_loops
+from linkwright.compiler.lane_loops import LANES
 from linkwright.integrators import lockstep
 from linkwright.integrators import memory as mem
-from linkwright.integrators.lockstep import LANES, RECORD, Eight
+from linkwright.integrators.lockstep import RECORD, Eight
 from linkwright.integrators.many import RunBatch
 from linkwright.integrators.problem import Problem
 from linkwright.integrators.tableaux import Tableau

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.compiler.lane_loops import LANES, corrected
 from linkwright.compiler.python_loops import evaluate
 from linkwright.integrators.control import accepted, plan_step
 from linkwright.integrators.march import set_clocks
@@ -47,7 +48,6 @@ from linkwright.integrators.memory import (
 )
 from linkwright.integrators.stepping import NEWTON_STEPS, on_loops
 
-LANES = 8
 ALONE = -2  # some lane cannot do this step in lockstep
 FIRST, COUNT, BUDGET, TASK, LANE, SAVED = range(6)  # whole numbers: the first run, lanes with a run of their own, ..., a saved clock
 MARCH, LOAD, TAKE, COMMIT = range(4)  # tasks
@@ -274,10 +274,7 @@ def settle_eight(plan: MemoryPlan, e: Eight, floats: np.ndarray, counts: np.ndar
             break
         if judge(plan, e, floats, g, call) == 0.0:
             break
-        for i in range(plan.nq):
-            for l in range(LANES):
-                old, new = g[e.x + LANES * i + l], g[e.out + LANES * i + l]
-                g[e.x + LANES * i + l] = new if g[e.active + l] > 0.0 else old
+        corrected(g, e.x, e.out, plan.nq, e.active)
     for l in range(LANES):
         if plan.once == 0 and not g[e.residual + l] <= floats[WIDEST]:
             return False

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler import native, python_loops, threads
+from linkwright.compiler.lane_loops import LANES
 from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.walking import DONE
-from linkwright.kernels.walking_lanes import COUNT, FIRST, LANES, ROUGH_NS, LaneMemory
+from linkwright.kernels.walking_lanes import COUNT, FIRST, ROUGH_NS, LaneMemory
 
 Terms = Sequence[tuple[str, int, float]]  # of a column: output of the kernel, entry, factor
 
@@ -109,9 +110,11 @@ class LaneLoads:
     def _worker(self, rows: np.ndarray) -> LoadWorker:
         """A worker for these rows: the memory of a walk, the same from call to call."""
         try:
-            return self._idle.setdefault(rows.ctypes.data, []).pop()
+            return self._idle.setdefault(rows.ctypes.data, []).pop()  # not asked first: another thread may take the last one in between
         except IndexError:
-            pass
+            return self._made(rows)
+
+    def _made(self, rows: np.ndarray) -> LoadWorker:
         plan, g, d, t = self.plan, native.aligned(self._size)[0], np.zeros(2, dtype=np.int64), np.empty((self.samples, LANES))
         arguments = (plan, g, d, rows, t, self._ends, self._places, self._factors, self._out, self._bad)
         return LoadWorker(LaneMemory(g), d, t, python_loops.native(load_lanes, arguments, lanes=True).bound(*arguments))

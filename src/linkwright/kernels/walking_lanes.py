@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler import native, python_loops, threads
+from linkwright.compiler.lane_loops import LANES, corrected
 from linkwright.compiler.python_loops import evaluate
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.walking import CLOSED, DONE, FAR, GOOD_ENOUGH, LONGEST, MOST
 
-LANES = 8
 HOMOTOPY = (1, 4, 16, 64)  # steps from the numbers of one design to those of another, as many as are needed
 SHORT = 1e-5  # rad or m that Newton may move in any case: where a drive starts from rest, the predictor does not see it yet
 ROUGH_NS = 200.0  # of one sample of a design, for the choice of threads
@@ -80,10 +80,7 @@ def close_lanes(plan: LanePlan, g: np.ndarray) -> None:
                     more += 1.0
         if more == 0.0:
             return
-        for i in range(plan.nq):
-            for l in range(LANES):
-                old, new = g[plan.x + LANES * i + l], g[plan.y + LANES * i + l]
-                g[plan.x + LANES * i + l] = new if g[plan.active + l] > 0.0 else old
+        corrected(g, plan.x, plan.y, plan.nq, plan.active)
     for l in range(LANES):
         if g[plan.active + l] > 0.0:
             g[plan.good + l] = 0.0
@@ -232,9 +229,11 @@ class LaneWalking:
 
     def _worker(self) -> WalkWorker:
         try:
-            return self._idle.pop()
+            return self._idle.pop()  # not asked first: another thread may take the last one in between
         except IndexError:
-            pass
+            return self._made()
+
+    def _made(self) -> WalkWorker:
         plan, g, d = self.plan, native.aligned(self._size)[0], np.zeros(2, dtype=np.int64)
         laws, t = np.empty((self.samples, 3 * LANES * plan.nd)), np.empty((self.samples, LANES))
         reach, walk = (plan, g, d), (plan, g, d, laws, t, self._rows, self._reached)
