@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -45,13 +46,42 @@ def test_forward_from_the_kernel_is_forward_on_floats(name):
     tau = rng.normal(size=len(st.v))
     for _ in range(3):
         found = s.forward(st, tau)
-    exact = s.forward(st, tau, formulation="kkt").solution
+    on_floats = lw.compile(name, engine="python")
+    exact = on_floats.forward(st, tau, formulation="kkt").solution
     close(found.a, exact.a, 1e-9)
     close(np.concatenate(list(found.lam.values()) or [np.zeros(0)]), exact.lam, 1e-8)
     assert set(found.lam) == {loop.name for loop in s.tree.loops}
     assert found.rank == exact.rank and found.redundant == exact.redundant
     joint = s.description.joints[0].name
-    close(found[joint], s.forward(st, tau, formulation="kkt")[joint], 1e-9)
+    close(found[joint], on_floats.forward(st, tau, formulation="kkt")[joint], 1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_terms_from_the_kernel_are_those_on_floats(name):
+    s = lw.compile(name)
+    st, _ = moving(s, name)
+    for _ in range(3):
+        found = s.terms(st)
+    exact = lw.compile(name, engine="python").terms(st)
+    assert "motion" in vars(exact.place) and "motion" not in vars(found.place)  # nothing was computed on floats
+    for key in ("M", "h", "J", "k"):
+        close(getattr(found, key), getattr(exact, key))
+    assert found.rows == exact.rows and found.order == exact.order and set(found.blocks) == set(exact.blocks)
+    for mine, theirs in zip(found.place.external, exact.place.external, strict=True):
+        assert mine[0] == theirs[0]
+        close(mine[1], theirs[1])
+    again = pickle.loads(pickle.dumps(found))
+    close(again.M, exact.M)
+    assert len(again.place.external) == len(exact.place.external)
+
+
+@pytest.mark.parametrize("name", ["boot-lid", "3-rrr"])
+def test_settled_by_kernels_is_settled_on_floats(name):
+    slow, s = (lw.compile(name, engine=engine) for engine in ("python", "native"))
+    for hold in ((), (s.core.drive_names[0],)):
+        there = s.settle(hold=hold)
+        close(there.q, slow.settle(hold=hold).q, 1e-8)  # the square root of what a force at round-off leaves is no worse than that
+        assert np.abs(s.phi(there)).max() < 1e-10
 
 
 @pytest.mark.parametrize("name", MODELS)

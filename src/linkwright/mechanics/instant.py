@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Instant:
-    """A mechanism at one time: q, v and (if known) a, and the wrenches `external` that act on its bodies besides its forces."""
+    """A mechanism at one time: q, v and (if known) a, and the wrenches `external` on its bodies, given or of the forces `acting`."""
 
     __getstate__ = essentials
 
@@ -59,13 +59,14 @@ class Instant:
         motion: Motion | None = None,
         closure: Closure | None = None,
         external: Sequence[tuple[int, Any]] = (),
+        acting: Sequence[forces.Force] = (),
         rotors: Mapping[int, Any] | None = None,
         solver: Callable[[Instant], Any] | None = None,
     ):
         self.skel, self.q, self.v, self.t, self.a = skel, q, v, t, a
         self.references = skel.start_coordinates if references is None else references
         self._loops = loops
-        self.external = tuple(external)
+        self._given, self._acting = tuple(external), tuple(acting)
         self.rotors = {} if rotors is None else rotors  # node -> inertia that turns with its joint's own speed
         self.solver = solver  # gives the loads at this instant
         self.acting: Any = None  # commands of a controller at this instant
@@ -83,7 +84,7 @@ class Instant:
 
     def with_external(self, external: Sequence[tuple[int, Any]]) -> Instant:
         """The same instant under other wrenches on bodies; what was derived is shared."""
-        return self._changed(external=tuple(external))
+        return self._changed(_given=tuple(external), _acting=())
 
     def with_closure(self, closure: Closure) -> Instant:
         """The same instant with another closure of its loops."""
@@ -91,7 +92,7 @@ class Instant:
 
     def _changed(self, **other: Any) -> Instant:
         out = object.__new__(Instant)
-        vars(out).update({**{name: x for name, x in vars(self).items() if name != "loads"}, **other})
+        vars(out).update({**{name: x for name, x in vars(self).items() if name not in ("loads", "external")}, **other})
         return out
 
     # ---------------------------------------------------------------- bodies and loops
@@ -99,6 +100,11 @@ class Instant:
     @cached_property
     def motion(self) -> Motion:
         return motion(self.skel, self.q, self.v)
+
+    @cached_property
+    def external(self) -> tuple[tuple[int, Any], ...]:
+        """Wrenches on bodies: those given, and those of the forces `acting` here."""
+        return (*self._given, *self.pushes(self._acting))
 
     @property
     def loops(self) -> Loops:

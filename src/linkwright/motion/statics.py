@@ -1,51 +1,137 @@
 """Static equilibrium: where springs, weights and loads hold a mechanism still.
 
 The degrees of freedom that are left (all, or all but the held drives) must feel no force: N' h = 0 with N the motions the loops
-allow. Damped Newton steps along the loops, each closed again; the force's rate comes from central differences along the
-motion, which is exact enough for a root that is then checked to round-off.
+allow. Damped Newton steps along the loops, each closed again. The stiffness along N is that of h - J' lam with the multipliers lam
+of the position, from central differences: exact enough for a root that is then checked to round-off, and nothing is closed for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.errors import AssemblyError
-from linkwright.mechanics.closing.newton import GOOD_ENOUGH, close
+from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
+from linkwright.mechanics.constraints import Constraint
+from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.tree import bias_force
+from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import velocity_kinds
 from linkwright.model.file.units import KINDS, shown
 from linkwright.motion.compiled import Compiled
-from linkwright.results.state import State
+from linkwright.numerics.linalg import Factored, factor
+from linkwright.results.state import LaterReferences, State
 
 PROBE = 1e-5  # dimensionless step of the central difference
 MOST_STEPS = 200
 FALLING = 0.05  # share of the whole fall that the second half of the steps still brings
+ON_FLOATS = 0.001  # seconds, times the velocities, of one position on floats, roughly
 
 
-def settle(system: Compiled, start: State, held: Sequence[Any] = ()) -> State:
+class AtRest(NamedTuple):
+    """A mechanism at rest in one position; dimensionless but for the energy."""
+
+    rows: PositionRows  # of the loops and of what is held
+    h: np.ndarray  # weight minus springs, dampers and loads
+    potential: float
+
+
+@dataclass(frozen=True)
+class RestForces:
+    """Rows, efforts and potential energy of positions, by kernels where their code is at hand, else on floats."""
+
+    system: Compiled
+    held: tuple[Constraint, ...]
+    start: State
+
+    @cached_property
+    def loops(self) -> Loops:
+        return self.system.loops.with_(self.held)
+
+    @cached_property
+    def still(self) -> np.ndarray:
+        return np.zeros(self.system.tree.nv)
+
+    def at(self, q: np.ndarray, references: Mapping[str, Any]) -> AtRest:
+        core, t = self.system, self.start.t
+        seconds = ON_FLOATS * core.tree.nv
+        terms, energy = core.ready("terms", seconds=seconds), core.ready("energy", seconds=seconds)
+        if terms is None or energy is None:
+            at = Instant(core.skel, q, self.still, t, references, loops=self.loops)
+            h = bias_force(core.skel, at.motion, at.pushes(core.forces))
+            return AtRest(self.rows(q, references), h * self.loops.columns, at.energy["potential"])
+        more = {"near": _packed(core, references), "t": t}
+        found = terms.healthy((q, self.still), more)
+        rows = self._all_rows(q, references, found.phi, found.J)
+        return AtRest(rows, found.h * self.loops.columns, float(energy.healthy((q, self.still), more).potential[0]))
+
+    def rows(self, q: np.ndarray, references: Mapping[str, Any]) -> PositionRows:
+        """Rows alone."""
+        core = self.system
+        kernel = core.ready("closure", seconds=0.2 * ON_FLOATS * core.tree.nv)
+        if kernel is None:
+            c = self.loops.at(q, self.still, self.start.t, references)
+            return PositionRows(*self.loops.dimensionless(c), c.b / self.loops.row_scale)
+        found = kernel.healthy((q, self.still), {"near": _packed(core, references), "t": self.start.t})
+        return self._all_rows(q, references, found.phi, found.J)
+
+    def _all_rows(self, q: np.ndarray, references: Mapping[str, Any], phi: np.ndarray, J: np.ndarray) -> PositionRows:
+        """Rows of the loops, given, with those of what is held."""
+        loops = self.loops
+        if self.held:
+            c = self._holding.at(q, self.still, self.start.t, references)
+            phi, J = np.concatenate([phi, c.phi]), np.vstack([J, c.J])
+        rows = loops.row_scale
+        return PositionRows(phi / rows, J * loops.columns / rows[:, None], np.zeros(len(rows)))
+
+    @cached_property
+    def _holding(self) -> Loops:
+        """What is held, without the loops."""
+        core = self.system.loops
+        return Loops(core.skel, self.held, core.kappa, core.columns)
+
+    def moved(self, st: State, step: np.ndarray) -> State | None:
+        """The position on the loops after a dimensionless step."""
+        done = onto(lambda q: self.rows(q, st.references), self.loops.displaced, self.loops.displaced(st.q, step), Rule(reach=1.0))
+        if done.residual >= GOOD_ENOUGH:
+            return None
+        near = _packed(self.system, st.references)
+        return State(st.skel, done.q, self.still, LaterReferences(st.skel, done.q, near), st.t)
+
+
+def _packed(core: Compiled, references: Mapping[str, Any]) -> np.ndarray:
+    return references.row if isinstance(references, LaterReferences) else core.skel.pack(references)
+
+
+def settle(system: Compiled, start: State, held: Sequence[Constraint] = ()) -> State:
     """Equilibrium nearest to `start` downhill; `held` constraints keep some coordinates where they are."""
-    loops = system.loops.with_(held)
+    rest = RestForces(system, tuple(held), start)
     st, energies = start, []
     for _ in range(MOST_STEPS):
-        energies.append(_potential(st))
-        force, N = _free_force(system, loops, st)
-        if N.shape[1] == 0:
+        here = rest.at(st.q, st.references)
+        energies.append(here.potential)
+        f = factor(here.rows.J, 1e-9)
+        if f.null.shape[1] == 0:
             return st
-        if np.abs(force).max() <= 1e-11 * (1.0 + _size(system, st)):
+        force = -(f.null.T @ here.h)
+        if np.abs(force).max() <= 1e-11 * (1.0 + np.abs(here.h).max(initial=0.0)):
             return st
-        slope = np.array([(_at(system, loops, st, N, n, PROBE) - _at(system, loops, st, N, n, -PROBE)) / (2 * PROBE) for n in N.T]).T
-        st = _step(system, loops, st, N, force, 0.5 * (slope + slope.T))
-    raise AssemblyError(_restless(system, loops, start, st, energies))
+        st = _step(rest, st, here, f)
+    raise AssemblyError(_restless(rest, st, energies))
 
 
-def _restless(system: Compiled, loops: Any, start: State, st: State, energies: Sequence[float]) -> str:
+def _restless(rest: RestForces, st: State, energies: Sequence[float]) -> str:
     """Why no equilibrium was found, by what the last steps did."""
+    system, start = rest.system, rest.start
     names, desc = system.kernels.entries["v"], system.description
     late = energies[len(energies) // 2 :]
-    force, N = _free_force(system, loops, st)
+    here = rest.at(st.q, st.references)
+    N = factor(here.rows.J, 1e-9).null
+    force = -(N.T @ here.h)
     if late[0] - late[-1] > FALLING * max(abs(energies[0] - late[-1]), 1e-300):
         moved = np.abs(st.q - start.q) if len(st.q) == len(names) else np.abs(np.asarray(N @ force))
         worst = names[int(np.argmax(moved))]
@@ -62,52 +148,32 @@ def _restless(system: Compiled, loops: Any, start: State, st: State, energies: S
     )
 
 
-def _potential(st: State) -> float:
-    return st.instant.energies()["potential"]
+def _stiffness(rest: RestForces, st: State, here: AtRest, f: Factored) -> np.ndarray:
+    """N' d(h - J' lam) / dq N with the multipliers of this position; symmetric for forces that have a potential."""
+    lam = factor(here.rows.J.T, 1e-9, thin=True).solve(here.h)
+
+    def left(step: np.ndarray) -> np.ndarray:
+        there = rest.at(rest.loops.displaced(st.q, step), st.references)
+        return f.null.T @ (there.h - there.rows.J.T @ lam)
+
+    slope = np.array([(left(PROBE * n) - left(-PROBE * n)) / (2 * PROBE) for n in f.null.T]).T
+    return 0.5 * (slope + slope.T)
 
 
-def _bias(system: Compiled, st: State) -> np.ndarray:
-    """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
-    return bias_force(system.skel, system.motion(st), system.applied(st))
-
-
-def _size(system: Compiled, st: State) -> float:
-    return float(np.abs(_bias(system, st) * system.loops.columns).max(initial=0.0))
-
-
-def _free_force(system: Compiled, loops: Any, st: State) -> tuple[np.ndarray, np.ndarray]:
-    """-N' h in the dimensionless free motions N: what pushes the mechanism."""
-    N = loops.factored(loops.at(st.q, np.zeros_like(st.v), st.t, st.references)).null
-    return -(N.T @ (_bias(system, st) * system.loops.columns)), N
-
-
-def _moved(system: Compiled, loops: Any, st: State, step: np.ndarray) -> State | None:
-    done = close(loops, loops.displaced(st.q, step), st.references, st.t, reach=1.0)
-    return State.of(done.at) if done.residual < GOOD_ENOUGH else None
-
-
-def _at(system: Compiled, loops: Any, st: State, N: np.ndarray, n: np.ndarray, size: float) -> np.ndarray:
-    """Force along the motions N (carried over) a small step along n away."""
-    there = _moved(system, loops, st, n * size)
-    if there is None:
-        return np.zeros(N.shape[1])
-    force, M = _free_force(system, loops, there)
-    return N.T @ (M @ force)
-
-
-def _step(system: Compiled, loops: Any, st: State, N: np.ndarray, force: np.ndarray, slope: np.ndarray) -> State:
+def _step(rest: RestForces, st: State, here: AtRest, f: Factored) -> State:
     """A Newton step where the energy is convex, downhill otherwise; shortened until the energy falls or the force does."""
-    values, vectors = np.linalg.eigh(-slope)
+    values, vectors = np.linalg.eigh(_stiffness(rest, st, here, f))
+    force = -(f.null.T @ here.h)
     floor = max(1e-6 * float(np.abs(values).max()), 1e-3 * float(np.abs(force).max()), 1e-300)  # no stiffness: as far as a step may go
     y = vectors @ ((vectors.T @ force) / np.maximum(np.abs(values), floor))
     length = float(np.linalg.norm(y))
     y = y * min(1.0, 0.3 / max(length, 1e-300))
-    energy = _potential(st)
     for _ in range(40):
-        there = _moved(system, loops, st, N @ y)
+        there = rest.moved(st, f.null @ y)
         if there is not None:
-            lower = _potential(there) < energy - 1e-14 * abs(energy)
-            calmer = np.abs(_free_force(system, loops, there)[0]).max() < np.abs(force).max()
+            after = rest.at(there.q, there.references)
+            lower = after.potential < here.potential - 1e-14 * abs(here.potential)
+            calmer = np.abs(factor(after.rows.J, 1e-9).null.T @ after.h).max() < np.abs(force).max()
             if lower or (calmer and length < 1e-3):
                 return there
         y = 0.5 * y

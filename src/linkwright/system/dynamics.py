@@ -13,7 +13,7 @@ from linkwright.mechanics import inverse
 from linkwright.mechanics.closing.idle import idle_motions
 from linkwright.mechanics.constraints.drives import is_rotary
 from linkwright.mechanics.dynamics import tree as dynamics
-from linkwright.mechanics.dynamics.terms import Terms, terms
+from linkwright.mechanics.dynamics.terms import BlockPlaces, Terms, terms
 from linkwright.mechanics.formulations.forward import Forward, forward
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse import Loads
@@ -44,8 +44,18 @@ class Dynamics:
         """See `System.terms`."""
         core = self.core
         core.kernels.need_masses()
+        kernel = core.ready("blocks", seconds=core.answer_on_floats) if not wrench and not more and _is_of(core, st) else None
+        found = None if kernel is None else kernel.healthy((st.q, st.v), core.optional_inputs(kernel, st))
+        if found is not None and np.abs(found.phi / core.loops.row_scale).max(initial=0.0) < OPEN:
+            place = Instant(core.skel, st.q, st.v, st.t, st.references, loops=core.loops, acting=core.forces)
+            return self._block_places.terms(found, place)
         core.need_closed(st)
         return terms(core.loops, st.q, st.v, st.t, st.references, [*core.applied(st), *wrenches(core.skel, st, wrench or {}), *more])
+
+    @cached_property
+    def _block_places(self) -> BlockPlaces:
+        st, loops = self.core.start, self.core.loops
+        return BlockPlaces(loops, sorted(loops.at(st.q, st.v, st.t, st.references).blocks))
 
     def forward(self, st: State, tau: Any, wrench: Any, formulation: Any, limit: str, branch: Mapping[str, Any] | None) -> Acceleration:
         """See `System.forward`."""

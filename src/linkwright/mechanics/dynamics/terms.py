@@ -136,6 +136,32 @@ def terms(
     )
 
 
+class BlockPlaces:
+    """Where the blocks of one mechanism's terms are in the arrays of kernel `blocks`."""
+
+    def __init__(self, loops: Loops, touched: Sequence[tuple[int, int]]):
+        sizes = [s.v.stop - s.v.start for s in loops.skel.tree.subsystems]
+        self.loops, self.order, self.names = loops, loops.elimination_order, tuple(x.name for x in loops.constraints)
+        self.spans, self.rows = _slices(sizes), _slices([len(c.kinds) for c in loops.constraints])
+        self.inertias = tuple(zip(_slices([n * n for n in sizes]), sizes, strict=True))
+        counts = _slices([(self.rows[i].stop - self.rows[i].start) * sizes[j] for i, j in touched])
+        self.blocks = tuple((key, at, sizes[key[1]]) for key, at in zip(touched, counts, strict=True))
+
+    def terms(self, found: Any, place: Instant) -> Terms:
+        """Terms of the kernel's arrays at a place, whose motion and closure are derived where they are asked for."""
+        return Terms(
+            I=tuple([found.M[at].reshape(n, n) for at, n in self.inertias]),
+            bias=tuple([found.h[span] for span in self.spans]),
+            blocks={key: found.J[at].reshape(-1, n) for key, at, n in self.blocks},
+            k_parts=tuple([found.k[r] for r in self.rows]),
+            columns=self.loops.columns,
+            row_scale=self.loops.row_scale,
+            order=self.order,
+            names=self.names,
+            place=place,
+        )
+
+
 def lacks_inertia(terms: Terms) -> bool:
     """True if some subsystem's inertia is not positive definite, in comparable units and against the largest inertia."""
     blocks = [I * terms.columns[s] * terms.columns[s][:, None] for I, s in zip(terms.I, terms.spans, strict=True)]
