@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwright.errors import AssemblyError
 from linkwright.mechanics.closing.newton import GOOD_ENOUGH, PositionRows, Rule, onto
+from linkwright.mechanics.closing.traced import Form, form_of
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.tree import bias_force
@@ -81,18 +82,21 @@ class RestForces:
 
     def _all_rows(self, q: np.ndarray, references: Mapping[str, Any], phi: np.ndarray, J: np.ndarray) -> PositionRows:
         """Rows of the loops, given, with those of what is held."""
-        loops = self.loops
+        loops, t = self.loops, self.start.t
+        if self._unit_rows is None:
+            c = loops.at(q, self.still, t, references)
+            return PositionRows(*loops.dimensionless(c), c.b / loops.row_scale)
         if self.held:
-            c = self._holding.at(q, self.still, self.start.t, references)
-            phi, J = np.concatenate([phi, c.phi]), np.vstack([J, c.J])
+            forms, units = self._unit_rows
+            phi, J = np.concatenate([phi, [q[f.place] - f.numbers(t)[0] for f in forms]]), np.vstack([J, units])
         rows = loops.row_scale
         return PositionRows(phi / rows, J * loops.columns / rows[:, None], np.zeros(len(rows)))
 
     @cached_property
-    def _holding(self) -> Loops:
-        """What is held, without the loops."""
-        core = self.system.loops
-        return Loops(core.skel, self.held, core.kappa, core.columns)
+    def _unit_rows(self) -> tuple[list[Form], np.ndarray] | None:
+        """Forms and rows of what is held, where it is coordinates of tree joints only."""
+        forms = [f for f in (form_of(self.system.skel, c) for c in self.held) if f is not None and f.column >= 0]
+        return (forms, np.eye(len(self.still))[[f.column for f in forms]]) if len(forms) == len(self.held) else None
 
     def moved(self, st: State, step: np.ndarray) -> State | None:
         """The position on the loops after a dimensionless step."""

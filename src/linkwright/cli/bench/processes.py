@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -32,6 +33,13 @@ s.kernel("forward")(st.q, st.v, [0.0] * len(st.v))
 print(time.perf_counter() - start)
 """
 TIMED = "import time; start = time.perf_counter(); {}; print(time.perf_counter() - start)"
+COMMANDS = {  # what a user types, with code in the cache but for the first simulation on a machine
+    "--version": ["--version"],
+    "info": ["info", "wiper"],
+    "page": ["wiper", "-o", "{place}/page.html"],
+    "report": ["report", "wiper", "-o", "{place}/report.html"],
+}
+SIMULATED = "import linkwright as lw; lw.load('wiper').simulate(1.0)"
 LONGEST = 600.0
 FAILURES = (RuntimeError, OSError, subprocess.TimeoutExpired)
 
@@ -76,3 +84,32 @@ def first_use_rows(mechanism: str, repeats: int = 2) -> list[BenchRow]:
         return [BenchRow(ENGINE, "", mechanism, q, note=f"not measured: {problem}") for q in ("first use", "second process")]
     first = BenchRow(ENGINE, "", mechanism, "first use", ns=1e9 * min(cold), note="load, compile and first result; import not counted")
     return [first, BenchRow(ENGINE, "", mechanism, "second process", ns=1e9 * min(warm), note="the same with a warm cache")]
+
+
+def command_rows(repeats: int = 3) -> list[BenchRow]:
+    """Commands and the first simulation on a machine, each in processes of its own, from start to end."""
+    out = []
+    for name, words in COMMANDS.items():
+        with tempfile.TemporaryDirectory(prefix="linkwright-cache-") as place:
+            line = ["-m", "linkwright", *(w.format(place=place) for w in words)]
+            out.append(_process_row(name, [_lasting(line, place) for _ in range(repeats + 1)], "from start to end, code in the cache"))
+    first = []
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory(prefix="linkwright-cache-") as place:
+            first.append(_lasting(["-c", SIMULATED], place))
+    return [*out, _process_row("first simulate", first, "from start to end, 1 s of the wiper, nothing in the cache")]
+
+
+def _process_row(name: str, seconds: Sequence[float], note: str) -> BenchRow:
+    return BenchRow(ENGINE, "", "wiper", f"process {name}", ns=1e9 * min(seconds), note=note)
+
+
+def _lasting(line: Sequence[str], cache: str) -> float:
+    """Seconds of a Python process with these arguments."""
+    there = {**os.environ, "PYTHONPATH": _own_path(), "LINKWRIGHT_CACHE": cache}
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, *line], env=there, capture_output=True, text=True, timeout=LONGEST)
+    took = time.perf_counter() - start
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["no message"])[-1])
+    return took

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import files
-from linkwright.cli.bench import table
+from linkwright.cli.bench import processes, table
 from linkwright.cli.bench.cases import BenchRow
 from linkwright.cli.bench.clocks import seconds_of
 from linkwright.errors import LinkwrightError
@@ -46,6 +46,9 @@ def main(
     for name in mechanisms:
         tell(f"verbs of {name} ...")
         found += rows(name, 0.05 if quick else 0.4)
+    if tuple(mechanisms) == MECHANISMS:
+        tell("commands ...")
+        found += processes.command_rows(1 if quick else 3)
     return table.deliver(found, output, as_json=as_json)
 
 
@@ -56,7 +59,7 @@ def rows(name: str, seconds: float) -> list[BenchRow]:
     m = load(name)
     found = []
     found += [_each(name, *x, seconds) for x in _of_designs(m)] if name in TURNED else []
-    found += [_each(name, *x, seconds) for x in _of_batches(m)] if name in RUN else []
+    found += [_each(name, *x, seconds) for x in (*_of_batches(m), _of_controllers(m))] if name in RUN else []
     for verb, call, kernel, note in (*_of_states(m), *_of_turns(m)):
         try:
             warm(call)
@@ -71,9 +74,10 @@ def rows(name: str, seconds: float) -> list[BenchRow]:
 
 
 def _each(name: str, verb: str, call: Call, count: int, seconds: float) -> BenchRow:
-    """Time of one design or run of many."""
+    """Time of one design, run or second of many."""
     call()
-    return BenchRow("linkwright", "native", name, f"verb {verb}", ns=best(call, seconds) / count, note=f"one of {count}, one core")
+    note = f"one of {count}, one core" if count > 1 else ""
+    return BenchRow("linkwright", "native", name, f"verb {verb}", ns=best(call, seconds) / count, note=note)
 
 
 def warm(call: Call) -> None:
@@ -117,7 +121,7 @@ def _of_states(m: Any) -> list[tuple[str, Call, Call | None, str]]:
     spread = {d: x + np.linspace(-0.01, 0.01, 1000) for d, x in near.items()}
     path = {d: lambda t, x=x: x + 0.01 * np.sin(3.0 * t) for d, x in near.items()}
     forward, loads, many = s.kernel("forward"), s.kernel("loads"), [np.tile(x, (1, 1)) for x in (q, v, tau)]
-    jacobian = s.kernel("jacobian")
+    jacobian, blocks = s.kernel("jacobian"), s.kernel("blocks")
     return [
         ("kernel, one state", lambda: forward(q, v, tau), lambda: forward.code.call(np.zeros(forward.code.n_in)), "packed call"),
         ("kernel, a leading axis of 1", lambda: forward(*many), lambda: forward(q, v, tau), "one state"),
@@ -125,10 +129,12 @@ def _of_states(m: Any) -> list[tuple[str, Call, Call | None, str]]:
         ("forward", lambda: s.forward(st, tau), lambda: forward(q, v, tau), "kernel forward"),
         ("inverse", lambda: s.inverse(st).tau, lambda: loads(q, v, tau), "kernel loads"),
         ("jacobian", lambda: s.jacobian(st, body), lambda: jacobian(q), "kernel jacobian"),
+        ("terms", lambda: s.terms(st), lambda: blocks(q, v), "kernel blocks"),
         ("assemble", lambda: s.assemble(near, guess=st), None, ""),
         ("step of arrays", lambda: s.step((q, v), tau, 1e-3), lambda: forward(q, v, tau), "kernel forward"),
         ("assemble_batch of 1,000 states", lambda: s.assemble_batch(spread, guess=st), None, ""),
         ("follow, 2,001 samples of the drives", lambda: s.follow(path, steps=2000), None, ""),
+        ("settle, the first drive held", lambda: s.settle(hold=drives[:1]), None, ""),
     ]
 
 
@@ -217,3 +223,20 @@ def _of_batches(m: Any) -> list[tuple[str, Call, int]]:
 
         calls.append((f"simulate_batch, {label}", batch, RUNS))
     return calls
+
+
+def _of_controllers(m: Any) -> tuple[str, Call, int]:
+    """A second with a Python function sampled at 1 kHz that asks for the Jacobian of a body and for inverse dynamics."""
+    from linkwright.drives import torque
+
+    s = m.system
+    body, drives = s.description.bodies[-1].name, s.core.drive_names
+
+    def controlled(t: float, st: Any) -> float:
+        s.jacobian(st, body)
+        return s.inverse(st).tau[drives[0]] - 0.1 * st[f"{drives[0]}.v"]
+
+    def run() -> Any:
+        return s.simulate(s.start, 1.0, drive={drives[0]: torque(controlled, every=1e-3)}, output=0.1, progress=False)
+
+    return "simulate, a Python controller at 1 kHz, one second", run, 1

@@ -45,7 +45,8 @@ class Form(NamedTuple):
     place: int = -1  # of its coordinate
 
 
-def _form(skel: Skeleton, c: Constraint) -> Form | None:
+def form_of(skel: Skeleton, c: Constraint) -> Form | None:
+    """The form of a constraint that is handed in; None of any other."""
     if type(c) is Driver:
         node = skel.tree.node_of_joint.get(c.joint.name)
         plain = node is not None and skel.types[node].q_names == skel.types[node].v_names
@@ -239,7 +240,7 @@ class TracedLoops(Loops):
         t = self.traces
         if t is None or t.skel is not self.skel or len(self.constraints) < len(t.base) or like_parts(self.skel) is not None:
             return None  # like subsystems are evaluated all at once
-        forms = [_form(self.skel, c) for c in self.constraints[len(t.base) :]]
+        forms = [form_of(self.skel, c) for c in self.constraints[len(t.base) :]]
         if any(a is not b for a, b in zip(t.base, self.constraints, strict=False)) or None in forms:
             return None
         return _Evaluator(t, [f for f in forms if f is not None])
