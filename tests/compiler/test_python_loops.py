@@ -240,6 +240,30 @@ def test_a_second_process_finds_the_code_in_the_cache(tmp_path):
     assert run("off") == said + "0.5 True"
 
 
+def test_good_code_replaces_the_first_one_while_calls_are_bound(tmp_path, monkeypatch):
+    """All constructs to the same bits before and after; a call that is bound already changes over."""
+    monkeypatch.setenv("LINKWRIGHT_CACHE", str(tmp_path))
+    cases = [(arithmetic, (1.7, 2.3, 5, 3)), (branches, (0.3, 4)), (searching, (np.array([1.0, -2.0, 3.0, 11.0, 5.0]), 5))]
+    for function, arguments in cases:
+        monkeypatch.setattr(python_loops, "LONG_ENOUGH", np.inf)
+        made = python_loops.NativeFunction(function, [python_loops.kind_of(a) for a in arguments])
+        own = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        call = made.bound(*own)
+        first = call()
+        assert len(made._loaded) == 1 and first == function(*(np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments))
+        monkeypatch.setattr(python_loops, "LONG_ENOUGH", 0.0)
+        again = call()
+        assert len(made._loaded) == 2 and made.call is not made._quick
+        if function is not searching:  # which changes its array
+            assert first == again == call()
+        fresh = python_loops.NativeFunction(function, [python_loops.kind_of(a) for a in arguments])
+        assert fresh.call.__class__ is made.call.__class__ and fresh(*arguments) == first, "the next process has the good code at once"
+
+
+def test_the_writer_of_the_code_is_part_of_its_key():
+    assert all(Path(python_loops.__file__).with_name(f"{name}.py").is_file() for name in python_loops.WRITERS)
+
+
 def test_code_depends_on_the_constants_it_names(monkeypatch):
     before = python_loops.digest(arithmetic)
     monkeypatch.setitem(arithmetic.__globals__, "SHARE", 0.4)

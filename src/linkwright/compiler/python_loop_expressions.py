@@ -21,11 +21,11 @@ _COMPARISONS: dict[type, tuple[str, str]] = {
 
 
 class Expressions:
-    """Writes the text of one function; statements are added in `loop_text`."""
+    """Writes the text of one function; statements are added in `python_loop_text`."""
 
-    def __init__(self, function: Any, where: str, first_line: int, call: Callable[[Any, list[Value]], tuple[str, Any]]):
+    def __init__(self, function: Any, where: str, call: Callable[[Any, list[Value]], tuple[str, Any]]):
         self.globals = function.__globals__
-        self.where, self.first_line = where, first_line
+        self.where = where
         self.call_function = call  # compiles a function for arguments: its name and the kind it returns
         self.lines: list[str] = []
         self.slots: list[str] = []  # variables, all at the function's beginning
@@ -35,7 +35,7 @@ class Expressions:
     # ---------------------------------------------------------------- text
 
     def refuse(self, node: ast.AST, why: str) -> LoopError:
-        line = getattr(node, "lineno", 1) + self.first_line - 1
+        line = getattr(node, "lineno", 1)
         return LoopError(f"{self.where}:{line}: native loops cannot do this: {why}.")
 
     def name(self, stem: str = "v") -> str:

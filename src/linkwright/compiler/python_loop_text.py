@@ -2,7 +2,7 @@
 
 A function of the subset works on whole numbers, floats and arrays of either (one or two axes, in one piece, not overlapping),
 and on named tuples of these as arguments. It may assign, index, loop over `range` or while, branch, return a number, and call
-functions of the subset, math.sqrt, abs, min, max, len, int, float and `loops.evaluate`. A variable keeps its kind.
+functions of the subset, math.sqrt, abs, min, max, len, int, float and `python_loops.evaluate`. A variable keeps its kind.
 Indices are not checked and not negative. Sums and products round as Python's do: nothing is fused or reordered, so
 native and Python results are equal to the last bit. Anything else is refused with its place.
 """
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
+import linecache
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from linkwright.compiler.python_loop_expressions import Expressions, passed
@@ -26,14 +27,20 @@ declare double @lw_pow(double, double)
 """
 
 
+@cache
+def _functions(source: str) -> dict[int, ast.FunctionDef]:
+    """Functions of a module by their first lines, decorators included."""
+    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in found}
+
+
 class Text(Expressions):
     """One function: its statements."""
 
     def __init__(self, function: Any, kinds: list[Kind], call: Callable[[Any, list[Value]], tuple[str, Any]]):
-        source, first = inspect.getsourcelines(function)
-        super().__init__(function, inspect.getsourcefile(function) or "?", first, call)
-        node = ast.parse(textwrap.dedent("".join(source))).body[0]
-        assert isinstance(node, ast.FunctionDef)
+        where = inspect.getsourcefile(function) or "?"
+        node = _functions("".join(linecache.getlines(where, function.__globals__)))[function.__code__.co_firstlineno]
+        super().__init__(function, where, call)
         self.returns: str | None = None
         self.loops: list[tuple[str, str]] = []  # where continue and break go
         self.arguments: list[str] = []

@@ -1,6 +1,6 @@
 """Native versions of plain-loop functions, without a compiler on the user's machine and without Numba.
 
-`native(f, example)` turns a function of the subset in `loop_text`, and every function it calls, into machine code for
+`native(f, example)` turns a function of the subset in `python_loop_text`, and every function it calls, into machine code for
 arguments like the example; the Python function stays as it is and is the reference. Generated kernels enter by address:
 
     int64 kernel(const double* x, double* y, double* w)        inputs, outputs, workspace; returns a status word
@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
@@ -26,7 +27,10 @@ from linkwright.compiler import native as machine_code
 from linkwright.compiler import target
 from linkwright.compiler.python_loop_kinds import FLOAT, Kind, kind_of, packed
 
+GOOD, FIRST = "good", "first"
+LONG_ENOUGH = 0.5  # seconds in code without passes: about what making good code takes
 FEW_INSTRUCTIONS = 25  # of a function that is copied to where it is called
+WRITERS = ("python_loop_text", "python_loop_expressions", "python_loop_kinds", "python_loops")  # modules whose text decides the code
 announce: list[Callable[[str], None]] = []  # called with a line of text before work that is done once per machine
 
 _compiled: dict[Any, NativeFunction] = {}
@@ -59,13 +63,51 @@ def native(function: FunctionType, example: tuple[Any, ...], lanes: bool = False
 
 
 class NativeFunction:
-    """Machine code of a function with its calling sequence."""
+    """Machine code of a function with its calling sequence.
+
+    Good code of a time loop takes most of a second to make. So where none is in the cache, code is first made without any passes, which
+    takes a tenth and runs half as fast to the same bits; the good one replaces it when it has run for about as long as making that
+    takes. Loops over lanes, whose single calls may last long, are made well at once.
+    """
 
     def __init__(self, function: FunctionType, kinds: list[Kind], lanes: bool = False):
-        self.kinds = kinds
-        code, self.returns = _code(function, kinds, lanes)
-        self._loaded = machine_code.Loaded(code)
-        self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._loaded.address("loop"))
+        self.kinds, self._function, self._lanes, self._spent = kinds, function, lanes, 0.0
+        parts = ["loop", function.__qualname__, repr(kinds), lanes, digest(function)]
+        self._names = {GOOD: disk.key(parts), FIRST: disk.key([*parts, "without passes"])}
+        self._loaded: list[machine_code.Loaded] = []  # the first code may be running while the good one replaces it
+        good = disk.get(self._names[GOOD])
+        first = None if good is not None or lanes else disk.get(self._names[FIRST])
+        found = good or first
+        code, self.returns = (found[1], found[0]["returns"]) if found is not None else self._made(GOOD if lanes else FIRST)
+        self.call: Callable[[int], None] = self._entry(code)
+        if good is None and not lanes:
+            self._quick, self.call = self.call, self._counted
+
+    def _entry(self, code: bytes) -> Callable[[int], None]:
+        self._loaded.append(machine_code.Loaded(code))
+        return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._loaded[-1].address("loop"))
+
+    def _counted(self, address: int) -> None:
+        """Run the first code; make the good one when that has taken long enough."""
+        start = time.perf_counter()
+        self._quick(address)
+        self._spent += time.perf_counter() - start
+        if self._spent > LONG_ENOUGH:
+            with _lock:
+                if len(self._loaded) == 1:
+                    self.call = self._entry(self._made(GOOD)[0])
+
+    def _made(self, how: str) -> tuple[bytes, str]:
+        """Object bytes and the kind returned."""
+        for notify in announce:
+            notify(f"compiling native loop '{self._function.__name__}' (once)")
+        from linkwright.compiler.python_loop_text import module_text  # here, so that code from the cache is loaded without it
+
+        text = module_text(self._function, self.kinds, evaluate)
+        returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")
+        code = _optimised(text, self._lanes) if how == GOOD else _plain(text)
+        disk.put(self._names[how], {"returns": returns}, code)
+        return code, returns
 
     def __call__(self, *arguments: Any) -> Any:
         return self.bound(*arguments)()
@@ -76,7 +118,7 @@ class NativeFunction:
         values: list[int] = []
         for kind, argument in zip(self.kinds[: len(arguments)], arguments, strict=True):
             packed(kind, argument, values)
-        later, call, returns = self.kinds[len(arguments) :], self._call, self.returns
+        later = self.kinds[len(arguments) :]
         if later:
             known = np.array(values, dtype=np.int64)
 
@@ -84,39 +126,27 @@ class NativeFunction:
                 more: list[int] = []
                 for kind, argument in zip(later, others, strict=True):
                     packed(kind, argument, more)
-                return _run(call, np.concatenate([known, [*more, 0]]), returns)()
+                return self._run(np.concatenate([known, [*more, 0]]))()
 
             return finish
-        return _run(call, np.array([*values, 0], dtype=np.int64), returns, (self, arguments))
+        return self._run(np.array([*values, 0], dtype=np.int64), arguments)
+
+    def _run(self, table: np.ndarray, alive: Any = None) -> Callable[[], Any]:
+        """A call with the table of its arguments, which ends with the result."""
+        result = table[-1:].view(np.float64) if self.returns == FLOAT else table[-1:]
+        address, returns = table.ctypes.data, self.returns
+
+        def run(_alive: Any = (alive, table)) -> Any:
+            self.call(address)
+            return result.item() if returns else None
+
+        return run
 
 
-def _run(call: Callable[[int], None], table: np.ndarray, returns: str, alive: Any = None) -> Callable[[], Any]:
-    """A call with the table of its arguments, which ends with the result."""
-    result = table[-1:].view(np.float64) if returns == FLOAT else table[-1:]
-    address = table.ctypes.data
-
-    def run(_alive: Any = (alive, table)) -> Any:
-        call(address)
-        return result.item() if returns else None
-
-    return run
-
-
-def _code(function: FunctionType, kinds: list[Kind], lanes: bool) -> tuple[bytes, str]:
-    """Object bytes and the kind returned, from the cache or made now."""
-    name = disk.key(["loop", function.__qualname__, repr(kinds), lanes, digest(function)])
-    found = disk.get(name)
-    if found is not None:
-        return found[1], found[0]["returns"]
-    for notify in announce:
-        notify(f"compiling native loop '{function.__name__}' (once)")
-    from linkwright.compiler.python_loop_text import module_text  # here, so that code from the cache is loaded without it
-
-    text = module_text(function, kinds, evaluate)
-    returns = next((r for r in ("i64", "double") if f"  store {r} %" in text.rsplit("define void @loop", 1)[1]), "")
-    code = _optimised(text, lanes)
-    disk.put(name, {"returns": returns}, code)
-    return code, returns
+def _plain(text: str) -> bytes:
+    """Object bytes without any passes."""
+    host = target.host()
+    return target.machine(host, 0).emit_object(target.binding().parse_assembly(f'target triple = "{host.triple}"\n{text}'))
 
 
 def _optimised(text: str, lanes: bool) -> bytes:
@@ -158,7 +188,7 @@ def digest(function: Callable[..., Any]) -> str:
         code = f.__code__
         numbers = [(n, f.__globals__[n]) for n in code.co_names if isinstance(f.__globals__.get(n), (int, float))]
         out.update(repr((f.__qualname__, code.co_code, code.co_consts, code.co_names, code.co_varnames, numbers)).encode())
-    for module in ("loop_text", "loop_expressions", "loop_kinds", "loops"):
+    for module in WRITERS:
         try:
             out.update(Path(__file__).with_name(f"{module}.py").read_bytes())
         except OSError:
