@@ -19,6 +19,7 @@ import numpy as np
 from linkwright.design.efforts import drive_history
 from linkwright.design.tables import show
 from linkwright.errors import UsageError
+from linkwright.model.curves.tables import periodic_spline
 from linkwright.model.file import quantity
 from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory, unit_of
@@ -90,19 +91,15 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
 
 def _energy(x: np.ndarray, torque: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """(positions, E, mean torque): the periodic cubic spline of the torque integrated exactly, sampled with its extremes."""
-    from scipy.interpolate import CubicSpline
-
     if x[-1] < x[0]:
         x, torque = x[::-1], torque[::-1]
     closed = torque.copy()
     closed[-1] = closed[0] = 0.5 * (torque[0] + torque[-1])
-    spline = CubicSpline(x, closed, bc_type="periodic")
-    whole = spline.antiderivative()
-    span = x[-1] - x[0]
-    mean = float(whole(x[-1]) - whole(x[0])) / span
-    extremes = [r for r in CubicSpline(x, closed - mean, bc_type="periodic").roots(extrapolate=False) if np.isfinite(r)]
+    whole = periodic_spline(x, closed).curve.integral()
+    mean = float(whole.value(x[-1])) / (x[-1] - x[0])
+    extremes = periodic_spline(x, closed - mean).curve.roots()
     places = np.unique(np.concatenate([np.linspace(x[0], x[-1], 4 * len(x)), extremes]))
-    return places, mean * (places - x[0]) - (whole(places) - whole(x[0])), mean
+    return places, mean * (places - x[0]) - whole.value(places), mean
 
 
 def _sized(x: np.ndarray, E: np.ndarray, j: np.ndarray, mean: float, w: float, fluctuation: float, c: Trajectory) -> Flywheel:

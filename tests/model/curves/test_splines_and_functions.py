@@ -10,14 +10,29 @@ from scipy.interpolate import CubicSpline
 
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.program import interpret
+from linkwright.model.curves.cubic import cubic_pieces
 from linkwright.model.curves.differences import Differences
 from linkwright.model.curves.formula import Traced
 from linkwright.model.curves.functions import differentiated
-from linkwright.model.curves.tables import natural_spline, polyline
+from linkwright.model.curves.tables import SPLINES, natural_spline, polyline
 
 T = np.array([0.0, 0.3, 0.4, 1.1, 1.6])
 Y = np.array([1.0, -0.5, 0.2, 2.0, 1.5])
 INSIDE = np.linspace(0.0, 1.6, 41)
+
+
+@pytest.mark.parametrize("ends", ["natural", "clamped", "periodic"])
+def test_cubic_pieces_and_roots_are_those_of_scipy(ends):
+    rng = np.random.default_rng(3)
+    for n in (2, 3, 4, 7, 60):
+        x, y = np.cumsum(rng.uniform(0.1, 2.0, n)), rng.normal(size=n)
+        y[-1] = y[0] if ends == "periodic" else y[-1]
+        known, (pieces, last) = CubicSpline(x, y, bc_type=ends), cubic_pieces(x, y, ends)
+        size = np.abs(known.c).max()
+        assert np.abs(pieces - known.c[::-1].T).max() <= 1e-12 * size  # round-off over widths that differ twentyfold
+        assert abs(last - known(x[-1], 1)) <= 1e-12 * size
+        mine = np.sort(SPLINES[ends](x, y).curve.roots() if ends == "periodic" else SPLINES[ends](x, y).roots())
+        np.testing.assert_allclose(mine, np.sort(known.roots(extrapolate=False)), atol=1e-8)  # nearly double ones amplify round-off
 
 
 def test_the_spline_its_derivatives_and_its_integral():

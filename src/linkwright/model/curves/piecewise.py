@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from linkwright.model.curves import MOST_TRACED, Curve, Jet
 from linkwright.numerics.scalars import real, where
 
+ON_THE_LINE = 1e-9  # of a piece's width: roots this near to the real line or to the piece count
 NEGLIGIBLE = 1e-9  # of the range of values: corners that the error control of a run sees without help
 
 
@@ -58,6 +60,19 @@ class Piecewise(Curve):
         gap = np.abs(_polynomial(list(self.c[:-1].T), behind + ahead) - _polynomial(list(self.c[1:].T), ahead))
         inside = (self.breaks > first) & (self.breaks < last)
         return self.breaks[inside & (gap > NEGLIGIBLE * np.ptp(self.c[1:, 0]))]
+
+    def roots(self) -> np.ndarray:
+        """Places between the first and the last break where the curve is zero."""
+        out = []
+        for begin, end, row in zip(self.breaks, self.breaks[1:], self.c[1:-1], strict=False):
+            # a polynomial stays between the largest and the smallest of its Bernstein coefficients
+            n, scaled = len(row) - 1, row * (end - begin) ** np.arange(len(row))
+            bounds = [sum(comb(i, k) / comb(n, k) * scaled[k] for k in range(i + 1)) for i in range(n + 1)]
+            if min(bounds) <= 0.0 <= max(bounds) and any(scaled):
+                found = np.polynomial.polynomial.polyroots(np.trim_zeros(scaled, "b"))
+                real_ones = found[np.abs(found.imag) < ON_THE_LINE].real
+                out += [begin + (end - begin) * r for r in real_ones if abs(r - 0.5) <= 0.5 + ON_THE_LINE]
+        return np.clip(out, self.breaks[0], self.breaks[-1])
 
     def integral(self) -> Piecewise:
         """From the first break on."""

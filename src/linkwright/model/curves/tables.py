@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.model.curves import Curve, Jet
+from linkwright.model.curves.cubic import cubic_pieces
 from linkwright.model.curves.monotone import monotone, quintics
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 
@@ -47,20 +48,20 @@ def polyline(x: np.ndarray, y: np.ndarray) -> Piecewise:
 
 def natural_spline(x: np.ndarray, y: np.ndarray) -> Piecewise:
     """The cubic spline without curvature at its ends, continued straight."""
-    pieces, last = _cubic_spline(x, y, "natural")
+    pieces, last = cubic_pieces(x, y, "natural")
     before, after = [y[0], pieces[0, 1], 0.0, 0.0], [y[-1], last, 0.0, 0.0]
     return Piecewise(x, np.concatenate([[before], pieces, [after]]))
 
 
 def clamped_spline(x: np.ndarray, y: np.ndarray) -> Piecewise:
     """The cubic spline at rest at both ends, constant outside; its curvature jumps to zero there."""
-    pieces, _ = _cubic_spline(x, y, "clamped")
+    pieces, _ = cubic_pieces(x, y, "clamped")
     return Piecewise(x, np.concatenate([[[y[0], 0.0, 0.0, 0.0]], pieces, [[y[-1], 0.0, 0.0, 0.0]]]))
 
 
 def periodic_spline(x: np.ndarray, y: np.ndarray) -> Periodic:
     """The periodic cubic spline, with speed and curvature; y[-1] is y[0]."""
-    pieces, _ = _cubic_spline(x, y, "periodic")
+    pieces, _ = cubic_pieces(x, y, "periodic")
     before = [*pieces[0, :3], pieces[-1, 3]]  # of the last piece, counted from the beginning
     return Periodic(Piecewise(x, np.concatenate([[before], pieces, pieces[:1]])))
 
@@ -75,12 +76,6 @@ def through_motion(t: np.ndarray, f: np.ndarray, df: np.ndarray, ddf: np.ndarray
     before, after = [f[0], *[0.0] * 5], [f[-1], *[0.0] * 5]
     c = np.concatenate([[before], quintics(np.diff(t), f, df, ddf), [after]])
     return Piecewise(np.append(t[:-1], np.nextafter(t[-1], np.inf)), c)  # the last piece holds up to its end
-
-
-def _cubic_spline(x: np.ndarray, y: np.ndarray, ends: str) -> tuple[np.ndarray, float]:
-    """The pieces, constants first, and the slope at the end of the last."""
-    spline = import_module("scipy.interpolate").CubicSpline(x, y, bc_type=ends)
-    return spline.c[::-1].T.copy(), float(spline(x[-1], 1))
 
 
 @dataclass(frozen=True, eq=False)
