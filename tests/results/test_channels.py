@@ -38,7 +38,7 @@ def test_whole_runs_read_as_single_states_do(name):
 
 
 def test_turns_read_as_single_states_do(turn):
-    found = turn.read([n for n in turn.channels if ".on." not in n and "shaking" not in n and "torque" not in n and "power" not in n])
+    found = turn.read([n for n in turn.channels if n not in turn.load_channels])
     assert "instants" not in vars(turn)
     for n, x in found.items():
         if n != "t" and turn.channel(n).winds is None:

@@ -84,4 +84,6 @@ def _terms(skel: Skeleton, drives: Sequence[str]) -> dict[str, LoadTerms]:
         out[key], out[f"{key}.size"] = LoadTerms(force[:size], "vector"), LoadTerms(force, "size")
         for i, axis in enumerate(d.plane or "xyz"):
             out[f"{key}.{axis}"] = LoadTerms(force[i : i + 1], "value")
+    for i, j in enumerate(d.joints):
+        out[f"{j.name}.load"] = LoadTerms(tuple(((("wrench", 6 * i + 3 + axis, 1.0),)) for axis in range(3)), "size")
     return out

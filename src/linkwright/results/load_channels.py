@@ -1,4 +1,4 @@
-"""Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `shaking.force`, `shaking.moment`."""
+"""Channels of loads: `A.torque`, `A.power`, `C.on.rocker`, `C.load` (size of a joint's force), `shaking.force`, `shaking.moment`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
         add(f"{pin}.on.{body}.size", "force", lambda x, p=pin, b=body: _size(x.loads.on(p, b).force))
         for i, axis in enumerate(d.plane or "xyz"):
             add(f"{pin}.on.{body}.{axis}", "force", lambda x, p=pin, b=body, i=i: x.loads.on(p, b).force[i])
+    for j in d.joints:
+        if joints.create(j.type, j.options).rows:
+            add(f"{j.name}.load", "force", lambda x, n=j.name: _size(x.loads.reaction(n).force))
     add("shaking.force", "force", lambda x: x.loads.ground_wrench[0][pick])
     add("shaking.moment", "torque", lambda x: x.loads.ground_wrench[1][2] if d.planar else x.loads.ground_wrench[1])
     return out

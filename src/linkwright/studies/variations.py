@@ -1,0 +1,238 @@
+"""What a study varies: one number each, with the values or the distribution it takes.
+
+    "180..260 mm / 20"          twenty values of a grid; anywhere between in plans that draw
+    "200 +- 0.1 mm"             a tolerance: normal with a third of it as standard deviation, none outside
+    "normal(200 mm, 0.1 mm)"    mean and standard deviation; also uniform(low, high), triangular(low, mode, high),
+                                lognormal(median, factor): normal in the logarithm, two thirds between median / factor and median * factor
+    [0.18, 0.2, "220 mm"]       values of a grid, equally likely in plans that draw
+    scipy.stats.beta(2, 5)      anything with a `ppf`
+
+Numbers without a unit are SI. A distribution is asked by its quantiles (`at`), so one draw is one number between 0 and 1 whatever the law.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.model.file.units import Dimension, describe, matches, parse_unit
+
+NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_RANGE = re.compile(rf"^\s*({NUMBER})\s*\.\.\s*({NUMBER})\s*(.*?)\s*(?:/\s*(\d+))?\s*$")
+_TOLERANCE = re.compile(rf"^\s*({NUMBER})\s*(?:\+-|\+/-|±)\s*({NUMBER})\s*(.*?)\s*$")
+_CALL = re.compile(r"^\s*(\w+)\s*\((.*)\)\s*$")
+_QUANTITY = re.compile(rf"^\s*({NUMBER})\s*(.*?)\s*$")
+MOST_VALUES = 1_000_000
+DEFAULT_COUNT = 11  # values of a range in a grid, if nothing is said
+SIGMAS = 3.0  # standard deviations in a tolerance
+SHAPES = 'Write "180..260 mm / 20", "200 +- 0.1 mm", "normal(200 mm, 0.1 mm)", a list, or a distribution of scipy.stats.'
+
+
+@dataclass(frozen=True)
+class Variation:
+    """One number that varies, in SI; `text` is how it was written, `low` and `high` where it can be (maybe infinite)."""
+
+    name: str
+    text: str
+    low: float
+    high: float
+
+    @property
+    def values(self) -> np.ndarray | None:
+        """Values of a grid; None where there is only a distribution."""
+        return None
+
+    @property
+    def middle(self) -> float:
+        """The value it has while others vary one at a time."""
+        return float(self.at(np.array([0.5]))[0])
+
+    def at(self, u: np.ndarray) -> np.ndarray:
+        """Quantiles: values for numbers between 0 and 1."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Listed(Variation):
+    """Values one by one."""
+
+    given: tuple[float, ...]
+
+    @property
+    def values(self) -> np.ndarray:
+        return np.array(self.given)
+
+    def at(self, u: np.ndarray) -> np.ndarray:
+        return self.values[np.minimum((np.asarray(u) * len(self.given)).astype(int), len(self.given) - 1)]
+
+
+@dataclass(frozen=True)
+class Between(Variation):
+    """Anywhere in a range, or so many values at equal distances."""
+
+    count: int
+
+    @property
+    def values(self) -> np.ndarray:
+        return np.linspace(self.low, self.high, self.count)
+
+    def at(self, u: np.ndarray) -> np.ndarray:
+        return self.low + (self.high - self.low) * np.asarray(u)
+
+
+@dataclass(frozen=True)
+class Tolerance(Variation):
+    """A nominal value with limits: normal, cut off at the limits."""
+
+    nominal: float
+    band: float
+
+    @property
+    def middle(self) -> float:
+        return self.nominal
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the normal law that is cut off."""
+        return self.band / SIGMAS
+
+    def at(self, u: np.ndarray) -> np.ndarray:
+        from scipy.special import ndtr, ndtri  # here and below, because importing it takes longer than reading a model
+
+        inside = ndtr(SIGMAS) - ndtr(-SIGMAS)
+        return np.clip(self.nominal + self.deviation * ndtri(ndtr(-SIGMAS) + inside * np.asarray(u)), self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Law(Variation):
+    """A named distribution with its numbers."""
+
+    law: str
+    numbers: tuple[float, ...]
+
+    def at(self, u: np.ndarray) -> np.ndarray:
+        from scipy.special import ndtri
+
+        u, x = np.asarray(u, dtype=float), self.numbers
+        if self.law == "normal":
+            return x[0] + x[1] * ndtri(u)
+        if self.law == "lognormal":
+            return x[0] * np.exp(np.log(x[1]) * ndtri(u))
+        low, mode, high = x
+        share = (mode - low) / (high - low)
+        rising = low + np.sqrt(u * (high - low) * (mode - low))
+        return np.where(u < share, rising, high - np.sqrt((1.0 - u) * (high - low) * (high - mode)))
+
+
+@dataclass(frozen=True, eq=False)
+class Quantiles(Variation):
+    """An object with a `ppf`, such as the distributions of scipy.stats."""
+
+    law: Any
+
+    def at(self, u: np.ndarray) -> np.ndarray:
+        return np.asarray(self.law.ppf(u), dtype=float)
+
+
+LAWS = {"normal": ("mean", "deviation"), "uniform": ("low", "high"), "triangular": ("low", "mode", "high"), "lognormal": ("median", "factor")}
+
+
+def variation(name: str, given: Any, dimension: Dimension | None) -> Variation:
+    """Read one entry of `vary`; `dimension` is that of the number, None where it is not known."""
+    if hasattr(given, "ppf"):
+        low, high = (float(x) for x in given.support()) if hasattr(given, "support") else (-np.inf, np.inf)
+        return Quantiles(name, f"{getattr(getattr(given, 'dist', given), 'name', type(given).__name__)}", low, high, given)
+    if isinstance(given, str):
+        return _from_text(name, given, dimension)
+    if isinstance(given, Mapping):
+        raise UsageError(f"{name}: a dict is no range. {SHAPES}")
+    items = list(given) if isinstance(given, Sequence | np.ndarray) else [given]
+    if not items:
+        raise UsageError(f"{name}: an empty list has no values. {SHAPES}")
+    numbers = tuple(_number(name, x, dimension) for x in items)
+    return Listed(name, ", ".join(map(str, items[:8])) + (", ..." if len(items) > 8 else ""), min(numbers), max(numbers), numbers)
+
+
+def _from_text(name: str, text: str, dimension: Dimension | None) -> Variation:
+    found = _RANGE.match(text)
+    if found is not None:
+        low, high = (_with_unit(name, x, found[3], dimension) for x in found.group(1, 2))
+        if not low < high:
+            raise UsageError(f"{name}: the range {text.strip()} is empty: its first number must be the smaller one.")
+        count = int(found[4] or DEFAULT_COUNT)
+        if not 2 <= count <= MOST_VALUES:
+            raise UsageError(f"{name}: {count} values of a range; 2 to {MOST_VALUES:,} are possible.")
+        return Between(name, text.strip(), low, high, count)
+    found = _TOLERANCE.match(text)
+    if found is not None:
+        nominal, band = (_with_unit(name, x, found[3], dimension) for x in found.group(1, 2))
+        if not band > 0.0:
+            raise UsageError(f"{name}: the tolerance of {text.strip()} must be positive.")
+        return Tolerance(name, text.strip(), nominal - band, nominal + band, nominal, band)
+    found = _CALL.match(text)
+    if found is not None:
+        return _law(name, text.strip(), found[1], [x.strip() for x in found[2].split(",")], dimension)
+    value = _number(name, text, dimension)
+    return Listed(name, text.strip(), value, value, (value,))
+
+
+def _law(name: str, text: str, law: str, arguments: Sequence[str], dimension: Dimension | None) -> Variation:
+    if law not in LAWS:
+        raise UsageError(f"{name}: there is no distribution '{law}'. Known: {', '.join(LAWS)}; those of scipy.stats are taken as objects.")
+    if len(arguments) != len(LAWS[law]):
+        raise UsageError(f"{name}: {law} takes {', '.join(LAWS[law])}, not {text}.")
+    numbers = [_number(name, x, None if what == "factor" else dimension) for what, x in zip(LAWS[law], arguments, strict=True)]
+    if law == "uniform":
+        if not numbers[0] < numbers[1]:
+            raise UsageError(f"{name}: the range of {text} is empty.")
+        return Between(name, text, *numbers, DEFAULT_COUNT)
+    if law == "triangular":
+        if not numbers[0] <= numbers[1] <= numbers[2] or not numbers[0] < numbers[2]:
+            raise UsageError(f"{name}: {text} needs low <= mode <= high.")
+        return Law(name, text, numbers[0], numbers[2], law, tuple(numbers))
+    if law == "normal":
+        if not numbers[1] > 0.0:
+            raise UsageError(f"{name}: the standard deviation of {text} must be positive.")
+        return Law(name, text, -np.inf, np.inf, law, tuple(numbers))
+    if not numbers[1] > 1.0 or not numbers[0] > 0.0:
+        raise UsageError(f"{name}: {text} needs a positive median and a factor above 1.")
+    return Law(name, text, 0.0, np.inf, law, tuple(numbers))
+
+
+def _number(name: str, given: Any, dimension: Dimension | None) -> float:
+    """A number in SI, of a text with or without unit."""
+    if isinstance(given, str):
+        found = _QUANTITY.match(given)
+        if found is None:
+            raise UsageError(f"{name}: {given.strip()!r} is no range, tolerance or distribution. {SHAPES}")
+        return _with_unit(name, found[1], found[2], dimension)
+    try:
+        value = float(given)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name}: {given!r:.40} is not a number. {SHAPES}") from None
+    return _finite(name, value)
+
+
+def _with_unit(name: str, number: str, unit: str, dimension: Dimension | None) -> float:
+    value = float(number)
+    if not unit:
+        return _finite(name, value)
+    try:
+        factor, found = parse_unit(unit)
+    except UsageError as problem:
+        raise UsageError(f"{name}: {problem} {SHAPES}") from None
+    if dimension is not None and not matches(found, dimension):
+        raise UsageError(f"{name} is {describe(dimension)}, and {number} {unit} is {describe(found)}.")
+    return _finite(name, value * factor)
+
+
+def _finite(name: str, value: float) -> float:
+    if not np.isfinite(value):
+        raise UsageError(f"{name}: {value} is not a finite number.")
+    return value
+
