@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from linkwright.drives import force, motor, position, speed, torque, voltage
     from linkwright.errors import AssemblyError, ChannelError, LinkwrightError, ModelError, SimulationError, SingularityError, UsageError
     from linkwright.exchange import to_mjcf, to_pinocchio
-    from linkwright.mechanism import Mechanism, compile, load, open
+    from linkwright.mechanism import Mechanism, compile, load, open, study
     from linkwright.model import library as models
     from linkwright.model.description import Description
     from linkwright.numerics.spatial import Pose
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from linkwright.simulation.stabilisers.post_adjust import post_adjust
     from linkwright.simulation.stepper import Stepper
     from linkwright.simulation.switching import engage, lock, release, unlock, when
+    from linkwright.studies.cases import following, settling, simulating, turning
+    from linkwright.studies.study import Study
     from linkwright.system.system import System
     from linkwright.system.turns import Turns
 
@@ -63,6 +65,7 @@ __all__ = [
     "SingularityError",
     "State",
     "Stepper",
+    "Study",
     "System",
     "Trajectory",
     "Turns",
@@ -75,6 +78,7 @@ __all__ = [
     "control_report",
     "csv",
     "engage",
+    "following",
     "force",
     "hybrid",
     "inverse_dynamics",
@@ -92,13 +96,17 @@ __all__ = [
     "projected",
     "release",
     "setpoint",
+    "settling",
+    "simulating",
     "sinusoid",
     "speed",
     "spline",
+    "study",
     "to_mjcf",
     "to_pinocchio",
     "torque",
     "trapezoidal",
+    "turning",
     "unlock",
     "voltage",
     "when",
@@ -111,6 +119,7 @@ _HOME = {
     "Pose": "numerics.spatial",
     "State": "results.state",
     "Stepper": "simulation.stepper",
+    "Study": "studies.study",
     "System": "system.system",
     "Trajectory": "results.trajectory",
     "Turns": "system.turns",
@@ -119,6 +128,8 @@ _HOME = {
     "control_report": "design.comparison",
     "load": "mechanism",
     "open": "mechanism",
+    "study": "mechanism",
+    **dict.fromkeys(("following", "settling", "simulating", "turning"), "studies.cases"),
     "to_mjcf": "exchange",
     "to_pinocchio": "exchange",
     **dict.fromkeys(

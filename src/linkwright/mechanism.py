@@ -23,7 +23,7 @@ from linkwright.model import file as modelfile
 from linkwright.model.description import Description
 from linkwright.model.file.units import KINDS
 from linkwright.results.trajectory import Trajectory
-from linkwright.system import loading
+from linkwright.system import loading, runs
 from linkwright.system.system import System
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from linkwright.design.topology_view import TopologyView
     from linkwright.motion.cycle import Limits
     from linkwright.results.state import State
+    from linkwright.studies.study import Study
     from linkwright.system.turns import Turns
 
 
@@ -176,17 +177,7 @@ class Mechanism:
         With `control=lw.projected(...)` the controller has its drives, and the file's other drives act as written.
         It starts at the file's `start:`, prescribed motions at their own position and speed. Options: `lw.System.simulate`.
         """
-        from linkwright.drives import drives_of_description
-
-        if drive is not None and not isinstance(drive, Mapping):
-            raise UsageError(f"drive is a dict by joint name, drive={{'A': lw.torque('2 N m')}}, not {drive!r:.60}.")
-        chosen = drives_of_description(self.description) if drive is None else dict(drive)
-        if drive is None and options.get("control") is not None:
-            given = getattr(options["control"], "drives", None)
-            taken = list(chosen) if given is None else [given] if isinstance(given, str) else list(given)
-            chosen = {name: d for name, d in chosen.items() if name not in taken}
-        st = self.system.starting(chosen) if start is None else start
-        return self.system.simulate(st, duration, drive=chosen, **options)
+        return runs.simulated(self.system, duration, drive, start, options)
 
     def settle(self, hold: Sequence[str] = ()) -> State:
         """Return the static equilibrium under weight, springs and loads, nearest downhill from the start."""
@@ -274,9 +265,49 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], **changes: Any) -> M
 
 
 @call_explained
-def open(path: str | os.PathLike[str]) -> Trajectory:
-    """Return a turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it."""
+def open(path: str | os.PathLike[str]) -> Any:
+    """Return a turn or run saved with `.save("run.npz")` or `.save("run.parquet")`: the same numbers, with its mechanism behind it; of a
+    folder the study in it."""
+    if os.path.isdir(path):
+        from linkwright.studies.study import opened
+
+        return opened(path, Mechanism, Designer())
     return loading.run(path, Designer())
+
+
+@call_explained
+def study(
+    mechanism: Mechanism | str | os.PathLike[str],
+    vary: Any,
+    measure: Any,
+    of: Any = "turn",
+    *,
+    plan: str | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    folder: str | os.PathLike[str] | None = None,
+    executor: Any = None,
+    threads: int | None = None,
+    progress: Any = None,
+    traces: Sequence[str] = (),
+    thinned: int = 100,
+) -> Study:
+    """Compute many designs of a mechanism and measure each: `lw.study(m, {"rod": "180..260 mm / 20"}, "max A.torque")`.
+
+    vary: numbers by name (parameters, "crank.mass", "start.A", "drive.A", "control.P"), each a list, "180..260 mm / 20", "200 +- 0.1 mm",
+    "normal(200 mm, 0.1 mm)" or a distribution of scipy.stats; or a pandas frame in SI.
+    measure: "max A.torque", "range guide while 100..180 deg", "time when tool.T.x > 0.2 m", or functions of the result, in a dict by name.
+    of: "turn", "settle", lw.turning, lw.following, lw.simulating, lw.settling(...), or a function of a mechanism.
+    plan: "grid", "one at a time", "sobol", "latin", "random" or "saltelli", the last four with n rows.
+    folder: where rows are stored as they are done; the same call continues a study that was interrupted.
+    executor: a concurrent.futures.Executor, or that of a Dask client; without one this process computes, on all cores.
+    traces: channels of which `thinned` samples a row are stored, too.
+    """
+    from linkwright.studies.study import study as studied
+
+    m = mechanism if isinstance(mechanism, Mechanism) else load(mechanism)
+    options = {"folder": folder, "executor": executor, "threads": threads, "progress": progress, "traces": traces, "thinned": thinned}
+    return studied(m.description, vary, measure, of, Mechanism, plan_name=plan, n=n, seed=seed, presenter=Designer(), **options)
 
 
 @call_explained

@@ -8,7 +8,9 @@ making it does.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import RLock
 from typing import Any
 
@@ -21,8 +23,19 @@ from linkwright.kernels.kernels import Kernels
 MOST = 64  # structures held at a time
 MAKING = 0.2  # seconds that making code takes, roughly: as many are spent on floats before it is made, so neither way is much dearer
 ONE_ANSWER = 0.005  # seconds of an answer on floats at one state
+_at_once: ContextVar[bool] = ContextVar("made_at_once", default=False)
 _known: OrderedDict[Any, KernelStructure] = OrderedDict()
 _lock = RLock()
+
+
+@contextmanager
+def made_at_once() -> Generator[None]:
+    """Make code when it is first asked for: the same bits whatever was asked before."""
+    before = _at_once.set(True)
+    try:
+        yield
+    finally:
+        _at_once.reset(before)
 
 
 class KernelStructure:
@@ -47,7 +60,7 @@ class KernelStructure:
         with _lock:
             if key not in self._found and seconds > 0.0:
                 self._spent[key] = self._spent.get(key, 0.0) + seconds
-                now = self._spent[key] > MAKING
+                now = _at_once.get() or self._spent[key] > MAKING
                 made = self._made(name, drives, now, by, of)
                 if made is not None or now:
                     self._found[key] = made

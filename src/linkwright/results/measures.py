@@ -108,7 +108,8 @@ def _reduced(how: str, x: np.ndarray, t: np.ndarray, mask: np.ndarray | None, te
         size = np.abs(x) if how == "peak" else x
         high = np.where(mask, size, -np.inf).max(axis=1)
         low = np.where(mask, size, np.inf).min(axis=1)
-        found = {"max": high, "peak": high, "min": low, "range": high - low if some.all() else np.where(some, high, 0.0) - np.where(some, low, 0.0)}
+        spread = np.where(some, high, 0.0) - np.where(some, low, 0.0)
+        found = {"max": high, "peak": high, "min": low, "range": spread}
         return np.where(some, found[how], np.nan)
     weight = _weights(t, mask)
     total = weight.sum(axis=1)

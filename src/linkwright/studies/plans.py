@@ -249,7 +249,9 @@ class Saltelli(Drawn):
 def _values(v: Variation, kind: str) -> np.ndarray:
     values = v.values
     if values is None:
-        raise UsageError(f"{v.name} = {v.text} has no single values for the plan '{kind}'. Write a list or a range with its number, \"1..2 / 5\".")
+        raise UsageError(
+            f"{v.name} = {v.text} has no single values for the plan '{kind}'. Write a list or a range with its number, \"1..2 / 5\"."
+        )
     return values
 
 
@@ -276,5 +278,7 @@ def plan(kind: str | None, variations: Sequence[Variation], n: int | None, seed:
 
 def _few_enough(found: Plan) -> Plan:
     if len(found) > MOST_ROWS:
-        raise UsageError(f"a grid of {len(found):.3g} rows is more than can be done; use fewer values, or a plan that draws (sobol, latin).")
+        raise UsageError(
+            f"a grid of {len(found):.3g} rows is more than can be done; use fewer values, or a plan that draws (sobol, latin)."
+        )
     return found

@@ -56,6 +56,10 @@ class Variation:
         """Quantiles: values for numbers between 0 and 1."""
         raise NotImplementedError
 
+    def words(self) -> Any:
+        """What `variation` reads as the same again, in text and numbers; None where that is not possible."""
+        return self.text
+
 
 @dataclass(frozen=True)
 class Listed(Variation):
@@ -66,6 +70,9 @@ class Listed(Variation):
     @property
     def values(self) -> np.ndarray:
         return np.array(self.given)
+
+    def words(self) -> list[float]:
+        return list(self.given)
 
     def at(self, u: np.ndarray) -> np.ndarray:
         return self.values[np.minimum((np.asarray(u) * len(self.given)).astype(int), len(self.given) - 1)]
@@ -135,11 +142,19 @@ class Quantiles(Variation):
 
     law: Any
 
+    def words(self) -> None:
+        return None
+
     def at(self, u: np.ndarray) -> np.ndarray:
         return np.asarray(self.law.ppf(u), dtype=float)
 
 
-LAWS = {"normal": ("mean", "deviation"), "uniform": ("low", "high"), "triangular": ("low", "mode", "high"), "lognormal": ("median", "factor")}
+LAWS = {
+    "normal": ("mean", "deviation"),
+    "uniform": ("low", "high"),
+    "triangular": ("low", "mode", "high"),
+    "lognormal": ("median", "factor"),
+}
 
 
 def variation(name: str, given: Any, dimension: Dimension | None) -> Variation:
@@ -156,6 +171,22 @@ def variation(name: str, given: Any, dimension: Dimension | None) -> Variation:
         raise UsageError(f"{name}: an empty list has no values. {SHAPES}")
     numbers = tuple(_number(name, x, dimension) for x in items)
     return Listed(name, ", ".join(map(str, items[:8])) + (", ..." if len(items) > 8 else ""), min(numbers), max(numbers), numbers)
+
+
+def unit_in(text: str) -> str:
+    """The unit in which a range, a tolerance or the first number of a distribution is written; "" if there is none, or no number."""
+    call = _CALL.match(text)
+    found = _QUANTITY.match(call[2].split(",")[0]) if call is not None else None
+    for pattern, group in ((_RANGE, 3), (_TOLERANCE, 3), (_QUANTITY, 2)):
+        found = found or pattern.match(text)
+        if found is not None:
+            unit = found[2 if call is not None else group]
+            try:
+                parse_unit(unit)
+            except UsageError:
+                return ""
+            return unit
+    return ""
 
 
 def _from_text(name: str, text: str, dimension: Dimension | None) -> Variation:
@@ -235,4 +266,3 @@ def _finite(name: str, value: float) -> float:
     if not np.isfinite(value):
         raise UsageError(f"{name}: {value} is not a finite number.")
     return value
-

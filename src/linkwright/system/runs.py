@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from linkwright.errors import call_explained
+from linkwright.errors import UsageError, call_explained
 from linkwright.motion.compiled import Compiled
 from linkwright.numerics.pickling import essentials
 from linkwright.results.state import State
@@ -78,3 +78,18 @@ class Runs:
         speeds = {k.removesuffix(".v"): v for k, v in self.core.description.start if k.endswith(".v")}
         there = {name: value for name, (value, _) in moved.items() if abs(value - float(start[name])) > 1e-12}
         return self.core.assembler.assemble(there, {**speeds, **{name: speed for name, (_, speed) in moved.items()}})
+
+
+def simulated(system: Any, duration: Any, drive: Mapping[str, Any] | None, start: State | None, options: Mapping[str, Any]) -> Trajectory:
+    """A run of a System driven as its file says, or as `drive` does; a controller has the drives it names. See `Mechanism.simulate`."""
+    from linkwright.drives import drives_of_description
+
+    if drive is not None and not isinstance(drive, Mapping):
+        raise UsageError(f"drive is a dict by joint name, drive={{'A': lw.torque('2 N m')}}, not {drive!r:.60}.")
+    chosen = drives_of_description(system.described) if drive is None else dict(drive)
+    if drive is None and options.get("control") is not None:
+        given = getattr(options["control"], "drives", None)
+        taken = list(chosen) if given is None else [given] if isinstance(given, str) else list(given)
+        chosen = {name: d for name, d in chosen.items() if name not in taken}
+    st = system.starting(chosen) if start is None else start
+    return system.simulate(st, duration, drive=chosen, **options)

@@ -1,0 +1,191 @@
+"""Rows of a study, computed: designs in lanes where that is possible, else one after the other.
+
+A `Work` is what another process needs. It is small: code is found there in the cache on disk, or made once. How rows are computed depends
+on the work and on aligned blocks of rows only, never on who computes them or on what was computed before, so results agree to the bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, SimulationError, UsageError
+from linkwright.kernels import structures
+from linkwright.numerics.pickling import essentials
+from linkwright.results.measures import Measure
+from linkwright.results.state import State
+from linkwright.results.trajectory import Trajectory
+from linkwright.studies.batches import BatchedRuns
+from linkwright.studies.cases import Case, Turning, source_of
+from linkwright.studies.targets import Numbers
+from linkwright.system.system import System
+from linkwright.system.turns import turns
+
+LANES = 1024  # rows that are computed together; a whole number of these begins at every aligned block
+LOST = "the certificate of this run does not hold"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A measure given as a Python function of the result."""
+
+    text: str
+    call: Callable[[Any], Any]
+
+
+class Outcome(NamedTuple):
+    """Results of some rows: measures (rows, measures), nan where there is none, and the reasons of rows that failed ("" of the others)."""
+
+    values: np.ndarray
+    why: list[str]
+    traces: dict[int, dict[str, np.ndarray]]  # thinned trajectories by row, where they are stored
+
+
+@dataclass(frozen=True)
+class Work:
+    """Everything a row follows from but its numbers."""
+
+    __getstate__ = essentials
+
+    numbers: Numbers
+    case: Case
+    measures: tuple[Measure | Function, ...]
+    traced: tuple[str, ...] = ()  # channels whose thinned samples are stored
+    thinned: int = 100  # samples of these
+    presenter: Any = field(default=None, compare=False, repr=False)
+
+    def rows(self, values: np.ndarray, threads: int | None = None) -> Outcome:
+        """Compute rows; the first of them begins an aligned block."""
+        with structures.made_at_once():
+            return self._way(values, threads)
+
+    @property
+    def block(self) -> int:
+        """Rows that belong together: those that share lanes; single rows where none do."""
+        return LANES if self.lanes else 1
+
+    @cached_property
+    def lanes(self) -> str:
+        """How rows share lanes: "turns", "runs", or "" where they do not."""
+        plain = self.numbers.plain and not self.traced and all(isinstance(m, Measure) for m in self.measures)
+        if not plain:
+            return ""
+        if isinstance(self.case, Turning):
+            return "turns"
+        return "runs" if self._batched is not None else ""
+
+    @cached_property
+    def _batched(self) -> BatchedRuns | None:
+        return BatchedRuns.of(self.numbers, self.case, self.measures, self.presenter)
+
+    def _way(self, values: np.ndarray, threads: int | None) -> Outcome:
+        if self.lanes == "turns":
+            return self._turns(values, threads)
+        if self._batched is not None and self.lanes:
+            return Outcome(*self._batched.rows(values, threads), {})
+        return self._singly(values, threads)
+
+    @cached_property
+    def system(self) -> System:
+        """The mechanism with the numbers of the file."""
+        return System(self.numbers.described, presenter=self.presenter)
+
+    # ---------------------------------------------------------------- many turns at once
+
+    def _turns(self, values: np.ndarray, threads: int | None) -> Outcome:
+        assert isinstance(self.case, Turning)
+        measures = [m for m in self.measures if isinstance(m, Measure)]
+        nominal = self.system.turn(**self.case.asked)
+        names = list(dict.fromkeys(n for m in measures for n in m.channels(nominal.drive)))
+        given = {t.inner: values[:, i] for i, t in enumerate(self.numbers.targets)}
+        found = turns(self.system, given, self.case.asked, names, threads)
+        table, ok = found.read(names), found.ok
+        with np.errstate(invalid="ignore"):
+            columns = [m.over(table, found.t, nominal.drive, nominal.dimension) for m in measures]
+        out = np.where(ok[:, None], np.stack(columns, axis=1) if columns else np.zeros((len(ok), 0)), np.nan)
+        return Outcome(out, ["" if good else found.why.get(i, "not computed") for i, good in enumerate(ok)], {})
+
+    # ---------------------------------------------------------------- one by one
+
+    def _singly(self, values: np.ndarray, threads: int | None) -> Outcome:
+        def one(i: int) -> tuple[list[float], str, dict[str, np.ndarray]]:
+            return self.row(values[i])
+
+        if threads == 1 or len(values) == 1:
+            found = [one(i) for i in range(len(values))]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                found = list(pool.map(one, range(len(values))))
+        numbers = np.array([x for x, _, _ in found]).reshape(len(values), len(self.measures))
+        return Outcome(numbers, [why for _, why, _ in found], {i: trace for i, (_, _, trace) in enumerate(found) if trace})
+
+    def row(self, numbers: np.ndarray) -> tuple[list[float], str, dict[str, np.ndarray]]:
+        """Measures of one row, the reason if it failed, and its thinned samples."""
+        nothing = [float("nan")] * len(self.measures)
+        try:
+            result = self.result(numbers)
+        except SimulationError as problem:
+            return nothing, str(problem), {}
+        except LinkwrightError as problem:
+            return nothing, str(problem), {}
+        why = _doubt(result)
+        if why:
+            return nothing, why, {}
+        try:
+            measured = [_read(m, result) for m in self.measures]
+        except LinkwrightError as problem:
+            return nothing, str(problem), {}
+        return measured, "", self._trace(result)
+
+    def result(self, numbers: np.ndarray) -> Trajectory | State:
+        """The turn, run or state of one row."""
+        described, case = self.numbers.design(self.case, numbers)
+        return case.run(System(described, presenter=self.presenter))
+
+    def _trace(self, result: Trajectory | State) -> dict[str, np.ndarray]:
+        if not self.traced or not isinstance(result, Trajectory):
+            return {}
+        at = np.unique(np.linspace(0, len(result) - 1, self.thinned).round().astype(int))
+        found = result.read(["t", *self.traced])
+        return {name: np.asarray(x)[at] for name, x in found.items()}
+
+    def described(self) -> dict[str, Any]:
+        """What the rows follow from, as text."""
+        measures = [m.text if isinstance(m, Measure) else {"name": m.text, "function": source_of(m.call)} for m in self.measures]
+        return {**self.case.described(), "measure": measures, "traces": list(self.traced), "thinned": self.thinned if self.traced else 0}
+
+
+def _read(m: Measure | Function, result: Trajectory | State) -> float:
+    if isinstance(m, Function):
+        found = np.asarray(m.call(result), dtype=float)
+        if found.shape:
+            raise UsageError(f"measure '{m.text}' gave an array of shape {found.shape}; one number is needed.")
+        return float(found)
+    if isinstance(result, State):
+        return (
+            float(np.linalg.norm(np.atleast_1d(np.asarray(result[m.channel], dtype=float))))
+            if np.ndim(result[m.channel])
+            else float(result[m.channel])
+        )
+    return m.read_from(result)
+
+
+def _doubt(result: Trajectory | State) -> str:
+    """Why a run is not to be trusted; "" if nothing speaks against it."""
+    if not isinstance(result, Trajectory) or result.proof is None:
+        return ""
+    found = result.checks()
+    return "" if found.ok else f"{LOST}: {str(found).strip().splitlines()[-1]}"
+
+
+def digest(text: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Hash of a description in JSON."""
+    import json
+
+    return hashlib.sha256(json.dumps(text, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,177 @@
+"""What the rows of a study say: means, spread, percentiles, extremes, correlations, and Sobol indices.
+
+First- and total-order indices are those of Saltelli and Jansen,
+
+    S_i = mean(f_B (f_ABi - f_A)) / V          T_i = mean((f_A - f_ABi)^2) / (2 V)
+
+with f_ABi at the rows of A whose variable i is that of B; V is the variance over A and B together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.files.columns import table
+
+PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
+
+
+@dataclass(frozen=True)
+class MeasureStatistics:
+    """Statistics of one measure over the rows that have it."""
+
+    name: str
+    unit: str
+    count: int
+    mean: float
+    deviation: float
+    percentiles: Mapping[int, float]
+    least: tuple[float, int]  # value and row
+    greatest: tuple[float, int]
+    correlations: Mapping[str, float]  # with every variable
+    ranks: Mapping[str, float]  # the same of ranks (Spearman): 1 for any curve that only rises
+
+
+@dataclass(frozen=True)
+class StudySummary:
+    """All measures, and how many rows failed for which reason."""
+
+    rows: int
+    failures: Mapping[str, int]  # reason -> rows
+    measures: tuple[MeasureStatistics, ...]
+
+    def __getitem__(self, name: str) -> MeasureStatistics:
+        for m in self.measures:
+            if m.name == name:
+                return m
+        raise UsageError(f"'{name}' was not measured; measures are {', '.join(m.name for m in self.measures)}.")
+
+    def as_dict(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"rows": self.rows, "failures": dict(self.failures), "measures": {}}
+        for m in self.measures:
+            out["measures"][m.name] = {
+                "unit": m.unit,
+                "count": m.count,
+                "mean": m.mean,
+                "deviation": m.deviation,
+                "percentiles": {str(k): v for k, v in m.percentiles.items()},
+                "least": {"value": m.least[0], "row": m.least[1]},
+                "greatest": {"value": m.greatest[0], "row": m.greatest[1]},
+                "correlations": dict(m.correlations),
+                "ranks": dict(m.ranks),
+            }
+        return out
+
+    def __str__(self) -> str:
+        failed = sum(self.failures.values())
+        lines = [f"{self.rows:,} rows, {failed:,} failed" if failed else f"{self.rows:,} rows, none failed"]
+        for why, n in sorted(self.failures.items(), key=lambda x: -x[1])[:5]:
+            lines.append(f"  {n:,}: {why}")
+        header = ("measure", "unit", "mean", "deviation", "5 %", "median", "95 %", "least (row)", "greatest (row)")
+        rows = []
+        for m in self.measures:
+            p = [f"{m.percentiles[k]:.6g}" for k in (5, 50, 95)] if m.count else ["-"] * 3
+            ends = [f"{x:.6g} ({row})" for x, row in (m.least, m.greatest)] if m.count else ["-"] * 2
+            rows.append((m.name, m.unit, f"{m.mean:.6g}", f"{m.deviation:.4g}", *p, *ends))
+        lines.append(table(header, rows, left=2))
+        strongest = [
+            (m.name, *x) for m in self.measures for x in sorted(m.ranks.items(), key=lambda x: -abs(x[1]))[:4] if np.isfinite(x[1])
+        ]
+        if strongest:
+            lines.append(table(("measure", "goes with", "rank correlation"), [(a, b, f"{c:+.3f}") for a, b, c in strongest], left=2))
+        return "\n".join(lines)
+
+
+def statistics(name: str, unit: str, y: np.ndarray, numbers: Mapping[str, np.ndarray]) -> MeasureStatistics:
+    """Statistics of a measure over all rows; nan where a row has none."""
+    known = np.flatnonzero(np.isfinite(y))
+    if not len(known):
+        nan = float("nan")
+        return MeasureStatistics(name, unit, 0, nan, nan, {}, (nan, -1), (nan, -1), {}, {})
+    x = y[known]
+    low, high = int(known[np.argmin(x)]), int(known[np.argmax(x)])
+    several = {k: v[known] for k, v in numbers.items()}
+    return MeasureStatistics(
+        name,
+        unit,
+        len(x),
+        float(x.mean()),
+        float(x.std(ddof=1)) if len(x) > 1 else 0.0,
+        {k: float(v) for k, v in zip(PERCENTILES, np.percentile(x, PERCENTILES), strict=True)},
+        (float(y[low]), low),
+        (float(y[high]), high),
+        {k: correlation(v, x) for k, v in several.items()},
+        {k: correlation(_ranks(v), _ranks(x)) for k, v in several.items()},
+    )
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """Pearson's coefficient; nan where one of them does not vary."""
+    a, b = a - a.mean(), b - b.mean()
+    size = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / size if size > 0.0 else float("nan")
+
+
+def _ranks(x: np.ndarray) -> np.ndarray:
+    """Ranks, equal values with their mean rank."""
+    order = np.argsort(x, kind="stable")
+    _, first, counts = np.unique(x[order], return_index=True, return_counts=True)
+    ranks = np.empty(len(x))
+    ranks[order] = np.repeat(first + 0.5 * (counts - 1), counts)
+    return ranks
+
+
+@dataclass(frozen=True)
+class SobolIndices:
+    """Shares of the variance of a measure: by one variable alone, and with everything it acts together with."""
+
+    measure: str
+    names: tuple[str, ...]
+    first: np.ndarray
+    total: np.ndarray
+    deviation_first: np.ndarray  # standard errors, by resampling
+    deviation_total: np.ndarray
+    samples: int
+
+    def as_dict(self) -> dict[str, Any]:
+        rows = zip(self.names, self.first, self.total, self.deviation_first, self.deviation_total, strict=True)
+        each = {n: {"first": float(a), "total": float(b), "first_error": float(c), "total_error": float(d)} for n, a, b, c, d in rows}
+        return {"measure": self.measure, "samples": self.samples, "indices": each}
+
+    def __str__(self) -> str:
+        rows = [
+            (n, f"{a:.3f} +- {da:.3f}", f"{b:.3f} +- {db:.3f}")
+            for n, a, b, da, db in zip(self.names, self.first, self.total, self.deviation_first, self.deviation_total, strict=True)
+        ]
+        return f"shares of the variance of {self.measure}, {self.samples:,} samples\n" + table(
+            ("variable", "alone", "in all"), rows, left=1
+        )
+
+
+def sobol_indices(measure: str, names: Sequence[str], y: np.ndarray, *, resamples: int = 200) -> SobolIndices:
+    """Indices from the rows of a plan "saltelli", in its order; samples of which a row failed are left out."""
+    d = len(names)
+    f = y.reshape(-1, d + 2)
+    f = f[np.isfinite(f).all(axis=1)]
+    if len(f) < 8:
+        raise UsageError(f"Sobol indices of '{measure}' need more rows that did not fail: {len(f)} whole samples are left.")
+    first, total = _indices(f)
+    rng = np.random.default_rng(0)
+    again = [_indices(f[rng.integers(0, len(f), len(f))]) for _ in range(resamples)]
+    errors = [np.std([x[k] for x in again], axis=0) for k in (0, 1)]
+    return SobolIndices(measure, tuple(names), first, total, errors[0], errors[1], len(f))
+
+
+def _indices(f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    middle = f[:, :2].mean()
+    f = f - middle  # the estimators are exact for any offset; without it they lose digits
+    A, B, AB = f[:, :1], f[:, 1:2], f[:, 2:]
+    variance = f[:, :2].var()
+    if not variance > 0.0:
+        return np.full(AB.shape[1], np.nan), np.full(AB.shape[1], np.nan)
+    return (B * (AB - A)).mean(axis=0) / variance, 0.5 * ((A - AB) ** 2).mean(axis=0) / variance

@@ -1,0 +1,208 @@
+"""Rows of a study where they are stored: in memory, or in a folder that is still right after a crash.
+
+    results/study.json                                     which study is the current one, and those before it
+    results/3f9c.../manifest.json                          model, options, plan, seed, versions: all that the rows follow from
+    results/3f9c.../rows/000000000000-000000001024.parquet   a part: numbers, measures, and the reason where a row failed
+
+A part is written beside its place and moved there, with checksums on its pages and the key of its study inside. One that is torn, foreign
+or damaged counts as missing. A changed model has another key and so a folder of its own: nothing that was computed is overwritten.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright import files
+from linkwright.errors import UsageError
+from linkwright.files.writing import atomic
+from linkwright.results.tables import package
+
+FORMAT = 1
+POINTER, MANIFEST, ROWS = "study.json", "manifest.json", "rows"
+MARK = b"linkwright study"
+
+
+class Part(NamedTuple):
+    """Rows first .. last - 1: numbers (rows, variables), measures (rows, measures), reasons, thinned samples by row."""
+
+    first: int
+    last: int
+    numbers: np.ndarray
+    values: np.ndarray
+    why: list[str]
+    traces: Mapping[int, Mapping[str, np.ndarray]]
+
+
+class Memory:
+    """Parts in memory."""
+
+    folder: Path | None = None
+
+    def __init__(self) -> None:
+        self._parts: dict[int, Part] = {}
+
+    def add(self, part: Part) -> None:
+        self._parts[part.first] = part
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Rows that are there, as stretches in order."""
+        return sorted((p.first, p.last) for p in self._parts.values())
+
+    def parts(self) -> Iterator[Part]:
+        """All parts in the order of their rows."""
+        for first in sorted(self._parts):
+            yield self._parts[first]
+
+
+class Folder:
+    """Parts as Parquet files."""
+
+    def __init__(self, place: Path, key: str, names: Sequence[str], measures: Sequence[str]):
+        self.folder, self.key, self.names, self.measures = place, key, tuple(names), tuple(measures)
+        self._pa, self._pq = package("pyarrow"), package("pyarrow.parquet")
+
+    @property
+    def _rows(self) -> Path:
+        return self.folder / self.key[:16] / ROWS
+
+    def begin(self, manifest: Mapping[str, Any]) -> str:
+        """Make the folder, or find the same study in it; return what is to be said about it."""
+        said = _pointed(self.folder, self.key, manifest)
+        self._rows.mkdir(parents=True, exist_ok=True)
+        files.writing.remove_leftovers(self._rows)
+        _write(self._rows.parent / MANIFEST, {**manifest, "key": self.key})
+        return said
+
+    def add(self, part: Part) -> None:
+        table = self._table(part)
+        name = f"{part.first:012d}-{part.last:012d}.parquet"
+        with atomic(self._rows / name) as temporary:
+            self._pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+
+    def _table(self, part: Part) -> Any:
+        pa = self._pa
+        columns: dict[str, Any] = {"row": pa.array(np.arange(part.first, part.last))}
+        columns |= {f"vary {name}": pa.array(part.numbers[:, i]) for i, name in enumerate(self.names)}
+        columns |= {f"measure {name}": pa.array(part.values[:, i]) for i, name in enumerate(self.measures)}
+        columns["why"] = pa.array(part.why, type=pa.string())
+        for name in dict.fromkeys(n for trace in part.traces.values() for n in trace):
+            cells = [part.traces.get(i, {}).get(name) for i in range(part.last - part.first)]
+            columns[f"trace {name}"] = pa.array([None if x is None else np.ravel(x).tolist() for x in cells], type=pa.list_(pa.float64()))
+            width = max((x.shape[1] if x.ndim > 1 else 1 for x in cells if x is not None), default=1)
+            columns[f"trace {name}"] = columns[f"trace {name}"] if width == 1 else _rows_of_rows(pa, cells)
+        return pa.table(columns).replace_schema_metadata({MARK: self.key.encode()})
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Rows that are there and whole, as stretches in order."""
+        found = []
+        for path in sorted(self._rows.glob("*.parquet")):
+            span = self._span(path)
+            if span is not None and (not found or span[0] >= found[-1][1]):
+                found.append(span)
+        return found
+
+    def _span(self, path: Path) -> tuple[int, int] | None:
+        """Rows of a part by its name, if it is one of this study and whole."""
+        try:
+            first, last = (int(x) for x in path.stem.split("-"))
+            file = self._pq.ParquetFile(path, page_checksum_verification=True)
+            whole = file.metadata.num_rows == last - first and (file.schema_arrow.metadata or {}).get(MARK) == self.key.encode()
+            if whole:
+                file.read(columns=["row", "why"])  # a part whose end is there may still have lost pages
+            return (first, last) if whole else None
+        except (ValueError, OSError, self._pa.ArrowException):
+            return None
+
+    def parts(self) -> Iterator[Part]:
+        """All whole parts in the order of their rows, one in memory at a time."""
+        for first, last in self.spans():
+            table = self._pq.ParquetFile(self._rows / f"{first:012d}-{last:012d}.parquet", page_checksum_verification=True).read()
+            yield self._part(table, first, last)
+
+    def _part(self, table: Any, first: int, last: int) -> Part:
+        def block(prefix: str, names: Iterable[str]) -> np.ndarray:
+            columns = [table.column(f"{prefix} {name}").to_numpy() for name in names]
+            return np.stack(columns, axis=1) if columns else np.zeros((last - first, 0))
+
+        traces: dict[int, dict[str, np.ndarray]] = {}
+        for name in table.column_names:
+            if name.startswith("trace "):
+                for i, cell in enumerate(table.column(name).to_pylist()):
+                    if cell is not None:
+                        traces.setdefault(i, {})[name.removeprefix("trace ")] = np.array(cell)
+        why = [x or "" for x in table.column("why").to_pylist()]
+        return Part(first, last, block("vary", self.names), block("measure", self.measures), why, traces)
+
+
+def _rows_of_rows(pa: Any, cells: Sequence[Any]) -> Any:
+    """Vectors over samples, as lists of lists."""
+    return pa.array([None if x is None else x.tolist() for x in cells], type=pa.list_(pa.list_(pa.float64())))
+
+
+def manifest_of(place: Path) -> dict[str, Any]:
+    """The manifest of the current study of a folder."""
+    pointer = _read(place / POINTER)
+    if not isinstance(pointer, dict) or not isinstance(pointer.get("current"), str):
+        raise UsageError(f"{place} is no folder of a study: it has no {POINTER}. lw.study(..., folder=...) makes one.")
+    found = _read(place / pointer["current"][:16] / MANIFEST)
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise UsageError(f"{place}: the manifest of its study is missing, damaged, or of another version of Linkwright.")
+    return found
+
+
+def is_study(path: Any) -> bool:
+    """True for a folder of a study."""
+    try:
+        return (Path(path) / POINTER).is_file()
+    except (TypeError, OSError):
+        return False
+
+
+def _pointed(place: Path, key: str, manifest: Mapping[str, Any]) -> str:
+    """Make this the current study of the folder; say what differs from the one before."""
+    if place.exists() and not place.is_dir():
+        raise UsageError(f"{place} is a file; a study needs a folder.")
+    others = [x for x in place.iterdir() if not x.name.startswith(".")] if place.exists() else []
+    pointer = _read(place / POINTER) if others else None
+    if others and not isinstance(pointer, dict):
+        raise UsageError(f"{place} holds other files ({others[0].name}, ...) and no study: name another folder, or an empty one.")
+    said, before = "", []
+    if isinstance(pointer, dict):
+        before = [x for x in (*pointer.get("before", []), pointer.get("current")) if x and x != key]
+        if pointer.get("current") != key:
+            said = f"a new study: {_difference(_read(place / str(pointer.get('current'))[:16] / MANIFEST), manifest)}."
+    place.mkdir(parents=True, exist_ok=True)
+    _write(place / POINTER, {"current": key, "before": list(dict.fromkeys(before))})
+    return said
+
+
+WORDS = {
+    "model": "the model has changed",
+    "work": "what is computed or measured has changed",
+    "plan": "the plan or the ranges have changed",
+    "equations": "the equations of this version of Linkwright are others",
+}
+
+
+def _difference(old: Any, new: Mapping[str, Any]) -> str:
+    if not isinstance(old, dict):
+        return "the one before has lost its manifest"
+    found = [text for name, text in WORDS.items() if old.get(name) != new.get(name)]
+    return " and ".join(found) or "its numbers have changed"
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=1, sort_keys=True, default=str) + "\n", encoding="utf-8", newline="\n")

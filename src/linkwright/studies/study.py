@@ -1,0 +1,417 @@
+"""`lw.study`: many designs of a mechanism, measured; a table at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, UsageError, calls_explained, nearest
+from linkwright.kernels import sources
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.file.units import parse_unit
+from linkwright.numerics.pickling import essentials
+from linkwright.results.files import versions
+from linkwright.results.measures import REDUCTIONS, Measure, check, measure, unit_of_measure
+from linkwright.results.state import State
+from linkwright.results.tables import package
+from linkwright.results.trajectory import Trajectory
+from linkwright.studies.cases import Case, Settling, case, case_again
+from linkwright.studies.evaluation import Function, Work, digest
+from linkwright.studies.plans import Drawn, Grid, Plan, Rows, Saltelli, plan
+from linkwright.studies.running import run
+from linkwright.studies.statistics import SobolIndices, StudySummary, sobol_indices, statistics
+from linkwright.studies.store import FORMAT, Folder, Memory, Part, manifest_of
+from linkwright.studies.targets import Numbers, Target, need_different, target
+from linkwright.studies.variations import Variation, unit_in, variation
+
+EQUATIONS = ("studies.evaluation",)  # what this module imports decides the rows
+
+
+@calls_explained
+@dataclass(frozen=True, eq=False, repr=False)
+class Study:
+    """Rows of designs and what was measured of them. `study.frame` is the table; rows that failed have nan and a reason in `why`."""
+
+    __getstate__ = essentials
+
+    work: Work | None  # None of a study that was opened and has objects or functions of its own
+    plan: Plan | None
+    store: Memory | Folder
+    names: tuple[str, ...]
+    measures: tuple[str, ...]
+    units: Mapping[str, str]  # SI units of measures
+    manifest: Mapping[str, Any]
+    make: Callable[[Description], Any] = field(repr=False)  # a mechanism of a description
+    total: int = 0
+    said: str = ""
+
+    def __len__(self) -> int:
+        """Rows that are done."""
+        return sum(last - first for first, last in self.store.spans())
+
+    def __repr__(self) -> str:
+        name = self.manifest["name"]
+        return f"<Study of {name!r}: {len(self):,} of {self.total:,} rows, {', '.join(self.names)} -> {', '.join(self.measures)}>"
+
+    @property
+    def complete(self) -> bool:
+        """True if every row of the plan is done."""
+        return len(self) == self.total
+
+    @property
+    def folder(self) -> Path | None:
+        return self.store.folder
+
+    # ---------------------------------------------------------------- tables
+
+    def parts(self) -> Iterator[Part]:
+        """Rows in stretches, in their order; of a folder one stretch in memory at a time."""
+        return self.store.parts()
+
+    def column(self, name: str) -> np.ndarray:
+        """Return one variable or measure over all rows, in SI."""
+        if name in self.names:
+            return self._gathered(lambda p: p.numbers[:, self.names.index(name)])
+        at = self._place(name)
+        return self._gathered(lambda p: p.values[:, at])
+
+    __getitem__ = column
+
+    def _gathered(self, read: Callable[[Part], np.ndarray]) -> np.ndarray:
+        found = [read(p) for p in self.parts()]
+        return np.concatenate(found) if found else np.zeros(0)
+
+    def _place(self, name: str) -> int:
+        if name not in self.measures:
+            raise UsageError(f"'{name}' is neither varied nor measured. {nearest(name, [*self.names, *self.measures], 'Columns')}")
+        return self.measures.index(name)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Return the numbers of the rows that are done."""
+        return self._gathered(lambda p: np.arange(p.first, p.last))
+
+    @property
+    def why(self) -> dict[int, str]:
+        """Return the reasons of the rows that failed."""
+        return {p.first + i: text for p in self.parts() for i, text in enumerate(p.why) if text}
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Return a mask of the rows that did not fail."""
+        return self._gathered(lambda p: np.array([not w for w in p.why], dtype=bool)).astype(bool)
+
+    @property
+    def frame(self) -> Any:
+        """Return all rows as a pandas table in SI, indexed by row; `frame.attrs["units"]` has the units."""
+        pd = package("pandas")
+        tables = [
+            pd.DataFrame(
+                {
+                    **{n: p.numbers[:, i] for i, n in enumerate(self.names)},
+                    **{n: p.values[:, i] for i, n in enumerate(self.measures)},
+                    "ok": [not w for w in p.why],
+                    "why": p.why,
+                },
+                index=pd.RangeIndex(p.first, p.last, name="row"),
+            )
+            for p in self.parts()
+        ]
+        columns = [*self.names, *self.measures, "ok", "why"]
+        out = pd.concat(tables) if tables else pd.DataFrame({c: [] for c in columns})
+        out.attrs["units"] = dict(self.units)
+        return out
+
+    @property
+    def dataset(self) -> Any:
+        """Return the measures as an xarray Dataset: over the axes of the grid where the plan is one, else over rows."""
+        xr = package("xarray")
+        attrs = {"mechanism": self.manifest["name"]}
+        if isinstance(self.plan, Grid):
+            shape, axes = self.plan.shape, self.plan.axes
+            coords = {name: ("" or name, axis) for name, axis in zip(self.names, axes, strict=True)}
+            data = {}
+            for name in self.measures:
+                whole = np.full(len(self.plan), np.nan)
+                whole[self.rows.astype(int)] = self.column(name)
+                data[name] = (list(self.names), whole.reshape(shape), {"units": self.units.get(name, "")})
+            return xr.Dataset(data, coords, attrs)
+        coords = {"row": self.rows.astype(int), **{name: ("row", self.column(name)) for name in self.names}}
+        return xr.Dataset({n: ("row", self.column(n), {"units": self.units.get(n, "")}) for n in self.measures}, coords, attrs)
+
+    def traces(self, row: int) -> dict[str, np.ndarray]:
+        """Return the thinned samples that were stored of a row."""
+        for p in self.parts():
+            if p.first <= row < p.last:
+                return dict(p.traces.get(row - p.first, {}))
+        raise UsageError(f"row {row} is not done; rows go from 0 to {self.total - 1}.")
+
+    # ---------------------------------------------------------------- what they say
+
+    def summary(self) -> StudySummary:
+        """Return means, spread, percentiles, extremes with their rows, correlations, and the reasons of failures."""
+        numbers = {name: self.column(name) for name in self.names}
+        reasons: dict[str, int] = {}
+        for text in self.why.values():
+            reasons[text] = reasons.get(text, 0) + 1
+        found = [statistics(name, self.units.get(name, ""), self.column(name), numbers) for name in self.measures]
+        return StudySummary(len(self), reasons, tuple(found))
+
+    def indices(self, of: str | None = None) -> SobolIndices:
+        """Return first- and total-order Sobol indices of a measure; the plan must be "saltelli"."""
+        name = self._one(of)
+        if self.manifest["plan"].get("plan") != Saltelli.kind:
+            raise UsageError(
+                f'Sobol indices need rows made for them: lw.study(..., plan="saltelli", n=1024), not "{self.manifest["plan"]["plan"]}".'
+            )
+        if not self.complete:
+            raise UsageError(f"{len(self):,} of {self.total:,} rows are done; Sobol indices need all.")
+        return sobol_indices(name, self.names, self.column(name))
+
+    def _one(self, of: str | None) -> str:
+        if of is None and len(self.measures) == 1:
+            return self.measures[0]
+        if of is None:
+            raise UsageError(f"there are several measures; name one: {', '.join(map(repr, self.measures))}.")
+        return self.measures[self._place(of)]
+
+    # ---------------------------------------------------------------- designs
+
+    def values(self, row: int) -> dict[str, float]:
+        """Return the numbers of a row by name, in SI."""
+        if self.plan is not None and 0 <= row < len(self.plan):
+            return dict(zip(self.names, map(float, self.plan.rows(row, row + 1)[0]), strict=True))
+        for p in self.parts():
+            if p.first <= row < p.last:
+                return dict(zip(self.names, map(float, p.numbers[row - p.first]), strict=True))
+        raise UsageError(f"there is no row {row}; rows go from 0 to {self.total - 1}.")
+
+    def mechanism(self, row: int) -> Any:
+        """Return the mechanism of a row."""
+        work = self._need_work()
+        numbers = np.array(list(self.values(row).values()))
+        return self.make(work.numbers.design(work.case, numbers)[0])
+
+    def result(self, row: int) -> Trajectory | State:
+        """Return the turn, run or state of a row, computed again."""
+        return self._need_work().result(np.array(list(self.values(row).values())))
+
+    def best_row(self, goal: str) -> int:
+        """Return the row with the least or greatest measure: "min max A.torque", "max end tool.T.x"."""
+        word, _, rest = " ".join(goal.split()).partition(" ")
+        if word not in ("min", "max") or not rest:
+            raise UsageError(f"'{goal}' is no goal: write min or max and a measure, {('min ' + self.measures[0])!r}.")
+        y = self.column(rest) if rest in self.measures else self.column(self.measures[self._place(rest)])
+        known = np.flatnonzero(np.isfinite(y))
+        if not len(known):
+            raise UsageError(f"no row has '{rest}': all {len(self):,} failed. study.why has the reasons.")
+        at = known[np.argmin(y[known]) if word == "min" else np.argmax(y[known])]
+        return int(self.rows[at])
+
+    def best(self, goal: str) -> Any:
+        """Return the mechanism with the least or greatest measure: `study.best("min max A.torque")`."""
+        return self.mechanism(self.best_row(goal))
+
+    def _need_work(self) -> Work:
+        if self.work is None:
+            raise UsageError("this study was opened from a folder and has functions of its own: call lw.study(...) with them again.")
+        return self.work
+
+    # ---------------------------------------------------------------- pictures
+
+    def plot(self, what: str | Sequence[str] | None = None, path: Any = None, **options: Any) -> Any:
+        """Plot the study: "histogram", "tornado", "scatter", "map", or None for what suits the plan. A Figure, or with `path` a file."""
+        from importlib import import_module
+
+        return import_module("linkwright.views.study_plots").plot(self, what, path, **options)
+
+    def page(self, path: Any) -> Path:
+        """Write a page with sliders over the grid (or a table of points) and curves of the measures."""
+        from importlib import import_module
+
+        return import_module("linkwright.views.study_page").write(self, path)
+
+
+def study(
+    described: Description,
+    vary: Any,
+    measures: Any,
+    of: Any,
+    make: Callable[[Description], Any],
+    *,
+    plan_name: str | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    folder: str | os.PathLike[str] | None = None,
+    executor: Any = None,
+    threads: int | None = None,
+    progress: Any = None,
+    traces: Sequence[str] = (),
+    thinned: int = 100,
+    presenter: Any = None,
+) -> Study:
+    """See `lw.study`."""
+    done = case(of, lambda system: make(system.described))
+    rows = _rows_of(vary, described, done, plan_name, n, seed)
+    wanted = _measures(measures)
+    stored = [traces] if isinstance(traces, str) else list(traces)
+    targets = tuple(target(name, described, done) for name in rows.names)
+    _within_bounds(described, rows.variations)
+    work = Work(Numbers(described, targets), done, tuple(wanted), tuple(stored), thinned, presenter)
+    units = _checked(work, wanted, stored)
+    manifest = _manifest(described, work, rows, units)
+    key = digest({name: manifest[name] for name in ("format", "model", "work", "plan", "equations")})
+    names = [m.text for m in wanted]
+    store: Memory | Folder = Memory() if folder is None else Folder(Path(folder), key, rows.names, names)
+    said = store.begin(manifest) if isinstance(store, Folder) else ""
+    _need_executor(executor)
+    found = Study(work, rows, store, rows.names, tuple(names), units, manifest, make, len(rows), said)
+    run(work, rows, store, key, executor, threads, progress)
+    return found
+
+
+def opened(place: Any, make: Callable[[Description], Any], presenter: Any) -> Study:
+    """A study from its folder, as far as it is done."""
+    manifest = manifest_of(Path(place))
+    store = Folder(Path(place), manifest["key"], manifest["names"], manifest["measures"])
+    again, work, rows = manifest.get("again"), None, None
+    if isinstance(again, dict):
+        described = modelfile.read_text(manifest["model"], f"{place}")
+        done = case_again(again["of"])
+        rows = _rows_of(again["vary"], described, done, again["plan"], again["n"], again["seed"])
+        targets = tuple(target(name, described, done) for name in rows.names)
+        traces = manifest["work"]["traces"], manifest["work"]["thinned"]
+        work = Work(Numbers(described, targets), done, tuple(_measures(again["measure"])), tuple(traces[0]), traces[1], presenter)
+    names, measures = (tuple(manifest[x]) for x in ("names", "measures"))
+    return Study(work, rows, store, names, measures, manifest["units"], manifest, make, int(manifest["plan"]["rows"]))
+
+
+def _again(work: Work, rows: Plan) -> dict[str, Any] | None:
+    """The call in words and numbers; None where it has objects or functions, which a folder cannot hold."""
+    of, vary = work.case.words(), {v.name: v.words() for v in rows.variations}
+    if of is None or isinstance(rows, Rows) or None in vary.values() or not all(isinstance(m, Measure) for m in work.measures):
+        return None
+    drawn = isinstance(rows, Drawn)
+    seed, n = (rows.seed, rows.n) if drawn else (0, None)
+    return {"of": of, "vary": vary, "measure": [m.text for m in work.measures], "plan": rows.kind, "n": n, "seed": seed}
+
+
+def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n: int | None, seed: int) -> Plan:
+    if hasattr(vary, "columns") and hasattr(vary, "to_numpy"):
+        names = [str(c) for c in vary.columns]
+        need_different(names)
+        if name not in (None, "rows") or n is not None:
+            raise UsageError("the rows of a frame are taken as they are; plan= and n= belong to ranges.")
+        table = np.asarray(vary.to_numpy(), dtype=float)
+        if not len(table) or not np.isfinite(table).all():
+            raise UsageError("vary: the frame needs rows, and finite numbers (in SI) in all of them.")
+        columns = [variation(c, table[:, i].tolist(), None) for i, c in enumerate(names)]
+        return Rows(tuple(columns), table)
+    if not isinstance(vary, Mapping) or not vary:
+        raise UsageError('vary is a dict, {"rod": "180..260 mm / 20"}, or a pandas frame with a column for every number.')
+    found = []
+    for key, given in vary.items():
+        t = target(str(key), described, done)
+        _need_unit(described, t, given)
+        found.append(variation(str(key), given, t.dimension))
+    return plan(name, found, n, seed)
+
+
+def _need_unit(described: Description, t: Target, given: Any) -> None:
+    """Raise UsageError where a parameter of the file is given in a unit that does not suit what is written with it."""
+    unit = unit_in(given) if isinstance(given, str) else ""
+    if unit and described.document is not None and t.name in dict(described.parameters):
+        size = parse_unit(unit)[0]
+        try:
+            modelfile.reread(described, **{t.name: f"{t.nominal / size!r} {unit}"})
+        except LinkwrightError as problem:
+            raise UsageError(f"vary: {t.name} = {given} does not suit the model: {problem}") from problem
+
+
+def _measures(given: Any) -> list[Measure | Function]:
+    """Texts, functions, or a dict of them by name."""
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        items = [given] if isinstance(given, str) or callable(given) else list(given or ())
+        pairs = [(None, x) for x in items]
+    if not pairs:
+        raise UsageError(f'measure is what to read of every design: "max A.torque". Words: {", ".join(REDUCTIONS)}, time when.')
+    out: list[Measure | Function] = []
+    for name, x in pairs:
+        if callable(x):
+            out.append(Function(str(name or getattr(x, "__name__", "function")), x))
+        else:
+            found = measure(x)
+            out.append(found)
+    texts = [m.text for m in out]
+    twice = sorted({t for t in texts if texts.count(t) > 1})
+    if twice:
+        raise UsageError(f"measure: {', '.join(map(repr, twice))} is there twice. Functions get names by a dict.")
+    return out
+
+
+def _checked(work: Work, wanted: Sequence[Measure | Function], stored: Sequence[str]) -> dict[str, str]:
+    """Units of the measures, by the result with the numbers of the file; raise an error before the first row where one is not there."""
+    nominal = np.array([t.nominal for t in work.numbers.targets])
+    try:
+        result = work.result(nominal)
+    except LinkwrightError as problem:
+        raise UsageError(f"the model itself cannot be computed, so no design can be checked before: {problem}") from problem
+    units: dict[str, str] = {}
+    plain = [m for m in wanted if isinstance(m, Measure)]
+    if isinstance(result, State):
+        for m in plain:
+            _ = result[m.channel]
+            units[m.text] = ""
+        if isinstance(work.case, Settling) and any(m.window is not None or m.reduction == "when" for m in plain):
+            raise UsageError("an equilibrium is one position: measures have no `while` and no `time when` there.")
+        return units
+    check(plain, result)
+    for name in stored:
+        result.channel(name)
+    return {m.text: unit_of_measure(m, result) for m in plain}
+
+
+def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str, str]) -> dict[str, Any]:
+    plain = json.loads(json.dumps(work.described(), default=str))
+    return {
+        "format": FORMAT,
+        "name": described.name,
+        "model": modelfile.write(described),
+        "work": plain,
+        "plan": json.loads(json.dumps(rows.described(), default=str)),
+        "names": list(rows.names),
+        "measures": [m.text for m in work.measures],
+        "units": dict(units),
+        "equations": sources.digest(*EQUATIONS),
+        "versions": versions(),
+        "again": _again(work, rows),
+    }
+
+
+def _within_bounds(described: Description, variations: Sequence[Variation]) -> None:
+    """Raise UsageError where a range leaves the `min:` and `max:` of its parameter."""
+    bounds = {name: (low, high) for name, low, high in getattr(described, "bounds", ())}
+    for v in variations:
+        low, high = bounds.get(v.name, (None, None))
+        if (low is not None and v.low < low) or (high is not None and v.high > high):
+            raise UsageError(f"{v.name} = {v.text} leaves the bounds of the file, {_end(low)} .. {_end(high)} (SI).")
+
+
+def _end(x: float | None) -> str:
+    return "" if x is None else f"{x:.6g}"
+
+
+def _need_executor(executor: Any) -> None:
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise UsageError(
+            f"executor has no submit(): give a concurrent.futures.Executor, or client.get_executor() of Dask, not {executor!r:.60}."
+        )

@@ -1,0 +1,138 @@
+"""The numbers that a study can change, by name, and a design with other values of them.
+
+rod, crank.mass, coupler.P.x, coil.stiffness, gravity.y      every number that has a name (`model.parameters`)
+start.A, start.A.v                                           where a motion begins
+drive.A                                                      speed, torque, force or voltage of a drive of the file
+control.P                                                    an option of the controller of a simulation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+
+import numpy as np
+
+from linkwright.errors import UsageError, nearest
+from linkwright.mechanics.constraints.drives import is_rotary
+from linkwright.model import file as modelfile
+from linkwright.model.description import Description
+from linkwright.model.file.units import KINDS, Dimension
+from linkwright.model.parameters import Parameter, every_parameter
+from linkwright.studies.cases import Case
+
+START, DRIVE, CONTROL = "start.", "drive.", "control."
+
+
+@dataclass(frozen=True)
+class Target:
+    """A number of a design: `where` is "" for a parameter, else start, drive or control."""
+
+    name: str
+    where: str
+    inner: str  # the name inside `where`
+    nominal: float
+    dimension: Dimension | None
+
+
+def target(name: str, described: Description, case: Case) -> Target:
+    """Find a number by its name."""
+    known = every_parameter(described)
+    if name in known:
+        p = known[name]
+        return Target(name, "", name, p.value, KINDS.get(p.kind))
+    if name.startswith(START):
+        return _of_start(name, described)
+    if name.startswith(DRIVE):
+        return _of_drive(name, described)
+    if name.startswith(CONTROL):
+        return _of_control(name, case)
+    others = [*(f"{START}{j.name}" for j in described.joints), *(f"{DRIVE}{d.joint}" for d in described.drives)]
+    raise UsageError(f"vary: there is no number '{name}'. {nearest(name, [*known, *others], 'Known')}")
+
+
+def _of_start(name: str, described: Description) -> Target:
+    inner = name.removeprefix(START)
+    joint, rate = (inner.removesuffix(".v"), True) if inner.endswith(".v") else (inner, False)
+    names = [*(j.name for j in described.joints), *(c.name for c in described.cylinders)]
+    if joint not in names:
+        raise UsageError(f"vary: start: there is no joint '{joint}'. {nearest(joint, names, 'Joints')}")
+    turns = joint in {j.name for j in described.joints} and is_rotary(described, joint)
+    kind = {(True, False): "angle", (True, True): "angular speed", (False, False): "length", (False, True): "speed"}[turns, rate]
+    given = dict(described.numbers().start).get(inner)
+    return Target(name, "start", inner, 0.0 if given is None else float(given), KINDS[kind])
+
+
+def _of_drive(name: str, described: Description) -> Target:
+    inner = name.removeprefix(DRIVE)
+    drives = {d.joint: d for d in described.numbers().drives}
+    if inner not in drives:
+        raise UsageError(f"vary: the file drives no '{inner}'. {nearest(inner, list(drives), 'Drives')}")
+    value = drives[inner].value
+    if not isinstance(value, int | float):
+        raise UsageError(f"vary: the drive of '{inner}' is no single number ({drives[inner].kind}); vary a parameter it is written with.")
+    return Target(name, "drive", inner, float(value), None)
+
+
+def _of_control(name: str, case: Case) -> Target:
+    inner, control = name.removeprefix(CONTROL), getattr(case, "options", {}).get("control")
+    if control is None:
+        raise UsageError(f"vary: '{name}' needs a simulation with a controller: of=lw.simulating('1 s', control=lw.pd(...)).")
+    known = [f.name for f in fields(control) if isinstance(getattr(control, f.name), int | float)] if is_dataclass(control) else []
+    if inner not in known:
+        raise UsageError(f"vary: the controller has no number '{inner}'. {nearest(inner, known, 'Its numbers')}")
+    return Target(name, "control", inner, float(getattr(control, inner)), None)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """All numbers that vary, and how a design gets its own."""
+
+    described: Description
+    targets: tuple[Target, ...]
+
+    @property
+    def plain(self) -> bool:
+        """True if all are parameters of the mechanism."""
+        return all(not t.where for t in self.targets)
+
+    def design(self, case: Case, row: np.ndarray) -> tuple[Description, Case]:
+        """The model and the case with the numbers of a row; raise ModelError where they are impossible."""
+        values = {t: float(x) for t, x in zip(self.targets, row, strict=True)}
+        described = self._with_parameters({t.inner: x for t, x in values.items() if not t.where})
+        drives = {t.inner: x for t, x in values.items() if t.where == "drive"}
+        if drives:
+            described = replace(
+                described, drives=tuple(replace(d, value=drives[d.joint]) if d.joint in drives else d for d in described.drives)
+            )
+        start = {t.inner: x for t, x in values.items() if t.where == "start"}
+        if start:
+            old = tuple((name, x) for name, x in described.start if name not in start)
+            described = replace(described, start=(*old, *start.items()))
+        gains = {t.inner: x for t, x in values.items() if t.where == "control"}
+        return described, case.with_control(gains) if gains else case
+
+    def _with_parameters(self, given: dict[str, float]) -> Description:
+        base = self.described
+        if not given:
+            return base
+        parameters = _parameters(base)
+        named = {name: x for name, x in given.items() if parameters[name].placed is None}
+        if named:
+            base = modelfile.reread(base, **named) if base.document is not None else base.numbers(named)
+        placed = [(parameters[name], x) for name, x in given.items() if parameters[name].placed is not None]
+        for p, x in placed:
+            assert p.placed is not None
+            base = p.placed(base.numbers(), x - p.value)
+        return base
+
+
+def _parameters(described: Description) -> dict[str, Parameter]:
+    return every_parameter(described)
+
+
+def need_different(names: Sequence[str]) -> None:
+    """Raise UsageError if a name is there twice."""
+    twice = sorted({n for n in names if list(names).count(n) > 1})
+    if twice:
+        raise UsageError(f"vary: {', '.join(map(repr, twice))} is named more than once.")
