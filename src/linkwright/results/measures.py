@@ -42,7 +42,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Measure:
-    """A reduction of a channel over a window; `text` is how it was written and its name."""
+    """A reduction of a channel over a window; `text` is how it was written."""
 
     text: str
     reduction: str
@@ -50,6 +50,11 @@ class Measure:
     window: Window | None = None
     above: bool = True  # of "time when": whether the channel is to be above or below
     limit: float = 0.0
+    label: str = ""  # a name of its own
+
+    @property
+    def name(self) -> str:
+        return self.label or self.text
 
     def channels(self, drive: str) -> list[str]:
         """Channels that are read, with the leading drive's name for windows of its positions."""

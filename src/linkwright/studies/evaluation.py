@@ -35,7 +35,7 @@ LOST = "the certificate of this run does not hold"
 class Function:
     """A measure given as a Python function of the result."""
 
-    text: str
+    name: str
     call: Callable[[Any], Any]
 
 
@@ -157,7 +157,7 @@ class Work:
 
     def described(self) -> dict[str, Any]:
         """What the rows follow from, as text."""
-        measures = [m.text if isinstance(m, Measure) else {"name": m.text, "function": source_of(m.call)} for m in self.measures]
+        measures = [{"name": m.name, "is": m.text if isinstance(m, Measure) else source_of(m.call)} for m in self.measures]
         return {**self.case.described(), "measure": measures, "traces": list(self.traced), "thinned": self.thinned if self.traced else 0}
 
 
@@ -165,7 +165,7 @@ def _read(m: Measure | Function, result: Trajectory | State) -> float:
     if isinstance(m, Function):
         found = np.asarray(m.call(result), dtype=float)
         if found.shape:
-            raise UsageError(f"measure '{m.text}' gave an array of shape {found.shape}; one number is needed.")
+            raise UsageError(f"measure '{m.name}' gave an array of shape {found.shape}; one number is needed.")
         return float(found)
     if isinstance(result, State):
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -268,7 +268,7 @@ def study(
     units = _checked(work, wanted, stored)
     manifest = _manifest(described, work, rows, units)
     key = digest({name: manifest[name] for name in ("format", "model", "work", "plan", "equations")})
-    names = [m.text for m in wanted]
+    names = [m.name for m in wanted]
     store: Memory | Folder = Memory() if folder is None else Folder(Path(folder), key, rows.names, names)
     said = store.begin(manifest) if isinstance(store, Folder) else ""
     _need_executor(executor)
@@ -300,7 +300,14 @@ def _again(work: Work, rows: Plan) -> dict[str, Any] | None:
         return None
     drawn = isinstance(rows, Drawn)
     seed, n = (rows.seed, rows.n) if drawn else (0, None)
-    return {"of": of, "vary": vary, "measure": [m.text for m in work.measures], "plan": rows.kind, "n": n, "seed": seed}
+    return {
+        "of": of,
+        "vary": vary,
+        "measure": {m.name: m.text for m in work.measures if isinstance(m, Measure)},
+        "plan": rows.kind,
+        "n": n,
+        "seed": seed,
+    }
 
 
 def _rows_of(vary: Any, described: Description, done: Case, name: str | None, n: int | None, seed: int) -> Plan:
@@ -350,8 +357,8 @@ def _measures(given: Any) -> list[Measure | Function]:
             out.append(Function(str(name or getattr(x, "__name__", "function")), x))
         else:
             found = measure(x)
-            out.append(found)
-    texts = [m.text for m in out]
+            out.append(found if name is None else replace(found, label=str(name)))
+    texts = [m.name for m in out]
     twice = sorted({t for t in texts if texts.count(t) > 1})
     if twice:
         raise UsageError(f"measure: {', '.join(map(repr, twice))} is there twice. Functions get names by a dict.")
@@ -370,14 +377,14 @@ def _checked(work: Work, wanted: Sequence[Measure | Function], stored: Sequence[
     if isinstance(result, State):
         for m in plain:
             _ = result[m.channel]
-            units[m.text] = ""
+            units[m.name] = ""
         if isinstance(work.case, Settling) and any(m.window is not None or m.reduction == "when" for m in plain):
             raise UsageError("an equilibrium is one position: measures have no `while` and no `time when` there.")
         return units
     check(plain, result)
     for name in stored:
         result.channel(name)
-    return {m.text: unit_of_measure(m, result) for m in plain}
+    return {m.name: unit_of_measure(m, result) for m in plain}
 
 
 def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str, str]) -> dict[str, Any]:
@@ -389,7 +396,7 @@ def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str
         "work": plain,
         "plan": json.loads(json.dumps(rows.described(), default=str)),
         "names": list(rows.names),
-        "measures": [m.text for m in work.measures],
+        "measures": [m.name for m in work.measures],
         "units": dict(units),
         "equations": sources.digest(*EQUATIONS),
         "versions": versions(),
