@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from linkwright.motion.cycle import Limits
     from linkwright.results.state import State
     from linkwright.studies.study import Study
+    from linkwright.studies.tolerances import ToleranceAnalysis
     from linkwright.system.turns import Turns
 
 
@@ -194,6 +195,18 @@ class Mechanism:
         from linkwright.design.sensitivity import sensitivity
 
         return call_explained(sensitivity)(self, quantity, **options)
+
+    def tolerances(
+        self, vary: Mapping[str, Any], measure: Any, *, limits: Any = None, n: int = 4096, seed: int = 0, of: Any = "turn", **options: Any
+    ) -> ToleranceAnalysis:
+        """Return what tolerances do: `m.tolerances({"rod": "200 +- 0.1 mm"}, "range guide", limits=("99.8 mm", "100.2 mm"))`.
+
+        `n` designs are drawn (a Sobol sequence), beside the linear estimate from exact derivatives; contributions are ranked. `limits` are
+        two values, or a dict of such pairs by measure; names, measures and further options are those of `lw.study`.
+        """
+        from linkwright.studies.tolerances import tolerances
+
+        return tolerances(study(self, vary, measure, of, plan="sobol", n=n, seed=seed, **options), limits)
 
     def limits(self, joint: str) -> Limits:
         """Return the travel of a joint from the start, up to its dead centres."""

@@ -89,6 +89,22 @@ class Measure:
         mask = self._mask(values, drive, dimension, x.shape)
         return _reduced(self.reduction, x, t, mask, self.text)
 
+    def slopes(self, c: Any, d: Any) -> np.ndarray:
+        """Exact derivatives of the measure of a motion by the numbers of its derivatives d (`c.derivatives(...)`), (numbers,). A largest
+        value is differentiated at its sample, a window holds the samples it has."""
+        found = {name: x[None] for name, x in c.read([*self.channels(c.drive), "t"]).items()}
+        x, dx = found[self.channel][0], d.read([self.channel])[self.channel]
+        if x.ndim > 1:
+            size = np.linalg.norm(x.reshape(len(x), -1), axis=1)
+            flat, dflat = x.reshape(len(x), -1), dx.reshape(len(x), -1, dx.shape[-1])
+            x, dx = size, np.einsum("si,sip->sp", flat, dflat) / np.where(size > 0.0, size, 1.0)[:, None]
+        t = found["t"][0]
+        if self.reduction == "when":
+            return _time_slopes(x, dx, t, self.limit, self.above)
+        mask = self._mask(found, c.drive, c.dimension, (1, len(x)))
+        counted = np.ones(len(x), dtype=bool) if mask is None else mask[0]
+        return _slopes(self.reduction, x, dx, t, counted)
+
     def _mask(self, values: Mapping[str, np.ndarray], drive: str, dimension: Callable[[str], str], shape: Any) -> np.ndarray | None:
         if self.window is None:
             return None
@@ -125,6 +141,39 @@ def _reduced(how: str, x: np.ndarray, t: np.ndarray, mask: np.ndarray | None, te
         return mean
     square = (weight * clean**2).sum(axis=1) / total
     return np.sqrt(square if how == "rms" else np.maximum(square - mean**2, 0.0))
+
+
+def _slopes(how: str, x: np.ndarray, dx: np.ndarray, t: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Derivatives of a reduction of x (samples,) whose derivatives are dx (samples, numbers)."""
+    if not mask.any():
+        return np.full(dx.shape[1], np.nan)
+    at = np.flatnonzero(mask)
+    if how in ("start", "end"):
+        return dx[at[0 if how == "start" else -1]]
+    low, high, far = (at[pick(x[at])] for pick in (np.argmin, np.argmax, lambda y: int(np.argmax(np.abs(y)))))
+    ends = {"max": dx[high], "min": dx[low], "range": dx[high] - dx[low], "peak": np.sign(x[far]) * dx[far]}
+    if how in ends:
+        return ends[how]
+    weight = _weights(t[None], mask[None])[0]
+    weight = weight / weight.sum()
+    mean, rising = weight @ x, weight @ dx
+    if how == "mean":
+        return rising
+    square, crossed = weight @ x**2, (weight * x) @ dx
+    size = np.sqrt(square if how == "rms" else max(square - mean**2, 0.0))
+    return (crossed if how == "rms" else crossed - mean * rising) / (size if size > 0.0 else np.nan)
+
+
+def _time_slopes(x: np.ndarray, dx: np.ndarray, t: np.ndarray, limit: float, above: bool) -> np.ndarray:
+    """Derivatives of the first time beyond a limit: -dx over the rate of x there."""
+    over = x - limit if above else limit - x
+    hit = np.flatnonzero(over >= 0.0)
+    if not len(hit) or hit[0] == 0:
+        return np.full(dx.shape[1], np.nan if not len(hit) else 0.0)
+    b, a = hit[0], hit[0] - 1
+    rate = (x[b] - x[a]) / (t[b] - t[a])
+    share = (limit - x[a]) / (x[b] - x[a])
+    return -((1.0 - share) * dx[a] + share * dx[b]) / rate
 
 
 def _weights(t: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -1,0 +1,258 @@
+"""Tolerances: what the workshop's deviations do to a measure, by drawing designs and by exact derivatives.
+
+    t = m.tolerances({"rod": "200 +- 0.1 mm", "crank": "50 +- 0.05 mm"}, measure="range guide", limits=("99.8 mm", "100.2 mm"))
+    print(t)                 both estimates, contributions ranked, share outside the limits
+
+The linear estimate takes every deviation as independent and normal, its tolerance three standard deviations: the spread of a measure is the
+root of the sum of squares of derivative times deviation, the worst case the sum of derivative times tolerance. The drawn one knows no
+linearity. Where they differ the measure is not linear over the tolerances, and the drawn one is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwright.errors import LinkwrightError, UsageError
+from linkwright.files.columns import table
+from linkwright.model.file import quantity
+from linkwright.model.file.units import KINDS
+from linkwright.results.measures import Measure
+from linkwright.results.trajectory import Trajectory
+from linkwright.studies.study import Study
+from linkwright.studies.variations import SIGMAS, Tolerance, Variation
+
+STEP = 1e-3  # of a tolerance: central differences, where a result has no derivatives
+SHARES = (0.00135, 0.5, 0.99865)  # quantiles that a normal law has at -3, 0 and 3 standard deviations
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one tolerance does to a measure. `share` is its part of the variance."""
+
+    name: str
+    tolerance: float  # half the band, or three standard deviations of a distribution
+    derivative: float
+    makes: float  # derivative times tolerance
+    share: float
+
+
+@dataclass(frozen=True)
+class ToleranceResult:
+    """One measure under tolerances, linear and drawn; SI."""
+
+    measure: str
+    unit: str
+    nominal: float
+    deviation: float  # standard deviation, linear
+    worst: float  # all deviations at their worst, linear
+    contributions: tuple[Contribution, ...]  # strongest first
+    drawn_mean: float
+    drawn_deviation: float
+    drawn_between: tuple[float, float, float]  # the quantiles of -3, 0, 3 standard deviations
+    limits: tuple[float | None, float | None]
+    outside: float  # share of the drawn designs outside the limits, or failed
+    outside_linear: float | None  # the same by the normal law of the linear estimate
+
+    def rows(self) -> list[tuple[str, ...]]:
+        return [
+            (c.name, f"{c.tolerance:.6g}", f"{c.derivative:.6g}", f"{c.makes:.5g}", f"{100 * c.share:.1f} %") for c in self.contributions
+        ]
+
+
+@dataclass(frozen=True)
+class ToleranceAnalysis:
+    """All measures; `study` has the drawn designs."""
+
+    results: tuple[ToleranceResult, ...]
+    study: Study
+    exact: bool  # derivatives are exact, not differences
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> ToleranceResult:
+        for r in self.results:
+            if r.measure == name:
+                return r
+        raise UsageError(f"'{name}' was not measured; measures are {', '.join(r.measure for r in self.results)}.")
+
+    def __str__(self) -> str:
+        out = []
+        for r in self.results:
+            low, _, high = r.drawn_between
+            out.append(f"{r.measure} = {r.nominal:.6g} {r.unit} (SI)")
+            out.append(
+                table(
+                    ("", "deviation", "from", "to"),
+                    [
+                        ("linear", f"{r.deviation:.4g}", f"{r.nominal - 3 * r.deviation:.6g}", f"{r.nominal + 3 * r.deviation:.6g}"),
+                        ("drawn", f"{r.drawn_deviation:.4g}", f"{low:.6g}", f"{high:.6g}"),
+                        ("worst case, linear", "", f"{r.nominal - r.worst:.6g}", f"{r.nominal + r.worst:.6g}"),
+                    ],
+                    left=1,
+                )
+            )
+            out.append(table(("tolerance of", "+-", "derivative", "makes +-", "share"), r.rows(), left=1))
+            if r.limits != (None, None):
+                ends = " .. ".join("" if x is None else f"{x:.6g}" for x in r.limits)
+                linear = "" if r.outside_linear is None else f", {100 * r.outside_linear:.3g} % by the linear estimate"
+                out.append(f"outside {ends} {r.unit}: {100 * r.outside:.3g} % of {len(self.study):,} drawn designs{linear}")
+        return "\n".join([*out, *self.notes])
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "rows": len(self.study),
+            "exact": self.exact,
+            "notes": list(self.notes),
+            "measures": {
+                r.measure: {
+                    "unit": r.unit,
+                    "nominal": r.nominal,
+                    "linear": {"deviation": r.deviation, "worst": r.worst, "outside": r.outside_linear},
+                    "drawn": {"mean": r.drawn_mean, "deviation": r.drawn_deviation, "between": list(r.drawn_between), "outside": r.outside},
+                    "limits": list(r.limits),
+                    "contributions": [vars(c) for c in r.contributions],
+                }
+                for r in self.results
+            },
+        }
+
+
+def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
+    """The analysis of a study whose rows were drawn."""
+    if study.work is None or study.plan is None:
+        raise UsageError("tolerances need a study of this process.")
+    variations = study.plan.variations
+    middle = np.array([v.middle for v in variations])
+    nominal = study.work.result(middle)
+    slopes, values, exact = _linear(study, nominal, middle, variations)
+    notes = [] if exact else ["Derivatives are differences over a thousandth of each tolerance: this result has no exact ones."]
+    out = []
+    ends = _limits(limits, study, nominal)
+    failed = ~study.ok
+    for k, name in enumerate(study.measures):
+        y = study.column(name)
+        low, high = ends[name]
+        beyond = failed | ~np.isfinite(y)
+        if low is not None:
+            beyond |= y < low
+        if high is not None:
+            beyond |= y > high
+        out.append(_result(name, study.units.get(name, ""), values[k], slopes[k], variations, y[np.isfinite(y)], (low, high), beyond))
+    if failed.any():
+        notes.append(f"{int(failed.sum()):,} of {len(study):,} drawn designs failed and count as outside; study.why has the reasons.")
+    return ToleranceAnalysis(tuple(out), study, exact, tuple(notes))
+
+
+def _result(
+    name: str,
+    unit: str,
+    nominal: float,
+    slopes: np.ndarray,
+    variations: Sequence[Variation],
+    y: np.ndarray,
+    limits: Any,
+    beyond: np.ndarray,
+) -> ToleranceResult:
+    bands = np.array([_band(v) for v in variations])
+    made = slopes * bands
+    variance = (made / SIGMAS) ** 2
+    total = float(variance.sum())
+    shares = variance / total if total > 0.0 else np.zeros(len(bands))
+    order = np.argsort(-shares, kind="stable")
+    contributions = tuple(
+        Contribution(variations[i].name, float(bands[i]), float(slopes[i]), float(abs(made[i])), float(shares[i])) for i in order
+    )
+    deviation = float(np.sqrt(total))
+    quantiles = np.quantile(y, SHARES) if len(y) else np.full(3, np.nan)
+    return ToleranceResult(
+        name,
+        unit,
+        nominal,
+        deviation,
+        float(np.abs(made).sum()),
+        contributions,
+        float(y.mean()) if len(y) else float("nan"),
+        float(y.std(ddof=1)) if len(y) > 1 else 0.0,
+        (float(quantiles[0]), float(quantiles[1]), float(quantiles[2])),
+        limits,
+        float(beyond.mean()) if len(beyond) else 0.0,
+        _outside(nominal, deviation, limits),
+    )
+
+
+def _outside(nominal: float, deviation: float, limits: tuple[float | None, float | None]) -> float | None:
+    """Share of a normal law outside the limits."""
+    if limits == (None, None):
+        return None
+    from math import erfc, sqrt
+
+    low, high = limits
+    if deviation == 0.0:
+        return float((low is not None and nominal < low) or (high is not None and nominal > high))
+    below = 0.0 if low is None else 0.5 * erfc((nominal - low) / (deviation * sqrt(2.0)))
+    above = 0.0 if high is None else 0.5 * erfc((high - nominal) / (deviation * sqrt(2.0)))
+    return below + above
+
+
+def _band(v: Variation) -> float:
+    """Half the band of a tolerance; of other laws three standard deviations."""
+    if isinstance(v, Tolerance):
+        return v.band
+    u = (np.arange(2000) + 0.5) / 2000.0
+    return SIGMAS * float(np.std(v.at(u)))
+
+
+def _linear(study: Study, nominal: Any, middle: np.ndarray, variations: Sequence[Variation]) -> tuple[list[np.ndarray], list[float], bool]:
+    """Derivatives of every measure by every number, the nominal values, and whether the derivatives are exact."""
+    work = study.work
+    assert work is not None
+    values = [float(x) for x in work.row(middle)[0]]
+    if isinstance(nominal, Trajectory) and work.numbers.plain and all(isinstance(m, Measure) for m in work.measures):
+        try:
+            d = nominal.derivatives([t.inner for t in work.numbers.targets])
+            found = [m.slopes(nominal, d) for m in work.measures if isinstance(m, Measure)]
+            if all(np.isfinite(x).all() for x in found):
+                return found, values, True
+        except LinkwrightError:
+            pass
+    steps = STEP * np.array([_band(v) for v in variations])
+    columns = []
+    for i, h in enumerate(steps):
+        ends = [np.array(work.row(middle + sign * h * np.eye(len(middle))[i])[0]) for sign in (1.0, -1.0)]
+        columns.append((ends[0] - ends[1]) / (2.0 * h))
+    return list(np.array(columns).T), values, False
+
+
+def _limits(given: Any, study: Study, nominal: Any) -> dict[str, tuple[float | None, float | None]]:
+    """Limits of every measure in SI; raise UsageError for those that cannot be read."""
+    out: dict[str, tuple[float | None, float | None]] = dict.fromkeys(study.measures, (None, None))
+    if given is None:
+        return out
+    if not isinstance(given, Mapping):
+        if len(study.measures) > 1:
+            raise UsageError(f"limits of several measures are a dict by measure: {{{study.measures[0]!r}: ('1 mm', '2 mm')}}.")
+        given = {study.measures[0]: given}
+    for name, pair in given.items():
+        if name not in out:
+            raise UsageError(f"limits: '{name}' is not measured; measures are {', '.join(map(repr, study.measures))}.")
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            raise UsageError(f"limits of '{name}' are two values, ('1 mm', '2 mm'), None where there is none, not {pair!r:.40}.")
+        ends = [None if x is None else _si(x, name, study, nominal) for x in pair]
+        if ends[0] is not None and ends[1] is not None and not ends[0] < ends[1]:
+            raise UsageError(f"limits of '{name}': the first must be below the second.")
+        out[name] = (ends[0], ends[1])
+    return out
+
+
+def _si(given: Any, name: str, study: Study, nominal: Any) -> float:
+    assert study.work is not None
+    m = study.work.measures[study.measures.index(name)]
+    dimension = "time" if isinstance(m, Measure) and m.reduction == "when" else None
+    if dimension is None and isinstance(m, Measure) and isinstance(nominal, Trajectory):
+        dimension = nominal.dimension(m.channel)
+    if isinstance(given, str) and dimension not in KINDS:
+        raise UsageError(f"limits of '{name}' have no unit here: write numbers in SI.")
+    return quantity(given, KINDS[str(dimension)], f"limits of {name}") if isinstance(given, str) else float(given)
