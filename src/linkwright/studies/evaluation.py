@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, SimulationError, UsageError
+from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kernels import structures
 from linkwright.numerics.pickling import essentials
 from linkwright.results.measures import Measure
@@ -130,23 +130,23 @@ class Work:
         nothing = [float("nan")] * len(self.measures)
         try:
             result = self.result(numbers)
-        except SimulationError as problem:
-            return nothing, str(problem), {}
         except LinkwrightError as problem:
             return nothing, str(problem), {}
         why = _doubt(result)
         if why:
             return nothing, why, {}
         try:
-            measured = [_read(m, result) for m in self.measures]
+            with structures.made_at_once():
+                measured = [_read(m, result) for m in self.measures]
         except LinkwrightError as problem:
             return nothing, str(problem), {}
         return measured, "", self._trace(result)
 
     def result(self, numbers: np.ndarray) -> Trajectory | State:
         """The turn, run or state of one row."""
-        described, case = self.numbers.design(self.case, numbers)
-        return case.run(System(described, presenter=self.presenter))
+        with structures.made_at_once():  # a thread of its own does not have what its caller has set
+            described, case = self.numbers.design(self.case, numbers)
+            return case.run(System(described, presenter=self.presenter))
 
     def _trace(self, result: Trajectory | State) -> dict[str, np.ndarray]:
         if not self.traced or not isinstance(result, Trajectory):

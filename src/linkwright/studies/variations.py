@@ -258,7 +258,7 @@ def _with_unit(name: str, number: str, unit: str, dimension: Dimension | None) -
     except UsageError as problem:
         raise UsageError(f"{name}: {problem} {SHAPES}") from None
     if dimension is not None and not matches(found, dimension):
-        raise UsageError(f"{name} is {describe(dimension)}, and {number} {unit} is {describe(found)}.")
+        raise UsageError(f"{name} must be {describe(dimension)}, but {number} {unit} is {describe(found)}.")
     return _finite(name, value * factor)
 
 

@@ -1,0 +1,123 @@
+"""Folders of studies: parts, torn parts, kills at any moment, changed models, other people's files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.errors import UsageError
+from linkwright.studies import running
+from tests import ROOT
+from tests.studies.big_study import arguments, measured
+
+VARY = {"L1": "0.28..0.32 / 40", "drive.A": [3.0, 4.0]}
+
+
+def equal(a: lw.Study, b: lw.Study) -> bool:
+    return a.frame.equals(b.frame) and a.why == b.why
+
+
+def parts(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*/rows/*.parquet"))
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(running, "SECONDS", 0.02)
+
+
+def test_a_folder_gives_the_table_of_memory_and_opens_again(tmp_path, small_chunks) -> None:
+    given = {"vary": VARY, "measure": ["max A.torque", "range D"]}
+    kept, plain = lw.study("four-bar", folder=tmp_path / "s", **given), lw.study("four-bar", **given)
+    assert equal(kept, plain) and len(parts(tmp_path / "s")) > 1
+    again = lw.open(tmp_path / "s")
+    assert equal(again, plain) and again.complete and again.units == plain.units
+    assert again.best_row("min max A.torque") == plain.best_row("min max A.torque")
+    assert again.result(3)["A.torque"].max() == pytest.approx(plain["max A.torque"][3], rel=1e-9)
+    manifest = json.loads(next((tmp_path / "s").glob("*/manifest.json")).read_text())
+    assert {"model", "plan", "work", "equations", "versions", "units"} <= set(manifest)
+
+
+def test_torn_foreign_and_missing_parts_are_done_again(tmp_path, small_chunks) -> None:
+    given = {"vary": VARY, "measure": "max A.torque", "folder": tmp_path / "s"}
+    first = lw.study("four-bar", **given)
+    whole = first.frame
+    found = parts(tmp_path / "s")
+    assert len(found) >= 4
+    found[0].unlink()
+    found[1].write_bytes(found[1].read_bytes()[:-40])  # torn at its end
+    data = bytearray(found[2].read_bytes())
+    data[40] ^= 0xFF  # damaged inside
+    found[2].write_bytes(bytes(data))
+    found[3].write_bytes(b"nothing of ours")
+    counted = []
+    again = lw.study("four-bar", progress=lambda done, total: counted.append((done, total)), **given)
+    assert counted and counted[0][0] < 80 and counted[-1] == (80, 80)
+    assert again.frame.equals(whole)
+
+
+def test_a_changed_model_is_a_study_of_its_own_and_says_why(tmp_path) -> None:
+    given = {"vary": {"L1": [0.29, 0.3]}, "folder": tmp_path / "s"}
+    old = lw.study("four-bar", measure="max A.torque", **given)
+    values = old["max A.torque"]
+    new = lw.study(lw.load("four-bar", L2=1.1), measure="max A.torque", **given)
+    assert "the model has changed" in new.said and not np.allclose(new["max A.torque"], values)
+    other = lw.study(lw.load("four-bar", L2=1.1), measure="range D", **given)
+    assert "computed or measured has changed" in other.said
+    back = lw.study("four-bar", measure="max A.torque", **given)
+    assert (back["max A.torque"] == values).all(), "what was computed before is still there"
+    assert len(json.loads((tmp_path / "s" / "study.json").read_text())["before"]) == 2
+
+
+def test_files_of_others_stay_as_they_are(tmp_path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    given = {"vary": {"L1": [0.3]}, "measure": "max A.torque"}
+    with pytest.raises(UsageError, match="holds other files"):
+        lw.study("four-bar", folder=tmp_path, **given)
+    with pytest.raises(UsageError, match="is a file"):
+        lw.study("four-bar", folder=tmp_path / "thesis.txt", **given)
+    assert (tmp_path / "thesis.txt").read_text() == "years of work" and len(list(tmp_path.iterdir())) == 1
+    with pytest.raises(UsageError, match="is no folder of a study"):
+        lw.open(tmp_path)
+
+
+def _process(folder: Path) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.studies.big_study", str(folder)], env=environment, text=True, stdout=subprocess.PIPE
+    )
+
+
+def killed_and_continued(folder: Path, moments: list[float]) -> None:
+    whole = lw.study("four-bar", threads=1, progress=False, **arguments())
+    for wait in moments:
+        process = _process(folder)
+        began = len(parts(folder))
+        while process.poll() is None and len(parts(folder)) == began:
+            time.sleep(0.01)  # it has begun to store rows
+        time.sleep(wait)
+        process.kill()
+        process.communicate()
+    done = [p.stat().st_mtime_ns for p in parts(folder)]
+    found = measured(str(folder))
+    assert equal(found, whole)
+    assert done and sorted(done) == sorted(p.stat().st_mtime_ns for p in parts(folder))[: len(done)], "what was done was not done again"
+
+
+def test_a_killed_study_continues_and_ends_with_the_same_table(tmp_path) -> None:
+    killed_and_continued(tmp_path / "s", [0.05])
+
+
+@pytest.mark.slow
+def test_ten_kills_at_random_moments(tmp_path) -> None:
+    rng = np.random.default_rng(int(time.time()))
+    for k in range(10):
+        killed_and_continued(tmp_path / str(k), [float(rng.uniform(0.0, 0.6))])
