@@ -178,7 +178,9 @@ class Mechanism:
         With `control=lw.projected(...)` the controller has its drives, and the file's other drives act as written.
         It starts at the file's `start:`, prescribed motions at their own position and speed. Options: `lw.System.simulate`.
         """
-        return runs.simulated(self.system, duration, drive, start, options)
+        chosen = runs.chosen_drives(self.system, drive, options)
+        st = self.system.starting(chosen) if start is None else start
+        return self.system.simulate(st, duration, drive=chosen, **options)
 
     def settle(self, hold: Sequence[str] = ()) -> State:
         """Return the static equilibrium under weight, springs and loads, nearest downhill from the start."""

@@ -14,7 +14,6 @@ import numpy as np
 
 from linkwright.compiler import native
 from linkwright.compiler.graph import TracingError
-from linkwright.drives import drives_of_description
 from linkwright.errors import ChannelError, LinkwrightError, UsageError
 from linkwright.results.batch import UNTRACEABLE, Batch
 from linkwright.results.channels import Channels
@@ -60,14 +59,9 @@ class BatchedRuns:
         return System(self.numbers.described, free=[t.inner for t in self.numbers.targets], presenter=self.presenter)
 
     def batch(self, values: np.ndarray, threads: int | None) -> BatchRun:
-        drive = drives_of_description(self.system.described) if self.case.drive is None else dict(self.case.drive)
-        control = self.case.options.get("control")
-        if self.case.drive is None and control is not None:
-            taken = control.drive_names(self.system.description)
-            drive = {name: d for name, d in drive.items() if name not in taken}
+        drive, options = self.case.driven(self.system)
         start = self.system.starting(drive)
-        options = {**self.case.options, "drive": drive, "progress": False, "free": values}
-        return self.system.simulate_batch(start, self.case.duration, threads=threads, **options)
+        return self.system.simulate_batch(start, self.case.duration, threads=threads, drive=drive, free=values, **options)
 
     @property
     def drive(self) -> str:

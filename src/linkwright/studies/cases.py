@@ -17,7 +17,7 @@ from typing import Any
 from linkwright.errors import UsageError, call_explained, nearest
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.system.runs import simulated
+from linkwright.system.runs import chosen_drives
 from linkwright.system.system import System
 
 
@@ -89,7 +89,12 @@ class Simulating(Case):
     kind = "simulate"
 
     def run(self, system: System) -> Trajectory:
-        return simulated(system, self.duration, self.drive, None, {"progress": False, **self.options})
+        drive, options = self.driven(system)
+        return system.simulate(system.starting(drive), self.duration, drive=drive, **options)
+
+    def driven(self, system: System) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The drives and the other options of a run of a System."""
+        return chosen_drives(system, self.drive, self.options), {"progress": False, **self.options}
 
     def with_control(self, gains: Mapping[str, float]) -> Case:
         return replace(self, options={**self.options, "control": replace(self.options["control"], **gains)})

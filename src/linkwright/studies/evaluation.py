@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwright.compiler import native
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.kernels import structures
+from linkwright.model.description import Description
 from linkwright.numerics.pickling import essentials
 from linkwright.results.measures import Measure
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.studies.batches import BatchedRuns
-from linkwright.studies.cases import Case, Turning, source_of
+from linkwright.studies.cases import Case, Simulating, Turning, source_of
 from linkwright.studies.targets import Numbers
 from linkwright.system.system import System
 from linkwright.system.turns import turns
@@ -146,7 +148,27 @@ class Work:
         """The turn, run or state of one row."""
         with structures.made_at_once():  # a thread of its own does not have what its caller has set
             described, case = self.numbers.design(self.case, numbers)
+            if isinstance(case, Simulating) and self._free is not None:
+                return self._simulated(self._free, described, case, numbers)
             return case.run(System(described, presenter=self.presenter))
+
+    @cached_property
+    def _free(self) -> System | None:
+        """The mechanism whose parameters that vary are inputs of its code, so that runs of all designs share it; None without any."""
+        names = [t.inner for t in self.numbers.targets if not t.where]
+        if not names or not isinstance(self.case, Simulating) or self.case.options.get("free") is not None:
+            return None
+        found = System(self.numbers.described, free=names, presenter=self.presenter)
+        return found if native.available() else None
+
+    def _simulated(self, free: System, described: Description, case: Simulating, numbers: np.ndarray) -> Trajectory:
+        """A run of a design from its own start, on the code that all designs share."""
+        own = System(described, free.tree.cuts, presenter=self.presenter)
+        drive, options = case.driven(own)
+        there = own.starting(drive)
+        st = State(free.core.skel, there.q, there.v, there.references, there.t)
+        values = np.array([x for t, x in zip(self.numbers.targets, numbers, strict=True) if not t.where])
+        return free.simulate(st, case.duration, drive=drive, free=values, **options)
 
     def _trace(self, result: Trajectory | State) -> dict[str, np.ndarray]:
         if not self.traced or not isinstance(result, Trajectory):

@@ -80,8 +80,8 @@ class Runs:
         return self.core.assembler.assemble(there, {**speeds, **{name: speed for name, (_, speed) in moved.items()}})
 
 
-def simulated(system: Any, duration: Any, drive: Mapping[str, Any] | None, start: State | None, options: Mapping[str, Any]) -> Trajectory:
-    """A run of a System driven as its file says, or as `drive` does; a controller has the drives it names. See `Mechanism.simulate`."""
+def chosen_drives(system: Any, drive: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Drives of a run: those given, or those of the file without the ones that a controller takes."""
     from linkwright.drives import drives_of_description
 
     if drive is not None and not isinstance(drive, Mapping):
@@ -91,5 +91,4 @@ def simulated(system: Any, duration: Any, drive: Mapping[str, Any] | None, start
         given = getattr(options["control"], "drives", None)
         taken = list(chosen) if given is None else [given] if isinstance(given, str) else list(given)
         chosen = {name: d for name, d in chosen.items() if name not in taken}
-    st = system.starting(chosen) if start is None else start
-    return system.simulate(st, duration, drive=chosen, **options)
+    return chosen
