@@ -254,8 +254,8 @@ def check(measures: Sequence[Measure], c: Any) -> None:
                 raise UsageError(f"'{m.text}': {name} is a {kind}; the range after while has another unit.")
 
 
-def unit_of_measure(m: Measure, c: Any) -> str:
-    """SI unit of a measure of a motion like this one."""
+def unit_of_measure(m: Measure, c: Any, units: tuple[str, ...] = ()) -> tuple[str, float]:
+    """(symbol, size in SI) of a measure of a motion like this one, for people who wrote a file in these units; SI without them."""
     from linkwright.results.tables import unit_of
 
-    return "s" if m.reduction == "when" else unit_of((), c.dimension(m.channel))[0]
+    return ("s", 1.0) if m.reduction == "when" else unit_of(units, c.dimension(m.channel))

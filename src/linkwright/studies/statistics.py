@@ -23,10 +23,11 @@ PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 
 @dataclass(frozen=True)
 class MeasureStatistics:
-    """Statistics of one measure over the rows that have it."""
+    """Statistics of one measure over the rows that have it, in SI; `shown` is the unit for people and its size."""
 
     name: str
     unit: str
+    shown: tuple[str, float]
     count: int
     mean: float
     deviation: float
@@ -75,9 +76,10 @@ class StudySummary:
         header = ("measure", "unit", "mean", "deviation", "5 %", "median", "95 %", "least (row)", "greatest (row)")
         rows = []
         for m in self.measures:
-            p = [f"{m.percentiles[k]:.6g}" for k in (5, 50, 95)] if m.count else ["-"] * 3
-            ends = [f"{x:.6g} ({row})" for x, row in (m.least, m.greatest)] if m.count else ["-"] * 2
-            rows.append((m.name, m.unit, f"{m.mean:.6g}", f"{m.deviation:.4g}", *p, *ends))
+            unit, size = m.shown
+            p = [f"{m.percentiles[k] / size:.6g}" for k in (5, 50, 95)] if m.count else ["-"] * 3
+            ends = [f"{x / size:.6g} ({row})" for x, row in (m.least, m.greatest)] if m.count else ["-"] * 2
+            rows.append((m.name, unit, f"{m.mean / size:.6g}", f"{m.deviation / size:.4g}", *p, *ends))
         lines.append(table(header, rows, left=2))
         strongest = [
             (m.name, *x) for m in self.measures for x in sorted(m.ranks.items(), key=lambda x: -abs(x[1]))[:4] if np.isfinite(x[1])
@@ -87,18 +89,21 @@ class StudySummary:
         return "\n".join(lines)
 
 
-def statistics(name: str, unit: str, y: np.ndarray, numbers: Mapping[str, np.ndarray]) -> MeasureStatistics:
+def statistics(
+    name: str, unit: str, y: np.ndarray, numbers: Mapping[str, np.ndarray], shown: tuple[str, float] | None = None
+) -> MeasureStatistics:
     """Statistics of a measure over all rows; nan where a row has none."""
-    known = np.flatnonzero(np.isfinite(y))
+    known, shown = np.flatnonzero(np.isfinite(y)), shown or (unit, 1.0)
     if not len(known):
         nan = float("nan")
-        return MeasureStatistics(name, unit, 0, nan, nan, {}, (nan, -1), (nan, -1), {}, {})
+        return MeasureStatistics(name, unit, shown, 0, nan, nan, {}, (nan, -1), (nan, -1), {}, {})
     x = y[known]
     low, high = int(known[np.argmin(x)]), int(known[np.argmax(x)])
     several = {k: v[known] for k, v in numbers.items()}
     return MeasureStatistics(
         name,
         unit,
+        shown,
         len(x),
         float(x.mean()),
         float(x.std(ddof=1)) if len(x) > 1 else 0.0,

@@ -161,8 +161,13 @@ class Study:
         reasons: dict[str, int] = {}
         for text in self.why.values():
             reasons[text] = reasons.get(text, 0) + 1
-        found = [statistics(name, self.units.get(name, ""), self.column(name), numbers) for name in self.measures]
+        found = [statistics(name, self.units.get(name, ""), self.column(name), numbers, self.shown(name)) for name in self.measures]
         return StudySummary(len(self), reasons, tuple(found))
+
+    def shown(self, name: str) -> tuple[str, float]:
+        """Return (symbol, size in SI) of the unit that the model's file would use for a measure."""
+        symbol, size = self.manifest["shown"].get(name, (self.units.get(name, ""), 1.0))
+        return str(symbol), float(size)
 
     def indices(self, of: str | None = None) -> SobolIndices:
         """Return first- and total-order Sobol indices of a measure; the plan must be "saltelli"."""
@@ -265,8 +270,9 @@ def study(
     targets = tuple(target(name, described, done) for name in rows.names)
     _within_bounds(described, rows.variations)
     work = Work(Numbers(described, targets), done, tuple(wanted), tuple(stored), thinned, presenter)
-    units = _checked(work, wanted, stored)
-    manifest = _manifest(described, work, rows, units)
+    shown = _checked(work, wanted, stored)
+    units = {name: si for name, (si, _, _) in shown.items()}
+    manifest = _manifest(described, work, rows, shown)
     key = digest({name: manifest[name] for name in ("format", "model", "work", "plan", "equations")})
     names = [m.name for m in wanted]
     store: Memory | Folder = Memory() if folder is None else Folder(Path(folder), key, rows.names, names)
@@ -365,29 +371,30 @@ def _measures(given: Any) -> list[Measure | Function]:
     return out
 
 
-def _checked(work: Work, wanted: Sequence[Measure | Function], stored: Sequence[str]) -> dict[str, str]:
-    """Units of the measures, by the result with the numbers of the file; raise an error before the first row where one is not there."""
+def _checked(work: Work, wanted: Sequence[Measure | Function], stored: Sequence[str]) -> dict[str, tuple[str, str, float]]:
+    """Units of the measures (SI, the file's, its size), by the result with the numbers of the file; raise an error before the first row where one is not there."""
     nominal = np.array([t.nominal for t in work.numbers.targets])
     try:
         result = work.result(nominal)
     except LinkwrightError as problem:
         raise UsageError(f"the model itself cannot be computed, so no design can be checked before: {problem}") from problem
-    units: dict[str, str] = {}
+    units: dict[str, tuple[str, str, float]] = {}
     plain = [m for m in wanted if isinstance(m, Measure)]
     if isinstance(result, State):
         for m in plain:
             _ = result[m.channel]
-            units[m.name] = ""
+            units[m.name] = ("", "", 1.0)
         if isinstance(work.case, Settling) and any(m.window is not None or m.reduction == "when" for m in plain):
             raise UsageError("an equilibrium is one position: measures have no `while` and no `time when` there.")
         return units
     check(plain, result)
     for name in stored:
         result.channel(name)
-    return {m.name: unit_of_measure(m, result) for m in plain}
+    mine = result.skel.tree.description.units
+    return {m.name: (unit_of_measure(m, result)[0], *unit_of_measure(m, result, mine)) for m in plain}
 
 
-def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str, str]) -> dict[str, Any]:
+def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str, tuple[str, str, float]]) -> dict[str, Any]:
     plain = json.loads(json.dumps(work.described(), default=str))
     return {
         "format": FORMAT,
@@ -397,7 +404,8 @@ def _manifest(described: Description, work: Work, rows: Plan, units: Mapping[str
         "plan": json.loads(json.dumps(rows.described(), default=str)),
         "names": list(rows.names),
         "measures": [m.name for m in work.measures],
-        "units": dict(units),
+        "units": {name: si for name, (si, _, _) in units.items()},
+        "shown": {name: [symbol, size] for name, (_, symbol, size) in units.items()},
         "equations": sources.digest(*EQUATIONS),
         "versions": versions(),
         "again": _again(work, rows),

@@ -42,10 +42,11 @@ class Contribution:
 
 @dataclass(frozen=True)
 class ToleranceResult:
-    """One measure under tolerances, linear and drawn; SI."""
+    """One measure under tolerances, linear and drawn; SI. `shown` is the unit for people and its size."""
 
     measure: str
     unit: str
+    shown: tuple[str, float]
     nominal: float
     deviation: float  # standard deviation, linear
     worst: float  # all deviations at their worst, linear
@@ -58,9 +59,33 @@ class ToleranceResult:
     outside_linear: float | None  # the same by the normal law of the linear estimate
 
     def rows(self) -> list[tuple[str, ...]]:
+        """Contributions as text: the tolerance and the derivative in SI, what it makes in the unit shown."""
+        size = self.shown[1]
         return [
-            (c.name, f"{c.tolerance:.6g}", f"{c.derivative:.6g}", f"{c.makes:.5g}", f"{100 * c.share:.1f} %") for c in self.contributions
+            (c.name, f"{c.tolerance:.6g}", f"{c.derivative:.6g}", f"{c.makes / size:.5g}", f"{100 * c.share:.1f} %")
+            for c in self.contributions
         ]
+
+    def estimates(self) -> list[tuple[str, ...]]:
+        """Deviation, from and to of both estimates and of the worst case, in the unit shown."""
+        size, (low, _, high) = self.shown[1], self.drawn_between
+        ends = {
+            "linear": (self.deviation, self.nominal - 3 * self.deviation, self.nominal + 3 * self.deviation),
+            "drawn": (self.drawn_deviation, low, high),
+        }
+        out = [(name, f"{d / size:.4g}", f"{a / size:.6g}", f"{b / size:.6g}") for name, (d, a, b) in ends.items()]
+        worst = (self.nominal - self.worst, self.nominal + self.worst)
+        return [*out, ("worst case, linear", "", *(f"{x / size:.6g}" for x in worst))]
+
+    def verdict(self, rows: int) -> str:
+        """The share outside the limits in words; empty without limits."""
+        if self.limits == (None, None):
+            return ""
+        unit, size = self.shown
+        low, high = (None if x is None else f"{x / size:.6g} {unit}" for x in self.limits)
+        where = f"outside {low} .. {high}" if low and high else f"above {high}" if high else f"below {low}"
+        linear = "" if self.outside_linear is None else f", {100 * self.outside_linear:.3g} % by the linear estimate"
+        return f"{where}: {100 * self.outside:.3g} % of {rows:,} drawn designs{linear}"
 
 
 @dataclass(frozen=True)
@@ -81,24 +106,11 @@ class ToleranceAnalysis:
     def __str__(self) -> str:
         out = []
         for r in self.results:
-            low, _, high = r.drawn_between
-            out.append(f"{r.measure} = {r.nominal:.6g} {r.unit} (SI)")
-            out.append(
-                table(
-                    ("", "deviation", "from", "to"),
-                    [
-                        ("linear", f"{r.deviation:.4g}", f"{r.nominal - 3 * r.deviation:.6g}", f"{r.nominal + 3 * r.deviation:.6g}"),
-                        ("drawn", f"{r.drawn_deviation:.4g}", f"{low:.6g}", f"{high:.6g}"),
-                        ("worst case, linear", "", f"{r.nominal - r.worst:.6g}", f"{r.nominal + r.worst:.6g}"),
-                    ],
-                    left=1,
-                )
-            )
-            out.append(table(("tolerance of", "+-", "derivative", "makes +-", "share"), r.rows(), left=1))
-            if r.limits != (None, None):
-                ends = " .. ".join("" if x is None else f"{x:.6g}" for x in r.limits)
-                linear = "" if r.outside_linear is None else f", {100 * r.outside_linear:.3g} % by the linear estimate"
-                out.append(f"outside {ends} {r.unit}: {100 * r.outside:.3g} % of {len(self.study):,} drawn designs{linear}")
+            unit, size = r.shown
+            out.append(f"{r.measure} = {r.nominal / size:.6g} {unit}")
+            out.append(table(("", "deviation", "from", "to"), r.estimates(), left=1))
+            out.append(table(("tolerance of", "+- (SI)", "derivative (SI)", f"makes +- {unit}", "share"), r.rows(), left=1))
+            out += [r.verdict(len(self.study))] if r.verdict(len(self.study)) else []
         return "\n".join([*out, *self.notes])
 
     def as_dict(self) -> dict[str, Any]:
@@ -140,7 +152,8 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
             beyond |= y < low
         if high is not None:
             beyond |= y > high
-        out.append(_result(name, study.units.get(name, ""), values[k], slopes[k], variations, y[np.isfinite(y)], (low, high), beyond))
+        units = study.units.get(name, ""), study.shown(name)
+        out.append(_result(name, *units, values[k], slopes[k], variations, y[np.isfinite(y)], (low, high), beyond))
     if failed.any():
         notes.append(f"{int(failed.sum()):,} of {len(study):,} drawn designs failed and count as outside; study.why has the reasons.")
     return ToleranceAnalysis(tuple(out), study, exact, tuple(notes))
@@ -149,6 +162,7 @@ def tolerances(study: Study, limits: Any) -> ToleranceAnalysis:
 def _result(
     name: str,
     unit: str,
+    shown: tuple[str, float],
     nominal: float,
     slopes: np.ndarray,
     variations: Sequence[Variation],
@@ -170,6 +184,7 @@ def _result(
     return ToleranceResult(
         name,
         unit,
+        shown,
         nominal,
         deviation,
         float(np.abs(made).sum()),
