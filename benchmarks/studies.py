@@ -47,7 +47,8 @@ def _near(model: str, name: str) -> str:
 
 
 def timed(given: dict[str, Any], **more: Any) -> float:
-    lw.study(**{**given, "n": 1024, **more})  # code is made, or loaded
+    first: dict[str, Any] = {**given, "n": 1024, **more}
+    lw.study(**first)  # code is made, or loaded
     start = time.perf_counter()
     lw.study(**given, **more)
     return time.perf_counter() - start
@@ -82,7 +83,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     n = parser.parse_args().rows
-    rows = [(f"{n:,} turns of the wiper, torque and all loads", f"{timed(turns(n)):.2f} s", f"{os.cpu_count()} cores")]
+    rows: list[tuple[str, ...]] = [
+        (f"{n:,} turns of the wiper, torque and all loads", f"{timed(turns(n)):.2f} s", f"{os.cpu_count()} cores")
+    ]
     rows.append((f"{n // 10:,} runs of 1 s of a five-bar, lengths varied", f"{timed(runs(n // 10)):.2f} s", f"{os.cpu_count()} cores"))
     rows += clusters(max(n // 4, 1024))
     for count in (n // 10, n, 10 * n):

@@ -372,7 +372,8 @@ def _measures(given: Any) -> list[Measure | Function]:
 
 
 def _checked(work: Work, wanted: Sequence[Measure | Function], stored: Sequence[str]) -> dict[str, tuple[str, str, float]]:
-    """Units of the measures (SI, the file's, its size), by the result with the numbers of the file; raise an error before the first row where one is not there."""
+    """Units of the measures (SI, the file's, its size), by the result with the numbers of the file; raise an error where a measure is not
+    there."""
     nominal = np.array([t.nominal for t in work.numbers.targets])
     try:
         result = work.result(nominal)
